@@ -1,1 +1,1 @@
-"""Reading files: what an image, a library, a host says of itself. Nothing is loaded or run."""
+"""Read the facts of images, libraries and hosts from files. Nothing is loaded or executed."""

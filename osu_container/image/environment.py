@@ -1,107 +1,147 @@
 """
-The environment that the container runtime makes for a program: the scripts of an image, evaluated
-in their order.
+Evaluate the environment scripts of an image without executing anything.
 
-Nothing is run. Followed is what the environment scripts of most images hold: assignments, export,
-unset, `.`, if and test, && and ||. Of a command's output, and what depends on one, the value is
-unknown. All else (loops, case, functions, pipes, eval) ends the reading of a script: every variable
-may then be anything, and only what later scripts set is known again. Never a guess: on the system
-itself the dry run tells it (deciding/dry_run.py). The syntax is a part of POSIX (Shell Command
-Language, 2.10) and bash, as the runtimes' own interpreter takes it (mvdan.cc/sh). The order, and
-where the runtime adds its own, is that of the action script of Apptainer 1.4.5
-(internal/pkg/util/fs/files/action_script.sh), seen in runs of that release as well; SingularityCE's
-is the same, and that of 1.5.3 but for what _library_path() in deciding/trial.py does:
+Supported are assignments, `export`, `unset`, `.`, `if`, `test`, `&&` and `||`, as POSIX (Shell
+Command Language, 2.10) and the interpreter of the container runtimes (mvdan.cc/sh) define them. The
+output of a command is unknown. At any other construct (loop, `case`, function, pipe, `eval`) the
+evaluation of a script stops, and every variable is unknown until a later script sets it. On the
+system itself the dry run reports these values (osu_container/verdict/dry_run.py).
 
-1. Nothing of the host is there: the scripts see none of the variables with which the runtime was
-    called.
-2. /.singularity.d/env/*.sh by the bytes of their names, files that are bound there among them.
-    After 99-base.sh come
-   the variables given as APPTAINERENV_NAME or by --env, which are the user's, and of which nothing
-   is known here.
-3. Without that folder, and nothing bound there: /environment.
-4. Variables of the host that the scripts have not set come back; those that they have set to
-    nothing are taken away.
-   One that a script sets without export is in neither way there.
+The runtime's order is that of the action script of Apptainer 1.4.5
+(internal/pkg/util/fs/files/action_script.sh), confirmed by runs of that release. SingularityCE has
+the same order, and Apptainer 1.5.3 but for LD_LIBRARY_PATH (osu_container/verdict/trial.py):
+
+1. The scripts see none of the host's variables.
+2. The runtime runs /.singularity.d/env/*.sh in the byte order of their names, bound files included.
+   After 99-base.sh it sets the variables given as APPTAINERENV_NAME or by --env. These belong to
+   the user and are not modelled here.
+3. Without that folder, and with nothing bound there, the runtime runs /environment.
+4. Host variables that no script has set return. Variables that a script has set to nothing, or has
+   set without `export`, are absent.
 """
 
 import re
-from collections import namedtuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    NamedTuple,
+    NoReturn,
+    Optional,
+    Tuple,
+)
+
+if TYPE_CHECKING:  # image.py imports this module
+    from osu_container.image.image import Image
 
 SCRIPTS_FOLDER = '/.singularity.d/env'
-#: The runtime writes it behind the LD_LIBRARY_PATH that it is given
+#: The runtime appends this folder to the LD_LIBRARY_PATH that it is given
 RUNTIME_LIBRARIES = '/.singularity.d/libs'
 #: PATH in a container where the image sets none (Apptainer, internal/pkg/util/env, DefaultPath)
 DEFAULT_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-#: One variable. value: str, None where it is unknown; exported: bool, None where that is unknown;
-#: at: 'FILE:LINE' of what set it, or made it unknown; why: why its value is unknown, None where it
-#: is known; head: str, with what an unknown value begins for certain
-Variable = namedtuple('Variable', 'value exported location reason known_prefix')
+
+class Variable(NamedTuple):
+    """A variable that is set, perhaps to an unknown value."""
+
+    value: Optional[str]  #: None if unknown
+    exported: Optional[bool]  #: None if unknown
+    location: Optional[str]  #: 'FILE:LINE' that set the variable or made it unknown
+    reason: Optional[str] = None  #: why the value is unknown, None if it is known
+    known_prefix: str = ''  #: the text with which an unknown value certainly begins
+
 
 #: Behind `env -i`: no other variable is set
-UNSET = Variable('', False, None, None, '')
-#: variables: {name: Variable}, of those that the scripts leave set; lost: Variable or None: any
-#: other one may be set to anything, or is GONE; ends: (bool: for certain, 'FILE:LINE', why) or
-#: None: the program does not start; problems: list of (path, why) of scripts that are passed over
-Environment = namedtuple('Environment', 'variables default exit_point problems')
+UNSET = Variable('', False, None)
+
+
+class Environment(NamedTuple):
+    """The variables that environment scripts leave to a program."""
+
+    variables: Dict[str, Variable]  #: those that the scripts leave set
+    #: any other variable: unknown after an evaluation that stopped, UNSET, or None if the host's
+    #: value counts
+    default: Optional[Variable]
+    #: where the start of the program ends (certain or possible, 'FILE:LINE', reason), or None
+    exit_point: Optional[Tuple[bool, str, str]]
+    problems: List[Tuple[str, str]]  #: (path, reason) of each script that the runtime skips
+
 
 #: A field that is unknown, but not empty
 _NONEMPTY = object()
-#: Variables that are not the image's own: the user's, the shell's, the runtime's
-_FOREIGN = re.compile(
+#: Variables that the image does not control: the user's, the shell's, the runtime's
+_FOREIGN_NAME = re.compile(
     r'(HOME|(OLD)?PWD|[E]?[UG]ID|PPID|IFS|OPT(IND|ARG|ERR)|LINENO|DIRSTACK|S?RANDOM|SECONDS|SHELL|'
     r'HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|SHLVL|PIPESTATUS|BASH\w*|EPOCH\w*|_|e|key|__\w+|'
     r'(APPTAINER|SINGULARITY)_(?!APPNAME$)\w+|SING_\w+|[0-9@*?$!#-]+)$'
 )
-#: Of these bash has values that may not be changed
-_READ_ONLY = re.compile(r'(E?[UG]ID|PPID|BASHOPTS|BASH_VERSINFO|SHELLOPTS)$')
-#: Folders that are the host's in a container (apptainer.conf: mount proc, sys, dev, home, tmp; user
-#: binds below /), or where binds of this project and of sites appear
-_MOUNTED = re.compile(
+#: Variables that are read-only in bash
+_READ_ONLY_NAME = re.compile(r'(E?[UG]ID|PPID|BASHOPTS|BASH_VERSINFO|SHELLOPTS)$')
+#: Folders that come from the host in a container (apptainer.conf: mount proc, sys, dev, home, tmp;
+#: user binds below /), or where this project and sites bind files
+_MOUNTED_PATH = re.compile(
     r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|opt/host-mpi|opt/cray|users|etc/('
     r'passwd|group|hosts|hostname|localtime|resolv\.conf))(/|$)'
 )
-#: Of the apps of an image, with environments of their own (--app), none is asked for
+#: An app of an image has an environment of its own (--app); no app is selected
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
-#: What is exported stays so
-_UNCHANGED = object()
-#: What may be set to anything: these words as commands in a text, and an element of an array
-_UNBOUNDED = re.compile(
+#: Commands that may set any variable, and an element of an array
+_UNBOUNDED_EFFECT = re.compile(
     r'(?<![\w$./-])(eval|source|command(?!\s+-[vV])|builtin|exec|shopt|enable|trap|readonly|'
     r'declare|typeset|let|set|break|continue)\b|(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*\.\s|\w\[|\(\('
 )
-#: Names that a text may set: NAME=, ${NAME:=...}, and behind these commands all that stands there
-_SETS = re.compile(r'([A-Za-z_]\w*)(?:\+?=|:=)')
-_NAMING = re.compile(r'\b(?:export|local|unset|read|getopts|printf|mapfile|readarray)\b([^\n;|&]*)')
-#: ${NAME:=...} sets, and ${NAME:?} ends
-_DEFAULT = re.compile(r'\$\{\w+:?[=?]')
-#: Scripts within scripts
-_DEEPEST = 20
-#: Characters of a script that is followed. The largest seen has 60 KB (Spack's, of 400 packages)
-_MOST_TEXT = 1 << 18
-#: Characters of a value: execve(2) takes no longer string (MAX_ARG_STRLEN)
-_LONGEST = 1 << 17
-#: Work for one environment: characters of scripts, statements that run or are passed over. Those of
-#: real images take 50,000 at most; so many take some seconds at most
-_MOST_STEPS = 500000
-#: Why nothing is known of what the scripts set from there on
-_TOO_LONG = "the scripts of the image are too long, or call each other too often, to be followed"
-_TOO_LARGE = "a value with more than %d characters" % _LONGEST
+#: Names that a text may set: NAME=, ${NAME:=...}, and all words behind the commands that take names
+_ASSIGNED_NAME = re.compile(r'([A-Za-z_]\w*)(?:\+?=|:=)')
+_NAMING_COMMAND = re.compile(
+    r'\b(?:export|local|unset|read|getopts|printf|mapfile|readarray)\b([^\n;|&]*)'
+)
+#: ${NAME:=...} assigns, and ${NAME:?} exits
+_ASSIGNING_EXPANSION = re.compile(r'\$\{\w+:?[=?]')
+#: Scripts that source each other
+_MAX_DEPTH = 20
+#: Characters of one script. The largest seen has 60 KB (Spack's, of 400 packages)
+_MAX_SCRIPT_LENGTH = 1 << 18
+#: Characters of a value: execve(2) accepts no longer string (MAX_ARG_STRLEN)
+_MAX_VALUE_LENGTH = 1 << 17
+#: Work for one environment: characters of scripts, statements that are evaluated or skipped. Real
+#: images need at most 50,000; this limit is reached after some seconds
+_MAX_STEPS = 500000
 
 
 # ---- Syntax: text -> statements
 
-#: kind: 'simple' (parts: list of (name, word), list of words, whether it is redirected to somewhere
-#: else than /dev/null), 'and' (parts: '&&' or '||', two statements), 'if' (list of (condition,
-#: body), body). A body is a list of statements, a word one of Part. line: int, first is 1; source,
-#: begin, end: the script, and where
-Node = namedtuple('Node', 'kind line source begin end parts')
-#: kind: 'text' (value: str), 'variable' (value: name; operator: '', or - + = ? with or without a
-#: colon; word: what follows the operator) or 'unknown' (value: str, what it is); quoted: bool, no
-#: field is split, nothing is a pattern
-Part = namedtuple('Part', 'kind value quoted operator word')
 
-# What a word is made of. No text fits two of the alternatives, so that nothing is tried twice.
+class Part(NamedTuple):
+    """One part of a word."""
+
+    kind: str  #: 'text', 'variable' or 'unknown'
+    value: str  #: the text, the variable's name, or a description of what is unknown
+    quoted: bool = False  #: quoted parts are neither split into fields nor patterns
+    operator: str = ''  #: of ${NAME...}: '', or - + = ? with or without a colon
+    word: Optional[List['Part']] = None  #: the word behind the operator
+
+
+class Node(NamedTuple):
+    """
+    A statement.
+
+    The parts of 'simple' are [(name, word)], [word], and whether output is redirected to a file
+    other than /dev/null; of 'and', '&&' or '||' and two statements; of 'if', [(condition, body)]
+    and the body of `else`. A body is a list of statements, a word a list of Part.
+    """
+
+    kind: str  #: 'simple', 'and' or 'if'
+    line: int  #: the first line is 1
+    source: str  #: the whole script
+    begin: int  #: where the statement begins in source
+    end: int  #: where the statement ends in source
+    parts: Tuple[Any, ...]
+
+
+# The pieces of a word. No text matches two alternatives, so that the search never backtracks.
 _BACKTICKS = r'`(?:[^`\\]|\\.)*`'
 _COMMAND = r"""\$\((?!\()(?:[^()"'`\\]|"[^"`\\]*"|'[^']*'|\([^()"'`\\]*\))*\)"""
 _ARITHMETIC = r'\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)'
@@ -126,166 +166,126 @@ _TOKEN = re.compile(
 
 _EXPANSION = re.compile(r'([A-Za-z_]\w*|[0-9]+|[@*?$!-])(?:(:?[-+])(.*))?$', re.S)
 _ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=')
-#: Words that begin no command of their own, and those of what is not parsed
+#: Words that begin no command, or a command that is not supported
 _NO_COMMAND = frozenset(
-    [
-        'then',
-        'else',
-        'elif',
-        'fi',
-        'do',
-        'done',
-        'esac',
-        '}',
-        ']]',
-        'in',
-        'coproc',
-        'time',
-        'function',
-        'for',
-        'while',
-        'until',
-        'select',
-        'case',
-        '{',
-        '[[',
-        '!',
-    ]
+    'then else elif fi do done esac } ]] in coproc time function '
+    'for while until select case { [[ !'.split()
 )
 
 
 class UnsupportedSyntaxError(Exception):
-    """
-    From here on nothing is known of what a script does. at: 'FILE:LINE', None before that is
-    told; the text: why.
-    """
+    """A construct at which the evaluation of a script stops; the text is the reason."""
 
-    def __init__(self, line, why):
-        """line: int; why: str."""
-        super(UnsupportedSyntaxError, self).__init__(
-            'the script cannot be followed from there: %s' % why
-        )
-        self.line, self.at = line, None
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f'evaluation of the script stops there: {reason}')
+        self.line = line
+        self.location: Optional[str] = None  #: 'FILE:LINE', once the file is known
 
 
-def make_text_part(value, quoted=False):
-    """Return the Part of a piece of text (str)."""
-    return Part('text', value, quoted, '', None)
+def make_text_part(text: str, quoted: bool = False) -> Part:
+    """Return the Part of a piece of text."""
+    return Part('text', text, quoted)
 
 
-def parse_script(script):
-    """Return the statements (list) of a script (str). Raises Unfollowed."""
+def parse_script(script: str) -> List[Node]:
+    """Return the statements of a script. Raises UnsupportedSyntaxError."""
     script = script.replace('\r\n', '\n')  # as mvdan.cc/sh does
     if '\r' in script or '\0' in script:
-        raise UnsupportedSyntaxError(1, 'it is no text')
+        raise UnsupportedSyntaxError(1, 'it is not a text file')
     parser = _ScriptParser(script)
     try:
         return parser.parse_body(('',))
     except RecursionError:
-        raise UnsupportedSyntaxError(parser.get_line(), 'too deeply nested')
+        raise UnsupportedSyntaxError(parser.get_line(), 'commands are nested too deeply')
 
 
-def _tokenize(script):
+def _tokenize(script: str) -> List[Tuple[Optional[str], str, int, int, int]]:
     """
-    Return [(kind: 'end', 'to' or 'word', text, line, begin, end)] of a script (str), '' with the
-    last line.
+    Return the tokens of a script: (kind, text, line, begin, end).
+
+    The kind is 'end' (of a command), 'to' (a redirection) or 'word'. The last token has no text.
     """
-    found, at, line = [], 0, 1
-    while at < len(script):
-        token = _TOKEN.match(script, at)
+    tokens: List[Tuple[Optional[str], str, int, int, int]] = []
+    position, line = 0, 1
+    while position < len(script):
+        token = _TOKEN.match(script, position)
         if (
             not token
             or token.lastgroup == 'blank'
             and token.group().startswith('#')
             and token.group()[-1] == '\\'
         ):
-            raise UnsupportedSyntaxError(
-                line, 'what begins with %s' % script[at : at + 20].split('\n')[0]
-            )
+            text = script[position : position + 20].split('\n')[0]
+            raise UnsupportedSyntaxError(line, f'unsupported syntax: {text}')
         if token.lastgroup != 'blank':
-            found.append((token.lastgroup, token.group(), line, at, token.end()))
-        at, line = token.end(), line + token.group().count('\n')
-    return found + [('end', '', line, at, at)]
+            tokens.append((token.lastgroup, token.group(), line, position, token.end()))
+        position, line = token.end(), line + token.group().count('\n')
+    return tokens + [('end', '', line, position, position)]
 
 
-class _ScriptParser(object):
-    """The state of one parse_script()."""
+class _ScriptParser:
+    """The state of one parse_script(). Its methods raise UnsupportedSyntaxError."""
 
-    def __init__(self, script):
-        """script: str."""
-        self.script, self.tokens, self.at = script, _tokenize(script), 0
+    def __init__(self, script: str) -> None:
+        self.script, self.tokens, self.position = script, _tokenize(script), 0
 
-    def get_line(self):
-        """Return the number (int) of the line that is read."""
-        return self.tokens[self.at][2]
+    def get_line(self) -> int:
+        """Return the number of the current line."""
+        return self.tokens[self.position][2]
 
-    def peek(self):
-        """Return the text (str) of the next token, '' at the end."""
-        return self.tokens[self.at][1]
+    def peek(self) -> str:
+        """Return the text of the next token, '' at the end."""
+        return self.tokens[self.position][1]
 
-    def make_node(self, kind, begin, *parts):
-        """Return the Node of what was read from the token number begin (int) on."""
-        return Node(
-            kind,
-            self.tokens[begin][2],
-            self.script,
-            self.tokens[begin][3],
-            self.tokens[self.at - 1][4],
-            parts,
-        )
+    def make_node(self, kind: str, begin: int, *parts: Any) -> Node:
+        """Return the Node from the token number `begin` up to the current one."""
+        first, last = self.tokens[begin], self.tokens[self.position - 1]
+        return Node(kind, first[2], self.script, first[3], last[4], parts)
 
-    def raise_unsupported(self):
-        """Raise Unfollowed."""
+    def raise_unsupported(self) -> NoReturn:
         raise UnsupportedSyntaxError(
-            self.get_line(), '%s is not understood' % (self.peek().strip() or 'the end')
+            self.get_line(),
+            f"unsupported syntax: {self.peek().strip() or 'unexpected end of a command'}",
         )
 
-    def expect(self, *expected):
-        """
-        Go past the next token and return it (str), which is one of expected. Raises Unfollowed
-        if it is not.
-        """
+    def expect(self, *expected: str) -> str:
+        """Consume the next token, which must be one of `expected`, and return its text."""
         if self.peek() not in expected:
             self.raise_unsupported()
-        self.at += 1
-        return self.tokens[self.at - 1][1]
+        self.position += 1
+        return self.tokens[self.position - 1][1]
 
-    def skip_newlines(self):
-        """Go past ends of lines."""
+    def skip_newlines(self) -> None:
         while self.peek() == '\n':
-            self.at += 1
+            self.position += 1
 
-    def parse_body(self, ends, empty=True):
-        """
-        Return statements (list) up to one of ends (tuple of str), which stays. Raises
-        Unfollowed.
-        """
-        found = []
+    def parse_body(self, ends: Tuple[str, ...], empty: bool = True) -> List[Node]:
+        """Return the statements up to one of `ends`, which is not consumed."""
+        statements: List[Node] = []
         self.skip_newlines()
         while self.peek() not in ends:
-            found.append(self.parse_and_or())
+            statements.append(self.parse_and_or())
             if self.peek() not in ends:
                 self.expect(';', '\n')
             self.skip_newlines()
-        return found if found or empty else self.raise_unsupported()
+        return statements if statements or empty else self.raise_unsupported()
 
-    def parse_and_or(self):
-        """Return a statement with all that && and || add to it."""
-        begin, found = self.at, self.parse_command()
+    def parse_and_or(self) -> Node:
+        """Return a statement with all statements that && and || join to it."""
+        begin, node = self.position, self.parse_command()
         while self.peek() in ('&&', '||'):
-            word = self.expect('&&', '||')
+            operator = self.expect('&&', '||')
             self.skip_newlines()
-            found = self.make_node('and', begin, word, found, self.parse_command())
-        return found
+            node = self.make_node('and', begin, operator, node, self.parse_command())
+        return node
 
-    def parse_command(self):
-        """Return a command."""
+    def parse_command(self) -> Node:
         return self.parse_if() if self.peek() == 'if' else self.parse_simple()
 
-    def parse_if(self):
-        """Return an 'if'."""
-        begin, branches, other, word = self.at, [], [], 'elif'
-        self.at += 1
+    def parse_if(self) -> Node:
+        branches: List[Tuple[List[Node], List[Node]]] = []
+        begin, other, word = self.position, [], 'elif'
+        self.position += 1
         while word == 'elif':
             condition = self.parse_body(('then',), False)
             self.expect('then')
@@ -296,21 +296,22 @@ class _ScriptParser(object):
             self.expect('fi')
         return self.make_node('if', begin, branches, other)
 
-    def parse_redirection(self):
-        """Go past a redirection; return whether its file may fail to open (bool)."""
+    def parse_redirection(self) -> bool:
+        """Consume a redirection; return whether its file may fail to open."""
         kind = self.expect(self.peek()).lstrip('0123456789')
         name = find_literal(self.parse_word())
         return name != '/dev/null' and not (
             kind in ('>&', '<&') and re.match(r'\d+$|-$', name or '')
         )
 
-    def parse_simple(self):
-        """Return a 'simple'."""
-        assigns, words, redirected, begin = [], [], False, self.at
+    def parse_simple(self) -> Node:
+        assignments: List[Tuple[str, List[Part]]] = []
+        words: List[List[Part]] = []
+        redirected, begin = False, self.position
         if self.peek() in _NO_COMMAND:
             self.raise_unsupported()
-        while self.tokens[self.at][0] != 'end':
-            if self.tokens[self.at][0] == 'to':
+        while self.tokens[self.position][0] != 'end':
+            if self.tokens[self.position][0] == 'to':
                 redirected = self.parse_redirection() or redirected
                 continue
             if not words and re.match(r'\w+\+=', self.peek()):
@@ -318,72 +319,70 @@ class _ScriptParser(object):
             word = self.parse_word()
             name, value = split_assignment(word)
             if name and not words:
-                assigns.append((name, value))
+                assignments.append((name, value))
                 if not value and self.peek() == '(':  # an array
                     self.raise_unsupported()
                 continue
             words.append(word)
         return (
-            self.make_node('simple', begin, assigns, words, redirected)
-            if self.at > begin
+            self.make_node('simple', begin, assignments, words, redirected)
+            if self.position > begin
             else self.raise_unsupported()
         )
 
-    def parse_word(self):
-        """Return the word (list of Part) that is next. Raises Unfollowed where there is none."""
-        kind, raw, line = self.tokens[self.at][:3]
+    def parse_word(self) -> List[Part]:
+        kind, text, line = self.tokens[self.position][:3]
         if kind != 'word':
             self.raise_unsupported()
-        self.at += 1
-        return _parse_parts(raw, False, line)
+        self.position += 1
+        return _parse_parts(text, False, line)
 
 
-def _parse_parts(raw, quoted, line, brace=False):
+def _parse_parts(text: str, quoted: bool, line: int, brace: bool = False) -> List[Part]:
     """
-    Return the parts (list of Part) of a piece of a script (raw: str).
+    Return the parts of a piece of a script.
 
-    quoted: bool, within double quotes; brace: bool, within ${ }, where quotes in quotes are taken
-    off.
+    `quoted`: within double quotes; `brace`: within ${ }, where quotes in quotes are removed.
     """
-    found = []
-    for piece in _PIECE.finditer(raw) if not quoted or brace else _QUOTED_PIECE.finditer(raw):
+    parts: List[Part] = []
+    for piece in _PIECE.finditer(text) if not quoted or brace else _QUOTED_PIECE.finditer(text):
         kind, value = piece.lastgroup, piece.group()
         if (
             kind == 'plain'
             and value == '~'
             and not quoted
-            and _get_unquoted_prefix(found[-1:])[-1:] in ('', '=', ':')
+            and _get_unquoted_prefix(parts[-1:])[-1:] in ('', '=', ':')
         ):
-            found.append(Part('unknown', '~', False, '', None))
+            parts.append(Part('unknown', '~'))
         elif kind == 'plain':
-            found.append(make_text_part(value, quoted))
+            parts.append(make_text_part(value, quoted))
         elif kind == 'escape':
-            found += _unescape(value[1], quoted, brace)
+            parts += _unescape(value[1], quoted, brace)
         elif kind == 'single':
-            found.append(make_text_part(value[1:-1], True))
+            parts.append(make_text_part(value[1:-1], True))
         elif kind == 'double':
-            found += _parse_parts(value[1:-1], True, line) or [make_text_part('', True)]
+            parts += _parse_parts(value[1:-1], True, line) or [make_text_part('', True)]
         elif kind == 'name':
-            found.append(Part('variable', value[1:], quoted, '', None))
+            parts.append(Part('variable', value[1:], quoted))
         elif kind == 'braces':
-            found.append(_parse_expansion(value[2:-1], quoted, line))
+            parts.append(_parse_expansion(value[2:-1], quoted, line))
         else:
-            what = {'command': 'the output of a command', 'arithmetic': 'an expression'}.get(
-                kind, "$'...'"
-            )
-            if kind == 'command' and re.search(
-                r'\bcase\b|#|<<', value
-            ):  # where that ends is not known
-                raise UnsupportedSyntaxError(line, what)
-            found.append(Part('unknown', what, quoted, '', None))
-        # letter after letter would be a long list
+            description = {
+                'command': 'the output of a command',
+                'arithmetic': 'an arithmetic expression',
+            }.get(kind or '', "$'...'")
+            # after these the end of the command is uncertain
+            if kind == 'command' and re.search(r'\bcase\b|#|<<', value):
+                raise UnsupportedSyntaxError(line, description)
+            parts.append(Part('unknown', description, quoted))
+        # one part for each letter would be a long list
         if (
-            len(found) > 1
-            and found[-1].kind == found[-2].kind == 'text'
-            and found[-1].quoted == found[-2].quoted
+            len(parts) > 1
+            and parts[-1].kind == parts[-2].kind == 'text'
+            and parts[-1].quoted == parts[-2].quoted
         ):
-            found[-2:] = [make_text_part(found[-2].value + found[-1].value, found[-1].quoted)]
-    return found
+            parts[-2:] = [make_text_part(parts[-2].value + parts[-1].value, parts[-1].quoted)]
+    return parts
 
 
 #: Within double quotes single ones, and ~, are as any other letter
@@ -394,30 +393,25 @@ _QUOTED_PIECE = re.compile(
 )
 
 
-def _unescape(letter, quoted, brace):
-    """
-    Return the Parts of a backslash and the letter (str) behind it; arguments: as of
-    _parse_parts().
-    """
+def _unescape(letter: str, quoted: bool, brace: bool) -> List[Part]:
+    """Return the parts of a backslash and the letter behind it; see _parse_parts()."""
     if letter == '\n':
         return []
-    if not quoted:  # mvdan.cc/sh keeps it in some places
-        return [Part('unknown', 'a backslash outside of quotes', False, '', None)]
-    taken_off = letter in '$`"\\' or brace and letter == '}'
-    return [make_text_part(letter if taken_off else '\\' + letter, True)]
+    if not quoted:  # mvdan.cc/sh keeps the backslash in some places
+        return [Part('unknown', 'a backslash outside quotes')]
+    is_removed = letter in '$`"\\' or brace and letter == '}'
+    return [make_text_part(letter if is_removed else '\\' + letter, True)]
 
 
-def _parse_expansion(content, quoted, line):
-    """
-    Return the Part of ${content}. Raises Unfollowed where quotes may mean that it ends
-    elsewhere.
-    """
-    found = _EXPANSION.match(content)
-    if "'" in content or content.count('"') % 2 or not found and '=' in content:
-        raise UnsupportedSyntaxError(line, '${%s}' % content)
-    if not found:
-        return Part('unknown', '${ } of other kinds', quoted, '', None)
-    name, operator, word = found.groups()
+def _parse_expansion(content: str, quoted: bool, line: int) -> Part:
+    """Return the Part of ${content}."""
+    match = _EXPANSION.match(content)
+    # with quotes the expansion may end elsewhere
+    if "'" in content or content.count('"') % 2 or not match and '=' in content:
+        raise UnsupportedSyntaxError(line, f'unsupported expansion: ${{{content}}}')
+    if not match:
+        return Part('unknown', 'an unsupported ${ } expansion', quoted)
+    name, operator, word = match.groups()
     return Part(
         'variable',
         name,
@@ -427,299 +421,306 @@ def _parse_expansion(content, quoted, line):
     )
 
 
-def _get_unquoted_prefix(word):
-    """Return the text (str) with which a word (list of Part) begins, as far as it is not quoted."""
+def _get_unquoted_prefix(word: List[Part]) -> str:
+    """Return the unquoted text with which a word begins."""
     return word[0].value if word and word[0].kind == 'text' and not word[0].quoted else ''
 
 
-def find_literal(word):
-    """
-    Return the word (list of Part) as it stands where nothing in it is to be expanded (str), else
-    None.
-    """
+def find_literal(word: List[Part]) -> Optional[str]:
+    """Return the text of a word, or None if the word has an expansion."""
     return (
         ''.join(part.value for part in word) if all(part.kind == 'text' for part in word) else None
     )
 
 
-def split_assignment(word):
-    """Return (name, word of the value) of a word NAME=VALUE, (None, []) where it is none."""
-    found = _ASSIGNMENT.match(_get_unquoted_prefix(word))
-    if not found:
+def split_assignment(word: List[Part]) -> Tuple[Optional[str], List[Part]]:
+    """Return (name, word of the value) of a word NAME=VALUE, (None, []) of another word."""
+    match = _ASSIGNMENT.match(_get_unquoted_prefix(word))
+    if not match:
         return None, []
-    rest = word[0].value[found.end() :]
-    return found.group(1), ([make_text_part(rest)] if rest else []) + word[1:]
+    rest = word[0].value[match.end() :]
+    return match.group(1), ([make_text_part(rest)] if rest else []) + word[1:]
 
 
 # ---- Evaluation
 
 
 class _ScriptReturn(Exception):
-    """A script ends here."""
+    """The current script ends."""
 
 
 class _ScriptExit(Exception):
     """The program is not started."""
 
 
-class _ShellEvaluator(object):
-    """The state of one evaluation. A variable that is None in variables is known to be unset."""
+class _Piece(NamedTuple):
+    """A piece of an expanded word."""
 
-    def __init__(self, files, bound=()):
-        """
-        files: has kind(path) -> type letter or None, mode(path), script(path) -> str or None, and
-        names(folder); bound: dict of str, files that are bound into the container, and their text.
-        """
-        self.files, self.bound = files, dict(bound)
-        self.variables = dict(_NO_APP)
-        self.default, self.exit_point = None, None
+    value: Optional[str]  #: None if unknown
+    quoted: bool
+    origin: Optional[Tuple[Optional[str], str]] = None  #: of an unknown value: reason, 'FILE:LINE'
+    expanded: bool = True  #: the piece stems from a variable or a command
+
+
+class _ShellEvaluator:
+    """
+    The state of one evaluation. A variable that is None in `variables` is unset.
+
+    The methods of statements return whether the statement succeeds, None if that is unknown.
+    """
+
+    def __init__(self, files: 'Image', bound: Iterable[Any] = ()) -> None:
+        """`bound`: {path: text} of files that are bound into the container."""
+        self.files = files
+        self.bound: Dict[str, str] = dict(bound)
+        self.variables: Dict[str, Optional[Variable]] = dict(_NO_APP)
+        self.default: Optional[Variable] = None
+        self.exit_point: Optional[Tuple[bool, str, str]] = None
         self.file, self.depth, self.steps = '', 0, 0
 
-    def count_steps(self, steps=1):
-        """
-        Count steps (int) of work. Raises Unfollowed where it is too much for any image that
-        works.
-        """
+    def count_steps(self, steps: int = 1) -> None:
+        """Count steps of work. Raises UnsupportedSyntaxError above the limit."""
         self.steps += steps
-        if self.steps > _MOST_STEPS:
-            raise UnsupportedSyntaxError(1, _TOO_LONG)
+        if self.steps > _MAX_STEPS:
+            raise UnsupportedSyntaxError(
+                1, 'the scripts of the image are too long, or source each other too often'
+            )
 
     # Variables
 
-    def format_location(self, line):
-        """Return where something stands: 'FILE:LINE'."""
-        return '%s:%d' % (self.file, line)
+    def format_location(self, line: int) -> str:
+        """Return 'FILE:LINE' in the current script."""
+        return f'{self.file}:{line}'
 
-    def get(self, name):
-        """Return the Variable name (str), None if it is not set."""
+    def get(self, name: str) -> Optional[Variable]:
+        """Return the variable, None if it is not set."""
         if name in self.variables:
             return self.variables[name]
-        if _FOREIGN.match(name):
-            return Variable(None, True, None, '$%s is not known beforehand' % name, '')
+        if _FOREIGN_NAME.match(name):
+            return Variable(None, True, None, f'${name} is unknown before the program runs')
         return self.default
 
-    def set_variable(self, name, value, line, why=None, exported=_UNCHANGED, head=''):
+    def set_variable(
+        self,
+        name: str,
+        value: Optional[str],
+        line: int,
+        origin: Optional[Tuple[Optional[str], str]] = None,
+        exported: bool = False,
+        known_prefix: str = '',
+    ) -> None:
         """
-        Give the variable name (str) a value (str, None for an unknown one, which begins with
-        head).
+        Set a variable; `exported` False keeps it exported or not.
+
+        `origin` and `known_prefix` of an unknown value are those of a _Piece and a Variable.
         """
-        if exported is _UNCHANGED:
-            exported = self.is_exported(name)
-        # of an unknown value the place that counts is where it became unknown
-        why, at = why if isinstance(why, tuple) else (why, self.format_location(line))
-        self.variables[name] = (
-            Variable(value, exported, at, why, head)
-            if value is None
-            else Variable(value, exported, self.format_location(line), None, '')
+        reason, location = origin or (None, self.format_location(line))
+        self.variables[name] = Variable(
+            value, exported or self.is_exported(name), location, reason, known_prefix
         )
 
-    def is_exported(self, name):
-        """
-        Return whether the variable name (str) is exported when it is assigned, None where that
-        is not known.
-        """
-        old = self.variables.get(name, self.default)
-        return old.exported if old else False
+    def is_exported(self, name: str) -> Optional[bool]:
+        """Return whether an assignment to the variable is exported, None if unknown."""
+        variable = self.variables.get(name, self.default)
+        return variable.exported if variable else False
 
-    def mark_unknown(self, name, line, why):
-        """Make the variable name (str) unknown, and whether it is exported."""
-        self.variables[name] = Variable(None, None, self.format_location(line), why, '')
+    def mark_unknown(self, name: str, line: int, reason: str) -> None:
+        """Make the value of a variable unknown, and whether it is exported."""
+        self.variables[name] = Variable(None, None, self.format_location(line), reason)
 
-    def mark_all_unknown(self, at, why):
-        """Make all variables unknown; at: 'FILE:LINE'."""
-        self.variables, self.default = dict(_NO_APP), Variable(None, None, at, why, '')
+    def mark_all_unknown(self, location: str, reason: str) -> None:
+        """Make all variables unknown from a location 'FILE:LINE' on."""
+        self.variables = dict(_NO_APP)
+        self.default = Variable(None, None, location, reason)
 
     # Words
 
-    def expand(self, word, line):
-        """
-        Return [(text (str or None), quoted, (why it is unknown, where), whether it is of a
-        variable)] of a word.
-        """
-        found = []
+    def expand(self, word: List[Part], line: int) -> List[_Piece]:
+        """Return the pieces of a word after expansion."""
+        pieces: List[_Piece] = []
         for part in word:
             if part.kind == 'text':
-                found.append((part.value, part.quoted, None, False))
+                pieces.append(_Piece(part.value, part.quoted, None, False))
             elif part.kind == 'unknown':
-                found.append((None, part.quoted, (part.value, self.format_location(line)), True))
+                pieces.append(_Piece(None, part.quoted, (part.value, self.format_location(line))))
             else:
-                found += [
-                    (value, part.quoted or quoted, why, True)
-                    for value, quoted, why, _ in self.expand_parameter(part, line)
+                pieces += [
+                    _Piece(piece.value, part.quoted or piece.quoted, piece.origin)
+                    for piece in self.expand_parameter(part, line)
                 ]
-                found += (
-                    [('', True, None, True)] if part.quoted else []
-                )  # a field, although there may be nothing in it
-        return found
+                # quotes make a field even if it is empty
+                pieces += [_Piece('', True)] if part.quoted else []
+        return pieces
 
-    def expand_parameter(self, part, line):
-        """Return as expand() does for a Part that is a variable."""
+    def expand_parameter(self, part: Part, line: int) -> List[_Piece]:
+        """Return the pieces of a part that is a variable."""
         variable, operator = self.get(part.value), part.operator
         if variable is not None and variable.value is None:
-            head = variable.known_prefix if operator[-1:] != '+' else ''
-            return ([(head, part.quoted, None, True)] if head else []) + [
-                (
-                    None,
-                    part.quoted,
-                    (variable.reason, variable.location or self.format_location(line)),
-                    True,
-                )
+            prefix = variable.known_prefix if operator[-1:] != '+' else ''
+            location = variable.location or self.format_location(line)
+            return ([_Piece(prefix, part.quoted)] if prefix else []) + [
+                _Piece(None, part.quoted, (variable.reason, location))
             ]
+        value = variable.value if variable else ''
         if not operator:
-            return [(variable.value if variable else '', part.quoted, None, True)]
-        if (variable is not None and (variable.value != '' or operator[0] != ':')) == (
-            operator[-1] == '+'
-        ):
-            return self.expand(part.word, line)
-        return [('' if operator[-1] == '+' else variable.value, part.quoted, None, True)]
+            return [_Piece(value, part.quoted)]
+        if (variable is not None and (value != '' or operator[0] != ':')) == (operator[-1] == '+'):
+            return self.expand(part.word or [], line)
+        return [_Piece('' if operator[-1] == '+' else value, part.quoted)]
 
     @staticmethod
-    def join_expansion(expanded):
-        """
-        Return (text or None, (why it is unknown, where), how it begins for certain) of what
-        expand() found.
-        """
+    def join_expansion(
+        pieces: List[_Piece],
+    ) -> Tuple[Optional[str], Optional[Tuple[Optional[str], str]], str]:
+        """Return (text, None, '') of known pieces, else (None, origin, known prefix)."""
         text = ''
-        for value, _, why, _ in expanded:
-            if value is None:
-                return None, why, text
-            text += value
-            if len(text) > _LONGEST:
-                raise UnsupportedSyntaxError(1, _TOO_LARGE)
+        for piece in pieces:
+            if piece.value is None:
+                return None, piece.origin, text
+            text += piece.value
+            if len(text) > _MAX_VALUE_LENGTH:
+                raise UnsupportedSyntaxError(
+                    1, f'a value has more than {_MAX_VALUE_LENGTH} characters'
+                )
         return text, None, ''
 
-    def expand_value(self, word, line):
-        """
-        Return as join_expansion() does for a word that is not split: that of an assignment, of
-        case.
-        """
+    def expand_value(
+        self, word: List[Part], line: int
+    ) -> Tuple[Optional[str], Optional[Tuple[Optional[str], str]], str]:
+        """Expand a word that is not split into fields, such as an assigned value."""
         return self.join_expansion(self.expand(word, line))
 
-    def split_fields(self, words, line):
+    def split_fields(self, words: List[List[Part]], line: int) -> Optional[List[Any]]:
         """
-        Return the fields (list) of words, None where their number is not known.
+        Return the fields of words, None if their number is unknown.
 
-        One that is unknown is None, or _SOMETHING where it is not empty.
+        A field is a str, None if unknown, or _NONEMPTY if unknown but not empty.
         """
-        found = []
+        fields: List[Any] = []
         for word in words:
-            expanded = self.expand(word, line)
-            value, _, head = self.join_expansion(expanded)
-            for piece, quoted, _, of_variable in expanded:
-                if not quoted and (
-                    piece is None
-                    or re.search(r'[*?\[]' + r'|\s' * of_variable, piece)
-                    or not of_variable
-                    and '{' in piece
+            pieces = self.expand(word, line)
+            value, _, prefix = self.join_expansion(pieces)
+            for piece in pieces:
+                if not piece.quoted and (
+                    piece.value is None
+                    or re.search(r'[*?\[]' + r'|\s' * piece.expanded, piece.value)
+                    or not piece.expanded
+                    and '{' in piece.value
                 ):
-                    return None  # it may be several words, or names of files; {a,b} of bash
-            if value != '' or any(quoted for _, quoted, _, _ in expanded):
-                found.append(_NONEMPTY if value is None and head else value)
+                    return None  # several words, names of files, or {a,b} of bash
+            if value != '' or any(piece.quoted for piece in pieces):
+                fields.append(_NONEMPTY if value is None and prefix else value)
         if 'IFS' in self.variables:
             return None
-        return found
+        return fields
 
-    # Statements. Each returns whether it succeeds: True, False, None where that is not known
+    # Statements
 
-    def run(self, statements):
-        """Run statements (list)."""
-        status = True
-        for one in statements:
+    def run(self, statements: List[Node]) -> Optional[bool]:
+        """Evaluate statements in their order."""
+        status: Optional[bool] = True
+        for node in statements:
             self.count_steps()
-            status = getattr(self, '_' + one.kind)(one)
+            status = getattr(self, 'run_' + node.kind)(node)
         return status
 
-    def mark_changes_unknown(self, one, why):
+    def mark_changes_unknown(self, node: Node, reason: str) -> None:
         """
-        Make unknown what a statement may change, which may be run or not. Raises Unfollowed
-        where that is all.
+        Make every variable unknown that a statement may change.
+
+        Callers use it where it is unknown whether the statement runs. Raises UnsupportedSyntaxError
+        if the statement may change any variable.
         """
-        text = one.source[one.begin : one.end]
+        text = node.source[node.begin : node.end]
         self.count_steps(1 + len(text) // 10)
-        # where a variable may be read-only, to set it ends all as well
-        ends = re.search(
+        # an assignment to a read-only variable exits as well
+        match = re.search(
             r'(?<![\w$./-])(exit|exec|shift|set|readonly|declare|typeset)(?![\w.=-])|\$\{\w+:?\?',
             text,
         )
-        if ends:
+        if match:
             self.exit_point = self.exit_point or (
                 False,
-                self.format_location(one.line),
-                'there is a `%s` that may be reached' % ends.group(),
+                self.format_location(node.line),
+                f'`{match.group()}` may run',
             )
         if re.search(r'(?<![\w$./-])return\b', text):
-            raise UnsupportedSyntaxError(one.line, 'a return that may be reached or not')
-        names = set(_SETS.findall(text))
-        for more in _NAMING.findall(text):
-            more = re.sub(r'(?<=[=:/\w])("[^"]*"|\'[^\']*\'|\$\w+|\$\{\w+\})', '', more)
-            names.update(re.findall(r'[A-Za-z_]\w*', more) + [None] * ('$' in more or '`' in more))
-        if None in names or _UNBOUNDED.search(text):
-            raise UnsupportedSyntaxError(one.line, why)
+            raise UnsupportedSyntaxError(node.line, '`return` may run or not')
+        names = set(_ASSIGNED_NAME.findall(text))
+        is_unbounded = bool(_UNBOUNDED_EFFECT.search(text))
+        for words in _NAMING_COMMAND.findall(text):
+            words = re.sub(r'(?<=[=:/\w])("[^"]*"|\'[^\']*\'|\$\w+|\$\{\w+\})', '', words)
+            names.update(re.findall(r'[A-Za-z_]\w*', words))
+            is_unbounded = is_unbounded or '$' in words or '`' in words
+        if is_unbounded:
+            raise UnsupportedSyntaxError(node.line, reason)
         for name in sorted(names):
-            self.mark_unknown(name, one.line, why)
+            self.mark_unknown(name, node.line, reason)
 
-    def stop_evaluation(self, line, why):
-        """End all."""
-        self.exit_point = (True, self.format_location(line), why)
+    def stop_evaluation(self, line: int, reason: str) -> NoReturn:
+        """End all scripts: the program is not started."""
+        self.exit_point = (True, self.format_location(line), reason)
         raise _ScriptExit()
 
-    def _and(self, one):
-        """Run an 'and'."""
-        word, first, second = one.parts
+    def run_and(self, node: Node) -> Optional[bool]:
+        """Evaluate two statements joined by && or ||."""
+        operator, first, second = node.parts
         status = self.run([first])
         if status is None:
-            return self.mark_changes_unknown(second, 'what comes before it cannot be followed')
-        return self.run([second]) if status == (word == '&&') else status
+            self.mark_changes_unknown(
+                second, f'it depends on a command before {operator} that cannot be evaluated'
+            )
+            return None
+        return self.run([second]) if status == (operator == '&&') else status
 
-    def _if(self, one):
-        """Run an 'if'."""
-        for condition, body in one.parts[0]:
+    def run_if(self, node: Node) -> Optional[bool]:
+        for condition, body in node.parts[0]:
             status = self.run(condition)
             if status:
                 return self.run(body)
             if status is None:
-                return self.mark_changes_unknown(
-                    one,
-                    'it depends on a condition that cannot be followed (%s)'
-                    % self.format_location(one.line),
+                self.mark_changes_unknown(
+                    node,
+                    'it depends on a condition that cannot be evaluated '
+                    f'({self.format_location(node.line)})',
                 )
-        return self.run(one.parts[1])
+                return None
+        return self.run(node.parts[1])
 
-    def _simple(self, one):
-        """Run a 'simple'."""
-        assigns, words, redirected = one.parts
+    def run_simple(self, node: Node) -> Optional[bool]:
+        """Evaluate assignments or one command."""
+        assignments, words, redirected = node.parts
         command = find_literal(words[0]) if words else ''
-        text = one.source[one.begin : one.end]
-        if redirected or assigns and words or _DEFAULT.search(text):
-            return self.mark_changes_unknown(
-                one, 'it is set by a command that may fail, or for one command'
+        text = node.source[node.begin : node.end]
+        if redirected or assignments and words or _ASSIGNING_EXPANSION.search(text):
+            self.mark_changes_unknown(
+                node, 'the command that sets it may fail, or sets it for one command only'
             )
-        for name, word in assigns:
-            self.assign(name, word, one.line)
+            return None
+        for name, word in assignments:
+            self.assign(name, word, node.line)
         if not words:
-            return None if any(_has_unknown(word) for _, word in assigns) else True
-        method = _BUILTINS.get(command)
+            return None if any(_has_unknown(word) for _, word in assignments) else True
+        method = _BUILTINS.get(command or '')
         if method:
-            return method(self, one.line, words)
-        if (
-            command is None or self.default
-        ):  # what could not be followed may have made it a function
+            return method(self, node.line, words)
+        # after a stop, a script may have defined any command as a function
+        if command is None or self.default:
             raise UnsupportedSyntaxError(
-                one.line, '%s cannot be followed' % (command or 'a command whose name is not known')
+                node.line, f"{command or 'a command with an unknown name'} cannot be evaluated"
             )
-        if _UNBOUNDED.search(text) or _NAMING.match(text):
-            self.mark_changes_unknown(one, '%s cannot be followed' % command)
+        if _UNBOUNDED_EFFECT.search(text) or _NAMING_COMMAND.match(text):
+            self.mark_changes_unknown(node, f'{command} cannot be evaluated')
         return True if command in ('echo', ':', 'true') else False if command == 'false' else None
 
-    def assign(self, name, word, line, exported=_UNCHANGED):
-        """Run NAME=VALUE."""
-        value, why, head = self.expand_value(word, line)
-        if _READ_ONLY.match(name):  # what follows is then not run
-            raise UnsupportedSyntaxError(line, '%s may be read-only' % name)
-        self.set_variable(name, value, line, why, exported, head)
+    def assign(self, name: str, word: List[Part], line: int, exported: bool = False) -> None:
+        """Evaluate NAME=VALUE."""
+        value, origin, prefix = self.expand_value(word, line)
+        if _READ_ONLY_NAME.match(name):  # the shell then skips what follows
+            raise UnsupportedSyntaxError(line, f'{name} may be read-only')
+        self.set_variable(name, value, line, origin, exported, prefix)
 
-    def export(self, line, words):
-        """Run export."""
+    def export(self, line: int, words: List[List[Part]]) -> Optional[bool]:
         for word in words[1:]:
             name, value = split_assignment(word)
             if name:
@@ -727,64 +728,66 @@ class _ShellEvaluator(object):
                 continue
             name = find_literal(word)
             if name is None or not re.match(r'[A-Za-z_]\w*$', name):
-                # an option, or a name that is none: the runtime then passes over the whole script
-                raise UnsupportedSyntaxError(line, 'export of what is no plain name')
-            if self.variables.get(name):
-                self.variables[name] = self.variables[name]._replace(exported=True)
+                # at an invalid name the runtime skips the whole script
+                raise UnsupportedSyntaxError(line, '`export` of an option or an invalid name')
+            variable = self.variables.get(name)
+            if variable:
+                self.variables[name] = variable._replace(exported=True)
             elif self.get(name) is None:
-                self.mark_unknown(name, line, 'exported before it is set')
-        # whether a command within it decides the status is not the same in all shells
+                self.mark_unknown(name, line, 'it is exported before it is set')
+        # shells differ in whether a command in a word decides the status
         return None if any(_has_unknown(word) for word in words) else True
 
-    def unset(self, line, words):
-        """Run unset."""
+    def unset(self, line: int, words: List[List[Part]]) -> Optional[bool]:
         for field in self.split_fields(words[1:], line) or [None]:
             if not isinstance(field, str) or field.startswith('-'):
-                raise UnsupportedSyntaxError(line, 'unset of a name that is not known')
+                raise UnsupportedSyntaxError(line, '`unset` of an unknown name')
             self.variables[field] = None
         return True
 
-    def source(self, line, words):
-        """Run . FILE."""
+    def source(self, line: int, words: List[List[Part]]) -> Optional[bool]:
+        """Evaluate `. FILE`."""
         path = (self.split_fields(words[1:2], line) or [None])[0]
         if not isinstance(path, str) or not path.startswith('/'):
-            raise UnsupportedSyntaxError(line, 'it reads a script whose path is not known')
+            raise UnsupportedSyntaxError(line, 'it sources a script with an unknown path')
         if self.is_file(path) is False:
-            return False  # a message; the runtime goes on
+            return False  # the runtime prints a message and continues
         text = self.read_text(path) if self.is_file(path) else None
         if text is None:
-            raise UnsupportedSyntaxError(line, 'it reads %s, which cannot be read here' % path)
+            raise UnsupportedSyntaxError(line, f'it sources {path}, which cannot be read')
         return self.run_script(path, text, line)
 
-    def read_text(self, path):
-        """Return the text of the file path (str) in the container, None if it may not be read."""
+    def read_text(self, path: str) -> Optional[str]:
+        """Return the text of a file in the container, None if it cannot be read."""
         return self.bound[path] if path in self.bound else self.files.read_text(path)
 
-    def run_script(self, path, text, line=1):
-        """Run the text (str) of the script path (str)."""
-        if self.depth >= _DEEPEST:
-            raise UnsupportedSyntaxError(line, 'scripts that read each other')
-        if len(text) > _MOST_TEXT:
+    def run_script(self, path: str, text: str, line: int = 1) -> Optional[bool]:
+        """Evaluate the text of a script; `line` of the current script sources it."""
+        if self.depth >= _MAX_DEPTH:
             raise UnsupportedSyntaxError(
-                line, '%s has more than %d characters, and is not followed' % (path, _MOST_TEXT)
+                line, f'scripts source each other in more than {_MAX_DEPTH} levels'
+            )
+        if len(text) > _MAX_SCRIPT_LENGTH:
+            raise UnsupportedSyntaxError(
+                line, f'{path} has more than {_MAX_SCRIPT_LENGTH} characters'
             )
         self.count_steps(100 + len(text))
-        kept, self.file = self.file, path
+        caller, self.file = self.file, path
         self.depth += 1
         try:
             return self.run(parse_script(text))
         except UnsupportedSyntaxError as err:
-            err.at = err.at or self.format_location(err.line)
+            err.location = err.location or self.format_location(err.line)
             raise
         except _ScriptReturn:
             return None
         finally:
             self.depth -= 1
-            self.file = kept
+            self.file = caller
 
-    def run_exit_command(self, line, words):
-        """Run return, exit, exec or shift, which takes away the program that is to be started."""
-        command = find_literal(words[0])
+    def run_exit_command(self, line: int, words: List[List[Part]]) -> Optional[bool]:
+        """Evaluate return, exit, exec, or shift, which removes the program from the arguments."""
+        command = find_literal(words[0]) or ''
         if command == 'return':
             raise _ScriptReturn()
         if command == 'exec' and len(words) == 1:
@@ -793,23 +796,23 @@ class _ShellEvaluator(object):
 
     # Tests
 
-    def run_test(self, line, words):
-        """Run test or [."""
+    def run_test(self, line: int, words: List[List[Part]]) -> Optional[bool]:
+        """Evaluate `test` or `[`."""
         fields = self.split_fields(words[1:], line)
         if fields is not None and find_literal(words[0]) == '[':
             fields = fields[:-1] if fields[-1:] == [']'] else None
         return None if fields is None else self.evaluate_test(fields)
 
-    def evaluate_test(self, fields):
-        """Return whether a test holds. fields: as split_fields() gives them."""
+    def evaluate_test(self, fields: List[Any]) -> Optional[bool]:
+        """Return whether a test holds, None if unknown; fields: see split_fields()."""
         if len(fields) > 1 and fields[0] == '!':
             status = self.evaluate_test(fields[1:])
             return None if status is None else not status
         if len(fields) == 0:
             return False
-        if _NONEMPTY in fields:  # as 99-base.sh asks
-            sure = {('-n',): True, ('-z',): False, (): True}
-            return sure.get(tuple(fields[:-1])) if fields[-1] is _NONEMPTY else None
+        if _NONEMPTY in fields:  # 99-base.sh has such tests
+            results = {('-n',): True, ('-z',): False, (): True}
+            return results.get(tuple(fields[:-1])) if fields[-1] is _NONEMPTY else None
         if None in fields:
             return None
         if len(fields) == 1:
@@ -824,39 +827,40 @@ class _ShellEvaluator(object):
             return (fields[0] == fields[2]) == (fields[1] != '!=')
         return None
 
-    def evaluate_unary_test(self, operator, operand):
-        """Return whether a test with one operand holds."""
+    def evaluate_unary_test(self, operator: str, operand: str) -> Optional[bool]:
+        """Return whether a test with one operand holds, None if unknown."""
         if operator in ('-z', '-n'):
             return (operand == '') == (operator == '-z')
         if operator not in ('-d', '-e', '-f'):
             return None
-        there = self.find_file_type(operand) if operand else ''
-        if not there:  # nothing is there, or it is not known
-            return None if there is None else False
-        return {'-d': there == 'd', '-e': True, '-f': there == '-'}[operator]
+        kind = self.find_file_type(operand) if operand else ''
+        if not kind:
+            return None if kind is None else False
+        return {'-d': kind == 'd', '-e': True, '-f': kind == '-'}[operator]
 
-    def find_file_type(self, path):
-        """
-        Return the type letter (str) of what path leads to in a container, '' for nothing, None
-        where unknown.
-        """
+    def find_file_type(self, path: str) -> Optional[str]:
+        """Return the type letter of a path in a container, '' if absent, None if unknown."""
         if path in self.bound:
             return '-'
-        if not path.startswith('/') or _MOUNTED.match(re.sub('/+', '/', path)) or '/..' in path:
+        if (
+            not path.startswith('/')
+            or _MOUNTED_PATH.match(re.sub('/+', '/', path))
+            or '/..' in path
+        ):
             return None
-        found = self.files.find_file_type(path)
-        if found is None:  # a bind may bring it; below a folder of the image's own none is expected
+        kind = self.files.find_file_type(path)
+        if kind is None:  # a bind may add the path, but not below a folder of the image
             return '' if self.files.find_file_type('/' + path.strip('/').split('/')[0]) else None
-        return found
+        return kind
 
-    def is_file(self, path):
-        """Return whether path (str) is a plain file in a container, None where it is not known."""
-        found = self.find_file_type(path)
-        return None if found is None else found == '-'
+    def is_file(self, path: str) -> Optional[bool]:
+        """Return whether a path is a plain file in a container, None if unknown."""
+        kind = self.find_file_type(path)
+        return None if kind is None else kind == '-'
 
 
-#: Commands that are followed
-_BUILTINS = {
+#: Commands that are evaluated
+_BUILTINS: Dict[str, Callable[..., Optional[bool]]] = {
     'export': _ShellEvaluator.export,
     'unset': _ShellEvaluator.unset,
     '.': _ShellEvaluator.source,
@@ -870,168 +874,162 @@ _BUILTINS = {
 }
 
 
-def _has_unknown(word):
-    """Return whether something in a word is a command, or cannot be followed."""
+def _has_unknown(word: List[Part]) -> bool:
+    """Return whether a word has a command or an unsupported expansion."""
     return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
 
 
-def evaluate_environment(files, bound=()):
+def evaluate_environment(files: Any, bound: Iterable[Any] = ()) -> Environment:
     """
-    Return the Environment that the runtime makes of an image.
+    Return the environment that the runtime makes of an image.
 
-    :param files, bound: as for _Shell: what the image holds, and what is bound into it
+    `files` is an Image, or an object with the same methods (osu_container/check/described.py).
+    `bound`: {path: text} of files that are bound into the container.
     """
-    shell, problems = _ShellEvaluator(files, bound), []
+    shell = _ShellEvaluator(files, bound)
+    problems: List[Tuple[str, str]] = []
     try:
         _run_scripts(shell, problems)
-        if shell.get('PATH') is None:  # the runtime itself was started with it
-            shell.set_variable('PATH', ':'.join(DEFAULT_PATH), 0, None, True)
+        if shell.get('PATH') is None:  # the runtime itself was started with PATH
+            shell.set_variable('PATH', ':'.join(DEFAULT_PATH), 0, exported=True)
     except _ScriptExit:
         pass
-    # of the runtime's own variables nothing is said
     variables = {
-        name: one for name, one in shell.variables.items() if one and not name.startswith('SING_')
+        name: variable
+        for name, variable in shell.variables.items()
+        if variable and not name.startswith('SING_')  # the runtime's own variables
     }
     return Environment(variables, shell.default, shell.exit_point, problems)
 
 
-def _run_scripts(shell, problems):
-    """Run what the runtime runs, in its order."""
+def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> None:
+    """Evaluate the scripts in the runtime's order; add the skipped ones to `problems`."""
 
-    def usual_path():
-        """The runtime sets PATH where nobody has."""
+    def set_default_path() -> None:
+        """Set PATH if no script has set it."""
         shell.file = 'the runtime'
         if not shell.get('PATH'):
-            shell.set_variable('PATH', ':'.join(DEFAULT_PATH), 0, None, True)
+            shell.set_variable('PATH', ':'.join(DEFAULT_PATH), 0, exported=True)
 
-    def fix_path():
-        """The usual folders come behind those of PATH."""
+    def extend_path() -> None:
+        """Append the default folders to PATH."""
         path = shell.get('PATH')
         if path is None or path.value is not None:
-            own = path.value.split(':') if path and path.value else []
-            shell.set_variable(
-                'PATH',
-                ':'.join(own + [folder for folder in DEFAULT_PATH if folder not in own]),
-                0,
-                None,
-                True,
-            )
+            folders = path.value.split(':') if path and path.value else []
+            folders += [folder for folder in DEFAULT_PATH if folder not in folders]
+            shell.set_variable('PATH', ':'.join(folders), 0, exported=True)
 
-    def run(path):
-        """Run a script of the image."""
+    def run(path: str) -> None:
         text = shell.read_text(path)
         if text is None:
             problems.append((path, 'cannot be read'))
-            shell.mark_all_unknown(shell.format_location(1), '%s cannot be read here' % path)
+            shell.mark_all_unknown(shell.format_location(1), f'{path} cannot be read')
             return
         try:
             shell.run_script(path, text)
         except UnsupportedSyntaxError as err:
-            shell.mark_all_unknown(err.at or shell.format_location(1), str(err))
+            shell.mark_all_unknown(err.location or shell.format_location(1), str(err))
         except RecursionError:
-            shell.mark_all_unknown(
-                shell.format_location(1), 'it is too deeply nested to be followed'
-            )
+            shell.mark_all_unknown(shell.format_location(1), 'commands are nested too deeply')
 
-    if shell.files.find_file_type(SCRIPTS_FOLDER) == 'd' or any(
-        path.startswith(SCRIPTS_FOLDER + '/') for path in shell.bound
-    ):
-        bound = [
-            path[len(SCRIPTS_FOLDER) + 1 :]
-            for path in shell.bound
-            if path.startswith(SCRIPTS_FOLDER + '/')
-        ]
-        for name in sorted(set(shell.files.list_folder(SCRIPTS_FOLDER)) | set(bound)):
-            path = '%s/%s' % (SCRIPTS_FOLDER, name)
+    names = [
+        path[len(SCRIPTS_FOLDER) + 1 :]
+        for path in shell.bound
+        if path.startswith(SCRIPTS_FOLDER + '/')
+    ]
+    if names or shell.files.find_file_type(SCRIPTS_FOLDER) == 'd':
+        for name in sorted(set(names + shell.files.list_folder(SCRIPTS_FOLDER))):
+            path = f'{SCRIPTS_FOLDER}/{name}'
             if not name.endswith('.sh') or name.startswith('.') or name == '99-runtimevars.sh':
                 continue
             shell.file = path
-            if path not in shell.bound and shell.files.find_file_type(path) != '-':
-                if shell.files.find_file_type(path) is None:
-                    problems.append((path, 'is a link to nothing'))
+            kind = '-' if path in shell.bound else shell.files.find_file_type(path)
+            if kind != '-':
+                if kind is None:
+                    problems.append((path, 'is a broken link'))
                 continue
             if name == '90-environment.sh' and not shell.get('PATH'):
-                fix_path()
+                extend_path()
             run(path)
             if name in ('10-docker2singularity.sh', '10-docker.sh'):
                 shell.file = 'the runtime'
-                fix_path()
+                extend_path()
             if name == '99-base.sh':
-                usual_path()
+                set_default_path()
     else:
         if shell.files.find_file_type('/environment') == '-':
             run('/environment')
             shell.file = 'the runtime'
-            fix_path()
-        usual_path()
+            extend_path()
+        set_default_path()
 
 
-def merge_observed_environment(values, evaluated):
+def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -> Environment:
     """
-    Return the Environment of an image whose scripts the runtime has run.
+    Return the environment of an image whose scripts the runtime has run.
 
-    :param values: {name: value}, what they left exported; evaluated: Environment, as
-        evaluate_environment() has it: where a value is set, and what is set without export
+    `values` are the exported variables after that run. Locations, and the variables that are not
+    exported, come from the evaluated environment.
     """
-    known_before = evaluated.variables
-    variables = dict((name, one) for name, one in known_before.items() if one.exported is False)
+    variables = {
+        name: variable
+        for name, variable in evaluated.variables.items()
+        if variable.exported is False
+    }
     for name, value in values.items():
-        if not _FOREIGN.match(name):
-            old = known_before.get(name)
-            same = old and old.value == value and old.exported
+        if not _FOREIGN_NAME.match(name):
+            static = evaluated.variables.get(name)
+            location = static and static.location or 'the scripts of the image'
             variables[name] = (
-                old
-                if same
-                else Variable(
-                    value, True, old and old.location or 'the scripts of the image', None, ''
-                )
+                static
+                if static and static.value == value and static.exported
+                else Variable(value, True, location)
             )
     return Environment(variables, None, None, evaluated.problems)
 
 
-def resolve_process_variable(environment, name, host_value=None):
+def resolve_process_variable(
+    environment: Environment, name: str, host_value: Optional[str] = None
+) -> Optional[Variable]:
     """
-    Return the Variable name (str) of a program's process, None if it is not there.
+    Return a variable as a program's process has it, None if the process has none.
 
-    :param of_host: str or None, the value with which the runtime is called
+    `host_value` is the value with which the runtime is called.
     """
     if name not in environment.variables:
         if host_value is not None and environment.default is None:
-            return Variable(host_value, True, None, None, '')
+            return Variable(host_value, True, None)
         return None if environment.default is UNSET else environment.default
-    one = environment.variables[name]
-    if one.exported is None:
-        return one._replace(value=None, reason=one.reason or 'it may be exported or not')
-    if one.value is None:
-        return one if one.exported else None
-    return one if one.exported and (one.value or host_value is None) else None
+    variable = environment.variables[name]
+    if variable.exported is None:
+        return variable._replace(value=None, reason=variable.reason or 'it may be exported or not')
+    if variable.value is None:
+        return variable if variable.exported else None
+    return variable if variable.exported and (variable.value or host_value is None) else None
 
 
-def get_exported_value(environment, name):
+def get_exported_value(environment: Environment, name: str) -> Optional[str]:
+    """Return the value of an exported variable, None if it is unset or unknown."""
+    variable = environment.variables.get(name)
+    return variable.value if variable and variable.exported else None
+
+
+def parse_folder_list(
+    variable: Optional[Variable], is_loader_path: bool = False
+) -> Tuple[List[str], bool]:
     """
-    Return the value (str) of the exported variable name, None where there is none or it is
-    unknown.
-    """
-    one = environment.variables.get(name)
-    return one.value if one and one.exported else None
+    Return the folders of a list such as LD_LIBRARY_PATH, and whether the list is complete.
 
-
-def parse_folder_list(variable, is_loader_path=False):
-    """
-    Return (folders, complete): the folders (list of str) of a list such as LD_LIBRARY_PATH, a
-    Variable or None.
-
-    complete: False where the value is unknown, and the folders are those with which it begins for
-    certain.
+    Of an unknown value the folders are those with which the value certainly begins.
     """
     if variable is None:
         return [], True
-    # ld.so takes ; as well, and $ORIGIN (elf/dl-load.c)
-    parts = re.split(
-        '[:;]' if is_loader_path else ':',
-        variable.known_prefix if variable.value is None else variable.value,
+    # ld.so also accepts ; and $ORIGIN (elf/dl-load.c)
+    value, separators = variable.value, '[:;]' if is_loader_path else ':'
+    parts = (
+        re.split(separators, variable.known_prefix)[:-1]
+        if value is None
+        else re.split(separators, value)
     )
-    parts = parts[:-1] if variable.value is None else parts
-    return [
-        part for part in parts if part.startswith(('/', '$') if is_loader_path else '/')
-    ], variable.value is not None
+    starts = ('/', '$') if is_loader_path else ('/',)
+    return [part for part in parts if part.startswith(starts)], value is not None

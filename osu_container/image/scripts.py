@@ -1,38 +1,44 @@
 """
-What a command line of a container comes to: the program behind scripts, env and shells (execve(2),
-Interpreter scripts). Nothing is run: a script is followed as environment.py follows those of the
-runtime. Python 3.6.
+Find the program that a command line in a container starts, through scripts, env and shells.
+
+Nothing is executed: environment.py evaluates the scripts. The kernel's rules are those of
+execve(2), Interpreter scripts.
 """
 
 import posixpath
 import re
 import shlex
-from collections import namedtuple
+from typing import Any, Dict, Iterable, List, Match, NamedTuple, NoReturn, Optional, Tuple
 
 from osu_container.base.shell import quote as quoted
 from osu_container.image import environment as shells
 from osu_container.image.elf import MACHINE_NAMES
+from osu_container.image.environment import Environment, Node, Part, Variable
+from osu_container.image.image import Image
 
-#: How a Python is called
+#: Name of a Python interpreter
 PYTHON_NAME = r'python\d*(\.\d+)?$'
-#: The line of a script by which the kernel finds its interpreter: (path, first argument)
-FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*(\S*)')  # a \r is part of it
-
-#: program: path (str) of the ELF file in which a command line ends, None where that cannot be told;
-#: words: list, it and its arguments, None for one that is not known; environment: Environment that
-#: it gets; why: str, why it cannot be told, None where it can; scripts: list of (path, text) of the
-#: scripts on the way; alone: str, what on the way takes away all that srun tells a rank, or None
-LaunchedProgram = namedtuple(
-    'Started', 'program words environment reason scripts isolating_command'
-)
-LaunchedProgram.__new__.__defaults__ = (None,)
+#: First line of a script, by which the kernel finds the interpreter: (path, first argument)
+FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*(\S*)')  # a \r belongs to the path
 
 
-def find_interpreter(image, text):
+class LaunchedProgram(NamedTuple):
+    """The program that a command line starts."""
+
+    program: Optional[str]  #: path of the ELF file, None if unknown
+    words: List[Any]  #: the program and its arguments, no str where an argument is unknown
+    environment: Environment  #: the environment that the program gets
+    reason: Optional[str]  #: why the program is unknown, None if it is known
+    scripts: List[Tuple[str, str]]  #: (path, text) of each script that runs before
+    #: the command that removes the variables by which srun tells a process its rank, or None
+    isolating_command: Optional[str] = None
+
+
+def find_interpreter(image: Image, text: Optional[str]) -> Tuple[Optional[str], Optional[str]]:
     """
-    Return (path or None, missing or None) of what the first line of the script text names: the
-    interpreter in image, or what of it the image lacks. (None, None) if text (str or None) is no
-    script.
+    Return (path, None) of the interpreter of a script, or (None, what the image lacks).
+
+    The result is (None, None) if the text is no script.
     """
     first = FIRST_LINE.match(text or '')
     if not first:
@@ -42,19 +48,13 @@ def find_interpreter(image, text):
         return None, path
     if posixpath.basename(path) != 'env' or not argument or argument.startswith('-'):
         return path, None
-    found = next(
-        (
-            folder + '/' + argument
-            for folder in image.list_path_folders()
-            if image.exists(folder + '/' + argument)
-        ),
-        None,
-    )
-    return found, None if found else argument
+    paths = [folder + '/' + argument for folder in image.list_path_folders()]
+    interpreter = next((path for path in paths if image.exists(path)), None)
+    return interpreter, None if interpreter else argument
 
 
-#: What a shell script calls the folder that it lies in: by $0 or BASH_SOURCE, with or without cd,
-#: links followed or not
+#: How a shell script computes its own folder: by $0 or BASH_SOURCE, with or without cd, with links
+#: resolved or not
 _SELF = r'"?\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE(?:\[0\])?\})"?'
 _REAL = r'(?:%s|"?\$\(\s*(?:readlink -f|realpath) %s\s*\)"?)' % (_SELF, _SELF)
 _DIRNAME = r'\$\(\s*dirname (?:-- )?%s\s*\)' % _REAL
@@ -62,90 +62,92 @@ _OWN_FOLDER = re.compile(
     r'\$\(\s*cd (?:-- )?"?%s(?P<below>[/.\w-]*)"?( &>/dev/null| >/dev/null( 2>&1)?)?\s*(?:&&|;)\s*'
     r'pwd(?: -P)?\s*\)|%s|\$\{0%%/\*\}' % (_DIRNAME, _DIRNAME)
 )
-#: The processor: an image for another one does not run at all
+#: The machine's name: an image for another machine does not run at all
 _MACHINE = re.compile(r'\$\((?:uname -[mp]|arch)\)|`(?:uname -[mp]|arch)`')
 _ARGUMENTS = re.compile(r'"\$[@*]"|"\$\{[@*]\}"|\$[@*]|\$\{[@*]\}|\$\{1\+"\$@"\}')
-#: Other arguments, before which stand plain lines alone
+#: `set --` with other arguments, behind nothing but assignments and comments
 _SET_ARGUMENTS = re.compile(
     r'((?:(?:#[^\n]*|(?:export )?\w+=[^\n;&|()`]*)?\n)*)set -- ([^\n;&|<>()`#]+)(\n.*)', re.S
 )
-#: Wrappers of wrappers
-_DEEPEST = 6
-#: Commands beside the program that is started: they start none
+#: Wrapper scripts that start each other
+_MAX_DEPTH = 6
+#: Commands that start no program
 _SIDE_COMMANDS = frozenset(
-    'cd echo : true false printf mkdir rm cp mv ln touch cat ls grep sed awk date hostname sleep wait '
-    'umask ulimit mktemp head tail tr cut sort wc chmod basename dirname uname id pwd command type '
-    'which'.split()
+    'cd echo : true false printf mkdir rm cp mv ln touch cat ls grep sed awk date hostname sleep '
+    'wait umask ulimit mktemp head tail tr cut sort wc chmod basename dirname uname id pwd command '
+    'type which'.split()
 )
 #: Names of a script's own arguments
 _POSITIONAL_PARAMETERS = re.compile(r'[0-9]+$|#$')
 
 
 class _WrapperEvaluator(shells._ShellEvaluator):
-    """
-    A script that starts a program, in the environment of a container. calls: list of (words or
-    None, variables).
-    """
+    """The evaluation of a script that starts a program, in a container's environment."""
 
-    def __init__(self, image, environment, path, arguments):
-        """path: str, of the script; arguments: list of str."""
-        super(_WrapperEvaluator, self).__init__(image)
-        self.variables = dict(
-            item for item in environment.variables.items() if item[1].exported is not False
-        )
-        self.default, self.calls, self.file = environment.default, [], path
-        if not self.default:  # the runtime sets it where nobody does
-            usual = shells.Variable(shells.RUNTIME_LIBRARIES, True, None, None, '')
-            self.variables.setdefault('LD_LIBRARY_PATH', usual)
+    def __init__(
+        self, image: Image, environment: Environment, path: str, arguments: List[str]
+    ) -> None:
+        super().__init__(image)
+        self.variables = {
+            name: variable
+            for name, variable in environment.variables.items()
+            if variable.exported is not False
+        }
+        self.default, self.file = environment.default, path
+        #: words, None if unknown, and variables of each program that the script starts
+        self.calls: List[Tuple[Optional[List[Any]], Dict[str, Optional[Variable]]]] = []
+        if not self.default:  # the runtime sets LD_LIBRARY_PATH if nothing else does
+            default = Variable(shells.RUNTIME_LIBRARIES, True, None)
+            self.variables.setdefault('LD_LIBRARY_PATH', default)
         for number, value in enumerate([path] + arguments):
-            self.variables[str(number)] = shells.Variable(value, False, path, None, '')
+            self.variables[str(number)] = Variable(value, False, path)
 
-    def get(self, name):
-        """See _Shell: the host's variables are there as well, but for those of the loader."""
+    def get(self, name: str) -> Optional[Variable]:
+        """Return the variable; the host may set any but those of the loader."""
         if name in self.variables or name.startswith('LD_'):
             return self.variables.get(name, self.default)
         return (
-            shells.Variable('', False, self.file, None, '')
+            Variable('', False, self.file)
             if _POSITIONAL_PARAMETERS.match(name)
-            else shells.Variable(None, True, None, '$%s is not known beforehand' % name, '')
+            else Variable(None, True, None, f'${name} is unknown before the program runs')
         )
 
-    def is_exported(self, name):
-        """See _Shell: a variable of the host is exported."""
-        known = name in self.variables or name.startswith('LD_')
-        return super(_WrapperEvaluator, self).is_exported(name) if known else None
+    def is_exported(self, name: str) -> Optional[bool]:
+        """Return whether an assignment is exported: unknown if the host may set the variable."""
+        is_set_here = name in self.variables or name.startswith('LD_')
+        return super().is_exported(name) if is_set_here else None
 
-    def stop_evaluation(self, line, why):
-        """End all: after exit nothing is started."""
-        if why != 'exit':
-            raise shells.UnsupportedSyntaxError(line, '%s cannot be followed' % why)
+    def stop_evaluation(self, line: int, reason: str) -> NoReturn:
+        """End the script; after anything but `exit` its effect is unknown."""
+        if reason != 'exit':
+            raise shells.UnsupportedSyntaxError(line, f'{reason} cannot be evaluated')
         raise shells._ScriptExit()
 
-    def mark_changes_unknown(self, one, why):
-        """See _Shell: a program that may be started or not cannot be told."""
-        raise shells.UnsupportedSyntaxError(one.line, why)
+    def mark_changes_unknown(self, node: Node, reason: str) -> None:
+        """Stop: it is unknown whether the statement starts a program."""
+        raise shells.UnsupportedSyntaxError(node.line, reason)
 
-    def _simple(self, one):
-        """Run a 'simple', or keep that it starts a program."""
-        assigns, words, _ = one.parts
+    def run_simple(self, node: Node) -> Optional[bool]:
+        """Evaluate a command, or record that it starts a program."""
+        assignments, words, _ = node.parts
         command = shells.find_literal(words[0]) if words else ''
         if command == 'exec' and len(words) > 1:
-            self.record_call(one, words[1:])
+            self.record_call(node, words[1:])
             raise shells._ScriptExit()
         if command == 'set' and re.match(
             r'( [-+][euxo]+)+( pipefail)?$',
             ''.join(' ' + (shells.find_literal(word) or '?') for word in words[1:]),
         ):
             return True
-        if command in ('.', 'source'):  # what is not there ends some shells
-            path = (self.split_fields(words[1:2], one.line) or [None])[0]
+        if command in ('.', 'source'):  # some shells exit if the file is missing
+            path = (self.split_fields(words[1:2], node.line) or [None])[0]
             if isinstance(path, str) and self.is_file(path) is False:
                 raise shells.UnsupportedSyntaxError(
-                    one.line, '%s, which it reads, is not there' % path
+                    node.line, f'it sources {path}, which does not exist'
                 )
-        if command in _SIDE_COMMANDS and not assigns:
+        if command in _SIDE_COMMANDS and not assignments:
             for word in words[1:]:
-                self.expand_value(word, one.line)
+                self.expand_value(word, node.line)
             return (
                 True
                 if command in ('echo', ':', 'true', 'printf')
@@ -156,74 +158,66 @@ class _WrapperEvaluator(shells._ShellEvaluator):
         if (
             not words
             or command in shells._BUILTINS
-            and not assigns
-            or shells._NAMING.match(command or '')
+            and not assignments
+            or shells._NAMING_COMMAND.match(command or '')
         ):
-            return super(_WrapperEvaluator, self)._simple(one)
-        self.record_call(one, words)
+            return super().run_simple(node)
+        self.record_call(node, words)
         return None
 
-    def record_call(self, one, words):
-        """
-        Keep that words (list) of a 'simple' start a program, with the variables that stand
-        before it.
-        """
+    def record_call(self, node: Node, words: List[List[Part]]) -> None:
+        """Record that a statement starts a program, with the assignments before its words."""
         before = dict(self.variables)
-        for name, word in one.parts[0]:
-            self.assign(name, word, one.line, True)
-        self.calls.append((self.split_fields(words, one.line), dict(self.variables)))
+        for name, word in node.parts[0]:
+            self.assign(name, word, node.line, True)
+        self.calls.append((self.split_fields(words, node.line), dict(self.variables)))
         self.variables = before
 
 
-def _substitute_arguments(image, path, text, arguments):
-    """
-    Return the text (str) of a script path (str) with its own folder and its arguments (list of
-    str) put in.
-    """
+def _substitute_arguments(image: Image, path: str, text: str, arguments: List[str]) -> str:
+    """Return the text of a script with its own folder and its arguments substituted."""
 
-    def folder(found):
-        own = image.resolve(path) or path if re.search('readlink|realpath', found.group()) else path
-        return posixpath.normpath(posixpath.dirname(own) + (found.group('below') or ''))
+    def substitute_folder(match: Match[str]) -> str:
+        is_real = re.search('readlink|realpath', match.group())
+        script = image.resolve(path) or path if is_real else path
+        return posixpath.normpath(posixpath.dirname(script) + (match.group('below') or ''))
 
-    line = ' '.join(quoted(one) for one in arguments)
+    def substitute_machine(match: Match[str]) -> str:
+        machine = image.read_loader_config(None).machine
+        return next((name for name, elf in MACHINE_NAMES.items() if elf == machine), match.group())
 
-    def machine(found):
-        elf = image.read_loader_config(None).machine
-        return next((name for name, one in MACHINE_NAMES.items() if one == elf), found.group())
-
-    text = _OWN_FOLDER.sub(folder, _MACHINE.sub(machine, text))
-    anew = _SET_ARGUMENTS.match(text)
-    if anew and not re.search(r'\$\{?[1-9#]', anew.group(3)):
-        text, line, after = (
-            anew.group(1),
-            _ARGUMENTS.sub(lambda _: line, anew.group(2)),
-            anew.group(3),
-        )
-        return text + _ARGUMENTS.sub(lambda _: line, after)
+    line = ' '.join(quoted(argument) for argument in arguments)
+    text = _OWN_FOLDER.sub(substitute_folder, _MACHINE.sub(substitute_machine, text))
+    match = _SET_ARGUMENTS.match(text)
+    if match and not re.search(r'\$\{?[1-9#]', match.group(3)):
+        before, words, after = match.groups()
+        words = _ARGUMENTS.sub(lambda _: line, words)
+        return before + _ARGUMENTS.sub(lambda _: words, after)
     return _ARGUMENTS.sub(lambda _: line, text)
 
 
-def resolve_program(image, words, environment, depth=_DEEPEST):
+def resolve_program(
+    image: Image, words: List[Any], environment: Environment, depth: int = _MAX_DEPTH
+) -> LaunchedProgram:
     """
-    Return the Started of a command line.
+    Return the program that a command line starts.
 
-    :param image: as Image; words: list of str, a path or a name on PATH, and arguments;
-        environment: Environment
+    `words` are a path, or a name on PATH, and its arguments; `depth` limits the number of scripts.
     """
     name, arguments = words[0], words[1:]
 
-    def unknown(why, scripts=()):
-        return LaunchedProgram(None, words, environment, why, list(scripts))
+    def make_unknown(reason: str, scripts: Iterable[Tuple[str, str]] = ()) -> LaunchedProgram:
+        return LaunchedProgram(None, words, environment, reason, list(scripts))
 
     if not isinstance(name, str) or not depth:
-        return unknown('the name of a program is not known before it runs')
+        return make_unknown('the name of a program is unknown before the run')
     path = find_program(image, environment, name)
     if not path:
-        one = find_unknown_path(environment, name)
-        return unknown(
-            'PATH of the image is not known (%s: %s)' % (one.location, one.reason)
-            if one
-            else '%s is not found in the image' % name
+        variable = find_unknown_path(environment, name)
+        return make_unknown(
+            f'PATH of the image is unknown ({variable.location}: {variable.reason})'
+            if variable
+            else f'the image has no program {name}'
         )
     if path in image.read_elf_files([path]):
         return _resolve_elf_program(image, path, arguments, environment, depth)
@@ -231,108 +225,103 @@ def resolve_program(image, words, environment, depth=_DEEPEST):
     interpreter, missing = find_interpreter(image, text)
     scripts = [(path, text)]
     if missing or not interpreter:
-        return unknown(
-            '%s is %s'
-            % (
-                path,
-                'a script for %s, which is not in the image' % missing
-                if missing
-                else 'no program, and its first line names none',
-            ),
+        return make_unknown(
+            f'{path} is a script for {missing}, which is not in the image'
+            if missing
+            else f'{path} is not a program, and its first line names no interpreter',
             scripts,
         )
-    found = _resolve_script(image, interpreter, path, text, arguments, environment, depth)
-    return found._replace(scripts=scripts + found.scripts)
+    launched = _resolve_script(image, interpreter, path, text, arguments, environment, depth)
+    return launched._replace(scripts=scripts + launched.scripts)
 
 
-def find_unknown_path(environment, name):
-    """
-    Return PATH of an Environment (Variable) where a program name (str) is looked up in it and it
-    is not known.
-    """
-    one = environment.variables.get('PATH', environment.default)
-    return one if '/' not in name and one and one.value is None else None
+def find_unknown_path(environment: Environment, name: str) -> Optional[Variable]:
+    """Return PATH if a program's name is looked up in it and its value is unknown, else None."""
+    variable = environment.variables.get('PATH', environment.default)
+    return variable if '/' not in name and variable and variable.value is None else None
 
 
-def find_program(image, environment, name):
-    """
-    Return the path (str) of a program by its whole path, or its name on PATH in the container,
-    None without.
-    """
+def find_program(image: Image, environment: Environment, name: str) -> Optional[str]:
+    """Return the path of a program by its absolute path, or its name on PATH, None without."""
     if name.startswith('/'):
         return posixpath.normpath(name) if image.exists(name) else None
     if not name or '/' in name or find_unknown_path(environment, name):
         return None
-    found = (
-        shells.parse_folder_list(environment.variables.get('PATH', environment.default))[0]
-        + shells.DEFAULT_PATH
-    )
-    return next(
-        (folder + '/' + name for folder in found if image.exists(folder + '/' + name)), None
-    )
+    path = environment.variables.get('PATH', environment.default)
+    folders = shells.parse_folder_list(path)[0] + shells.DEFAULT_PATH
+    paths = [folder + '/' + name for folder in folders]
+    return next((path for path in paths if image.exists(path)), None)
 
 
-def _resolve_script(image, interpreter, path, text, arguments, environment, depth):
-    """Return the Started of the script path (str) with text, for an interpreter (path)."""
+def _resolve_script(
+    image: Image,
+    interpreter: str,
+    path: str,
+    text: str,
+    arguments: List[Any],
+    environment: Environment,
+    depth: int,
+) -> LaunchedProgram:
+    """Return the program that a script starts under its interpreter."""
+
+    def make_unknown(words: List[str], reason: str) -> LaunchedProgram:
+        return LaunchedProgram(None, words, environment, reason, [])
+
     if re.match(r'(ba|da|k|z)?sh$|busybox$', posixpath.basename(interpreter)):
         if 'BASH_SOURCE' in text and posixpath.basename(interpreter) != 'bash':
-            return LaunchedProgram(
-                None,
-                [path],
-                environment,
-                '%s is for bash, and is read by %s' % (path, interpreter),
-                [],
-            )
+            return make_unknown([path], f'{path} is a bash script, but {interpreter} runs it')
         return _resolve_shell_script(image, path, text, arguments, environment, depth)
     if re.match(PYTHON_NAME, posixpath.basename(interpreter)):
         return resolve_program(image, [interpreter, path] + arguments, environment, depth - 1)
-    return LaunchedProgram(
-        None, [interpreter, path], environment, '%s is a script for %s' % (path, interpreter), []
-    )
+    return make_unknown([interpreter, path], f'{path} is a script for {interpreter}')
 
 
-def _resolve_shell_script(image, path, text, arguments, environment, depth):
-    """Return the Started of a shell script path (str) with text."""
+def _resolve_shell_script(
+    image: Image,
+    path: str,
+    text: str,
+    arguments: List[Any],
+    environment: Environment,
+    depth: int,
+) -> LaunchedProgram:
+    """Return the program that a shell script starts."""
 
-    def unknown(why):
-        return LaunchedProgram(None, [path], environment, why, [])
+    def make_unknown(reason: str) -> LaunchedProgram:
+        return LaunchedProgram(None, [path], environment, reason, [])
 
-    if not all(isinstance(one, str) for one in arguments):
-        return unknown('the arguments of %s are not known' % path)
-    if not re.match(
-        r'[\w./+@%=:,-]+$', path + (image.resolve(path) or '')
-    ):  # it may become several words
-        return unknown('the path %s has characters that mean something to a shell' % path)
+    if not all(isinstance(argument, str) for argument in arguments):
+        return make_unknown(f'the arguments of {path} are unknown')
+    # an unquoted path with other characters may become several words
+    if not re.match(r'[\w./+@%=:,-]+$', path + (image.resolve(path) or '')):
+        return make_unknown(f'the path {path} has characters that are special to a shell')
     shell = _WrapperEvaluator(image, environment, path, arguments)
     try:
         shell.run_script(path, _substitute_arguments(image, path, text, arguments))
     except shells._ScriptExit:
         pass
     except shells.UnsupportedSyntaxError as err:
-        return unknown('%s: %s' % (err.at, err))
+        return make_unknown(f'{err.location}: {err}')
     except RecursionError as err:
-        return unknown('%s: %s' % (path, err))
-    if len(shell.calls) != 1 or not shell.calls[0][0]:
-        return unknown(
-            '%s starts %s'
-            % (
-                path,
-                'nothing that can be seen'
-                if not shell.calls
-                else 'more than one program, or one that depends on what runs',
-            )
+        return make_unknown(f'{path}: {err}')
+    words, calls = None, shell.calls
+    if len(calls) == 1:
+        words, variables = calls[0]
+    if not words:
+        return make_unknown(
+            f'{path} starts several programs, or a program that depends on the run'
+            if calls
+            else f'{path} starts no program that can be recognized'
         )
-    words, variables = shell.calls[0]
-    taken = dict(
-        (name, one or shells.Variable('', True, path, None, ''))
-        for name, one in variables.items()
-        if not _POSITIONAL_PARAMETERS.match(name) and (one or name not in shells._NO_APP)
-    )
-    return resolve_program(image, words, environment._replace(variables=taken), depth - 1)
+    inherited = {
+        name: variable or Variable('', True, path)
+        for name, variable in variables.items()
+        if not _POSITIONAL_PARAMETERS.match(name) and (variable or name not in shells._NO_APP)
+    }
+    return resolve_program(image, words, environment._replace(variables=inherited), depth - 1)
 
 
-#: Programs that start what they are given and change nothing for it -> options with an argument,
-#: and how many words come before the command: coreutils, util-linux, numactl(8), time(1)
+#: Programs that start a command and change nothing for it -> options with an argument, and the
+#: number of words before the command: coreutils, util-linux, numactl(8), time(1)
 _PASSING_PROGRAMS = {
     'nice': ('-n', 0),
     'nohup': ('', 0),
@@ -342,19 +331,18 @@ _PASSING_PROGRAMS = {
     'taskset': ('', 1),
     'numactl': ('-N -m -C -i -P -p', 0),
 }
-#: Variables by which srun tells a rank which one it is: PMI-1, PMI-2, PMIx, PALS
+#: Variables by which srun tells a process its rank: PMI-1, PMI-2, PMIx, PALS
 _RANK_VARIABLES = re.compile(r'PMI|PALS|SLURM|MPI')
 
 
-def _resolve_loader_call(image, path, rest, environment):
-    """
-    Return the Started of the arguments rest (list) of ld.so path (str): --library-path is its
-    LD_LIBRARY_PATH.
-    """
-    variables = dict(environment.variables)
+def _resolve_loader_call(
+    image: Image, path: str, arguments: List[Any], environment: Environment
+) -> LaunchedProgram:
+    """Return the program that ld.so starts; --library-path replaces LD_LIBRARY_PATH."""
+    variables, rest = dict(environment.variables), arguments
     while len(rest) > 2 and rest[0] in ('--library-path', '--argv0') and isinstance(rest[1], str):
         if rest[0] == '--library-path':
-            variables['LD_LIBRARY_PATH'] = shells.Variable(rest[1], True, path, None, '')
+            variables['LD_LIBRARY_PATH'] = Variable(rest[1], True, path)
         rest = rest[2:]
     facts = (
         image.read_elf_files(rest[:1]).get(rest[0])
@@ -363,20 +351,19 @@ def _resolve_loader_call(image, path, rest, environment):
     )
     if facts is None or image.resolve(facts.interpreter or '/') != image.resolve(path):
         return LaunchedProgram(
-            None, [path] + rest, environment, '%s starts a program itself' % path, []
+            None, [path] + rest, environment, f'{path} starts an unknown program', []
         )
     return LaunchedProgram(rest[0], rest, environment._replace(variables=variables), None, [])
 
 
-def _resolve_elf_program(image, path, arguments, environment, depth):
-    """
-    Return the Started of an ELF file path (str) in image: that file, or what env or a shell
-    starts in turn.
-    """
+def _resolve_elf_program(
+    image: Image, path: str, arguments: List[Any], environment: Environment, depth: int
+) -> LaunchedProgram:
+    """Return an ELF program, or the program that it starts if it is env, a shell or ld.so."""
     kind, rest = posixpath.basename(path), list(arguments)
 
-    def unknown(why):
-        return LaunchedProgram(None, [path] + arguments, environment, why, [])
+    def make_unknown(reason: str) -> LaunchedProgram:
+        return LaunchedProgram(None, [path] + arguments, environment, reason, [])
 
     if re.match(r'(ba|da|k|z)?sh$', kind) and rest:
         if rest[0] == '-c' and len(rest) > 1 and isinstance(rest[1], str):
@@ -385,16 +372,13 @@ def _resolve_elf_program(image, path, arguments, environment, depth):
             return _resolve_shell_script(
                 image, rest[0], image.read_text(rest[0]) or '', rest[1:], environment, depth
             )
-        return unknown('%s reads more than a script' % path)
+        return make_unknown(f'the arguments of {path} name no script in the image')
     if re.match(r'ld-(linux|musl)|ld64', kind):
         return _resolve_loader_call(image, path, rest, environment)
     if kind != 'env' and kind not in _PASSING_PROGRAMS or not rest:
         return LaunchedProgram(path, [path] + arguments, environment, None, [])
-    variables, alone, (with_value, operands) = (
-        dict(environment.variables),
-        None,
-        _PASSING_PROGRAMS.get(kind, ('', 0)),
-    )
+    variables, isolating_command = dict(environment.variables), None
+    value_options, operands = _PASSING_PROGRAMS.get(kind, ('', 0))
     while (
         rest
         and isinstance(rest[0], str)
@@ -402,34 +386,34 @@ def _resolve_elf_program(image, path, arguments, environment, depth):
     ):
         name, _, value = rest.pop(0).partition('=')
         if kind != 'env':
-            if name in with_value.split() and rest:
+            if name in value_options.split() and rest:
                 rest.pop(0)
         elif name in ('-u', '--unset') and (value or rest):
-            variables[value or rest.pop(0)] = shells.Variable('', True, path, None, '')
+            variables[value or rest.pop(0)] = Variable('', True, path)
         elif name in ('-i', '-', '--ignore-environment'):
-            variables, alone = {}, '%s %s' % (path, name)
+            variables, isolating_command = {}, f'{path} {name}'
         elif name.startswith('-'):
-            return unknown('%s %s does more than set variables' % (path, name))
+            return make_unknown(f'{path} {name} cannot be evaluated')
         else:
-            variables[name] = shells.Variable(value, True, path, None, '')
+            variables[name] = Variable(value, True, path)
     if (
         len(rest) <= operands
-        or alone
+        or isolating_command
         and (
-            not all(isinstance(one, str) for one in rest)
+            not all(isinstance(word, str) for word in rest)
             or any(_RANK_VARIABLES.match(name) for name in variables)
         )
     ):
-        return unknown('%s starts nothing that can be told' % path)
+        return make_unknown(f'{path} starts an unknown program')
     environment = environment._replace(
-        variables=variables, default=alone and shells.UNSET or environment.default
+        variables=variables, default=shells.UNSET if isolating_command else environment.default
     )
-    found = resolve_program(image, rest[operands:], environment, depth - 1)
-    return found._replace(isolating_command=found.isolating_command or alone)
+    launched = resolve_program(image, rest[operands:], environment, depth - 1)
+    return launched._replace(isolating_command=launched.isolating_command or isolating_command)
 
 
-def split_command(line):
-    """Return the words (list of str) of a command line (str), [line] where it cannot be split."""
+def split_command(line: str) -> List[str]:
+    """Return the words of a command line, [line] if it cannot be split."""
     try:
         return shlex.split(line) or ['']
     except ValueError:
