@@ -85,13 +85,13 @@ def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
     """
     if name not in sites and name in PUBLISHED_SITES:
         raise SettingsError(
-            "site '%s' is a description (%s), only for `osu-container check --published`. Choose a site "
-            "with --try-amend=site=NAME: %s"
+            "site '%s' is a description (%s), only for `osu-container check --published`; known sites: "
+            "%s. Choose one with --try-amend=site=NAME"
             % (name, PUBLISHED_SITES[name]['title'], format_names(sites))
         )
     if name not in sites:
         raise SettingsError(
-            "unknown site '%s'. Choose a site with --try-amend=site=NAME: %s"
+            "unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
             % (name, format_names(sites))
         )
     _require_shape(sites[name], dict, "site '%s'" % name)
