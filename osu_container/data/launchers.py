@@ -24,10 +24,12 @@ step of Slurm the variables of srun are those of the other launchers' daemons, s
 of them takes these first.
 """
 
+from typing import Any, Dict
+
 _READ_DATE = '2026-11-26'
 _FLUX = 'flux-run(1), flux-environment(7) of flux-core'
 
-LAUNCHERS = {
+LAUNCHERS: Dict[str, Dict[str, Any]] = {
     'hydra': {
         'title': 'Hydra, the mpiexec of MPICH and Intel MPI',
         'command': 'mpiexec',
@@ -161,7 +163,7 @@ DEFAULT_LAUNCHER = 'srun'
 #: for partition, account, nodes and time, submit (the command that hands a script in with this
 #: environment), job and nodes_file (variables of a job: its number, a file with a line a rank),
 #: count (variable: how many nodes it has). In options of a site's jobs {nodes} is filled in
-BATCH_SYSTEMS = {
+BATCH_SYSTEMS: Dict[str, Dict[str, Any]] = {
     'slurm': {
         'directive': '#SBATCH ',
         'partition': '--partition={}',
