@@ -1,20 +1,20 @@
 """
-Read the facts of image and host that a module is built from, before anything is installed or run.
+Read the facts of image and host that a module is built from.
 
-Facts are plain JSON data: each installation records them (facts.json), and build_settings() turns
-them into a module.
+Nothing is installed or run for that. Facts are plain JSON data: each installation records them
+(facts.json), and build_settings() turns them into a module.
 """
 
 import os
 import re
 import shutil
 import subprocess
-from typing import Any, Container, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from osu_container.base import shell
 from osu_container.data.sites.schema import matches_shape
 from osu_container.image.elf import ElfError, ElfFacts
-from osu_container.image.image import Image
+from osu_container.image.image import DefaultLibraries, Image
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
 from osu_container.image.loader import LoadedFile, find_loaded_file
 from osu_container.image.sif import ImageError
@@ -36,7 +36,7 @@ from osu_container.verdict.verdict import Verdict, evaluate_approach
 
 
 class FactsError(Exception):
-    """Image, host and approach do not fit; the message gives file, value found, value expected."""
+    """Image, host and approach do not fit; the message gives file, value and remedy."""
 
 
 #: What build_settings() needs of recorded facts, as shapes of data/sites/schema.py. A native module
@@ -272,7 +272,7 @@ def _describe_injected_libraries(
     site: Dict[str, Any],
     host: HostFileSystem,
     libraries: Mapping[str, ElfFacts],
-    image_sonames: Container[str],
+    image_sonames: Union[Set[str], DefaultLibraries],
 ) -> List[Dict[str, Any]]:
     """
     Return a dict for each injected library.
@@ -310,7 +310,7 @@ def _describe_injected_libraries(
 
 
 def _read_image_facts(
-    image: Image, injected: Set[str], soname: Optional[str], loaded: Optional[LoadedFile]
+    image: Image, injected: Set[str], soname: str, loaded: Optional[LoadedFile]
 ) -> Dict[str, Any]:
     """
     Return the facts of the open image, from its labels if it has them, else from its files.

@@ -16,8 +16,8 @@ from osu_container.base.shell import quote
 from osu_container.data.approaches import INJECTION_SCRIPT as TARGET
 from osu_container.image.environment import DEFAULT_PATH, RUNTIME_LIBRARIES
 
-#: Folder in the container with the injected host libraries, each under its soname. A new folder adds
-#: nothing else of the host's library folders and hides no file of the image.
+#: Folder in the container with the injected host libraries, each under its soname. A new folder
+#: adds nothing else of the host's library folders and hides no file of the image.
 FOLDER = '/opt/host-mpi/lib'
 #: The file's name in an installation
 NAME = 'host-mpi.sh'

@@ -20,8 +20,8 @@ LIBFABRIC, UCX, TCP = 'libfabric', 'UCX', 'TCP'
 _LAYERS = {'ofi_rxm': 'rxm', 'ofi_rxd': 'rxd'}
 #: Providers that reach their cards by libibverbs
 VERBS_PROVIDERS = ('verbs', 'efa')
-#: Drivers of the cards for which Open MPI prefers UCX by default: github.com/open-mpi/ompi/pull/8496,
-#: opal_common_ucx_devices
+#: Drivers of the cards for which Open MPI prefers UCX by default: opal_common_ucx_devices,
+#: github.com/open-mpi/ompi/pull/8496
 _OPEN_MPI_PREFERS = ('mlx4', 'mlx5', 'hns')
 _VERBS_DRIVER = re.compile(r'(?m)lib(\w+)-rdmav\d+\.so$')
 
@@ -33,9 +33,10 @@ def split_provider(provider: str) -> List[str]:
 
 def resolve_variable(trial: Trial, name: str, module_values: Mapping[str, str]) -> Optional[str]:
     """
-    Return the value of a variable in the process, with module_values ({name: value}) applied.
+    Return the value of a variable in the process.
 
-    Where no variable is set, a parameter file of Open MPI in the image counts.
+    module_values: {name: value} that the module sets. Where no variable is set, a parameter file of
+    Open MPI in the image counts.
     """
     variable = resolve_process_variable(trial.container.environment, name, module_values.get(name))
     if variable is not None:
@@ -168,7 +169,7 @@ def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]
         get_exported_value(trial.container.environment, 'UCX_MODULE_DIR')
         or posixpath.dirname(ucx.path) + '/ucx'
     )
-    folders = [folder, posixpath.dirname(trial.image.resolve(ucx.path)) + '/ucx']
+    folders = [folder, posixpath.dirname(trial.image.resolve(ucx.path) or ucx.path) + '/ucx']
     files = [
         path
         for search_folder in folders

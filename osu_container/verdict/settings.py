@@ -186,7 +186,7 @@ def select_host_mpi(approach: Dict[str, Any], soname: Optional[str]) -> Dict[str
 
 def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[Tuple[str, str]]:
     """
-    Return [(name, path on the host)] of the libraries to inject, without their dependencies.
+    Return [(name, host path)] of the libraries to inject, without dependencies.
 
     Raises SettingsError if the site lacks a library that the approach needs, or the PMI of its MPI.
     """
@@ -317,7 +317,7 @@ def collect_module_variables(
     plugin: Optional[str],
 ) -> Dict[Optional[str], List[Dict[str, Any]]]:
     """
-    Return the variables of a module (under None) and of its settings modules (by name), sorted.
+    Return the sorted variables of a module (under None) and of its settings modules.
 
     mpi, libfabric: as in facts, 'MPICH 4.2.3' and '1.22.0'; plugin: path of RCCL's plugin. Of
     several variables of one name the first wins, the approach's before the site's.
@@ -523,10 +523,11 @@ def _build_load_checks(
 
 def has_own_namespaces(runtime: Optional[Dict[str, Any]]) -> bool:
     """
-    Return whether each container has its own user namespace, as the runtime has no setuid program.
+    Return whether each container has its own user namespace.
 
-    With one container per rank, the ranks of a node then cannot read each other's memory
-    (user_namespaces(7)). With setuid there is no user namespace and no such restriction.
+    It has one if the runtime has no setuid program. With one container per rank, the ranks of a
+    node then cannot read each other's memory (user_namespaces(7)). With setuid there is no user
+    namespace and no such restriction.
     """
     return (runtime or {}).get('setuid') is False
 
@@ -557,7 +558,7 @@ def _collect_conditions(
     site: Dict[str, Any], mpi: Optional[str], libfabric: Optional[str], plugin: Optional[str]
 ) -> Dict[str, Any]:
     """
-    Return {word of a condition: bool or release (tuple of int)} for the conditions of 'only'.
+    Return {word: bool or release (tuple of int)} for the conditions of 'only'.
 
     The parameters are those of collect_module_variables().
     """

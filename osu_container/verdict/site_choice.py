@@ -1,9 +1,9 @@
 """
-Select the site and return its complete entry: by name, from a user's file, or by host name and
-environment variables.
+Select the site and return its complete entry.
 
-A user's site file is what `osu-container discover -o FILE` writes. The module also evaluates the
-conditions of the data ('only') on a site and on releases. It imports no EasyBuild.
+A site is selected by name, by a user's file, or by host name and environment variables. A user's
+site file is what `osu-container discover -o FILE` writes. The module also evaluates the conditions
+of the data ('only') on a site and on releases. It imports no EasyBuild.
 """
 
 import functools
@@ -144,7 +144,7 @@ def _require_shape(value: object, shape: Any, name: str) -> None:
 
 
 def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = False) -> None:
-    """Raise SettingsError if the entry of a user's site, or with a user's facts, breaks the schema."""
+    """Raise SettingsError if an entry with facts of a user breaks the schema."""
     missing = [key for key in KEYS if key not in entry]
     if missing:
         raise SettingsError(
@@ -230,7 +230,7 @@ def choose_site(
     sites: Mapping[str, Any] = SITES,
 ) -> Dict[str, Any]:
     """
-    Return the complete entry of the named site, else the local file's, else the recognised one.
+    Return the entry of the named site, else the local file's, else the recognised one.
 
     name: the easyconfig parameter site; local_name: SITE of the local file; hostname, environment:
     of this machine.
@@ -352,10 +352,10 @@ class SiteFile:
 
     def __init__(self, path: str, names_site: bool = True) -> None:
         """
-        Read a Python file, which must name a site if `names_site`, else may only override facts.
+        Execute a Python file; unless `names_site` it may only override facts.
 
         Raises SettingsError if the file cannot be read, defines no site, or is writable by an
-        untrusted user: the file is executed.
+        untrusted user.
         """
         self.path = os.path.abspath(path)
         problem = find_code_problem(self.path)
@@ -410,7 +410,7 @@ def parse_release(text: Optional[str]) -> Tuple[int, ...]:
 
 def resolve_network(site: Dict[str, Any]) -> Tuple[str, Dict[str, Any], List[str]]:
     """
-    Return the kind of a site's network, its entry in NETWORKS, and the drivers of its cards.
+    Return (kind, entry in NETWORKS, drivers of the cards) of a site's network.
 
     Raises SettingsError if the kind is unknown.
     """

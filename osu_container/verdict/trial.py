@@ -80,6 +80,12 @@ from osu_container.verdict.site_choice import parse_release
 if TYPE_CHECKING:  # dry_run imports this module
     from osu_container.verdict.dry_run import Listing
 
+#: The host of a trial: HostFileSystem, or DescribedHost (discover/host_facts.py) with the same
+#: methods. Python 3.6 has no Protocol, and this package cannot import the later one.
+Host = Any
+#: The image of a trial: Image, or DescribedImage (check/described.py) with the same methods
+AnyImage = Any
+
 #: Plug-ins of Open MPI and PMIx, where they are files
 PLUGIN_OF_MPI = r'(pmix_)?mca_\w+\.so$'
 
@@ -149,22 +155,22 @@ class HostFileSystem:
         """Return the processor of this machine as readelf names it."""
         return MACHINE_NAMES.get(platform.machine(), platform.machine())
 
-    def read_traits(self, path: str, read: Callable[[bytes], Dict[str, Any]]) -> Dict[str, Any]:
+    def read_traits(self, path: str, parse: Callable[[bytes], Dict[str, Any]]) -> Dict[str, Any]:
         """
-        Return read(content) of a file.
+        Return parse(content) of a file.
 
         Raises ElfError if the file cannot be read, is damaged or no ELF file.
         """
         if path not in self._traits:
             try:
-                self._traits[path] = read(read_plain_file(path))
+                self._traits[path] = parse(read_plain_file(path))
             except (OSError, ValueError) as err:
                 raise ElfError("%s: %s" % (path, getattr(err, 'strerror', None) or err))
         return self._traits[path]
 
 
 class Container:
-    """The image with injected host libraries in front, as the loader (image/loader.py) sees it."""
+    """The image with injected host libraries in front, as image/loader.py reads it."""
 
     def __init__(
         self,
@@ -192,7 +198,7 @@ class Container:
             return posixpath.basename(path) in self.injected
         return self.image.exists(path)
 
-    def resolve(self, path: str) -> str:
+    def resolve(self, path: str) -> Optional[str]:
         """Return the path without links; an injected library is known by its path on the host."""
         if posixpath.dirname(path) == INJECT_FOLDER:
             return self.injected[posixpath.basename(path)].path
@@ -209,7 +215,7 @@ class Container:
             # Wheels have copies where others have links: libmpi.so beside libmpi.so.12
             names = (
                 self.opened_names.get(path)
-                or self.opened_names.get(path if path in injected else self.image.resolve(path))
+                or self.opened_names.get(self.image.resolve(path) or path)
                 or self.opened_names.get('%s/%s' % (posixpath.dirname(path), facts.soname), [])
             )
             if names:
@@ -273,13 +279,13 @@ class Trial(NamedTuple):
     approach: Dict[str, Any]
     site: Dict[str, Any]
     image: Image
-    host: HostFileSystem
+    host: Host
     host_libraries: HostLibraries
     container: ContainerEnvironment
     program: Program
-    #: of the MPI that the image's programs use
-    family: Optional[str]
-    soname: Optional[str]
+    #: of the MPI that the image's programs use, '' without
+    family: str
+    soname: str
     process: Process
     #: traits (image/traits.py) of the loaded libmpi, None if none is loaded
     mpi: Optional[Dict[str, Any]]
@@ -396,15 +402,13 @@ def list_plugin_folders(
     )
 
 
-def select_image_mpi(
-    image: Image, families: Sequence[str]
-) -> Tuple[Optional[str], Optional[str], Optional[str]]:
+def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, str]:
     """
-    Return (family, soname, path) of the image's MPI, (None, None, None) if there is none.
+    Return (family, soname, path) of the image's MPI, empty texts if there is none.
 
     Of several MPIs the first of `families` wins.
     """
-    libraries = image.list_mpi_libraries() or [(None, None, None)]
+    libraries = image.list_mpi_libraries() or [('', '', '')]
     return next(
         (library for family in families for library in libraries if library[0] == family),
         libraries[0],
@@ -441,12 +445,15 @@ def _find_launched_path(
     image: Image, launcher: LaunchedProgram, functions: AbstractSet[str]
 ) -> Optional[str]:
     """
-    Return the only path a compiled launcher can pass to `functions`, or None if there are several.
+    Return the only path a compiled launcher can pass to `functions`, else None.
 
     The launcher must call nothing else that starts or opens something or changes variables, and
     exactly one path in it must lead to a program or library, which has an MPI.
     """
-    facts = image.read_elf_files([launcher.program]).get(launcher.program)
+    program = launcher.program
+    if program is None:
+        return None
+    facts = image.read_elf_files([program]).get(program)
     if facts is None or not facts.dynamic:
         return None
     calls = {name.partition('@')[0] for name in facts.undefined}
@@ -456,9 +463,9 @@ def _find_launched_path(
         or any(_OTHER_CALLS.match(name) for name in calls.union(facts.defined))
     ):
         return None
-    content = image.read_file(launcher.program)
+    content = image.read_file(program)
     texts = {text.decode('ascii') for text in _PATH.findall(content)}
-    texts -= {launcher.program, facts.interpreter}
+    texts -= {program, facts.interpreter}
     paths = [path for path in sorted(texts) if image.exists(path)]
     elf_paths = list(image.read_elf_files(paths))
     names = {text.decode('ascii') for text in _LIBRARY.findall(content)}
@@ -472,7 +479,7 @@ def _find_launched_path(
     library_path = _list_image_library_path(launcher)
     process, launched_process = (
         simulate_load([path], Container(image, {}, {}), library_path)
-        for path in (launcher.program, elf_paths[0])
+        for path in (program, elf_paths[0])
     )
     return (
         elf_paths[0]
@@ -489,15 +496,13 @@ def _list_image_library_path(launched: LaunchedProgram) -> List[str]:
 
 def _follow_exec(image: Image, launched: LaunchedProgram) -> LaunchedProgram:
     """Return the program that a compiled launcher executes; other programs are returned as is."""
-    path = _find_launched_path(image, launched, _EXEC_FUNCTIONS) if launched.program else None
-    return (
-        launched
-        if path is None
-        else launched._replace(
-            program=path,
-            words=[path] + launched.words[1:],
-            scripts=launched.scripts + [(launched.program, '')],
-        )
+    path = _find_launched_path(image, launched, _EXEC_FUNCTIONS)
+    if path is None or launched.program is None:
+        return launched
+    return launched._replace(
+        program=path,
+        words=[path] + launched.words[1:],
+        scripts=launched.scripts + [(launched.program, '')],
     )
 
 
@@ -568,14 +573,13 @@ def _resolve_startup(
     launched: LaunchedProgram,
     container: Container,
     library_path: List[str],
-    preload: List[str],
+    roots: List[str],
 ) -> Tuple[List[str], Process, Optional[str]]:
     """
-    Return (opened libraries, process with them, why its MPI is unknown) of a launched program.
+    Return (opened libraries, process with them, reason) of a launched program.
 
-    The reason is None where the MPI is known.
+    roots: preloaded libraries, then the program. The reason is why the MPI is unknown, or None.
     """
-    roots = preload + [launched.program]
     process = simulate_load(roots, container, library_path)
     is_mpi4py = uses_mpi4py(image, launched)
     if is_mpi4py is None:
@@ -670,8 +674,8 @@ def _split_library_path(environment: Environment, runtime: Optional[Dict[str, An
 def build_trial(
     approach: Dict[str, Any],
     site: Dict[str, Any],
-    image: Image,
-    host: HostFileSystem,
+    image: AnyImage,
+    host: Host,
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
 ) -> Trial:
@@ -729,10 +733,10 @@ def build_trial(
     process: Optional[Process] = None
     reason: Optional[str] = launched.reason
     process_mpi: Optional[str] = None
-    is_static = bool(start) and not image.read_elf_files([start])[start].dynamic
+    is_static = start is not None and not image.read_elf_files([start])[start].dynamic
     if start and not is_static:
         opened, process, reason = _resolve_startup(
-            image, launched, container, library_path, preload
+            image, launched, container, library_path, preload + [start]
         )
         process_mpi = _find_process_mpi(process)
     if process_mpi:
@@ -743,7 +747,7 @@ def build_trial(
         reason = reason or _explain_missing_mpi(image, start, is_static, process)
     roots = preload + ([start] if start else [])
     if process is None or not process_mpi and reason:  # judge the MPI alone
-        if path is None or soname is None:
+        if not path:
             raise NoMpiError(image, reason)
         # By its soname where ld.so finds it, so that an injected library comes first
         by_soname = image.libraries.get(soname) == path or soname in injected
@@ -838,7 +842,7 @@ def _find_requested_mpi(image: Image, launched: LaunchedProgram) -> Optional[str
         return None
     library_path = _list_image_library_path(launched)
     return _find_process_mpi(
-        _resolve_startup(image, launched, Container(image, {}, {}), library_path, [])[1]
+        _resolve_startup(image, launched, Container(image, {}, {}), library_path, [program])[1]
     )
 
 
@@ -848,7 +852,7 @@ def map_opened_names(
     host: HostFileSystem,
     injected: Mapping[str, ElfFacts],
 ) -> Dict[str, ElfFacts]:
-    """Return the injected libraries by soname and by all other names under which they are opened."""
+    """Return the injected libraries by all names under which they are opened."""
     names = dict(injected)
     for name, path in locate_host_libraries(approach, site, host):
         for facts in injected.values():
@@ -887,7 +891,7 @@ def render_bound_texts(
 
 def find_leading_plugin_folder(image: Image, injected: Collection[str]) -> Optional[str]:
     """
-    Return the folder of RCCL's plugin in the image if it comes before the injected libraries.
+    Return the folder of RCCL's plugin if it comes before the injected libraries.
 
     injected: sonames. A folder that has one of them does not come first, as it would hide the
     host's library.
@@ -997,7 +1001,7 @@ def _map_opened_libraries(
     used_paths = [path for _, _, path in image.list_mpi_libraries()]
     # All of them, as a DT_RPATH may lead to one that ld.so does not find by default
     for path in image.find_files('.*/(?:%s)' % '|'.join(re.escape(name) for name in MPI_FAMILIES)):
-        real = image.resolve(path)
+        real = image.resolve(path) or path
         if real not in opened:
             try:
                 opened[real] = _list_opened_libraries(
@@ -1049,7 +1053,7 @@ def _add_plugin_providers(
     """
     fabric = find_loaded_file(process, 'libfabric.so.1')
     files: Dict[str, Any] = {}
-    if not traits or container.image.is_partial:
+    if not traits or fabric is None or container.image.is_partial:
         return traits
     traits = dict(traits, inside=traits['providers'])
     for path in _list_plugin_files(fabric, traits, container, library_path, environment):
@@ -1059,7 +1063,7 @@ def _add_plugin_providers(
             and find_loaded_file(extended, path)
             and len(list_version_problems(extended)) <= len(list_version_problems(process))
         ):
-            name = parse_provider_name(path)
+            name = parse_provider_name(path) or path
             release = find_provider_release(container.image.read_file(path))
             files[name] = release and max(release, files.get(name, release) or release)
     usable = files if fabric.origin == 'image' else ()
@@ -1090,13 +1094,14 @@ def _list_plugin_files(
             None, (find_library(name, fabric, container, library_path)[0] for name in names)
         )
     if not folders:
+        build_folders: List[str] = traits['folders'] or [
+            posixpath.dirname(fabric.path) + '/libfabric'
+        ]
         folders = [
-            re.sub(
-                r'\$\{(\w+)\}',
-                lambda match: get_exported_value(environment, match.group(1)) or '',
-                folder,
+            re.compile(r'\$\{(\w+)\}').sub(
+                lambda match: get_exported_value(environment, match.group(1)) or '', folder
             )
-            for folder in traits['folders'] or [posixpath.dirname(fabric.path) + '/libfabric']
+            for folder in build_folders
         ]
     for folder in folders:
         files += container.image.find_folder_files(folder, PLUGIN)
@@ -1104,17 +1109,17 @@ def _list_plugin_files(
 
 
 def read_process_traits(
-    process: Process, soname: Optional[str], image: Image, host: HostFileSystem
+    process: Process, soname: str, image: Image, host: HostFileSystem
 ) -> Optional[Dict[str, Any]]:
     """Return the traits of a library of the process, None if it is not loaded or described."""
     library = find_loaded_file(process, soname)
     if library is None:
         return None
-    read = read_fabric_traits if soname == 'libfabric.so.1' else read_mpi_traits
+    parse = read_fabric_traits if soname == 'libfabric.so.1' else read_mpi_traits
     return (
-        host.read_traits(library.facts.path, read)
+        host.read_traits(library.facts.path, parse)
         if library.origin == 'host'
-        else image.read_traits(library.path, read)
+        else image.read_traits(library.path, parse)
     )
 
 
@@ -1138,10 +1143,11 @@ def list_entrypoint_folders(
     host: Optional[HostFileSystem] = None,
 ) -> List[Dict[str, str]]:
     """
-    Return the host folders (path, target, why) in which the image's entrypoint finds libraries.
+    Return the host folders (path, target, why) for the image's entrypoint.
 
-    libraries: (soname, path) of what is injected; folders that the approach does not name are
-    added. host: None for a described host, whose paths are assumed to exist.
+    The entrypoint finds libraries in them. libraries: (soname, path) of what is injected; folders
+    that the approach does not name are added. host: None for a described host, whose paths are
+    assumed to exist.
     """
     add_root: Callable[[str], str] = host.add_root if host else str
     exists: Callable[[str], bool] = host.exists if host else bool

@@ -6,7 +6,6 @@ judge_trial() applies all rules (rules/) to a Trial (trial.py); the worst findin
 
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from osu_container.image.image import Image
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.dry_run import add_listing
 from osu_container.verdict.evidence import list_untested_facts
@@ -23,7 +22,8 @@ from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.settings import list_mpi_families, select_pmi
 from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.trial import (
-    HostFileSystem,
+    AnyImage,
+    Host,
     NoMpiError,
     Program,
     Trial,
@@ -101,7 +101,9 @@ def judge_trial(trial: Trial) -> Verdict:
 
 def _format_program(program: Program) -> Optional[str]:
     paths = [path for path, _ in program.launched_program.scripts]
-    return ' -> '.join(paths + [program.path] * bool(program.path)) or None
+    if program.path:
+        paths.append(program.path)
+    return ' -> '.join(paths) or None
 
 
 def format_verdict(verdict: Verdict) -> str:
@@ -121,7 +123,7 @@ def find_worst_level(findings: Iterable[Finding]) -> str:
     )
 
 
-def _describe_library(trial: Trial, soname: Optional[str], traits: Optional[Dict[str, Any]]) -> str:
+def _describe_library(trial: Trial, soname: str, traits: Optional[Dict[str, Any]]) -> str:
     """Return e.g. 'MPICH 4.2.3 of the image', 'none' if the process lacks the library."""
     library = find_loaded_file(trial.process, soname)
     if library is None:
@@ -138,8 +140,8 @@ _STATIC_RULES = _DECISIVE + ('host path missing', 'entrypoint', 'overlay')
 def evaluate_approach(
     approach: Dict[str, Any],
     site: Dict[str, Any],
-    image: Image,
-    host: HostFileSystem,
+    image: AnyImage,
+    host: Host,
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
     dry_run: bool = False,
@@ -166,8 +168,8 @@ def evaluate_approach(
 def judge_approach(
     approach: Dict[str, Any],
     site: Dict[str, Any],
-    image: Image,
-    host: HostFileSystem,
+    image: AnyImage,
+    host: Host,
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
     dry_run: bool = False,
