@@ -1,1 +1,1 @@
-"""Deciding: settings of a module and the verdict, from data and facts."""
+"""Settings of a module and the verdict on an approach, both from site data and recorded facts."""

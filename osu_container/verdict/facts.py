@@ -1,28 +1,29 @@
 """
-Facts that a module rests on, read from an image and a host before anything is installed or run.
+Read the facts of image and host that a module is built from.
 
-read_facts() gives plain data that JSON can hold: it is recorded in every installation (facts.json)
-and is what build_settings() turns into a module. It raises FactsError when the mix of image and
-host cannot run.
+Nothing is installed or run for that. Facts are plain JSON data: each installation records them
+(facts.json), and build_settings() turns them into a module.
 """
 
 import os
 import re
 import shutil
 import subprocess
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from osu_container.base import shell
 from osu_container.data.sites.schema import matches_shape
-from osu_container.image.elf import ElfError
-from osu_container.image.image import Image
+from osu_container.image.elf import ElfError, ElfFacts
+from osu_container.image.image import DefaultLibraries, Image
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
-from osu_container.image.loader import find_loaded_file
+from osu_container.image.loader import LoadedFile, find_loaded_file
 from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE, uses_libfabric
 from osu_container.verdict.settings import HOST_MPI, list_mpi_families, select_host_mpi
 from osu_container.verdict.site_choice import format_shape
 from osu_container.verdict.trial import (
     HostFileSystem,
+    Trial,
     find_leading_plugin_folder,
     list_bound_files,
     list_entrypoint_folders,
@@ -31,19 +32,16 @@ from osu_container.verdict.trial import (
     locate_host_libraries,
     select_image_mpi,
 )
-from osu_container.verdict.verdict import evaluate_approach
+from osu_container.verdict.verdict import Verdict, evaluate_approach
 
 
 class FactsError(Exception):
-    """
-    Image, host and approach do not fit; the text says which file, what was found, what is
-    needed, what to do.
-    """
+    """Image, host and approach do not fit; the message gives file, value and remedy."""
 
 
 #: What build_settings() needs of recorded facts, as shapes of data/sites/schema.py. A native module
-#: has no image
-_RECORDED = {
+#: has no image.
+_RECORDED: Dict[str, Dict[str, Any]] = {
     'image': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
     'host': {
         'root': str,
@@ -53,87 +51,82 @@ _RECORDED = {
 }
 
 
-def validate_facts(facts):
-    """
-    Return recorded facts (of facts.json, any JSON). Raises FactsError if they are none: the file
-    is damaged.
-    """
-    native = isinstance(facts, dict) and 'image' not in facts
-    for part, wanted in _RECORDED.items():
-        found = facts.get(part) if isinstance(facts, dict) else None
-        for key, shape in wanted.items():
+def validate_facts(facts: Any) -> Dict[str, Any]:
+    """Return recorded facts (facts.json). Raises FactsError if they are damaged."""
+    is_native = isinstance(facts, dict) and 'image' not in facts
+    for part, shapes in _RECORDED.items():
+        values = facts.get(part) if isinstance(facts, dict) else None
+        for key, shape in shapes.items():
             value = (
-                found.get(key, [] if key == 'injected' else None)
-                if isinstance(found, dict)
+                values.get(key, [] if key == 'injected' else None)
+                if isinstance(values, dict)
                 else None
             )
             if not matches_shape(value, shape) and not (
-                native and (part == 'image' or key == 'runtime')
+                is_native and (part == 'image' or key == 'runtime')
             ):
                 raise FactsError(
-                    "%s.%s is %s, wanted %s; install the module again"
+                    "facts.json is damaged: %s.%s is %s, expected %s. Install the module again"
                     % (part, key, ascii(value)[:40], format_shape(shape))
                 )
     return facts
 
 
-def _identify_library(path):
-    """
-    Return (LibraryVersion, build id) of the library file path, None in them for what the file
-    does not say.
-    """
+def _identify_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
+    """Return version and build id of a library file, None for what the file does not contain."""
     try:
         return read_library(path)
     except (OSError, ValueError):
         return LibraryVersion(None, None), None
 
 
-def _read_release(path):
-    """
-    Return (family, release) of the library file path as str, 'unknown' for what the file does
-    not say.
-    """
+def _read_release(path: str) -> Tuple[str, str]:
+    """Return family and release of a library file, 'unknown' for what it does not contain."""
     version, _ = _identify_library(path)
     return version.family or 'unknown', version.release or 'unknown'
 
 
-def read_host_versions(site, root, soname=None):
+def read_host_versions(
+    site: Dict[str, Any], root: str, soname: Optional[str] = None
+) -> Dict[str, Any]:
     """
-    Return {'root', 'mpi', 'libfabric'}: what the host's own libraries are (str), None for what is
-    not there.
+    Return {'root', 'mpi', 'libfabric'}: the versions of the host's libraries, None without.
 
-    :param soname: str or None, of the MPI that is meant where the host has one of each kind
+    soname: of the MPI, where the host has one of each kind.
     """
-    found = {'root': root, 'mpi': None, 'libfabric': None}
-    for name, key in ((HOST_MPI.get(soname, 'libmpi'), 'mpi'), ('libfabric', 'libfabric')):
+    versions: Dict[str, Any] = {'root': root, 'mpi': None, 'libfabric': None}
+    for name, key in ((HOST_MPI.get(soname or '', 'libmpi'), 'mpi'), ('libfabric', 'libfabric')):
         fact = site['libraries'].get(name)
         path = HostFileSystem(root).add_root(fact['value']) if fact else None
         if path and os.path.isfile(path):
             family, release = _read_release(path)
-            found[key] = release if name == 'libfabric' else '%s %s' % (family, release)
-    return found
+            versions[key] = release if name == 'libfabric' else '%s %s' % (family, release)
+    return versions
 
 
-def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), force=False):
+def read_facts(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    sif: str,
+    root: str,
+    runtime: Dict[str, Any],
+    program_prefix: str,
+    programs: Sequence[str] = (),
+    force: bool = False,
+) -> Dict[str, Any]:
     """
-    Return {'image': ..., 'host': ..., 'verdict': ...} for build_settings(), read from the SIF and
-    the host.
+    Return {'image': ..., 'host': ..., 'verdict': ...} for build_settings().
 
-    :param approach, site: entries (dict) as for build_settings()
-    :param sif: str, path of the image
-    :param root: str, folder that stands in for the host's /, '' on the real system
-    :param runtime: dict: command (str, path of the runtime), name ('apptainer' or 'singularity',
-        from --version)
-    :param program_prefix: str, how the names of those programs of the image begin that become
-        commands, '' for none
-    :param programs: list of str, more of them, by name or by path in the image
-    :param force: bool, go on although the verdict is that it fails
-    Raises FactsError when image, host and approach do not fit.
+    sif: path of the image; root: folder that stands in for the host's /, '' on the real system;
+    runtime: as find_runtime() returns it; program_prefix: prefix of the programs that become
+    commands, '' for none; programs: more of them, by name or path in the image; force: continue
+    although the verdict is that the approach fails.
+
+    Raises FactsError if image, host and approach do not fit.
     """
     if isinstance(programs, str):
         raise FactsError(
-            "programs is the text %r and no list. Put it into one: programs = [%r]"
-            % (programs, programs)
+            "programs is the text %r, expected a list. Write programs = [%r]" % (programs, programs)
         )
     host = HostFileSystem(root)
     try:
@@ -144,27 +137,29 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
                 host,
             )
             _check_image(image, program_prefix)
-            mix, verdict = evaluate_approach(
+            trial, verdict = evaluate_approach(
                 approach, site, image, host, runtime=runtime, dry_run=True
             )
-            return collect_facts(mix, verdict, runtime, force)
+            return collect_facts(trial, verdict, runtime, force)
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
 
 
-def collect_facts(trial, verdict, runtime, force=False):
+def collect_facts(
+    trial: Trial, verdict: Verdict, runtime: Dict[str, Any], force: bool = False
+) -> Dict[str, Any]:
     """
-    Return what read_facts() does, of a Trial and its Verdict, while the Image is open.
+    Return the facts of read_facts() from a trial and its verdict, while the image is open.
 
-    Raises FactsError as read_facts() does; ImageError, ElfError where a file cannot be read.
+    Raises FactsError as read_facts() does, ImageError and ElfError if a file cannot be read.
     """
     approach, site, image, host = trial.approach, trial.site, trial.image, trial.host
     _check_family(verdict, image)
     if verdict.level == 'fails' and not force:
-        # EasyBuild 4.9 shows the first 300 characters: what is wrong comes first
+        # EasyBuild 4.9 shows the first 300 characters, so the problem comes first
         raise FactsError(
             "approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
-            "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
+            "fit this host (`osu-container check %s` lists them; site '%s'), or --force"
             % (
                 approach['name'],
                 '\n  '.join(
@@ -183,28 +178,28 @@ def collect_facts(trial, verdict, runtime, force=False):
         ),
     )
     if approach.get('entrypoint'):
-        injected = [(name, one.path) for name, one in trial.host_libraries.injected.items()]
+        injected = [(name, elf.path) for name, elf in trial.host_libraries.injected.items()]
         facts['folders'] = list_entrypoint_folders(approach, site, injected, host)
     else:
         facts['folders'] = [
             {
                 'path': path,
                 'target': target,
-                'why': 'plug-ins and parameters of the host\'s Open MPI',
+                'why': "plug-ins and parameters of the host's Open MPI",
             }
             for path, target in list_plugin_folders(approach, site, host)
         ]
     loaded = find_loaded_file(trial.process, 'libfabric.so.1')
-    found = _read_image_facts(image, set(trial.host_libraries.injected), trial.soname, loaded)
+    image_facts = _read_image_facts(image, set(trial.host_libraries.injected), trial.soname, loaded)
     return {
-        'image': dict(found, uses_libfabric=uses_libfabric(trial) is not False),
+        'image': dict(image_facts, uses_libfabric=uses_libfabric(trial) is not False),
         'host': facts,
         'verdict': _summarize_verdict(verdict),
     }
 
 
-def _summarize_verdict(verdict):
-    """Return what an installation keeps of a Verdict (dict)."""
+def _summarize_verdict(verdict: Verdict) -> Dict[str, Any]:
+    """Return what an installation records of a verdict."""
     return {
         'level': verdict.level,
         'untested': verdict.untested_facts,
@@ -220,37 +215,30 @@ def _summarize_verdict(verdict):
     }
 
 
-def list_warnings(facts):
-    """
-    Return sentences (list of str) that whoever installs should read: why it is slow, unknown, or
-    fails (forced), and what it rests on that nobody has shown.
-    """
-    names = facts['verdict']['untested']
-    rests = (
-        [
-            "verdict '%s' rests on facts of the site that are untested: %s. To do: run it once, and "
-            "`osu-container proof`" % (facts['verdict']['level'], ', '.join(names))
-        ]
-        if names
-        else []
-    )
-    return rests + [
+def list_warnings(facts: Dict[str, Any]) -> List[str]:
+    """Return the warnings for the installer: findings of the verdict, and its untested facts."""
+    verdict = facts['verdict']
+    warnings = [
         "approach will be '%s': %s%s"
         % (
             finding['level'],
             finding['reason'],
             finding['remedy'] and '. To do: ' + finding['remedy'],
         )
-        for finding in facts['verdict']['findings']
+        for finding in verdict['findings']
         if finding['level'] != NOTE
     ]
+    if verdict['untested']:
+        warnings.insert(
+            0,
+            "verdict '%s' rests on untested facts of the site: %s. To do: run a program once with "
+            "`osu-container proof`" % (verdict['level'], ', '.join(verdict['untested'])),
+        )
+    return warnings
 
 
-def _check_family(verdict, image):
-    """
-    Raise FactsError if the MPI of the open Image is none that the approach of verdict takes; no
-    --force helps.
-    """
+def _check_family(verdict: Verdict, image: Image) -> None:
+    """Raise FactsError if the approach cannot use the image's MPI family, even with --force."""
     for finding in verdict.findings:
         if finding.rule == 'other MPI':
             raise FactsError(
@@ -258,40 +246,45 @@ def _check_family(verdict, image):
             )
 
 
-def _check_paths(approach, site, host):
-    """Raise FactsError if host paths are not there that approach needs for the image's MPI."""
+def _check_paths(approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem) -> None:
+    """Raise FactsError if host paths that the approach needs do not exist."""
     missing = list_missing_host_paths(approach, site, host)
     if missing:
         raise FactsError(
-            "site '%s' names host paths that do not exist: %s. If the host was updated, correct the site "
-            "in data/sites/__init__.py; on a workstation run `make demo`"
+            "site '%s' names host paths that do not exist: %s. Correct the site in "
+            "data/sites/__init__.py if the host was updated; on a workstation run `make demo`"
             % (site['name'], ', '.join(missing))
         )
 
 
-def _check_image(image, program_prefix):
-    """Raise FactsError if the open Image has no programs."""
+def _check_image(image: Image, program_prefix: str) -> None:
+    """Raise FactsError if the image has no programs."""
     if not image.programs:
         raise FactsError(
-            "%s holds no program %s. Name those that shall be commands in `programs` of the easyconfig, "
-            "or take the image that this easyconfig is for"
+            "%s has no program %s. Name its commands in `programs` of the easyconfig, or use the image "
+            "that this easyconfig is for"
             % (image.path, program_prefix + '*' if program_prefix else 'that the easyconfig names')
         )
 
 
-def _describe_injected_libraries(approach, site, host, libraries, in_image):
+def _describe_injected_libraries(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    host: HostFileSystem,
+    libraries: Mapping[str, ElfFacts],
+    image_sonames: Union[Set[str], DefaultLibraries],
+) -> List[Dict[str, Any]]:
     """
-    Return the list of dict for the libraries (OrderedDict soname -> ElfFacts); in_image: sonames
-    that the image has.
+    Return a dict for each injected library.
 
-    Keys: soname, path, sha256, build_id, size (bytes), what (str, e.g. 'libfabric 1.22.0'), why;
-    for those that the site names also name and names, the other names under which they are opened.
+    Keys: soname, path, sha256, build_id, size (bytes), what (e.g. 'libfabric 1.22.0'), why; of the
+    site's libraries also name and names, the other names under which they are opened.
     """
-    named = dict((path, name) for name, path in locate_host_libraries(approach, site, host))
-    needed_by = dict(
-        (dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed
-    )
-    found = []
+    site_names = {path: name for name, path in locate_host_libraries(approach, site, host)}
+    needed_by = {
+        name: lib.soname for lib in reversed(list(libraries.values())) for name in lib.needed
+    }
+    entries = []
     for soname, lib in libraries.items():
         version, build_id = _identify_library(lib.path)
         entry = {
@@ -303,29 +296,29 @@ def _describe_injected_libraries(approach, site, host, libraries, in_image):
             'what': '%s %s' % version if version.family and version.release else soname,
             'why': (
                 '%s needs it, and the two are one build'
-                if soname in in_image
+                if soname in image_sonames
                 else 'the image lacks it, %s needs it'
             )
             % needed_by.get(soname),
         }
-        if lib.path in named:
-            fact = site['libraries'][named[lib.path]]
-            entry.update(name=named[lib.path], why=fact['why'], names=fact.get('opened_as', []))
-        found.append(entry)
-    return found
+        if lib.path in site_names:
+            name = site_names[lib.path]
+            fact = site['libraries'][name]
+            entry.update(name=name, why=fact['why'], names=fact.get('opened_as', []))
+        entries.append(entry)
+    return entries
 
 
-def _read_image_facts(image, injected, soname, loaded):
+def _read_image_facts(
+    image: Image, injected: Set[str], soname: str, loaded: Optional[LoadedFile]
+) -> Dict[str, Any]:
     """
-    Return the facts (dict) of the open Image that a module tells; its labels first, else what the
-    files say.
+    Return the facts of the open image, from its labels if it has them, else from its files.
 
-    :param injected: set of sonames that are put in front of the image's own
-    :param soname: str, of the MPI that the image's programs need
-    :param loaded: Loaded or None, the libfabric of the process: a wheel of MPICH has its own where
-        only it looks
+    injected: sonames in front of the image's libraries; soname: of the MPI that the programs need;
+    loaded: the libfabric of the process, as a wheel of MPICH has one that only MPICH finds.
     """
-    own = next((path for _, name, path in image.list_mpi_libraries() if name == soname), None)
+    libmpi = next((path for _, name, path in image.list_mpi_libraries() if name == soname), None)
     label = 'org.osu-container.%s'
     fabric = (
         loaded.path
@@ -335,7 +328,7 @@ def _read_image_facts(image, injected, soname, loaded):
     return {
         'file': os.path.basename(image.path),
         'mpi': image.labels.get(label % 'mpi')
-        or '%s %s' % (_read_release(image.copy_file(own)) if own else ('unknown', 'unknown')),
+        or '%s %s' % (_read_release(image.copy_file(libmpi)) if libmpi else ('unknown', 'unknown')),
         'soname': soname,
         'libfabric': image.labels.get(label % 'libfabric')
         or (_read_release(image.copy_file(fabric))[1] if fabric else 'unknown'),
@@ -346,44 +339,44 @@ def _read_image_facts(image, injected, soname, loaded):
         'rccl_plugin': image.find_rccl_plugin(),
         'environment': sorted(
             name
-            for name, one in image.evaluate_environment().variables.items()
-            if one.exported is not False
+            for name, variable in image.evaluate_environment().variables.items()
+            if variable.exported is not False
         ),
-        'libraries_beside': dict(
-            (folder, image.list_sibling_libraries(folder))
-            for folder in set(image.programs.values())
-        ),
+        'libraries_beside': {
+            folder: image.list_sibling_libraries(folder) for folder in set(image.programs.values())
+        },
         'rccl_plugin_folder': find_leading_plugin_folder(image, injected),
     }
 
 
-def read_native_facts(site, root):
+def read_native_facts(site: Dict[str, Any], root: str) -> Dict[str, Any]:
     """
-    Return {'host': ...} for the native build. Raises FactsError if one of the site's native
-    paths is missing.
+    Return {'host': ...} for the native build.
+
+    Raises FactsError if one of the site's native paths does not exist.
     """
     native = site['native']
     if not native['value']:
         raise FactsError("site '%s' has no native MPI to build with" % site['name'])
     for key in ('mpicc', 'libmpi'):
         path = HostFileSystem(root).add_root(native['value'][key])
-        # a plain command comes with the modules of the programming environment
+        # A command without a folder comes with the modules of the programming environment
         if native['value'][key].startswith('/') and not os.path.exists(path):
             raise FactsError(
-                "site '%s' names a host path that does not exist: %s (%s); on a workstation run "
+                "site '%s' names a host path that does not exist: %s (%s). On a workstation run "
                 "`make demo`" % (site['name'], path, key)
             )
     return {'host': read_host_versions(site, root)}
 
 
-def find_runtime(names):
+def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
     """
-    Return {'command': path, 'name': 'apptainer' | 'singularity', 'release': str, 'setuid': bool} of
-    the container runtime; release and setuid are None where it does not say them.
+    Return command (path), name, release and setuid of the first container runtime on PATH.
 
-    :param names: list of str, commands; the first one on PATH is taken. What it calls itself
-        decides the name: Apptainer also installs a command `singularity`.
-    Raises FactsError if none is on PATH.
+    The name is 'apptainer' or 'singularity' by what `--version` prints, as Apptainer also installs
+    a command `singularity`; release and setuid are None if the runtime does not report them.
+
+    Raises FactsError if none of the names is on PATH.
     """
     for command in filter(None, [shutil.which(name) for name in names]):
         proc = subprocess.Popen(
@@ -392,27 +385,26 @@ def find_runtime(names):
             stderr=subprocess.PIPE,
             universal_newlines=True,
         )
-        said = proc.communicate()[0]
-        found = re.search(r'\d+(\.\d+)+', said)
+        output = proc.communicate()[0]
+        release = re.search(r'\d+(\.\d+)+', output)
         return {
             'command': command,
-            'name': 'apptainer' if 'apptainer' in said else 'singularity',
-            'release': found.group() if found else None,
+            'name': 'apptainer' if 'apptainer' in output else 'singularity',
+            'release': release.group() if release else None,
             'setuid': _has_setuid(command),
         }
     raise FactsError(
-        "no container runtime on PATH: looked for %s. Install one (on a workstation: make setup)"
+        "no container runtime on PATH: searched for %s. Install one (on a workstation: `make setup`)"
         % ', '.join(names)
     )
 
 
-def _has_setuid(command):
+def _has_setuid(command: str) -> Optional[bool]:
     """
-    Return whether the runtime command (str) starts containers by its setuid program (bool), None
-    where it is not known.
+    Return whether the runtime starts containers by a setuid program, None if unknown.
 
-    Without that each container has a user namespace of its own. Its settings may switch it off
-    (`allow setuid = no`), see the administrator guides of Apptainer and SingularityCE.
+    Without setuid each container has its own user namespace. `allow setuid = no` in the runtime's
+    configuration disables it, see the administrator guides of Apptainer and SingularityCE.
     """
     proc = subprocess.Popen(
         [command, 'buildcfg'],
@@ -420,38 +412,35 @@ def _has_setuid(command):
         stderr=subprocess.PIPE,
         universal_newlines=True,
     )
-    said = dict(
+    values = dict(
         re.findall(
             r'^(?:APPTAINER|SINGULARITY)_(SUID_INSTALL|CONF_FILE)=(.*)$',
             proc.communicate()[0],
             re.M,
         )
     )
-    if 'SUID_INSTALL' not in said:
+    if 'SUID_INSTALL' not in values:
         return None
     try:
-        with open(said.get('CONF_FILE', '')) as handle:
+        with open(values.get('CONF_FILE', '')) as handle:
             allowed = re.search(r'^\s*allow setuid\s*=\s*no\b', handle.read(), re.M) is None
     except (OSError, UnicodeDecodeError):
         allowed = True
-    return said['SUID_INSTALL'] == '1' and allowed
+    return values['SUID_INSTALL'] == '1' and allowed
 
 
-def list_stale_libraries(facts):
-    """
-    Return sentences (list of str), one for each recorded host library that is gone or has
-    changed since.
-    """
-    found = []
+def list_stale_libraries(facts: Dict[str, Any]) -> List[str]:
+    """Return a message for each recorded host library that is removed or has changed."""
+    messages = []
     for library in facts['host'].get('injected', []):
-        if not os.path.isfile(library['path']):
-            found.append(
-                "host library %s is gone since the module was installed; install it again"
-                % library['path']
+        path = library['path']
+        if not os.path.isfile(path):
+            messages.append(
+                "host library %s is gone since the module was installed; install it again" % path
             )
-        elif compute_sha256(library['path']) != library['sha256']:
-            found.append(
+        elif compute_sha256(path) != library['sha256']:
+            messages.append(
                 "host library %s has changed since the module was installed (sha256 then %s, now %s); install "
-                "it again" % (library['path'], library['sha256'], compute_sha256(library['path']))
+                "it again" % (path, library['sha256'], compute_sha256(path))
             )
-    return found
+    return messages

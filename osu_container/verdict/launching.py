@@ -1,43 +1,49 @@
 """
-How the ranks of a site's jobs are started, and what a rank is told, from data/launchers.py. Reads
-no file but that of a batch system with the nodes of its job.
+Build the commands and variables that start ranks on a site, from data/launchers.py.
+
+The only file that the module reads is a batch system's list of the nodes of its job.
 """
 
 import re
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from osu_container.data.launchers import BATCH_SYSTEMS, DEFAULT_LAUNCHER, LAUNCHERS
 from osu_container.verdict.site_choice import SettingsError, format_names
 
 
-def select_launcher(site):
-    """
-    Return the name (str) of the launcher of site (dict). Raises SettingsError if it is unknown.
-    """
+def select_launcher(site: Dict[str, Any]) -> str:
+    """Return the name of the site's launcher. Raises SettingsError if it is unknown."""
     name = site['launcher']['value'] if 'launcher' in site else DEFAULT_LAUNCHER
     if name not in LAUNCHERS:
         raise SettingsError(
-            "site '%s' names the launcher '%s'; known ones: %s. Describe it by an entry in "
+            "site '%s' names an unknown launcher '%s'; known launchers: %s. Add it to "
             "osu_container/data/launchers.py" % (site['name'], name, format_names(LAUNCHERS))
         )
     return name
 
 
-def select_launcher_command(site):
-    """Return the launcher of site (dict), as it is typed (str)."""
+def select_launcher_command(site: Dict[str, Any]) -> str:
+    """Return the command of the site's launcher, e.g. 'srun'."""
     return LAUNCHERS[select_launcher(site)]['command']
 
 
 def build_launch_command(
-    name, nodes, ranks, *, folder=None, step_options=(), per_node=True, unbound=False, kind=None
-):
+    name: str,
+    nodes: int,
+    ranks: int,
+    *,
+    folder: Optional[str] = None,
+    step_options: Iterable[str] = (),
+    per_node: bool = True,
+    unbound: bool = False,
+    kind: Optional[str] = None,
+) -> List[str]:
     """
-    Return the command (list of str) by which a launcher starts ranks, without the program.
+    Return the command by which a launcher starts ranks, without the program.
 
-    :param name: str, key of LAUNCHERS; nodes, ranks: int; folder: str, where the program runs
-    :param step: options (list of str) that the site wants for each step
-    :param spread: bool, say how many ranks a node gets, also where it follows from the nodes
-    :param unbound: bool, another command chooses the cores of each rank
-    :param kind: str or None, the kind of PMI, where no variable says it
+    folder: where the program runs; step_options: options that the site needs for each step;
+    per_node: name the ranks per node even where they follow from the nodes; unbound: another
+    command chooses the cores of each rank; kind: of PMI, where no variable selects it.
     """
     launcher = LAUNCHERS[name]
     words = launcher['folder'] if folder else []
@@ -53,70 +59,58 @@ def build_launch_command(
     )
 
 
-def list_pmi_options(name, kind, always=False):
-    """
-    Return the words (list of str) that choose a kind (str or None) of PMI: where no variable
-    can, or always.
-    """
+def list_pmi_options(name: str, kind: Optional[str], always: bool = False) -> List[str]:
+    """Return the options that select a kind of PMI: where no variable can, or always."""
     launcher = LAUNCHERS[name]
-    asked = kind and (always or not launcher['pmi_variable'])
-    return [word.format(kind=kind) for word in launcher['pmi_words']] if asked else []
+    if not kind or launcher['pmi_variable'] and not always:
+        return []
+    return [word.format(kind=kind) for word in launcher['pmi_words']]
 
 
-def list_pmi_variables(name, kind):
-    """
-    Return ((variable, value),) by which a module chooses a kind (str) of PMI, () where it cannot
-    or need not.
-    """
+def list_pmi_variables(name: str, kind: str) -> Tuple[Tuple[str, str], ...]:
+    """Return ((variable, value),) by which a module selects a kind of PMI, () if it cannot."""
     variable = LAUNCHERS[name]['pmi_variable']
     return ((variable, kind),) if variable else ()
 
 
-def format_launch_example(name, kind, program):
-    """Return the line (str) by which a user starts program (str) on two nodes, a rank on each."""
+def format_launch_example(name: str, kind: Optional[str], program: str) -> str:
+    """Return the command line that starts a program on two nodes, one rank on each."""
     return ' '.join(build_launch_command(name, 2, 2, per_node=False, kind=kind) + [program])
 
 
-def resolve_pmi_protocol(name, kind):
-    """
-    Return what an MPI must speak (str) where a launcher (str) starts it with a kind (str) of
-    PMI.
-    """
+def resolve_pmi_protocol(name: str, kind: str) -> str:
+    """Return the protocol that an MPI must support for a launcher and its kind of PMI."""
     return LAUNCHERS[name]['pmi'].get(kind, (kind,))[0]
 
 
-def format_pmi(name, kind):
-    """Return how people say which PMI the ranks have (str): 'srun --mpi=pmi2'."""
+def format_pmi(name: str, kind: str) -> str:
+    """Return launcher and PMI as messages name them, e.g. 'srun --mpi=pmi2'."""
     return ' '.join(
         [LAUNCHERS[name]['command']] + (list_pmi_options(name, kind, True) or ['(%s)' % kind])
     )
 
 
-def format_site_pmi(site, kind):
-    """Return the same (str) of the launcher of site (dict)."""
+def format_site_pmi(site: Dict[str, Any], kind: str) -> str:
+    """Return format_pmi() of the site's launcher."""
     return format_pmi(select_launcher(site), kind)
 
 
-def list_local_size_variables():
-    """
-    Return the variables (list of str) by which launchers other than srun tell how many ranks a
-    node has.
-    """
+def list_local_size_variables() -> List[str]:
+    """Return the variables with the number of ranks per node, of all launchers but srun."""
     return [
         launcher['local_size'] for name, launcher in LAUNCHERS.items() if name != DEFAULT_LAUNCHER
     ]
 
 
-def select_batch_system(site):
-    """Return the batch system (dict) of site (dict)."""
+def select_batch_system(site: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the entry of the site's batch system."""
     return BATCH_SYSTEMS[site['jobs']['value'].get('batch', 'slurm')]
 
 
-def find_job(environment):
-    """
-    Return (batch system (dict), number (str)) of the job of environment (dict), (None, None)
-    outside of one.
-    """
+def find_job(
+    environment: Mapping[str, str],
+) -> Tuple[Optional[Dict[str, Any]], Optional[str]]:
+    """Return (entry of the batch system, number) of the current job, (None, None) without one."""
     return next(
         (
             (batch, environment[batch['job']])
@@ -127,10 +121,11 @@ def find_job(environment):
     )
 
 
-def count_job_nodes(environment):
+def count_job_nodes(environment: Mapping[str, str]) -> Optional[int]:
     """
-    Return how many nodes (int) the job of environment (dict) has, None where nothing says it.
-    Raises OSError.
+    Return the number of nodes of the current job, None if it is unknown.
+
+    Raises OSError if the list of nodes cannot be read.
     """
     batch, _ = find_job(environment)
     count = environment.get(batch['count'] or '', '') if batch else ''

@@ -1,9 +1,11 @@
 """
-(approach, site, facts) -> settings: what a module sets, as a pure function. Reads no file, imports
-no EasyBuild.
+Compute the settings of a module from approach, site and recorded facts.
+
+A pure function: it reads no file and imports no EasyBuild.
 """
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from osu_container.data.approaches import APPROACHES, NAMESPACE_VARIABLES, NO_LIBFABRIC, SETTINGS
 from osu_container.data.launchers import LAUNCHERS
@@ -19,158 +21,210 @@ from osu_container.verdict.site_choice import (
     select_applicable,
 )
 
-#: Where folders of the host appear, under numbers, in which an entrypoint must look beside those
+#: Below this folder appear numbered folders of the host that an entrypoint must search beside those
 #: that it knows
 MORE_FOLDERS = '/host/more/'
 
-#: Variable prefixes by container runtime. One prefix at a time: where both exist Apptainer takes
+#: Variable prefixes by container runtime. A module uses one prefix: where both exist Apptainer uses
 #: APPTAINER_BIND and drops SINGULARITY_BIND with a note (seen with Apptainer 1.4.5); SingularityCE
 #: reads SINGULARITY_ only.
 ENV_PREFIXES = {'apptainer': 'APPTAINER', 'singularity': 'SINGULARITY'}
-#: The one that the wrappers of lumi-container-wrapper know; Apptainer reads it too where no
-#: APPTAINER_* is set
+#: The prefix of lumi-container-wrapper's wrappers; Apptainer reads it where no APPTAINER_* is set
 WRAPPERS_PREFIX = 'SINGULARITY'
 
-#: By the soname that the image's programs ask for: which of the site's libraries is the host's MPI
-#: under that soname. libmpi is the one of all others, and of these the rule 'other MPI' decides
-#: (verdict/verdict.py).
+#: Soname that the image's programs need -> the site's library with the host's MPI under that
+#: soname. All other sonames map to libmpi; the rule 'other MPI' judges them (verdict/verdict.py).
 HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi', 'libmpi.so.40': 'libompi', 'libmpi.so.20': 'libompi'}
 
-#: Lmod family of all modules of this project; at a site whose modules that bind have one,
-#: containers are of both
+#: Lmod family of all modules of this project; at a site whose modules that bind have a family,
+#: modules of containers belong to both
 FAMILY = 'slurm_mpi'
 
-#: So many libraries does `module load` compare with what they were: MPI, libfabric and what is
-#: preloaded come first
+#: Number of libraries that `module load` compares with their state at installation: MPI, libfabric
+#: and preloaded libraries come first
 WATCHED_AT_LOAD = 4
 
-#: stack: Stack, what runs; inside: Inside, what a container gets; sets: Sets, variables; at_load:
-#: AtLoad, what `module load` looks at; programs: sorted list of str
-Settings = namedtuple(
-    'Settings', 'site approach title programs stack container environment load_checks'
-)
 
-#: mpi, libfabric: str, release and where it comes from; libfabric_of: 'image', 'host' or
-#: NO_LIBFABRIC; provider, pmi, pmi_variable: str or None; launcher: str, key of data/launchers.py
-Stack = namedtuple('Stack', 'mpi libfabric libfabric_owner provider pmi pmi_variable launcher')
+class Stack(NamedTuple):
+    """The MPI software that runs."""
 
-#: env_prefix: str or None (native); binds: list of (path on the host, path in the container, why);
-#: library_path, preload, program_path: lists of folders or files in the container that the file of
-#: verdict/injection.py puts in front; run_files: list of dict (path on the host with {kernel} and
-#: the like, target, why, otherwise) to bind where the program runs; user_path: folders (list of
-#: str) of the user's own software that come first on PATH in the container, None where a module has
-#: no place for it; host_path: list of folders in the container in which our entrypoint finds more
-#: host libraries; nvidia: bool, the runtime must bring the driver's libraries along;
-#: through_entrypoint: bool, programs are started through that of the image; share: bool, ranks of a
-#: node run in one container; apart: list of dict, variables for ranks that do not; exports: list of
-#: dict, what the file of the injection sets
-ContainerSettings = namedtuple(
-    'Inside',
-    'env_prefix binds library_path program_path preload run_files user_path '
-    'host_path needs_nvidia uses_entrypoint shares_container separate_variables exported_variables',
-)
-
-#: variables: list of dict (name, value, why, source, date, evidence, origin), one of a name;
-#: inside: the same, those that only the approach's own commands set; more: {name of a settings
-#: module: list of dict like these}; unset: list of dict (name, why, source, ...); rank_variables:
-#: list of dict; gpu_map: list of dict (gcd, mask, nic) or None; unplaced: str, that there is no map
-#: for the site's GPUs, '' where there is or none is wanted
-EnvironmentSettings = namedtuple(
-    'Sets',
-    'variables command_variables setting_variables unset_variables rank_variables gpu_map placement_note',
-)
-
-#: watched: list of dict (path, size, what); conflicts, image_folders: lists of str; family: str;
-#: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must
-#: be like; of_site: dict like those of watched, the image of the site that is linked to, or None;
-#: image_installed: dict (size), what the installation's own image was like, or None
-LoadChecks = namedtuple(
-    'AtLoad', 'watched_files conflicts family shell_checks site_image installed_image image_folders'
-)
+    #: release and owner, e.g. 'MPICH 4.2.3 of the image'
+    mpi: str
+    #: release and owner
+    libfabric: str
+    #: 'image', 'host' or NO_LIBFABRIC
+    libfabric_owner: str
+    #: FI_PROVIDER
+    provider: Optional[str]
+    #: kind of PMI
+    pmi: str
+    #: variable that this PMI sets in each rank
+    pmi_variable: Optional[str]
+    #: key of data/launchers.py
+    launcher: str
 
 
-def resolve_approach(name, approaches=APPROACHES):
+class ContainerSettings(NamedTuple):
+    """What a container gets."""
+
+    #: prefix of the runtime's variables, None for a native module
+    env_prefix: Optional[str]
+    #: (path on the host, path in the container, why)
+    binds: List[Tuple[str, str, str]]
+    #: folders in the container that the injection script prepends to LD_LIBRARY_PATH
+    library_path: List[str]
+    #: folders in the container that the injection script prepends to PATH
+    program_path: List[str]
+    #: files in the container that the injection script prepends to LD_PRELOAD
+    preload: List[str]
+    #: files to bind on the node that runs the program: path on the host ({kernel} is replaced),
+    #: target, why, otherwise
+    run_files: List[Dict[str, Any]]
+    #: folders of the user's software that come first on PATH, None if the module has none
+    user_path: Optional[List[str]]
+    #: folders in the container in which our entrypoint finds more host libraries
+    host_path: List[str]
+    #: the runtime must bring the libraries of NVIDIA's driver
+    needs_nvidia: bool
+    #: programs are started through the entrypoint of the image
+    uses_entrypoint: bool
+    #: the ranks of a node run in one container
+    shares_container: bool
+    #: variables for ranks that have a container each
+    separate_variables: List[Dict[str, Any]]
+    #: variables that the injection script sets
+    exported_variables: List[Dict[str, Any]]
+
+
+class EnvironmentSettings(NamedTuple):
     """
-    Return the entry (dict, with its name under 'name') of an approach. Raises SettingsError if
-    it is unknown.
+    The variables that a module sets.
+
+    A variable is a dict of name, value, why, source, date, evidence and origin.
+    """
+
+    #: variables of the module, each name once
+    variables: List[Dict[str, Any]]
+    #: variables that only the commands of the approach set
+    command_variables: List[Dict[str, Any]]
+    #: name of a settings module -> its variables
+    setting_variables: Dict[str, List[Dict[str, Any]]]
+    #: variables to unset: name, why, source
+    unset_variables: List[Dict[str, Any]]
+    #: variables that each rank gets
+    rank_variables: List[Dict[str, Any]]
+    #: by GPU: gcd, mask, nic; None without a map
+    gpu_map: Optional[List[Dict[str, Any]]]
+    #: that the site's GPUs have no map, '' where they have one or need none
+    placement_note: str
+
+
+class LoadChecks(NamedTuple):
+    """What `module load` checks."""
+
+    #: files compared with their state at installation: path, size, what
+    watched_files: List[Dict[str, Any]]
+    #: modules that must not be loaded together with this one
+    conflicts: List[str]
+    #: Lmod family
+    family: str
+    #: required values of variables of the user's shell: name, fits, says, why, source
+    shell_checks: List[Dict[str, Any]]
+    #: the linked image of the site, like watched_files; None for an image of the installation
+    site_image: Optional[Dict[str, Any]]
+    #: state of the installation's own image: size; None for a linked image
+    installed_image: Optional[Dict[str, Any]]
+    #: folders of the site's images, searched for a newer file of the same name
+    image_folders: List[str]
+
+
+class Settings(NamedTuple):
+    """Everything that a module sets and checks."""
+
+    site: str
+    approach: str
+    title: str
+    #: sorted names of the commands
+    programs: List[str]
+    stack: Stack
+    container: ContainerSettings
+    environment: EnvironmentSettings
+    load_checks: LoadChecks
+
+
+def resolve_approach(name: str, approaches: Mapping[str, Any] = APPROACHES) -> Dict[str, Any]:
+    """
+    Return the entry of an approach, with its name under 'name'.
+
+    Raises SettingsError if the approach is unknown.
     """
     if name not in approaches:
         raise SettingsError(
-            "unknown approach '%s'; known approaches: %s" % (name, format_names(approaches))
+            "unknown approach '%s'. Choose one of: %s" % (name, format_names(approaches))
         )
     return dict(approaches[name], name=name)
 
 
-def list_mpi_families(approach):
-    """
-    Return the families (list of str, the preferred one first) of MPI that approach (dict) takes
-    in an image.
-    """
+def list_mpi_families(approach: Dict[str, Any]) -> List[str]:
+    """Return the MPI families that an approach accepts in an image, the preferred one first."""
     return [approach['mpi']] + approach['mpi_also']
 
 
-def select_host_mpi(approach, soname):
+def select_host_mpi(approach: Dict[str, Any], soname: Optional[str]) -> Dict[str, Any]:
     """
-    Return approach (dict) so that it injects the host's MPI under soname (str or None), what the
-    image's programs need.
+    Return the approach with the host MPI that has the soname the image's programs need.
 
-    Other approaches, which inject no MPI, come back as they are.
+    An approach that injects no MPI is returned as is.
     """
+    soname = soname or ''
     approach = dict(approach, **approach.get('by_family', {}).get(MPI_FAMILIES.get(soname), {}))
-    name = HOST_MPI.get(soname, 'libmpi')
-    return dict(approach, inject=[name if one == 'libmpi' else one for one in approach['inject']])
+    host_mpi = HOST_MPI.get(soname, 'libmpi')
+    return dict(
+        approach, inject=[host_mpi if name == 'libmpi' else name for name in approach['inject']]
+    )
 
 
-def list_host_libraries(approach, site):
+def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[Tuple[str, str]]:
     """
-    Return [(name, path on the host)] of the libraries that approach injects on site, without their
-    dependencies.
+    Return [(name, host path)] of the libraries to inject, without dependencies.
 
-    :param approach, site: entries (dict) from resolve_approach() and choose_site() or
-        resolve_site()
     Raises SettingsError if the site lacks a library that the approach needs, or the PMI of its MPI.
     """
-    has = set(name for name, fact in site['libraries'].items() if fact)
-    lacking = [name for name in approach['inject'] if name not in has]
-    soname = next((soname for soname, name in HOST_MPI.items() if name in lacking), None)
+    names = {name for name, fact in site['libraries'].items() if fact}
+    missing = [name for name in approach['inject'] if name not in names]
+    soname = next((soname for soname, name in HOST_MPI.items() if name in missing), None)
     if soname and MPI_FAMILIES[soname] == 'Open MPI':
         raise SettingsError(
-            "the image's MPI is Open MPI, and site '%s' describes no Open MPI of its own to put in its "
-            "place. Use approach openmpi; or, where the host has one, name its library: libompi in "
-            "libraries of the site (docs/add-a-site.md)" % site['name']
+            "site '%s' has no Open MPI that could replace the image's Open MPI. Use approach openmpi, or "
+            "add the host's library as libompi to libraries of the site (docs/add-a-site.md)"
+            % site['name']
         )
     if soname:
         raise SettingsError(
-            "the image's programs need %s, and no MPI of site '%s' is known to have it: approach '%s' "
-            "has nothing to put in its place. Take an approach with the image's own MPI (hybrid, "
-            "opensource, pure), or build the programs for libmpi.so.12 (MPICH's mpicc, not mpicc_abi)"
-            % (soname, site['name'], approach['name'])
+            "approach '%s' needs an MPI of the host with %s, which the image's programs use and site '%s' "
+            "does not have. Use an approach with the image's MPI (hybrid, opensource, pure), or build the "
+            "programs for libmpi.so.12 (with MPICH's mpicc, not mpicc_abi)"
+            % (approach['name'], soname, site['name'])
         )
-    if lacking:
+    if missing:
         usable = [
             name
             for name, other in APPROACHES.items()
             if other['container']
-            and has.issuperset(other['inject'])
+            and names.issuperset(other['inject'])
             and can_launch_approach(other, site)
         ]
         raise SettingsError(
-            "approach '%s' needs the host's %s, which site '%s' does not have; approaches that need "
-            "nothing more than it has: %s"
-            % (approach['name'], ' and '.join(lacking), site['name'], format_names(usable))
+            "approach '%s' needs the host's %s, which site '%s' does not have. Use one of: %s"
+            % (approach['name'], ' and '.join(missing), site['name'], format_names(usable))
         )
     select_pmi(approach, site)
-    names = approach['inject'] + [name for name in approach['inject_if_known'] if name in has]
-    return [(name, site['libraries'][name]['value']) for name in names]
+    optional = [name for name in approach['inject_if_known'] if name in names]
+    return [(name, site['libraries'][name]['value']) for name in approach['inject'] + optional]
 
 
-def check_approach(approach, site):
-    """
-    Raise SettingsError where site cannot have approach, whatever the image: eb asks this first, and
-    discover the same.
-
-    :param approach, site: entries (dict) as for list_host_libraries()
-    """
+def check_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> None:
+    """Raise SettingsError if an approach is impossible on a site, whatever the image."""
     kinds = (
         [select_host_mpi(approach, soname) for soname in HOST_MPI]
         if 'libmpi' in approach['inject']
@@ -183,40 +237,37 @@ def check_approach(approach, site):
         list_host_libraries(approach, site)
     if not approach['container'] and not site['native']['value']:
         raise SettingsError(
-            "site '%s' has no native MPI to build with: an mpicc is looked for beside its libmpi, or "
-            "key native of the site names one" % site['name']
+            "site '%s' has no native MPI to build with: no mpicc exists beside its libmpi. Name "
+            "an mpicc in key native of the site" % site['name']
         )
 
 
-def _select_pmi_key(approach):
-    """Return under which name (str) the site's pmi has what the MPI of approach (dict) speaks."""
+def _select_pmi_key(approach: Dict[str, Any]) -> str:
+    """Return the key of the site's pmi for the MPI of an approach."""
     return approach['comes_from']['libmpi'] if approach['mpi'] == 'MPICH ABI' else approach['mpi']
 
 
-def can_launch_approach(approach, site):
-    """
-    Return whether the launcher of site (dict) can start ranks of the MPI that approach (dict)
-    runs.
-    """
+def can_launch_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> bool:
+    """Return whether the site's launcher can start ranks of the MPI that an approach runs."""
     return _select_pmi_key(approach) in site['pmi']['value']
 
 
-def select_pmi(approach, site):
+def select_pmi(approach: Dict[str, Any], site: Dict[str, Any]) -> str:
     """
-    Return the kind of PMI (str) for the MPI that approach runs on site. Raises SettingsError
-    without.
+    Return the kind of PMI for the MPI that an approach runs.
+
+    Raises SettingsError if the site has none.
     """
     if not site['pmi']['value']:
         raise SettingsError(
-            "site '%s' names no PMI, so nothing shows how ranks would find each other. Write into its "
-            "key pmi the --mpi= of srun, or what an mpiexec speaks (docs/add-a-site.md, Without "
-            "Slurm); or let `osu-container discover` write the site anew where srun answers"
-            % site['name']
+            "site '%s' names no PMI, by which the ranks find each other. Add srun's --mpi=, or the PMI of "
+            "an mpiexec, to key pmi of the site (docs/add-a-site.md, Without Slurm), or run "
+            "`osu-container discover` where srun works" % site['name']
         )
     if not can_launch_approach(approach, site):
         mpi = "the host's MPI" if _select_pmi_key(approach) == 'host' else approach['mpi']
         raise SettingsError(
-            "approach '%s' needs a PMI for %s, which %s on site '%s' does not have; it has: %s. Take "
+            "approach '%s' needs a PMI for %s, which %s on site '%s' does not have; it has: %s. Use "
             "an approach with another MPI"
             % (
                 approach['name'],
@@ -229,14 +280,12 @@ def select_pmi(approach, site):
     return site['pmi']['value'][_select_pmi_key(approach)]
 
 
-def select_image(module, approach, site):
+def select_image(module: str, approach: Dict[str, Any], site: Dict[str, Any]) -> str:
     """
-    Return the file name (str) of the image that the module (str, its name) of approach (dict) has
-    on site (dict).
+    Return the file name of the image that a module of an approach uses on a site.
 
-    A module of its own image has an entry 'module/approach', the others are named by the approach
-    alone. Raises SettingsError if the site names none: a module that has images of its own anywhere
-    gets no other one.
+    Key 'module/approach' of the site's images wins over key 'approach', which only modules without
+    images of their own may use. Raises SettingsError if the site names no image.
     """
     images = site['images']['value']
     name = images.get('%s/%s' % (module, approach['name']))
@@ -244,15 +293,15 @@ def select_image(module, approach, site):
         name = images.get(approach['name'])
     if not name:
         raise SettingsError(
-            "site '%s' names no image for %s/%s; it has images for: %s. Name one: "
+            "site '%s' names no image for %s/%s; it has images for: %s. Add "
             "--try-amend=image=FILE.sif"
             % (site['name'], module, approach['name'], format_names(images) or 'nothing')
         )
     return name
 
 
-def _has_own_images(module):
-    """Return whether a site names an image for the module (str) in particular."""
+def _has_own_images(module: str) -> bool:
+    """Return whether any site names an image for this module."""
     return any(
         name.startswith(module + '/')
         for entry in SITES.values()
@@ -260,17 +309,29 @@ def _has_own_images(module):
     )
 
 
-def _collect_variables(approach, site, known_facts, values):
+def collect_module_variables(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    mpi: Optional[str],
+    libfabric: Optional[str],
+    plugin: Optional[str],
+) -> Dict[Optional[str], List[Dict[str, Any]]]:
     """
-    Return {None or name of a settings module: variables (list of dict, sorted by name), values
-    filled in}.
+    Return the sorted variables of a module (under None) and of its settings modules.
 
-    Of several of one name the first counts, the approach's before the site's.
+    mpi, libfabric: as in facts, 'MPICH 4.2.3' and '1.22.0'; plugin: path of RCCL's plugin. Of
+    several variables of one name the first wins, the approach's before the site's.
     """
-    found = {}
+    conditions = _collect_conditions(site, mpi, libfabric, plugin)
+    values = {
+        'provider': site['provider']['value'],
+        'rccl_plugin': plugin or '',
+        'lnx_links': _find_lnx_links(site) or '',
+    }
+    by_setting: Dict[Optional[str], Dict[str, Dict[str, Any]]] = {}
     for origin, entry in (('approach', approach), ('site', site)):
-        for variable in select_applicable(entry['variables'], known_facts):
-            found.setdefault(variable.get('setting'), {}).setdefault(
+        for variable in select_applicable(entry['variables'], conditions):
+            by_setting.setdefault(variable.get('setting'), {}).setdefault(
                 variable['name'],
                 dict(
                     variable,
@@ -278,48 +339,35 @@ def _collect_variables(approach, site, known_facts, values):
                     origin='%s %s' % (origin, entry['name']),
                 ),
             )
-    return dict(
-        (setting, [entries[name] for name in sorted(entries)]) for setting, entries in found.items()
-    )
+    return {
+        setting: [entries[name] for name in sorted(entries)]
+        for setting, entries in by_setting.items()
+    }
 
 
-def collect_module_variables(approach, site, mpi, libfabric, plugin):
-    """
-    Return what _collect_variables() returns for a module; arguments: as for
-    _collect_conditions().
-    """
-    return _collect_variables(
-        approach,
-        site,
-        _collect_conditions(site, mpi, libfabric, plugin),
-        {
-            'provider': site['provider']['value'],
-            'rccl_plugin': plugin or '',
-            'lnx_links': _find_lnx_links(site) or '',
-        },
-    )
-
-
-def list_site_files(approach, site):
-    """Return [(name, fact)] of the site's files that approach binds, those that the site has."""
+def list_site_files(
+    approach: Dict[str, Any], site: Dict[str, Any]
+) -> List[Tuple[str, Dict[str, Any]]]:
+    """Return [(name, fact)] of the files that the approach binds and the site has."""
     return [(name, site['files'][name]) for name in approach['files'] if name in site['files']]
 
 
-def build_settings(approach, site, facts):
+def build_settings(
+    approach: Dict[str, Any], site: Dict[str, Any], facts: Dict[str, Any]
+) -> Settings:
     """
     Return the Settings of a module.
 
-    :param approach, site: entries (dict) from resolve_approach() and choose_site() or
-        resolve_site()
-    :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}; library_path:
-        list of str; rccl_plugin: str or None; of_site, installed: as of_site and image_installed in
-        AtLoad, or absent; uses_libfabric: bool, absent in an older installation) and 'host' (root:
-        str; mpi, libfabric: str; runtime: dict command, name; injected: list of dict soname, path,
-        why, size, what, names; files: list of str; folders: list of dict path, target, why, for an
-        approach with entrypoint only; rccl_plugin) as verdict/facts.py reads them. A native module
-        has no 'image' and no runtime. 'wrapper': True where lumi-container-wrapper made the
-        commands; 'user_path': as in Inside
-    Raises SettingsError as host_libraries does.
+    facts: as verdict/facts.py reads them.
+    'image': mpi, libfabric, programs ({name: folder}), library_path, rccl_plugin (path or None),
+    of_site and installed (site_image and installed_image of LoadChecks, or absent), uses_libfabric
+    (absent in an older installation); a native module has no 'image'.
+    'host': root, mpi, libfabric, runtime (command, name; absent for a native module), injected
+    (soname, path, why, size, what, names), files, folders (path, target, why), rccl_plugin.
+    'wrapper': True if lumi-container-wrapper made the commands; 'user_path': as in
+    ContainerSettings.
+
+    Raises SettingsError as list_host_libraries() does.
     """
     host, image = facts['host'], facts.get('image', {})
     approach = select_host_mpi(approach, image.get('soname'))
@@ -330,11 +378,11 @@ def build_settings(approach, site, facts):
         for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric'))
     )
     plugin = (image if approach['container'] else host).get('rccl_plugin')
-    known_facts = _collect_conditions(site, mpi, libfabric, plugin)
-    sets = _build_environment_settings(
+    conditions = _collect_conditions(site, mpi, libfabric, plugin)
+    environment = _build_environment_settings(
         approach,
         site,
-        known_facts,
+        conditions,
         collect_module_variables(approach, site, mpi, libfabric, plugin),
     )
     return Settings(
@@ -343,28 +391,33 @@ def build_settings(approach, site, facts):
         title=approach['title'],
         programs=sorted(image.get('programs', {})),
         stack=_build_stack(
-            approach, site, mpi, libfabric, image.get('uses_libfabric', True), sets.variables
+            approach, site, mpi, libfabric, image.get('uses_libfabric', True), environment.variables
         ),
-        container=_build_container_settings(approach, site, facts, known_facts),
-        environment=sets,
+        container=_build_container_settings(approach, site, facts, conditions),
+        environment=environment,
         load_checks=_build_load_checks(approach, site, facts),
     )
 
 
-def _build_stack(approach, site, mpi, libfabric, uses_libfabric, variables):
-    """
-    Return the Stack of a module; variables: list of dict, as in Sets; others: see
-    build_settings().
-    """
+def _build_stack(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    mpi: str,
+    libfabric: str,
+    uses_libfabric: bool,
+    variables: List[Dict[str, Any]],
+) -> Stack:
     comes_from, pmi = approach['comes_from'], select_pmi(approach, site)
-    of = comes_from['libfabric'] if uses_libfabric else NO_LIBFABRIC
-    values = dict((one['name'], one['value']) for one in variables if of != NO_LIBFABRIC)
+    owner = comes_from['libfabric'] if uses_libfabric else NO_LIBFABRIC
+    values = {
+        variable['name']: variable['value'] for variable in variables if owner != NO_LIBFABRIC
+    }
     return Stack(
         mpi="%s of the %s" % (mpi, comes_from['libmpi']),
         libfabric='no libfabric'
-        if of == NO_LIBFABRIC
-        else "libfabric %s of the %s" % (libfabric, of),
-        libfabric_owner=of,
+        if owner == NO_LIBFABRIC
+        else "libfabric %s of the %s" % (libfabric, owner),
+        libfabric_owner=owner,
         provider=values.get('FI_PROVIDER'),
         pmi=pmi,
         pmi_variable=site['pmi_variables']['value'].get(pmi),
@@ -372,16 +425,18 @@ def _build_stack(approach, site, mpi, libfabric, uses_libfabric, variables):
     )
 
 
-def _list_injected_libraries(approach, facts):
-    """Return the host's libraries (list of dict, of facts) that approach injects."""
+def _list_injected_libraries(
+    approach: Dict[str, Any], facts: Dict[str, Any]
+) -> List[Dict[str, Any]]:
     return facts['host'].get('injected', []) if approach['inject'] else []
 
 
-def _build_container_settings(approach, site, facts, known_facts):
-    """
-    Return the Inside of a module; known_facts: as _collect_conditions() gives them; others: see
-    build_settings().
-    """
+def _build_container_settings(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    facts: Dict[str, Any],
+    conditions: Dict[str, Any],
+) -> ContainerSettings:
     host, image, injected = (
         facts['host'],
         facts.get('image', {}),
@@ -397,7 +452,9 @@ def _build_container_settings(approach, site, facts, known_facts):
     return ContainerSettings(
         env_prefix=_select_env_prefix(facts) if approach['container'] else None,
         binds=_list_binds(approach, site, injected, host),
-        library_path=[] if approach.get('entrypoint') else _list_library_folders(injected, image),
+        library_path=list_injected_folders(image.get('rccl_plugin_folder'))
+        if injected and not approach.get('entrypoint')
+        else [],
         program_path=sorted(set(image.get('programs', {}).values())),
         preload=[INJECT_FOLDER + '/' + library['soname'] for library in preload],
         run_files=_list_run_files(approach, site, host),
@@ -410,49 +467,53 @@ def _build_container_settings(approach, site, facts, known_facts):
         needs_nvidia=collect_site_conditions(site)['cuda'],
         uses_entrypoint=bool(approach.get('entrypoint')),
         shares_container=shares_container(runtime, facts.get('wrapper', False)),
-        separate_variables=select_applicable(NAMESPACE_VARIABLES, known_facts)
+        separate_variables=select_applicable(NAMESPACE_VARIABLES, conditions)
         if has_own_namespaces(runtime)
         else [],
         exported_variables=approach.get('exports', []),
     )
 
 
-def _build_environment_settings(approach, site, known_facts, variables):
-    """
-    Return the Sets of a module; variables: as collect_module_variables() gives them; others: as
-    for _build_container_settings().
-    """
-    inside = [one for one in variables[None] if approach['container'] and one.get('inside')]
+def _build_environment_settings(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    conditions: Dict[str, Any],
+    variables: Dict[Optional[str], List[Dict[str, Any]]],
+) -> EnvironmentSettings:
+    command_variables = [
+        variable for variable in variables[None] if approach['container'] and variable.get('inside')
+    ]
     return EnvironmentSettings(
-        variables=[one for one in variables[None] if one not in inside],
-        command_variables=inside,
-        setting_variables=dict((name, variables[name]) for name in SETTINGS if name in variables),
-        unset_variables=select_applicable(approach['unset'], known_facts),
-        rank_variables=select_applicable(approach['rank_variables'], known_facts),
+        variables=[variable for variable in variables[None] if variable not in command_variables],
+        command_variables=command_variables,
+        setting_variables={name: variables[name] for name in SETTINGS if name in variables},
+        unset_variables=select_applicable(approach['unset'], conditions),
+        rank_variables=select_applicable(approach['rank_variables'], conditions),
         gpu_map=site['gpu_binding']['value'],
         placement_note=format_placement_note(site),
     )
 
 
-def _build_load_checks(approach, site, facts):
-    """Return the AtLoad of a module; see build_settings()."""
+def _build_load_checks(
+    approach: Dict[str, Any], site: Dict[str, Any], facts: Dict[str, Any]
+) -> LoadChecks:
     host, image = facts['host'], facts.get('image', {})
-    of_site = image.get('of_site')
+    site_image = image.get('of_site')
     first = approach['inject'] + approach['preload']
     watched = sorted(
         (library for library in _list_injected_libraries(approach, facts) if library.get('name')),
         key=lambda library: library['name'] not in first,
     )[:WATCHED_AT_LOAD]
-    # where the image is one of the site's already, another file of its name is another image
-    folders = [] if of_site else site['image_folders']['value']
+    # If the image is the site's already, another file of the same name is another image
+    folders = [] if site_image else site['image_folders']['value']
     return LoadChecks(
-        watched_files=watched + ([of_site] if of_site else []),
+        watched_files=watched + ([site_image] if site_image else []),
         conflicts=site['conflicts']['value'],
         family=site.get('family', {'value': FAMILY})['value'],
         shell_checks=[
             dict(site['shell'], **entry) for entry in site.get('shell', {'value': []})['value']
         ],
-        site_image=of_site,
+        site_image=site_image,
         installed_image=image.get('installed'),
         image_folders=[
             ('' if folder.startswith('{') else host['root']) + folder for folder in folders
@@ -460,46 +521,46 @@ def _build_load_checks(approach, site, facts):
     )
 
 
-def has_own_namespaces(runtime):
+def has_own_namespaces(runtime: Optional[Dict[str, Any]]) -> bool:
     """
-    Return whether each container has a user namespace of its own (bool): runtime (dict or None) has
-    no setuid.
+    Return whether each container has its own user namespace.
 
-    One container a rank then keeps the ranks of a node from each other's memory
-    (user_namespaces(7)). With setuid there is no user namespace, so nothing is lost.
+    It has one if the runtime has no setuid program. With one container per rank, the ranks of a
+    node then cannot read each other's memory (user_namespaces(7)). With setuid there is no user
+    namespace and no such restriction.
     """
     return (runtime or {}).get('setuid') is False
 
 
-def shares_container(runtime, wrapper=False):
+def shares_container(runtime: Optional[Dict[str, Any]], wrapper: bool = False) -> bool:
     """
-    Return whether the commands put the ranks of a node into one container (bool).
+    Return whether the commands put the ranks of a node into one container.
 
-    :param runtime: dict (name, release, setuid, see find_runtime()) or None; wrapper: bool,
-        lumi-container-wrapper made the commands, which start a container each
-    That is for Apptainer without setuid. The state of a container can be kept out of the user's
-    home folder, by APPTAINER_CONFIGDIR, from 1.3 on; --sharens came with 1.3 too.
+    Only with Apptainer without setuid, from 1.3 on: it has --sharens, and APPTAINER_CONFIGDIR keeps
+    the state of a container out of the user's home folder. The commands of lumi-container-wrapper
+    (wrapper) start a container each.
     """
     return (
-        has_own_namespaces(runtime)
+        runtime is not None
+        and has_own_namespaces(runtime)
         and runtime.get('name') == 'apptainer'
         and not wrapper
         and parse_release(runtime.get('release')) >= (1, 3)
     )
 
 
-def _find_lnx_links(site):
-    """Return what libfabric's provider lnx links on site (str), None where it cannot be used."""
+def _find_lnx_links(site: Dict[str, Any]) -> Optional[str]:
+    """Return what libfabric's provider lnx links, None where the site cannot use it."""
     return site.get('lnx_links', {}).get('value')
 
 
-def _collect_conditions(site, mpi, libfabric, plugin):
+def _collect_conditions(
+    site: Dict[str, Any], mpi: Optional[str], libfabric: Optional[str], plugin: Optional[str]
+) -> Dict[str, Any]:
     """
-    Return {word of a condition: bool or release (tuple of int)}, what conditions of 'only' are
-    about.
+    Return {word: bool or release (tuple of int)} for the conditions of 'only'.
 
-    :param mpi, libfabric: str, as in facts: 'MPICH 4.2.3', '1.22.0'; plugin: str or None, path of
-        RCCL's plugin
+    The parameters are those of collect_module_variables().
     """
     return dict(
         collect_site_conditions(site),
@@ -508,22 +569,19 @@ def _collect_conditions(site, mpi, libfabric, plugin):
             'libfabric': parse_release(libfabric),
             'mpich': parse_release(mpi) if (mpi or '').startswith('MPICH ') else (),
             'open mpi': (mpi or '').startswith('Open MPI '),
-            # the provider is in no older libfabric, github.com/ofiwg/libfabric/pull/10437
+            # Older releases have no provider lnx: github.com/ofiwg/libfabric/pull/10437
             'lnx': bool(_find_lnx_links(site)) and parse_release(libfabric) >= (2, 0),
         },
     )
 
 
-def _list_run_files(approach, site, host):
-    """
-    Return the files (list of dict) that are bound on the node that runs the program, where they
-    exist.
-    """
+def _list_run_files(
+    approach: Dict[str, Any], site: Dict[str, Any], host: Dict[str, Any]
+) -> List[Dict[str, Any]]:
     return [
         {
-            'path': path
-            if fact['bound'] == 'step'
-            else host['root'] + path,  # a step is Slurm's: below no other root
+            # Slurm makes the files of a step on the real host, never below a stand-in root
+            'path': path if fact['bound'] == 'step' else host['root'] + path,
             'target': path,
             'why': fact['why'],
             'otherwise': fact.get('otherwise', {}),
@@ -537,34 +595,27 @@ def _list_run_files(approach, site, host):
     ]
 
 
-def _select_env_prefix(facts):
-    """
-    Return how the names of the runtime's variables start (str): as the runtime, or the wrappers,
-    want them.
-    """
+def _select_env_prefix(facts: Dict[str, Any]) -> str:
     return (
         WRAPPERS_PREFIX if facts.get('wrapper') else ENV_PREFIXES[facts['host']['runtime']['name']]
     )
 
 
-def _list_binds(approach, site, injected, host):
-    """
-    Return [(path on the host, path in the container, why)]: injected libraries, then the site's
-    files.
-    """
-    if approach.get('entrypoint'):
-        binds = [
-            (folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])
-        ]
-    else:
-        binds = [
-            (library['path'], INJECT_FOLDER + '/' + name, library['why'])
-            for library in injected
-            for name in OrderedDict.fromkeys([library['soname']] + library.get('names', []))
-        ]
-        binds += [
-            (folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])
-        ]
+def _list_binds(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    injected: List[Dict[str, Any]],
+    host: Dict[str, Any],
+) -> List[Tuple[str, str, str]]:
+    """Return [(path on the host, path in the container, why)] of libraries, folders and files."""
+    binds = [
+        (library['path'], INJECT_FOLDER + '/' + name, library['why'])
+        for library in ([] if approach.get('entrypoint') else injected)
+        for name in OrderedDict.fromkeys([library['soname']] + library.get('names', []))
+    ]
+    binds += [
+        (folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])
+    ]
     for _, fact in list_site_files(approach, site):
         if fact['bound'] == 'install':
             binds += [
@@ -575,45 +626,27 @@ def _list_binds(approach, site, injected, host):
     return binds
 
 
-def _list_library_folders(injected, image):
+def list_injected_folders(plugin: Optional[str]) -> List[str]:
     """
-    Return the folders (list of str) that come in front of the image's LD_LIBRARY_PATH, [] where
-    nothing is injected.
+    Return the folders to prepend to LD_LIBRARY_PATH where libraries are injected.
 
-    The plugin's folder stays in front, unless it holds what is injected.
-    """
-    return list_injected_folders(image.get('rccl_plugin_folder')) if injected else []
-
-
-def list_injected_folders(plugin):
-    """
-    Return the folders (list of str) in front of LD_LIBRARY_PATH where libraries are injected.
-
-    :param plugin: str or None, folder of RCCL's plugin, if it holds nothing of what is injected
+    plugin: folder of RCCL's plugin, if it has none of the injected libraries.
     """
     return ([plugin] if plugin else []) + [INJECT_FOLDER]
 
 
-def format_placement_note(site):
-    """
-    Return that nobody knows which GPU, cores and card of site (dict) belong together (str), ''
-    where one knows.
-    """
+def format_placement_note(site: Dict[str, Any]) -> str:
+    """Return that the site has no map of its GPUs, '' where it has one or no GPUs."""
     if site['gpu_binding']['value'] or not site['gpu']['value']:
         return ''
     return (
-        "which GPU, cores and network card of a node belong together is unknown for site %s, so nothing places "
-        "the ranks: osu-gpu-bind has no map" % site['name']
+        "ranks are not placed: site %s has no map of GPUs, cores and network cards for osu-gpu-bind"
+        % site['name']
     )
 
 
-def explain_settings(settings):
-    """
-    Return what osu-explain prints (dict of plain data): variables, in the container and outside,
-    and binds, each with its reason and origin.
-
-    :param settings: Settings
-    """
+def explain_settings(settings: Settings) -> Dict[str, Any]:
+    """Return what osu-explain prints: variables and binds, each with its reason and origin."""
     site, approach = 'site %s' % settings.site, 'approach %s' % settings.approach
     launcher = LAUNCHERS[settings.stack.launcher]
     chosen = [
@@ -624,7 +657,7 @@ def explain_settings(settings):
             'source': launcher['source'],
             'date': launcher['date'],
             'evidence': 'derived',
-            'why': 'ranks find each other through PMI; %s on the command line wins over it'
+            'why': 'ranks find each other through PMI; %s on the command line overrides it'
             % ' '.join([launcher['command']] + launcher['pmi_words']).format(kind=''),
         }
         for name, kind in launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)
@@ -642,7 +675,7 @@ def explain_settings(settings):
         }
         for entry in settings.container.run_files
     ]
-    # what the program sees; outside of the container the names start with the runtime's prefix
+    # Outside of the container these names start with the runtime's prefix
     in_container = [
         {
             'name': name,

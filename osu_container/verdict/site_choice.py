@@ -1,15 +1,15 @@
 """
-Which site this is, and its whole entry: by name, by a file of one's own, or recognised by host name
-and environment.
+Select the site and return its complete entry.
 
-A file of one's own is what `osu-container discover -o FILE` writes, and what a local file may hold.
-Conditions of the data ('only'): of what a site has, and of releases.
-Python 3.6, standard library only; imports no EasyBuild.
+A site is selected by name, by a user's file, or by host name and environment variables. A user's
+site file is what `osu-container discover -o FILE` writes. The module also evaluates the conditions
+of the data ('only') on a site and on releases. It imports no EasyBuild.
 """
 
 import functools
 import os
 import re
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from osu_container.base.files import read_plain_file
 from osu_container.base.trust import find_code_problem
@@ -27,48 +27,48 @@ from osu_container.data.sites.schema import (
     matches_shape,
 )
 
-#: What such a file may define, with the value where it does not
-NAMES = {'SITE': None, 'SITES': {}, 'ROOT': '', 'OVERRIDES': {}}
+#: Names that a site file may define, with their defaults
+NAMES: Dict[str, Any] = {'SITE': None, 'SITES': {}, 'ROOT': '', 'OVERRIDES': {}}
 
 
-#: How a system gets a site that the data do not have
-_DISCOVER = 'write it with its modules loaded, `osu-container discover -o FILE`, and give it: --try-amend=site=FILE'
+#: Remedy where the data have no site for a system
+_DISCOVER = 'load its modules, run `osu-container discover -o FILE` and add --try-amend=site=FILE'
 
 
 class SettingsError(Exception):
+    """An impossible combination; the message gives the value found and the values that exist."""
+
+
+def format_names(names: Iterable[str]) -> str:
+    """Return the names sorted and separated by commas."""
+    return ', '.join(sorted(names))
+
+
+def _merge_bases(
+    entry: Dict[str, Any], bases: Mapping[str, Any], origin: Tuple[str, ...] = ()
+) -> Dict[str, Any]:
     """
-    A combination that cannot be: the text names the thing, the value found, and the values that
-    exist.
-    """
+    Return an entry completed by the facts of the entries that it is based on.
 
-
-def format_names(table):
-    """Return the names of table (dict) as one readable str."""
-    return ', '.join(sorted(table))
-
-
-def _merge_bases(entry, bases, on=()):
-    """
-    Return entry (dict) with the facts of the entries that it is based on; its own replace theirs.
-
-    :param on: tuple of the names that led here, which it must not be based on again
+    origin: the names that led here, which the entry must not be based on again.
     """
     if 'based_on' not in entry:
         return dict(entry)
     name = entry['based_on']
     if not isinstance(name, str) or name not in bases:
         raise SettingsError(
-            "based_on names %r, which is no entry; there are: %s" % (name, format_names(bases))
+            "based_on names %r, which does not exist. Choose one of: %s"
+            % (name, format_names(bases))
         )
-    if name in on:
+    if name in origin:
         raise SettingsError(
-            "based_on leads in a circle: %s. To end it, write 'based_on': 'plain' in one of them"
-            % ' -> '.join(on + (name,))
+            "based_on is circular: %s. Write 'based_on': 'plain' in one of them"
+            % ' -> '.join(origin + (name,))
         )
     _require_shape(bases[name], dict, "the entry '%s'" % name)
-    whole = _merge_bases(bases[name], bases, on + (name,))
+    whole = _merge_bases(bases[name], bases, origin + (name,))
     for key, value in entry.items():
-        # libraries and files are completed name by name, all else is one fact
+        # Libraries and files are merged by name, all other keys are one fact each
         if key in TABLES and key in whole:
             _require_shape(value, {str: (dict, None)}, key)
             value = dict(whole[key], **value)
@@ -77,15 +77,16 @@ def _merge_bases(entry, bases, on=()):
     return whole
 
 
-def resolve_site(name, sites=SITES):
+def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
     """
-    Return the whole entry (dict, with its name under 'name') of a site. Raises SettingsError if
-    it is unknown.
+    Return the complete entry of a site, with its name under 'name'.
+
+    Raises SettingsError if the site is unknown.
     """
     if name not in sites and name in PUBLISHED_SITES:
         raise SettingsError(
-            "site '%s' is a description only (%s), for `osu-container check --published`; sites: %s. "
-            "Choose one with --try-amend=site=NAME"
+            "site '%s' is a description (%s), only for `osu-container check --published`; known sites: "
+            "%s. Choose one with --try-amend=site=NAME"
             % (name, PUBLISHED_SITES[name]['title'], format_names(sites))
         )
     if name not in sites:
@@ -102,15 +103,12 @@ def resolve_site(name, sites=SITES):
     return dict(whole, name=name)
 
 
-def resolve_described_site(name):
-    """
-    Return the whole entry (dict, with its name under 'name') of a system (str, one of DESCRIBED)
-    as it was.
-    """
+def resolve_described_site(name: str) -> Dict[str, Any]:
+    """Return the complete entry of a published system, one of PUBLISHED_SITES."""
     return dict(_merge_bases(PUBLISHED_SITES[name], BASES), name=name)
 
 
-#: How a person calls what is wanted
+#: Names of types in messages
 _WORDS = {
     str: 'text',
     int: 'a whole number',
@@ -121,8 +119,8 @@ _WORDS = {
 }
 
 
-def format_shape(shape):
-    """Return how a person calls a shape of schema.SHAPES (str)."""
+def format_shape(shape: Any) -> str:
+    """Return a description of a shape of schema.SHAPES, e.g. 'a list of text'."""
     if isinstance(shape, tuple):
         return ' or '.join(map(format_shape, shape))
     if isinstance(shape, list):
@@ -135,33 +133,28 @@ def format_shape(shape):
     return _WORDS[dict if isinstance(shape, dict) else shape]
 
 
-def _require_shape(value, shape, what):
-    """Raise SettingsError, with what it is (str), if value is not like shape, of schema.SHAPES."""
+def _require_shape(value: object, shape: Any, name: str) -> None:
+    """Raise SettingsError if a value does not have a shape of schema.SHAPES."""
     if not matches_shape(value, shape):
-        found = ascii(value)
+        text = ascii(value)
         raise SettingsError(
-            "%s is %s, wanted: %s"
-            % (what, found if len(found) < 80 else found[:76] + ' ...', format_shape(shape))
+            "%s is %s, expected: %s"
+            % (name, text if len(text) < 80 else text[:76] + ' ...', format_shape(shape))
         )
 
 
-def _require_valid_entry(name, entry, based=False):
-    """
-    Raise SettingsError if an entry (dict) of a user's own site, or with a user's facts, is not as
-    schema.py says.
-
-    based: bool, it is based on another one already
-    """
-    lacking = [key for key in KEYS if key not in entry]
-    if lacking:
+def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = False) -> None:
+    """Raise SettingsError if an entry with facts of a user breaks the schema."""
+    missing = [key for key in KEYS if key not in entry]
+    if missing:
         raise SettingsError(
-            "site '%s' lacks %s; %sor let `osu-container discover` write the site"
+            "site '%s' lacks %s. %s, or let `osu-container discover` write the site"
             % (
                 name,
-                format_names(lacking),
-                "give them, "
-                if based
-                else "write 'based_on': 'plain' for what an ordinary machine has, ",
+                format_names(missing),
+                "Add them"
+                if has_base
+                else "Write 'based_on': 'plain' to use the facts of an ordinary machine",
             )
         )
     start = "site '%s': " % name
@@ -183,22 +176,22 @@ def _require_valid_entry(name, entry, based=False):
         ('variables %d' % number, fact, str) for number, fact in enumerate(entry['variables'], 1)
     ]
     for key, fact, shape in facts:
-        # modules tell the reasons of those of tables, and of what they set or look at
-        told = (
+        # Modules print the reasons of facts of tables, and of what they set or check
+        required = (
             FACT if key.partition('.')[0].partition(' ')[0] in PLAIN_KEYS + ('shell',) else FACT[:1]
         )
-        if not isinstance(fact, dict) or any(part not in fact for part in told):
+        if not isinstance(fact, dict) or any(part not in fact for part in required):
             raise SettingsError(
-                "%s%s must be a fact (dict with 'value', 'why', 'source', 'date', 'evidence'), found %s"
+                "%s%s is %s, expected a fact (dict with 'value', 'why', 'source', 'date', 'evidence')"
                 % (start, key, ascii(fact)[:200])
             )
-        fact.setdefault('evidence', 'untested')  # nobody said that it was tried
+        fact.setdefault('evidence', 'untested')
         for part in set(FACT[1:]) & set(fact):
             _require_shape(fact[part], str, '%s%s, %s' % (start, key, part))
         _require_shape(fact['value'], shape, '%s%s, value' % (start, key))
-        for part, like in OPTIONAL_SHAPES.items():
+        for part, shape in OPTIONAL_SHAPES.items():
             if part in fact:
-                _require_shape(fact[part], like, '%s%s, %s' % (start, key, part))
+                _require_shape(fact[part], shape, '%s%s, %s' % (start, key, part))
     for variable in entry['variables']:
         _require_shape(variable, {'name': str}, start + 'variables')
     recognised = entry['recognised_by']['value']
@@ -209,15 +202,12 @@ def _require_valid_entry(name, entry, based=False):
             re.compile(regex)
         except re.error as err:
             raise SettingsError(
-                "%srecognised_by has %r, which is no regular expression: %s" % (start, regex, err)
+                "%srecognised_by has an invalid regular expression %r: %s" % (start, regex, err)
             )
 
 
-def _is_recognised(pattern, hostname, environment):
-    """
-    Return whether pattern (dict, a site's recognised_by) describes this machine; an empty one
-    describes none.
-    """
+def _is_recognised(pattern: Dict[str, Any], hostname: str, environment: Mapping[str, str]) -> bool:
+    """Return whether a site's recognised_by matches this machine; an empty one matches none."""
     hostnames, variables = pattern.get('hostnames', []), pattern.get('environment', {})
     return (
         bool(hostnames or variables)
@@ -226,85 +216,88 @@ def _is_recognised(pattern, hostname, environment):
     )
 
 
-def _has_stack(entry, environment):
-    """Return whether the modules of the stack of a site (dict) are loaded, or it has but one."""
+def _has_stack(entry: Dict[str, Any], environment: Mapping[str, str]) -> bool:
+    """Return whether the modules of the site's software stack are loaded, if it names a stack."""
     stack = entry['stack']['value'] if 'stack' in entry else None
     return stack is None or environment.get(stack['variable'], '') in stack['values']
 
 
-def choose_site(wanted, local_site, hostname, environment, sites=SITES):
+def choose_site(
+    name: Optional[str],
+    local_name: Optional[str],
+    hostname: str,
+    environment: Mapping[str, str],
+    sites: Mapping[str, Any] = SITES,
+) -> Dict[str, Any]:
     """
-    Return the whole entry (dict) of the site: wanted, else the local file's, else the one that is
-    recognised.
+    Return the entry of the named site, else the local file's, else the recognised one.
 
-    :param wanted: str or None, the easyconfig parameter site
-    :param local_site: str or None, SITE of the local file (see mpicontainer.py)
-    :param hostname: str, this machine's name
-    :param environment: dict of str, the variables that EasyBuild sees
-    Raises SettingsError if the name is unknown or nothing matches.
+    name: the easyconfig parameter site; local_name: SITE of the local file; hostname, environment:
+    of this machine.
+
+    Raises SettingsError if the name is unknown or no site matches.
     """
-    if wanted or local_site:
-        return resolve_site(wanted or local_site, sites)
+    if name or local_name:
+        return resolve_site(name or local_name or '', sites)
     entries = [resolve_site(name, sites) for name in sorted(sites)]
     rules = [(entry, entry['recognised_by']['value']) for entry in entries]
-    known_ones = [entry for entry, rule in rules if _is_recognised(rule, hostname, environment)]
-    for entry in known_ones:
+    matches = [entry for entry, rule in rules if _is_recognised(rule, hostname, environment)]
+    for entry in matches:
         if _has_stack(entry, environment):
             return entry
-    near = known_ones or [
+    candidates = matches or [
         entry
         for entry, rule in rules
         if _is_recognised(dict(rule, environment={}), hostname, environment)
     ]
-    if near:
+    if candidates:
         variables = sorted(
-            set(
+            {
                 variable
-                for entry in near
+                for entry in candidates
                 for variable in (
-                    []
-                    if known_ones
-                    else list(entry['recognised_by']['value'].get('environment', {}))
+                    [] if matches else list(entry['recognised_by']['value'].get('environment', {}))
                 )
                 + ([entry['stack']['value']['variable']] if 'stack' in entry else [])
-            )
+            }
         )
         raise SettingsError(
-            "this machine (host name '%s') is one of %s, and its modules say which: found %s, which "
-            "none of them has. %s. Use --try-amend=site=NAME to choose one"
+            "this machine (host name '%s') may be %s, but the loaded modules match none of them: %s. "
+            "%s, or choose a site with --try-amend=site=NAME"
             % (
                 hostname,
-                ', '.join(entry['name'] for entry in near),
+                ', '.join(entry['name'] for entry in candidates),
                 ', '.join(
                     '%s=%s' % (name, environment.get(name, '(not set)')) for name in variables
                 ),
-                'That stack is not among them: ' + _DISCOVER
+                'For another software stack, ' + _DISCOVER
                 if any(map(environment.get, variables))
-                else 'Load the modules of its software stack first',
+                else 'Load the modules of the software stack first',
             )
         )
     raise SettingsError(
-        "this machine (host name '%s') is none of the known sites: %s. Choose one with "
-        "--try-amend=site=NAME, %s, or run `make demo` to make it a workstation"
+        "this machine (host name '%s') is none of the known sites: %s. Choose a site with "
+        "--try-amend=site=NAME; or %s; or run `make demo` to make it a workstation"
         % (hostname, format_names(sites), _DISCOVER)
     )
 
 
-def override_facts(site, facts):
+def override_facts(site: Dict[str, Any], facts: Dict[str, Any]) -> Dict[str, Any]:
     """
-    Return site (dict) with facts (dict key -> fact) of a local file in place of its own. Raises
-    SettingsError.
+    Return a site with facts (key -> fact) of a local file in place of its own.
+
+    Raises SettingsError if the facts are invalid.
     """
     unknown = set(facts) - set(site) - set(OPTIONAL)
     if unknown:
         raise SettingsError(
-            "the local file overrides %s, which site '%s' does not have; it has: %s"
+            "the local file overrides %s, which site '%s' does not have. Override one of: %s"
             % (format_names(unknown), site['name'], format_names(site))
         )
     for key, fact in facts.items():
         if isinstance(site.get(key, {}), dict) and not isinstance(fact, dict):
             raise SettingsError(
-                "the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
+                "the local file overrides %s by %r, expected: a fact (dict with 'value', 'why', "
                 "'source', 'date', 'evidence')" % (key, fact)
             )
     whole = _merge_bases(dict(facts, based_on='site'), {'site': site})
@@ -313,82 +306,78 @@ def override_facts(site, facts):
     return whole
 
 
-def resolve_local_site(wanted, local, hostname, environ):
+def resolve_local_site(
+    name: Optional[str], local: Any, hostname: str, environment: Mapping[str, str]
+) -> Tuple[Dict[str, Any], str]:
     """
-    Return (whole entry (dict) of the site, folder that stands in for the host's / (str, '' on the
-    real system)).
+    Return the complete entry of the site, and the folder that stands in for the host's /.
 
-    :param wanted: str or None, name of the site; local: SiteFile, module or None, a file of this
-        machine or the user
-    :param hostname, environ: str and dict, by which a site is recognised that nothing names
-    OVERRIDES and ROOT of local belong to the site that it names, or to any where it names none.
+    name: of the site, or None; local: a SiteFile or module with the names of NAMES, or None. The
+    folder is '' on the real system. OVERRIDES and ROOT apply to the site that the local file names,
+    or to any site if it names none.
+
     Raises SettingsError if the site is unknown, or this machine is none of the known ones.
     """
-    given = dict((name, getattr(local, name, default)) for name, default in NAMES.items())
-    for name, shape in (
+    values = {key: getattr(local, key, default) for key, default in NAMES.items()}
+    for key, shape in (
         ('SITE', (str, None)),
         ('SITES', {str: object}),
         ('ROOT', str),
         ('OVERRIDES', {str: object}),
     ):
         _require_shape(
-            given[name], shape, '%s of %s' % (name, getattr(local, 'path', 'the local file'))
+            values[key], shape, '%s of %s' % (key, getattr(local, 'path', 'the local file'))
         )
-    site = choose_site(wanted, given['SITE'], hostname, environ, dict(SITES, **given['SITES']))
-    if given['SITE'] not in (None, site['name']):
+    site = choose_site(name, values['SITE'], hostname, environment, dict(SITES, **values['SITES']))
+    if values['SITE'] not in (None, site['name']):
         return site, ''
-    return override_facts(site, given['OVERRIDES']), given['ROOT'].rstrip('/')
+    return override_facts(site, values['OVERRIDES']), values['ROOT'].rstrip('/')
 
 
-def _format_exception(err):
-    """
-    Return the text (str) of what a user's code has raised, whose __str__ may be that of the user
-    too.
-    """
+def _format_exception(err: BaseException) -> str:
+    """Return the text of an exception of a user's code, whose __str__ may fail itself."""
     try:
         return str(err)
     except Exception:
         return '(without a text)'
 
 
-class SiteFile(object):
-    """
-    SITE (str), SITES (dict), ROOT (str) and OVERRIDES (dict) of a file; more: everything else
-    that it defines.
-    """
+class SiteFile:
+    """A user's site file: SITE, SITES, ROOT and OVERRIDES, and all its definitions."""
 
-    def __init__(self, path, names_site=True):
+    SITE: Optional[str]
+    SITES: Dict[str, Any]
+    ROOT: str
+    OVERRIDES: Dict[str, Any]
+
+    def __init__(self, path: str, names_site: bool = True) -> None:
         """
-        path: str, a file in Python; names_site: bool, it must name a site and not only override
-        facts.
+        Execute a Python file; unless `names_site` it may only override facts.
 
-        Raises SettingsError if it cannot be read, defines no site, or could be written by somebody
-        else than whom this user trusts: it is run.
+        Raises SettingsError if the file cannot be read, defines no site, or is writable by an
+        untrusted user.
         """
         self.path = os.path.abspath(path)
         problem = find_code_problem(self.path)
         if problem:
             raise SettingsError(problem)
         try:
-            text, self.definitions = read_plain_file(self.path, 'text'), {}
-            exec(
-                compile(text, self.path, 'exec'), self.definitions
-            )  # a file of the user, as a local file is
-        except (IOError, OSError, ValueError) as err:
+            self.definitions: Dict[str, Any] = {}
+            exec(compile(read_plain_file(self.path, 'text'), self.path, 'exec'), self.definitions)
+        except (OSError, ValueError) as err:
             raise SettingsError(
-                "the site file %s cannot be read: %s. `osu-container discover -o FILE` writes one"
+                "the site file %s cannot be read: %s. Write one: `osu-container discover -o FILE`"
                 % (self.path, getattr(err, 'strerror', None) or err)
             )
         except KeyboardInterrupt:
             raise
-        except BaseException as err:  # whatever the user's Python raises, SyntaxError among it
-            if isinstance(err, SystemExit) and hasattr(
-                err, 'name'
-            ):  # streams.Ended: a signal ends this program
+        except BaseException as err:  # whatever the user's code raises, e.g. SyntaxError
+            # streams.py ends this program by such an exception after a signal
+            if isinstance(err, SystemExit) and hasattr(err, 'name'):
                 raise
             raise SettingsError(
-                "the site file %s is not valid Python: %s: %s. Correct it, or write it anew by "
-                "osu-container discover -o FILE --force"
+                "the site file %s is not valid Python: %s: %s. Correct it, or write it again: "
+                "`osu-container discover -o FILE --force`"
                 % (self.path, type(err).__name__, _format_exception(err))
             )
         for name, default in NAMES.items():
@@ -400,7 +389,7 @@ class SiteFile(object):
             and len(self.SITES) != 1
         ):
             raise SettingsError(
-                "the site file %s names no site: it needs SITE = 'NAME' and SITES = {'NAME': {...}}, "
+                "the site file %s names no site: expected SITE = 'NAME' and SITES = {'NAME': {...}}, "
                 "found %s"
                 % (self.path, format_names(set(self.definitions) & set(NAMES)) or 'neither')
             )
@@ -408,41 +397,37 @@ class SiteFile(object):
             self.SITE = self.SITE or list(self.SITES)[0]
 
 
-def is_site_file(wanted):
-    """
-    Return whether the easyconfig parameter site (str or None) is a file, not the name of a site.
-    """
-    return bool(wanted) and wanted.endswith('.py')
+def is_site_file(site: Optional[str]) -> bool:
+    """Return whether the easyconfig parameter site is a file, not the name of a site."""
+    return (site or '').endswith('.py')
 
 
-def parse_release(text):
-    """
-    Return the numbers (tuple of int) of the first release in text, e.g. (4, 2, 3); () if there
-    is none.
-    """
-    found = re.search(r'\d+(\.\d+)+', text or '')
-    return tuple(int(part) for part in found.group().split('.')) if found else ()
+def parse_release(text: Optional[str]) -> Tuple[int, ...]:
+    """Return the numbers of the first release in a text, e.g. (4, 2, 3); () if there is none."""
+    match = re.search(r'\d+(\.\d+)+', text or '')
+    return tuple(int(part) for part in match.group().split('.')) if match else ()
 
 
-def resolve_network(site):
+def resolve_network(site: Dict[str, Any]) -> Tuple[str, Dict[str, Any], List[str]]:
     """
-    Return (kind (str), its entry in NETWORKS, drivers of its cards (list of str)) of the network of
-    a site (dict).
+    Return (kind, entry in NETWORKS, drivers of the cards) of a site's network.
 
-    Raises SettingsError where the site names another kind.
+    Raises SettingsError if the kind is unknown.
     """
-    named = site.get('network', {}).get('value') or {}
-    kind = named.get('kind') or ('Slingshot' if site['provider']['value'] == 'cxi' else 'Ethernet')
+    network = site.get('network', {}).get('value') or {}
+    kind = network.get('kind') or (
+        'Slingshot' if site['provider']['value'] == 'cxi' else 'Ethernet'
+    )
     if kind not in NETWORKS:
         raise SettingsError(
-            "site '%s' has a network of the kind %r; known: %s"
+            "site '%s' has an unknown kind of network %r. Choose one of: %s"
             % (site['name'], kind, format_names(NETWORKS))
         )
-    return kind, NETWORKS[kind], named.get('drivers', [])
+    return kind, NETWORKS[kind], network.get('drivers', [])
 
 
-def collect_site_conditions(site):
-    """Return {word: bool} of the conditions of 'only' that a site (dict) decides."""
+def collect_site_conditions(site: Dict[str, Any]) -> Dict[str, bool]:
+    """Return {word: bool} of the conditions of 'only' that a site decides."""
     gpu, network = site['gpu']['value'] or '', resolve_network(site)[1]
     return {
         'gpu': bool(gpu),
@@ -456,45 +441,45 @@ def collect_site_conditions(site):
 _COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
 
 
-@functools.lru_cache(maxsize=1024)  # a verdict asks for the same few some thousand times
-def _parse_condition(condition):
-    """
-    Return (whether it begins with 'no', the rest (str), (name, sign, release) or None) of a
-    condition (str).
-    """
-    negative, word = re.match(r'(no )?(.*)$', condition).groups()
-    compared = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
+@functools.lru_cache(maxsize=1024)  # one verdict asks some thousand times for a few conditions
+def _parse_condition(
+    condition: str,
+) -> Tuple[bool, str, Optional[Tuple[str, str, Tuple[int, ...]]]]:
+    """Return (begins with 'no', the rest, (name, sign, release) or None) of a condition."""
+    word = re.sub('^no ', '', condition)
+    match = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
     return (
-        bool(negative),
+        word != condition,
         word,
-        compared and compared.groups()[:2] + (parse_release(compared.group(3)),),
+        (match.group(1), match.group(2), parse_release(match.group(3))) if match else None,
     )
 
 
-def _is_condition_met(condition, known_facts):
+def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
     """
-    Return whether a condition of 'only' (str) holds; of a release that is not known nothing is held
-    to be true.
+    Return whether a condition of 'only' holds; no comparison with an unknown release holds.
 
-    :param known_facts: dict of words ('gpu': bool, ...) and of releases ('mpich': tuple of int,
-        ...)
+    facts: words ('gpu': bool, ...) and releases ('mpich': tuple of int, ...).
+
     Raises SettingsError if the condition is none of those that data/approaches.py names.
     """
     negative, word, compared = _parse_condition(condition)
     if compared:
         name, sign, limit = compared
-        return (bool(known_facts[name]) and _COMPARE[sign](known_facts[name], limit)) != negative
-    if word not in known_facts:
+        return (bool(facts[name]) and _COMPARE[sign](facts[name], limit)) != negative
+    if word not in facts:
         raise SettingsError(
-            "unknown condition '%s'; known: %s" % (condition, format_names(known_facts))
+            "unknown condition '%s'. Use one of: %s" % (condition, format_names(facts))
         )
-    return known_facts[word] != negative
+    return facts[word] != negative
 
 
-def select_applicable(entries, known_facts):
-    """Return those of entries (list of dict) whose conditions hold."""
+def select_applicable(
+    entries: Sequence[Dict[str, Any]], facts: Mapping[str, Any]
+) -> List[Dict[str, Any]]:
+    """Return the entries whose conditions hold."""
     return [
         entry
         for entry in entries
-        if all(_is_condition_met(condition, known_facts) for condition in entry.get('only', []))
+        if all(_is_condition_met(condition, facts) for condition in entry.get('only', []))
     ]

