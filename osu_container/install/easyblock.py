@@ -80,7 +80,7 @@ def select_site(name: Optional[str]) -> Tuple[Dict[str, Any], str]:
 
     None selects the site of this machine. Raises SettingsError if there is no such site.
     """
-    if is_site_file(name):
+    if name and is_site_file(name):
         return resolve_local_site(None, SiteFile(name), socket.gethostname(), os.environ)
     return resolve_local_site(name, local, socket.gethostname(), os.environ)
 
@@ -399,9 +399,10 @@ class SiteEasyBlock(EasyBlock):
         """Return whether the programs can use the GPUs of the site."""
         return bool(self.site['gpu']['value'])
 
-    def select_example(self) -> Optional[str]:
+    def select_example(self) -> str:
         """Return the command that the module help and the sample job script show."""
-        return self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
+        example: str = self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
+        return example
 
     def format_reinstall_command(self) -> str:
         """Return the command that repeats this installation."""

@@ -93,7 +93,11 @@ def wrap_help_text(
 
 
 def format_help(
-    settings: Settings, programs_are: str, example: str, module: str, image: Optional[str] = None
+    settings: Settings,
+    programs_are: str,
+    example: str,
+    module: str,
+    image: Optional[str] = None,
 ) -> List[str]:
     """
     Return the lines that `module help` shows.
@@ -267,7 +271,8 @@ end"""
 #: LmodMessage, because after LmodWarning `module load` returns 1 (Lmod 8.6.19, tried on 2026-11-23):
 #: a job script with `set -e` or `module load X && srun ...` would stop for what is no error.
 CHECK_TEXT = """if mode() == "load" and other[1] then
-    LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(other, "; ") .. ". Programs may fail. " .. %s)
+    LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(other, "; ") ..
+        ". Programs may fail. " .. %s)
 end"""
 
 
@@ -371,7 +376,8 @@ if scope ~= "commands" then                          -- for every start of the r
 
 def render_runtime_lines(settings: Settings, name: str) -> List[str]:
     """Return the lines that set the runtime's variables of the module `name`."""
-    variable = settings.container.env_prefix + '_BIND'
+    prefix = settings.container.env_prefix or ''
+    variable = prefix + '_BIND'
     lines = render_bind_lines(settings, variable)
     lines.append(
         add_comment(
@@ -396,7 +402,7 @@ def render_runtime_lines(settings: Settings, name: str) -> List[str]:
     if settings.container.needs_nvidia:
         lines.append(
             add_comment(
-                format_lua_call('pushenv', settings.container.env_prefix + '_NV', '1'),
+                format_lua_call('pushenv', prefix + '_NV', '1'),
                 "the driver's libraries, as --nv",
             )
         )

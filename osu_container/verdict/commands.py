@@ -109,7 +109,7 @@ def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, s
 
 def _is_readable(image: Image, path: str) -> bool:
     """Return whether the user can read a file: some systems have programs without that right."""
-    return image.tree.entries[image.tree.resolve(path)][1][0] == 'r'
+    return image.tree.entries[image.tree.resolve(path) or path][1][0] == 'r'
 
 
 def _is_command_name(name: str) -> bool:

@@ -190,14 +190,14 @@ def _build_command(trial: Trial, folder: str, wrapper_settings: str) -> List[str
         binds.append((file, path))
     program, loader = trial.process.loaded[0].path, find_loader_path(trial)
     start = (
-        [loader]
+        [str(loader)]
         + (['--list'] if trial.process.uses_musl else [])
         + ([] if find_listing_obstacle(trial) else [program])
     )
     if entrypoint:  # It skips `env NAME=VALUE`, and runs the loader itself.
         start = ['env'] + sorted('%s=%s' % item for item in _TRACE.items()) + [program]
     words = [
-        trial.container.runtime['command'],
+        (trial.container.runtime or {})['command'],
         '--quiet',
         'run' if entrypoint else 'exec',
         '--containall',

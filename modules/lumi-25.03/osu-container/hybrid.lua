@@ -58,7 +58,8 @@ for _, file in ipairs({                              -- bytes at installation
     if size ~= file[2] then table.insert(other, file[1] .. (size and " has changed" or " is gone")) end
 end
 if mode() == "load" and other[1] then
-    LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(other, "; ") .. ". Programs may fail. " .. "Install it again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild")
+    LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(other, "; ") ..
+        ". Programs may fail. " .. "Install it again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild")
 end
 setenv("SIF", sif)                                   -- names as in LUMI's container modules
 setenv("SIFOSUMINCONTAINER", sif)

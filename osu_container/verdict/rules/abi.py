@@ -151,7 +151,7 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
         library for library in trial.process.loaded if library.facts.soname in MPI_FAMILIES
     ]
     abis = [
-        MPI_FAMILIES[library.facts.soname].replace(" under Debian's own soname", ' ABI')
+        MPI_FAMILIES[library.facts.soname or ''].replace(" under Debian's own soname", ' ABI')
         for library in libraries
     ]
     for library, abi in zip(libraries, abis):
@@ -161,7 +161,7 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
                 '%s needs %s in addition to %s: its calls reach the MPI that ld.so finds '
                 'first, whose constants differ'
                 % (format_library(library.requester), library.name, format_library(libraries[0])),
-                [(each.facts.path, each.facts.soname) for each in (libraries[0], library)],
+                [(each.facts.path, each.facts.soname or '') for each in (libraries[0], library)],
                 'use a build of it with the MPI of the program',
             )
             return

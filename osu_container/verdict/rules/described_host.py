@@ -192,7 +192,9 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
                     % (
                         library.facts.path,
                         users[0].facts.path,
-                        ', '.join(sort_versions(users[0].facts.verneed[library.facts.soname])),
+                        ', '.join(
+                            sort_versions(users[0].facts.verneed[library.facts.soname or ''])
+                        ),
                     ),
                 )
             )

@@ -265,7 +265,7 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
             [
                 (
                     library.facts.path,
-                    'libfabric %s, providers %s' % (version, ', '.join(providers) or 'none'),
+                    'libfabric %s, providers %s' % (version, ', '.join(providers or ()) or 'none'),
                 )
             ],
             remedy,
@@ -379,7 +379,7 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
 
     `api` is that of the libfabric in the process.
     """
-    requests, provider = trial.mpi.get('asks'), find_provider(trial)
+    requests, provider = (trial.mpi or {}).get('asks'), find_provider(trial)
     if not requests:
         return None
     capability_set = {
@@ -415,9 +415,10 @@ def _may_survive_refusal(trial: Trial) -> bool:
     provider (each of five runs); with ^shm and ^tcp it ran (each of six runs).
     """
     names = get_exported_value(trial.container.environment, 'FI_PROVIDER') or ''
+    traits = trial.mpi or {}
     return (
-        (trial.mpi or {}).get('family') == 'MPICH'
-        and parse_release(trial.mpi['release']) >= FIRST_FREEING_MPICH
+        traits.get('family') == 'MPICH'
+        and parse_release(traits['release']) >= FIRST_FREEING_MPICH
         and (names.startswith('^') or ',' in names)
     )
 

@@ -267,7 +267,7 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
                 'fails',
                 'the process would load %s: two releases of ROCm cannot share a GPU'
                 % ' and '.join(format_library(library) for library in libraries),
-                [(library.facts.path, library.facts.soname) for library in libraries],
+                [(library.facts.path, library.facts.soname or '') for library in libraries],
                 "use an image whose ROCm has the major release of the host's GTL",
             )
 
@@ -314,7 +314,7 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     )
     libcuda = trial.image.find_libcuda(trial.container.library_path)
     branch = int(libcuda[1].partition('.')[0]) if libcuda else driver
-    if branch < driver:
+    if libcuda and branch < driver:
         yield make_finding(
             'fails',
             "%s of the image belongs to driver %s, which is older than the site's %s, "
@@ -325,7 +325,7 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             'older drivers only',
         )
         return
-    if branch > driver:
+    if libcuda and branch > driver:
         yield make_finding(
             'unknown',
             '%s of the image belongs to driver %s, and the site has %s: NVIDIA supports '

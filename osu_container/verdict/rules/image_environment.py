@@ -120,19 +120,19 @@ def list_ambiguous_libraries(trial: Trial) -> List[str]:
     if is_complete or trial.image.is_partial:
         return []
     folders = set(trial.container.library_path)
-    paths = dict(
-        (posixpath.basename(library.path), library.path)
+    paths: Dict[str, Optional[str]] = {
+        posixpath.basename(library.path): library.path
         for library in trial.process.loaded
         if posixpath.dirname(library.path) not in folders
-    )
+    }
     paths.update((name, None) for name, _ in trial.process.missing)
     names = '|'.join(re.escape(name) for name in sorted(paths))
     return sorted(
         set(
             posixpath.basename(path)
             for path in trial.image.find_files('.*/(?:%s)' % names)
-            if paths[posixpath.basename(path)] is None
-            or trial.image.resolve(path) != trial.image.resolve(paths[posixpath.basename(path)])
+            for expected in [paths[posixpath.basename(path)]]
+            if expected is None or trial.image.resolve(path) != trial.image.resolve(expected)
         )
     )
 
@@ -149,7 +149,7 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
         or trial.container.environment.default
     )
     names = list_ambiguous_libraries(trial)
-    if names:
+    if path and names:
         listed = ', '.join(names[:5]) + (
             ' and %d more' % (len(names) - 5) if len(names) > 5 else ''
         )
@@ -163,11 +163,10 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
             'after a run `osu-container proof` reports what it loaded',
         )
     variables = [
-        (name, resolve_process_variable(trial.container.environment, name))
+        (name, variable)
         for name in ('LD_PRELOAD', 'LD_AUDIT')
-    ]
-    variables = [
-        (name, variable) for name, variable in variables if variable and variable.value is None
+        for variable in [resolve_process_variable(trial.container.environment, name)]
+        if variable and variable.value is None
     ]
     if variables:
         yield make_finding(
@@ -358,9 +357,9 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
             and _VARIABLE_CHECKS[name](trial, variable.value, module_values.get(name))
         ):
             continue
-        location = (variable or trial.container.environment.variables[name]).location
+        location = (variable or trial.container.environment.variables[name]).location or ''
         if variable and variable.value is None:
-            unknown.setdefault((variable.reason, location), []).append(name)
+            unknown.setdefault((variable.reason or '', location), []).append(name)
             continue
         yield make_finding(
             'unknown',
@@ -432,7 +431,7 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
         yield make_finding(
             'unknown',
             '%s sets %s=%s, and no rule covers the effect' % (path, name, value),
-            [('image:' + path, '%s=%s' % (name, value))],
+            [('image:%s' % path, '%s=%s' % (name, value))],
             'remove it from the file',
         )
 
@@ -462,7 +461,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
         and (environment.default in (None, UNSET))
     ):
         return
-    location = (variable or trial.container.environment.variables['FI_PROVIDER']).location
+    location = (variable or trial.container.environment.variables['FI_PROVIDER']).location or ''
     provider = trial.site['provider']['value']
     remedy = (
         'remove it from the image, or export APPTAINERENV_FI_PROVIDER=%s, which wins '
@@ -496,7 +495,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
             evidence,
             remedy,
         )
-    elif included and not set(split_provider(find_provider(trial))) & set(
+    elif included and not set(split_provider(find_provider(trial) or '')) & set(
         split_provider(included.replace(',', ';'))
     ):
         yield make_finding(

@@ -19,7 +19,7 @@ from osu_container.image.loader import (
 )
 from osu_container.image.scripts import PYTHON_NAME
 from osu_container.verdict.commands import has_static_mpi
-from osu_container.verdict.dry_run import find_loader_path
+from osu_container.verdict.dry_run import Listing, find_loader_path
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
@@ -41,21 +41,23 @@ def static_program(trial: Trial) -> Iterator[Finding]:
 
     A static program without MPI starts another program.
     """
-    if trial.program.is_static and not has_static_mpi(trial.image.read_file(trial.program.path)):
+    path = trial.program.path
+    if not trial.program.is_static or not path:
+        return
+    if not has_static_mpi(trial.image.read_file(path)):
         yield make_finding(
             'unknown',
             'cannot tell which program %s starts: it is linked statically and has no MPI '
-            'in it' % trial.program.path,
-            [('image:' + trial.program.path, 'no MPI_Init')],
+            'in it' % path,
+            [('image:' + path, 'no MPI_Init')],
             'name the program that uses MPI: --program PATH',
         )
-    elif trial.program.is_static:
+    else:
         level = 'fails' if trial.approach['inject'] else NOTE
         yield make_finding(
             level,
-            '%s is linked statically: no library can be put in front of its own'
-            % trial.program.path,
-            [('image:' + trial.program.path, 'no dynamic section')],
+            '%s is linked statically: no library can be put in front of its own' % path,
+            [('image:' + path, 'no dynamic section')],
             'use approach pure or opensource, or link the program with shared libraries',
         )
 
@@ -76,18 +78,17 @@ def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
     """A library that the host's MPI opens by name is injected or in the image."""
     mpi = find_loaded_file(trial.process, trial.soname)
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.host_libraries.injected)
-    for name, function, purpose in (
-        OPENED_LIBRARIES.get((trial.mpi or {}).get('family', ''), ())
-        if mpi and mpi.origin == 'host'
-        else ()
-    ):
+    family = (trial.mpi or {}).get('family', '')
+    if mpi is None or mpi.origin != 'host':
+        return
+    for name, function, purpose in OPENED_LIBRARIES.get(family, ()):
         if name not in names and name not in trial.image.libraries:
             level = 'unknown' if function in list_called_functions(trial) else NOTE
             yield make_finding(
                 level,
                 "the host's %s opens %s in %s for %s, and neither the image nor the host, as "
                 "far as known, has it: that call would terminate the program"
-                % (trial.mpi['family'], name, function, purpose),
+                % (family, name, function, purpose),
                 [(mpi.facts.path, 'opens ' + name)],
                 'add its path as %s to the libraries of the site, or use an approach with '
                 'the MPI of the image' % name.partition('.')[0],
@@ -160,7 +161,7 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                 "the host's %s would not be used: the image replaces LD_LIBRARY_PATH after "
                 "the module's script has prepended the host's folder (%s)"
                 % (soname, variable.location if variable else 'unset'),
-                [(variable.location if variable else trial.image.path, 'LD_LIBRARY_PATH')],
+                [(variable and variable.location or trial.image.path, 'LD_LIBRARY_PATH')],
                 'set it in a script whose name sorts before %s' % posixpath.basename(TARGET),
             )
             continue
@@ -379,9 +380,9 @@ def _predict_process(trial: Trial) -> Tuple[Container, Process]:
     )
 
 
-def list_differences(trial: Trial) -> List[Tuple[str, str]]:
+def list_differences(trial: Trial, listing: Listing) -> List[Tuple[str, str]]:
     """Return [(what the loader lists, what the prediction has)] for each difference."""
-    listing, (container, process) = trial.listing, _predict_process(trial)
+    container, process = _predict_process(trial)
     if listing.problem:
         problems = (
             process.broken
@@ -396,19 +397,19 @@ def list_differences(trial: Trial) -> List[Tuple[str, str]]:
         )
     if process.broken:
         return [('all libraries are listed', '%s is not a valid library' % process.broken[0][0])]
-    host = 'the host'
 
     def real(path: str, origin: Optional[str] = None) -> str:
         # An entrypoint links the host's libraries to other paths.
         if trial.approach.get('entrypoint'):
             return (
-                host
+                'the host'
                 if origin == 'host' or not trial.image.exists(path)
-                else container.resolve(path)
+                else container.resolve(path) or path
             )
-        return container.resolve(path) if container.exists(path) else path
+        return container.resolve(path) or path if container.exists(path) else path
 
-    loader = {find_loader_path(trial), trial.image.resolve(find_loader_path(trial))}
+    interpreter = find_loader_path(trial) or ''
+    loader = {interpreter, trial.image.resolve(interpreter)}
     theirs = {real(path): '%s => %s' % (name, path) for name, path in listing.libraries.items()}
     ours = {
         real(library.path, library.origin): '%s => %s' % (library.name, library.path)
@@ -478,7 +479,7 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
         or '%s alone, as no program is known that the loader could list' % trial.soname
     )
     program += ', without what it opens at run time' if trial.program.opened_libraries else ''
-    differences = list_differences(trial)
+    differences = list_differences(trial, listing)
     if not differences:
         yield make_finding(
             NOTE,

@@ -77,7 +77,7 @@ def check_musl(trial: Trial) -> Iterator[Finding]:
             "the image's C library is musl, but the host's libraries need glibc",
             [
                 (
-                    'image:' + (interpreter or trial.image.read_loader_config(None).interpreter),
+                    'image:%s' % (interpreter or trial.image.read_loader_config(None).interpreter),
                     'musl',
                 )
             ],
@@ -101,7 +101,7 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     MPI.
     """
     variable, runtime = (trial.mpi or {}).get('single_copy'), trial.container.runtime
-    if not variable or not has_own_namespaces(runtime) or shares_container(runtime):
+    if not variable or not runtime or not has_own_namespaces(runtime) or shares_container(runtime):
         return
     value = next(entry['value'] for entry in NAMESPACE_VARIABLES if entry['name'] == variable)
     path, name = (

@@ -47,7 +47,7 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
                 'fails',
                 '%s needs the interpreter %s, which the image does not have'
                 % (path, missing.replace('\r', '\\r')),
-                [('image:' + path, text.splitlines()[0])],
+                [('image:' + path, (text or '').splitlines()[0])],
                 'convert it to Unix line ends (dos2unix)'
                 if has_carriage_return
                 else 'install %s in the image' % missing,
