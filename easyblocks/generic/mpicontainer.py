@@ -1,21 +1,23 @@
 """
-EasyBuild support for installing an MPI container as a module whose commands run in it under srun,
-as an easyblock.
+EasyBuild support for installing an MPI container as a module, implemented as an easyblock.
+
+The commands of the module run in the container under srun.
 """
 
 import json
 import os
 import shutil
 import sys
+from typing import Any, Dict, List, Optional
 
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg, print_warning
 from easybuild.tools.config import build_option, source_paths
 from easybuild.tools.filetools import read_file, symlink
 
-# The package osu_container lies beside the real path of this file, to which EasyBuild and `make
-# lumi` link; pip puts it on Python's path. See docs/design.md, "How the easyblocks find their
-# package".
+# EasyBuild and `make lumi` link to this file: its real path is in the clone, which has the package
+# osu_container. pip adds the package to Python's path instead. See docs/design.md, "How the
+# easyblocks find their package".
 CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 if os.path.isdir(os.path.join(CLONE, 'osu_container')):
     sys.path.insert(0, CLONE)
@@ -26,99 +28,115 @@ try:
     from osu_container.install.staged import is_shareable, place_image, read_image_stamp
     from osu_container.install.wrappers import WRAP_COMMAND, WRAPPERS, check_wrapper, make_wrappers
     from osu_container.verdict import facts
-    from osu_container.verdict.settings import build_settings, select_image
+    from osu_container.verdict.settings import Settings, build_settings, select_image
 except ImportError as err:
     raise ImportError(
-        "%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
-        "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "
-        "`make lumi` there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)
+        "%s cannot find its package: %s, looked for in %s and on Python's path. Do "
+        "not copy this file: add its path in the clone to "
+        "EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; repeat it after moving "
+        "the clone), or run `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)
     )
 
 
 class MPIContainer(SiteEasyBlock):
     """
-    Install an image, link its programs to one wrapper, write a module that gives it the host's
-    network.
+    Install an image and a module that connects it to the high-speed network of the host.
+
+    The programs of the image become links to one wrapper.
     """
 
     @staticmethod
-    def extra_options(extra_vars=None):
-        """Easyconfig parameters of a container."""
-        extra_vars = SiteEasyBlock.extra_options(extra_vars)
-        extra_vars.update(
+    def extra_options(extra_vars: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
+        """
+        Return the easyconfig parameters of a container.
+
+        Overridden because EasyBuild rejects parameters that it does not know.
+        """
+        parameters = SiteEasyBlock.extra_options(extra_vars)
+        parameters.update(
             {
                 'image': [
                     None,
-                    "SIF: a path, or a name in source path or the site's folders; default: the site's",
+                    "SIF: a path, or a name in the source path or the site's folders; default: "
+                    "the site's image",
                     CUSTOM,
                 ],
                 'image_sha256': [
                     None,
-                    "sha256 of the SIF; default: read from the file IMAGE.sha256 beside it",
+                    'sha256 of the SIF; default: read from the file IMAGE.sha256 in the same '
+                    'folder',
                     CUSTOM,
                 ],
                 'build_image': [
                     'auto',
-                    "Build a missing SIF: auto (unless that compiles MPI), yes, no",
+                    'Build a missing SIF: auto (unless the build compiles MPI), yes, no',
                     CUSTOM,
                 ],
                 'wrapper': [
                     'run-in-container',
-                    "What starts the commands in the container: run-in-container, or "
-                    "lumi-container-wrapper where it is installed",
+                    'Program that starts the commands in the container: run-in-container, or '
+                    'lumi-container-wrapper where it is installed',
                     CUSTOM,
                 ],
                 'programs': [
                     [],
-                    "Programs of the image that become commands beside those of program_prefix: names, or "
-                    "whole paths in the image",
+                    'Programs of the image that become commands in addition to those of '
+                    'program_prefix: names, or absolute paths in the image',
                     CUSTOM,
                 ],
                 'facts': [
                     None,
-                    "JSON file with recorded facts of image and host, to render a module without them",
+                    'JSON file with recorded facts of image and host, to write a module without '
+                    'them',
                     CUSTOM,
                 ],
             }
         )
-        return extra_vars
+        return parameters
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
-        Settle approach, site, runtime and image; what cannot be fails here, before any step and
-        any file.
+        Resolve approach, site and image.
+
+        Overridden so that an impossible combination fails before any step writes a file.
         """
-        super(MPIContainer, self).__init__(*args, **kwargs)
+        super().__init__(*args, **kwargs)
         self.resolve_site_approach(
             self.version, dict(item for item in APPROACHES.items() if item[1]['container'])
         )
         self.sif_name = self.translate_errors(site_image.check_image_name, self.cfg['image'])
-        if (
-            not self.sif_name and not self.cfg['facts']
-        ):  # recorded facts name the image that they are of
+        # Recorded facts name their image.
+        if not self.sif_name and not self.cfg['facts']:
             self.sif_name = self.translate_errors(select_image, self.name, self.approach, self.site)
-        self.sif = self.site_image_path = None
+        self.sif: Any = None
+        self.site_image_path: Any = None
         self.image_folders = site_image.list_image_folders(self.site, self.host_root, os.environ)
         self.require_value('wrapper', WRAPPERS)
         self.require_value('build_image', image_build.BUILD_MODES)
         if self.site['default_approach']['value'] == self.approach['name']:
             self.set_default_module = True
 
-    def fetch_step(self, *args, **kwargs):
-        """Find the image by find_image(); the scripts come with the easyblock."""
-        super(MPIContainer, self).fetch_step(*args, **kwargs)
+    def fetch_step(self, *args: Any, **kwargs: Any) -> None:
+        """
+        Find the image.
+
+        Overridden because the image is not a source that EasyBuild unpacks: it may be in a folder
+        of the site, or be built.
+        """
+        super().fetch_step(*args, **kwargs)
         self.sif = self.translate_errors(
             site_image.require_readable, self.find_image(), named=False
         )
         self.site_image_path = site_image.resolve_site_image(self.sif, self.image_folders)
         if self.site_image_path:
             self.sif = self.site_image_path
-            print_msg("the image is %s, in a folder of the site: linked to, not copied" % self.sif)
+            print_msg('using the image %s of the site: linked, not copied' % self.sif)
 
-    def find_image(self):
+    def find_image(self) -> str:
         """
-        Return the path (str) of the image: by its whole path, in source path, URLs or site's
-        folders, or built.
+        Return the path of the image: an absolute path, found by name, or built.
+
+        The name is searched in the source path, the source URLs and the site's folders.
         """
         if os.path.isabs(self.sif_name):
             return self.sif_name
@@ -141,35 +159,47 @@ class MPIContainer(SiteEasyBlock):
             )
         )
 
-    def checksum_step(self):
-        """Check the image: its sha256 from the easyconfig or the file beside it, its signature."""
-        super(MPIContainer, self).checksum_step()
-        wanted, beside = (self.cfg['image_sha256'] or '').lower(), self.sif + '.sha256'
-        if not wanted and not os.path.isfile(beside):
-            beside = (
-                self.obtain_file(os.path.basename(beside), no_download=True, warning_only=True)
-                or beside
+    def checksum_step(self) -> None:
+        """
+        Check the sha256 of the image and its signature.
+
+        Overridden because the sum may be in a file in the image's folder, and EasyBuild checks no
+        signature of a SIF.
+        """
+        super().checksum_step()
+        sha256, sum_file = (self.cfg['image_sha256'] or '').lower(), self.sif + '.sha256'
+        if not sha256 and not os.path.isfile(sum_file):
+            sum_file = (
+                self.obtain_file(os.path.basename(sum_file), no_download=True, warning_only=True)
+                or sum_file
             )
         runtime = self.translate_errors(facts.find_runtime, self.site['runtime']['value'])
-        wanted = wanted or self.translate_errors(image_build.read_sha256_file, beside, named=False)
+        sha256 = sha256 or self.translate_errors(
+            image_build.read_sha256_file, sum_file, named=False
+        )
         self.sha256 = self.translate_errors(
             image_build.check_image,
             self.sif,
-            wanted,
-            beside,
+            sha256,
+            sum_file,
             self.site['image_help']['value'],
             runtime['command'],
             bool(self.site_image_path),
             named=False,
         )
 
-    def extract_step(self):
-        """Nothing to unpack: the image is installed as it is."""
-
-    def configure_step(self):
+    def extract_step(self) -> None:
         """
-        Read the facts of image and host and refuse a mix that cannot run, before anything is
-        copied.
+        Do nothing.
+
+        Overridden because the image is installed as it is.
+        """
+
+    def configure_step(self) -> None:
+        """
+        Read the facts of image and host.
+
+        Overridden so that an image that cannot run on this host fails before anything is copied.
         """
         runtime = self.translate_errors(facts.find_runtime, self.site['runtime']['value'])
         self.facts = self.translate_errors(
@@ -190,10 +220,11 @@ class MPIContainer(SiteEasyBlock):
             self.facts['wrapper'] = True
             self.wrap_container = self.find_wrap_container()
 
-    def find_wrap_container(self):
+    def find_wrap_container(self) -> str:
         """
-        Return the path (str) of wrap-container: on PATH or brought by a module of the site, else
-        an error.
+        Return the path of wrap-container, loading a module of the site if needed.
+
+        Raises EasyBuildError if there is none.
         """
         wrapper, modules = self.cfg['wrapper'], self.site['wrapper_modules']['value']
         self.translate_errors(check_wrapper, wrapper, self.resolve_settings())
@@ -201,19 +232,23 @@ class MPIContainer(SiteEasyBlock):
             self.modules_tool.load([name for name in modules if self.modules_tool.exist([name])[0]])
         if not shutil.which(WRAP_COMMAND):
             raise EasyBuildError(
-                "wrapper=%s: no command %s on PATH, nor a module of: %s. Load the module that has it, "
-                "or use the bundled wrapper: leave --try-amend=wrapper= out",
+                'wrapper=%s: no command %s on PATH, nor a module of: %s. Load the module '
+                'that has it, or use the default wrapper: remove --try-amend=wrapper=',
                 wrapper,
                 WRAP_COMMAND,
                 ', '.join(modules) or 'none on this site',
             )
-        return shutil.which(WRAP_COMMAND)
+        return str(shutil.which(WRAP_COMMAND))
 
-    def build_step(self):
-        """Nothing to build: the image is made by container-recipes/."""
+    def build_step(self) -> None:
+        """
+        Do nothing.
 
-    def fill_installdir(self, folder):
-        """Put image and wrapper into folder (str), link the commands, record the facts."""
+        Overridden because container-recipes/ builds the image.
+        """
+
+    def fill_installdir(self, folder: str) -> None:
+        """Install image, wrapper and commands in `folder`, and record the facts."""
         image = os.path.join(folder, self.facts['image']['file'])
         self.log.info(
             self.translate_errors(
@@ -227,12 +262,12 @@ class MPIContainer(SiteEasyBlock):
         )
         self.facts['image']['installed'] = None if self.site_image_path else read_image_stamp(image)
         self.copy_script(WRAPPERS[0], os.path.join(folder, 'bin'))
-        self.copy_script('share-container', os.path.join(folder, 'libexec'))  # read by the wrapper
-        plain, programs = (
+        self.copy_script('share-container', os.path.join(folder, 'libexec'))
+        prefix, programs = (
             self.cfg['program_prefix'].rstrip('_') or self.name,
             self.facts['image']['programs'],
         )
-        for command in sorted(programs) + [plain + '-shell', plain + '-exec', 'start-shell']:
+        for command in sorted(programs) + [prefix + '-shell', prefix + '-exec', 'start-shell']:
             symlink(WRAPPERS[0], os.path.join(folder, 'bin', command), use_abspath_source=False)
         if user_software.COMMAND in self.cfg['commands']:
             self.facts['user_path'], problem = user_software.make_user_folder(
@@ -259,26 +294,26 @@ class MPIContainer(SiteEasyBlock):
                 )
             )
 
-    def estimate_space(self):
-        """Bytes (int) that the installation takes."""
+    def estimate_space(self) -> int:
+        """Return the bytes that the installation needs."""
         self.is_shared = not self.site_image_path and is_shareable(self.sif, self.installdir)
         return 0 if self.site_image_path or self.is_shared else os.path.getsize(self.sif)
 
-    def resolve_settings(self):
-        """
-        Settings of the module, from the facts of this run, of the given file, or of the
-        installation.
-        """
-        if self.facts is None and self.cfg['facts']:
+    def resolve_settings(self) -> Settings:
+        """Return the settings of the module, from facts of this run, a file or the installation."""
+        if not self.facts and self.cfg['facts']:
             self.facts = json.loads(read_file(self.cfg['facts']))[
                 self.name + '/' + self.approach['name']
             ]
-        if self.facts is None:
+        if not self.facts:
             self.facts = self.read_recorded_facts()
-        return self.translate_errors(build_settings, self.approach, self.site, self.facts)
+        settings: Settings = self.translate_errors(
+            build_settings, self.approach, self.site, self.facts
+        )
+        return settings
 
-    def format_reinstall_command(self):
-        """Return what to type (str) to install the same once more."""
+    def format_reinstall_command(self) -> str:
+        """Return the command that repeats this installation."""
         return self.format_eb_command(
             []
             if self.cfg['facts']
@@ -289,38 +324,36 @@ class MPIContainer(SiteEasyBlock):
             ]
         )
 
-    def describe_programs(self):
-        """What the programs in the image are, as its label says (str), '' where none does."""
-        return self.facts['image']['programs_are']
+    def describe_programs(self) -> str:
+        """Return the description of the programs in the image's label, '' without one."""
+        description: str = self.facts['image']['programs_are']
+        return description
 
-    def uses_gpus(self):
-        """
-        Return whether site and image have what buffers in GPU memory need: the help names such a
-        command then.
-        """
-        self.resolve_settings()  # reads the facts
-        return super(MPIContainer, self).uses_gpus() and self.facts['image']['gpu']
+    def uses_gpus(self) -> bool:
+        """Return whether site and image support buffers in GPU memory."""
+        self.resolve_settings()  # sets self.facts
+        return super().uses_gpus() and bool(self.facts['image']['gpu'])
 
-    def sanity_check_step(self, *args, **kwargs):
+    def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Check files and commands, and that host and image still are what the module was made for.
+        Check files and commands, and that host and image are those of the installation.
+
+        Overridden because EasyBuild does not know which files a container needs.
         """
-        then = self.read_recorded_facts()
-        name = then['image']['file']
+        recorded = self.read_recorded_facts()
+        name = recorded['image']['file']
         if self.sif is None:
-            self.sanity_check_fail_msgs.extend(self.list_changes(then))
+            self.sanity_check_fail_msgs.extend(self.list_changes(recorded))
         files = [
-            'bin/' + command for command in sorted(then['image']['programs']) + self.cfg['commands']
+            'bin/' + command
+            for command in sorted(recorded['image']['programs']) + self.cfg['commands']
         ]
-        # the user may have deleted the image where the site has it as well
+        # The user may have deleted an image that the site has as well.
         files += [] if site_image.find_named_image(name, self.image_folders) else [name]
         kwargs.setdefault('custom_paths', {'files': files, 'dirs': []})
-        super(MPIContainer, self).sanity_check_step(*args, **kwargs)
+        super().sanity_check_step(*args, **kwargs)
 
-    def list_changes(self, then):
-        """
-        Return sentences (list of str): how host and image differ from the recorded facts then
-        (dict).
-        """
-        inside = os.path.join(self.installdir, then['image']['file'])
-        return site_image.find_image_changes(inside) or facts.list_stale_libraries(then)
+    def list_changes(self, recorded: Dict[str, Any]) -> List[str]:
+        """Return sentences on how host and image differ from the recorded facts."""
+        path = os.path.join(self.installdir, recorded['image']['file'])
+        return site_image.find_image_changes(path) or facts.list_stale_libraries(recorded)

@@ -1,7 +1,4 @@
-"""
-EasyBuild support for installing the command osu-container, with its completion, for all users of a
-site.
-"""
+"""EasyBuild support for installing the command osu-container for all users of a site."""
 
 import os
 import shutil
@@ -9,43 +6,56 @@ import shutil
 from easybuild.framework.easyblock import EasyBlock
 from easybuild.tools.build_log import EasyBuildError
 
-# The clone is where this file really lies: EasyBuild and `make lumi` link to it
+#: The clone that has this file: EasyBuild and `make lumi` link to it
 CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-#: What the command reads. Everything else of a clone is for who changes it
+#: Folders and files that the command needs
 FOLDERS = ('container-recipes', 'easyblocks', 'easyconfigs', 'osu_container', 'scripts')
 FILES = ('LICENSE', 'README.md')
 
 
 class MPIContainerTools(EasyBlock):
-    """Copy the command and what it reads out of the clone that this file is part of."""
+    """Copy the command and the files that it needs from the clone."""
 
-    def configure_step(self):
-        """Nothing: it is Python."""
+    def configure_step(self) -> None:
+        """
+        Do nothing.
 
-    def build_step(self):
-        """Nothing: it is Python."""
+        Overridden because the command is written in Python.
+        """
 
-    def install_step(self):
-        """Copy what the command reads. Raises EasyBuildError where this file is not in a clone."""
+    def build_step(self) -> None:
+        """
+        Do nothing.
+
+        Overridden because the command is written in Python.
+        """
+
+    def install_step(self) -> None:
+        """
+        Copy the files of the command. Raises EasyBuildError if this file is not in a clone.
+
+        Overridden because there is no build system to install from.
+        """
         missing = [
             name for name in FOLDERS + FILES if not os.path.exists(os.path.join(CLONE, name))
         ]
         if missing:
             raise EasyBuildError(
-                "%s is not in a clone of the project: %s has no %s. Name the easyblock in its clone "
-                "(EASYBUILD_INCLUDE_EASYBLOCKS); what pip installs has the command already",
+                '%s is not in a clone of the project: %s has no %s. Add the path of the '
+                'easyblock in a clone to EASYBUILD_INCLUDE_EASYBLOCKS; an installation by '
+                'pip has the command already',
                 os.path.realpath(__file__),
                 CLONE,
                 ', '.join(missing),
             )
-        leave = shutil.ignore_patterns('__pycache__', '*.pyc', '*.eb.bak_*')
+        ignore = shutil.ignore_patterns('__pycache__', '*.pyc', '*.eb.bak_*')
         for name in FOLDERS:
-            # links stay links: commands of several easyconfigs are one file
+            # Links stay links: several easyconfigs share a file.
             shutil.copytree(
                 os.path.join(CLONE, name),
                 os.path.join(self.installdir, name),
                 symlinks=True,
-                ignore=leave,
+                ignore=ignore,
             )
         for name in FILES:
             shutil.copy(os.path.join(CLONE, name), self.installdir)

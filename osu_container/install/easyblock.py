@@ -1,6 +1,7 @@
 """
-What the easyblocks MPIContainer and MPINative share: the site, facts of the host, installation in
-one move.
+The base class of the easyblocks MPIContainer and MPINative.
+
+It resolves the site, records facts of the host, installs in one move and writes the module.
 """
 
 import contextlib
@@ -8,6 +9,7 @@ import json
 import os
 import signal
 import socket
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from easybuild.framework.easyblock import EasyBlock
 from easybuild.framework.easyconfig import CUSTOM
@@ -60,92 +62,105 @@ from osu_container.verdict.site_choice import (
 from osu_container.verdict.trial import HostFileSystem, list_missing_host_paths
 
 try:
-    # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the
-    # host's /); where a site is described on the spot SITES (dict like that of data/sites); and
-    # OVERRIDES (dict key -> fact): facts that replace those of the site; of any site where SITE
-    # names none.
+    # The set-up of a workstation or a user writes this module. SITE is the name of the site, ROOT a
+    # folder that stands in for the host's /, SITES has sites in the form of data/sites. OVERRIDES
+    # has facts, by key, that replace those of SITE, or of any site if SITE is missing.
     from easybuild.easyblocks.generic import _mpicontainer_local as local
 except ImportError:
     local = None
 
 FACTS_FILE = 'facts.json'
-SETTINGS_FILE = 'settings.json'  # read by osu-explain
+#: osu-explain reads this file.
+SETTINGS_FILE = 'settings.json'
 
 
-def select_site(wanted):
+def select_site(name: Optional[str]) -> Tuple[Dict[str, Any], str]:
     """
-    Return what resolve_local_site() returns, for wanted (str): a name, or a file that osu-container
-    discover wrote; None: this machine. Raises SettingsError.
+    Return (site, folder that stands in for the host's /) for a name or a site file.
+
+    None selects the site of this machine. Raises SettingsError if there is no such site.
     """
-    if is_site_file(wanted):
-        return resolve_local_site(None, SiteFile(wanted), socket.gethostname(), os.environ)
-    return resolve_local_site(wanted, local, socket.gethostname(), os.environ)
+    if name and is_site_file(name):
+        return resolve_local_site(None, SiteFile(name), socket.gethostname(), os.environ)
+    return resolve_local_site(name, local, socket.gethostname(), os.environ)
 
 
 class SiteEasyBlock(EasyBlock):
-    """An installation whose module depends on the site it is made for."""
+    """An installation whose module depends on the site that it is made for."""
 
     @staticmethod
-    def extra_options(extra_vars=None):
-        """Easyconfig parameters that containers and native builds share."""
-        extra_vars = EasyBlock.extra_options(extra_vars)
-        extra_vars.update(
+    def extra_options(extra_vars: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
+        """
+        Return the easyconfig parameters that containers and native builds share.
+
+        Overridden because EasyBuild rejects parameters that it does not know.
+        """
+        parameters: Dict[str, Any] = EasyBlock.extra_options(extra_vars)
+        parameters.update(
             {
                 'site': [
                     None,
-                    "Site whose host paths the module uses: a name, or a file that osu-container discover "
-                    "wrote; default: found by host name or local file",
+                    'Site whose host paths the module uses: a name, or a file that osu-container '
+                    'discover wrote; default: recognised by host name or local file',
                     CUSTOM,
                 ],
                 'program_prefix': [
                     '',
-                    "Start of the names of programs that become commands, '' for none",
+                    "Prefix of the names of programs that become commands, '' for none",
                     CUSTOM,
                 ],
-                'example': [None, "Command that the module help shows behind srun", CUSTOM],
-                'gpu_example': [None, "The same for a site with GPUs; default: example", CUSTOM],
+                'example': [None, 'Command that the module help shows after srun', CUSTOM],
+                'gpu_example': [
+                    None,
+                    ('Command that the module help shows on a site with GPUs; default: example'),
+                    CUSTOM,
+                ],
                 'commands': [
                     ['osu-gpu-bind', 'osu-explain'],
-                    "Scripts of this project that are commands beside the programs",
+                    'Scripts of this project that become commands in addition to the programs',
                     CUSTOM,
                 ],
             }
         )
-        return extra_vars
+        return parameters
 
-    def __init__(self, *args, **kwargs):
-        """No facts yet, no installation begun."""
-        super(SiteEasyBlock, self).__init__(*args, **kwargs)
-        self.facts = None
-        self.staged_install = None
-
-    def resolve_site_approach(self, approach, approaches):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
-        Set approach and site (dict) and host_root (str, '' on the real system); refuse what cannot
-        be.
+        Start without facts and without an installation.
 
-        :param approach: str, must be a key of approaches (dict), those that this easyblock can
-            install
+        Overridden because later steps need these attributes also after --module-only skipped a
+        step.
+        """
+        super().__init__(*args, **kwargs)
+        self.facts: Dict[str, Any] = {}
+        self.staged_install: Optional[StagedInstall] = None
+
+    def resolve_site_approach(self, approach: str, approaches: Dict[str, Dict[str, Any]]) -> None:
+        """
+        Set `approach`, `site` and `host_root`, which is '' on the real system.
+
+        `approaches` are those that this easyblock can install. Raises EasyBuildError if the
+        approach is not one of them, or the site does not support it.
         """
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError(
-                "These modules are written in Lua, found module syntax %s: use "
-                "--module-syntax=Lua and --modules-tool=Lmod",
+                'these modules need Lua, but EasyBuild writes %s: use --module-syntax=Lua '
+                'and --modules-tool=Lmod',
                 self.module_generator.SYNTAX,
             )
         self.approach = self.translate_errors(resolve_approach, approach, approaches)
         if is_site_file(self.cfg['site']):
-            self.cfg['site'] = os.path.abspath(
-                self.cfg['site']
-            )  # messages name it, who reads them is elsewhere
+            # Messages show this path to users in other folders.
+            self.cfg['site'] = os.path.abspath(self.cfg['site'])
         self.site, root = self.translate_errors(select_site, self.cfg['site'])
         self.translate_errors(check_approach, self.approach, self.site)
         self.host_root = (build_option('sysroot') or root).rstrip('/')
 
-    def translate_errors(self, function, *args, **kwargs):
+    def translate_errors(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """
-        Call function; its errors for people become an EasyBuildError, with the easyconfig's name
-        if named.
+        Call a function and raise its errors for users as EasyBuildError.
+
+        The message begins with the file name of the easyconfig unless `named=False` is given.
         """
         named = kwargs.pop('named', True)
         try:
@@ -157,22 +172,19 @@ class SiteEasyBlock(EasyBlock):
                 escape_text(str(err)),
             )
 
-    def require_value(self, parameter, known):
-        """Refuse another value of the easyconfig parameter (str) than known (tuple of str)."""
-        if self.cfg[parameter] not in known:
+    def require_value(self, parameter: str, values: Sequence[str]) -> None:
+        """Raise EasyBuildError if an easyconfig parameter does not have one of `values`."""
+        if self.cfg[parameter] not in values:
             raise EasyBuildError(
-                "%s: unknown %s '%s'; known: %s",
+                "%s: unknown %s '%s', expected one of: %s",
                 os.path.basename(self.cfg.path),
                 parameter,
                 self.cfg[parameter],
-                ', '.join(known),
+                ', '.join(values),
             )
 
-    def format_eb_command(self, parameters):
-        """
-        Return what to type (str) to install the same once more, with the values of parameters
-        (list of str).
-        """
+    def format_eb_command(self, parameters: List[str]) -> str:
+        """Return the command that repeats this installation, with the values of `parameters`."""
         name = self.resolve_easyconfig_name()
         if name != os.path.basename(self.cfg.path):
             parameters = ['versionsuffix'] + parameters
@@ -181,96 +193,102 @@ class SiteEasyBlock(EasyBlock):
         ]
         return shell.join_words(['eb', name, '-r', '--rebuild'] + options)
 
-    def resolve_easyconfig_name(self):
-        """Return the file name (str) with which eb finds this easyconfig again."""
+    def resolve_easyconfig_name(self) -> str:
+        """Return the file name by which eb finds this easyconfig again."""
         name, suffix = os.path.basename(self.cfg.path), self.cfg['versionsuffix'] + '.eb'
-        # what --try-amend makes has the suffix in its name, and is in a folder that is gone
-        # afterwards
+        # --try-amend writes a file with the suffix in its name into a temporary folder.
         if self.is_tweaked() and name.endswith(suffix):
             return name[: -len(suffix)] + '.eb'
         return name
 
-    def is_tweaked(self):
+    def is_tweaked(self) -> bool:
         """Return whether --try-amend has written this easyconfig."""
         return os.path.basename(os.path.dirname(self.cfg.path)) == 'tweaked_easyconfigs'
 
-    def read_recorded_facts(self):
-        """Return the facts (dict) that the installation holds."""
+    def read_recorded_facts(self) -> Dict[str, Any]:
+        """Return the facts that the installation recorded. Raises EasyBuildError without them."""
         path = os.path.join(self.installdir, FACTS_FILE)
         if not os.path.isfile(path):
             raise EasyBuildError(
-                "%s is not there, so nothing is known of image and host: install first, or give "
-                "--try-amend=facts=FILE",
+                '%s does not exist, so image and host are unknown: install first, or give '
+                '--try-amend=facts=FILE',
                 path,
             )
         try:
             return validate_facts(read_json(path))
         except (ValueError, FactsError) as err:
             raise EasyBuildError(
-                "%s is damaged: %s. To type: %s", path, err, self.format_eb_command([])
+                '%s is damaged: %s. Install again: %s', path, err, self.format_eb_command([])
             )
 
-    def check_readiness_step(self):
-        """Unload an older installation: EasyBuild refuses to replace a module that is loaded."""
+    def check_readiness_step(self) -> None:
+        """
+        Unload older modules of this family, then check as EasyBuild does.
+
+        Overridden because EasyBuild refuses to replace a module that is loaded.
+        """
         family = self.full_mod_name.rpartition('/')[0] + '/'
         loaded = [name for name in self.modules_tool.loaded_modules() if name.startswith(family)]
         if loaded:
             self.modules_tool.unload(loaded)
-            self.initial_environ = (
-                os.environ.copy()
-            )  # to which EasyBuild goes back before its sanity check
-        super(SiteEasyBlock, self).check_readiness_step()
+            # EasyBuild restores this environment before its sanity check.
+            self.initial_environ = os.environ.copy()
+        super().check_readiness_step()
 
-    def make_installdir(self, dontcreate=None):
-        """Leave an older installation where it is: install_step replaces it in one move."""
-
-    def install_step(self):
+    def make_installdir(self, dontcreate: Optional[bool] = None) -> None:
         """
-        Fill a folder beside the installation, then move it there: after an error nothing is half
-        installed.
+        Create nothing.
+
+        Overridden because EasyBuild would remove an older installation here: install_step()
+        replaces it in one move.
+        """
+
+    def install_step(self) -> None:
+        """
+        Fill a folder beside the installation, then move it into place.
+
+        Overridden so that an error leaves the older installation, and nothing half installed.
         """
         problem = find_space_problem(
             self.installdir,
             self.estimate_space(),
-            'free some space or install elsewhere (eb --installpath=...)',
+            'free some space, or install elsewhere: eb --installpath=FOLDER',
         )
         if problem:
-            raise EasyBuildError("No room for %s: %s", self.installdir, problem)
-        self.staged_install = StagedInstall(self.installdir)
-        self.fill_installdir(self.staged_install.create_stage())
+            raise EasyBuildError('no space for %s: %s', self.installdir, problem)
+        staged = self.staged_install = StagedInstall(self.installdir)
+        self.fill_installdir(staged.create_stage())
         for name in self.cfg['commands']:
-            self.copy_script(name, os.path.join(self.staged_install.stage, 'bin'))
-        install_proof(self.staged_install.stage)
+            self.copy_script(name, os.path.join(staged.stage, 'bin'))
+        install_proof(staged.stage)
         write_file(
-            os.path.join(self.staged_install.stage, FACTS_FILE),
+            os.path.join(staged.stage, FACTS_FILE),
             json.dumps(self.facts, indent=2, sort_keys=True),
         )
-        self.write_settings(self.staged_install.stage)
-        self.staged_install.commit()
+        self.write_settings(staged.stage)
+        staged.commit()
 
-    def copy_script(self, name, bindir):
-        """
-        Copy a script of this project (str) to the folder bindir (str), to be run by everybody:
-        no sum is checked.
-        """
+    def copy_script(self, name: str, bindir: str) -> None:
+        """Copy a script of this project to `bindir`, executable for everybody."""
         target = os.path.join(bindir, name)
         copy_file(os.path.join(SCRIPTS, name), target)
         adjust_permissions(target, 0o755, relative=False)
 
-    def write_settings(self, folder):
+    def write_settings(self, folder: str) -> None:
         """
-        Write to folder (str) what osu-explain prints and, of a container, what its commands get
-        at each call.
+        Write what osu-explain prints to `folder`.
+
+        For a container also the settings that its commands read at each call.
         """
         content = dict(explain_settings(self.resolve_settings()), module=self.full_mod_name)
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
-            content['site_entry'] = (
-                self.site
-            )  # osu-container bench asks it, and has it from nowhere else
+            # osu-container bench reads it; the package has no entry of this site.
+            content['site_entry'] = self.site
         write_file(
             os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True)
         )
-        remove_dir(os.path.join(folder, SETTINGS_FOLDER))  # --module-only: what no longer applies
+        # With --module-only the folder may have modules that do not apply any more.
+        remove_dir(os.path.join(folder, SETTINGS_FOLDER))
         for name, text in render_settings_modules(self.resolve_settings()).items():
             write_file(os.path.join(folder, SETTINGS_FOLDER, name), text)
         if self.resolve_settings().container.env_prefix:
@@ -290,10 +308,11 @@ class SiteEasyBlock(EasyBlock):
                 ),
             )
 
-    def make_module_step(self, fake=False):
+    def make_module_step(self, fake: bool = False) -> Any:
         """
-        Write the module; with --module-only also what osu-explain prints, so that it fits the
-        new module file.
+        Write the module.
+
+        Overridden because --module-only must also renew the settings that osu-explain prints.
         """
         if (
             not fake
@@ -302,21 +321,21 @@ class SiteEasyBlock(EasyBlock):
             and os.access(self.installdir, os.W_OK)
         ):
             self.write_settings(self.installdir)
-        return super(SiteEasyBlock, self).make_module_step(fake=fake)
+        return super().make_module_step(fake=fake)
 
-    def run_all_steps(self, *args, **kwargs):
+    def run_all_steps(self, *args: Any, **kwargs: Any) -> Any:
         """
-        Run the steps; an error or an interruption leaves what was there before: installation and
-        module file.
+        Run the steps, and after an error restore the older installation and its modulefile.
+
+        Overridden because EasyBuild leaves what the failed step has written.
         """
-        if (
-            signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
-        ):  # the connection is gone; EasyBuild handles the others
+        # A lost connection must also restore. EasyBuild handles the other signals.
+        if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
             signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
         before = read_file(self.mod_filepath) if os.path.isfile(self.mod_filepath) else None
         try:
-            result = super(SiteEasyBlock, self).run_all_steps(*args, **kwargs)
-        except BaseException as err:  # also Ctrl-C and EasyBuild's own exit on SIGTERM
+            result = super().run_all_steps(*args, **kwargs)
+        except BaseException as err:  # includes Ctrl-C and EasyBuild's exit on SIGTERM
             if self.staged_install:
                 self.staged_install.rollback()
             self.restore_modulefile(before)
@@ -328,18 +347,15 @@ class SiteEasyBlock(EasyBlock):
             self.staged_install.finish()
         return result
 
-    def restore_modulefile(self, before):
-        """Put the module file back to what it was: before (str), or None if there was none."""
+    def restore_modulefile(self, before: Optional[str]) -> None:
+        """Restore the text of the modulefile, or remove it if `before` is None."""
         if before is None:
             remove_file(self.mod_filepath)
         elif not os.path.isfile(self.mod_filepath) or read_file(self.mod_filepath) != before:
             write_file(self.mod_filepath, before)
 
-    def remove_empty_folders(self):
-        """
-        Remove the folders that EasyBuild has created for this installation and its module, if
-        they are empty.
-        """
+    def remove_empty_folders(self) -> None:
+        """Remove the empty folders that EasyBuild created for this installation and module."""
         paths = [
             self.installdir,
             os.path.dirname(self.installdir),
@@ -349,11 +365,15 @@ class SiteEasyBlock(EasyBlock):
             path = os.path.join(install_path('mod'), folder, self.name)
             paths += [path, os.path.dirname(path)]
         for path in paths:
-            with contextlib.suppress(OSError):  # something else is in it, or it does not exist
+            with contextlib.suppress(OSError):  # not empty, or does not exist
                 os.rmdir(path)
 
-    def sanity_check_step(self, *args, **kwargs):
-        """Check the host paths as well."""
+    def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
+        """
+        Check that the host paths of the approach exist, then check as EasyBuild does.
+
+        Overridden because a module with missing host paths fails only when a job starts.
+        """
         approach = select_host_mpi(
             self.approach, self.read_recorded_facts().get('image', {}).get('soname')
         )
@@ -364,26 +384,37 @@ class SiteEasyBlock(EasyBlock):
             "site '%s' names a host path that does not exist: %s" % (self.site['name'], path)
             for path in missing
         )
-        super(SiteEasyBlock, self).sanity_check_step(*args, **kwargs)
+        super().sanity_check_step(*args, **kwargs)
 
-    def make_module_req(self):
-        """Only bin is added to a search path: the programs bring their own libraries."""
+    def make_module_req(self) -> str:
+        """
+        Add only bin to a search path.
+
+        Overridden because EasyBuild would also add lib and others: programs bring their own
+        libraries.
+        """
         return self.module_generator.prepend_paths('PATH', ['bin'])
 
-    def uses_gpus(self):
+    def uses_gpus(self) -> bool:
         """Return whether the programs can use the GPUs of the site."""
         return bool(self.site['gpu']['value'])
 
-    def select_example(self):
-        """Return the command (str) that help and the sample script show."""
-        return self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
+    def select_example(self) -> str:
+        """Return the command that the module help and the sample job script show."""
+        example: str = self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
+        return example
 
-    def format_reinstall_command(self):
-        """Return what to type (str) to install the same once more."""
+    def format_reinstall_command(self) -> str:
+        """Return the command that repeats this installation."""
         return self.format_eb_command([])
 
-    def make_module_extra(self, *args, **kwargs):
-        """Add what the approach sets on this site."""
+    def make_module_extra(self, *args: Any, **kwargs: Any) -> str:
+        """
+        Add what the approach sets on this site.
+
+        Overridden because EasyBuild has no parameters for statements such as family() and
+        conflict().
+        """
         settings, names = self.resolve_settings(), (self.name, convert_name(self.name, upper=True))
         text = render_modulefile(
             settings,
@@ -391,12 +422,14 @@ class SiteEasyBlock(EasyBlock):
             self.format_reinstall_command(),
             self.facts.get('image', {}).get('file'),
         )
-        return super(SiteEasyBlock, self).make_module_extra(*args, **kwargs) + text
+        return super().make_module_extra(*args, **kwargs) + text
 
-    def make_module_description(self):
+    def make_module_description(self) -> str:
         """
-        Say in the help which MPI runs over which network library, what srun needs, which
-        benchmarks exist.
+        Describe in the module help the MPI, its network library, programs and their launch.
+
+        Overridden because EasyBuild takes the help from the easyconfig only, which does not know
+        the site.
         """
         settings = self.resolve_settings()
         self.cfg['description'] = '\n'.join(
@@ -422,4 +455,4 @@ class SiteEasyBlock(EasyBlock):
                 ', '.join(list_keywords(settings)),
             )
         ]
-        return super(SiteEasyBlock, self).make_module_description()
+        return super().make_module_description()

@@ -1,13 +1,15 @@
 """
-The image before it is installed: a missing one is built, with the command of the clone that this
-package is part of (scripts/osu-container; where pip installed the package there is none, and
-nothing is built); then it is compared with its sha256 and its signature.
+Build and check an image before it is installed.
+
+A missing image is built by the command scripts/osu-container of the clone; an installation by pip
+has no clone and builds nothing. Then the image is compared with its sha256 and its signature.
 """
 
 import json
 import os
 import re
 import subprocess
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from osu_container.base import shell
 from osu_container.base.files import read_plain_file
@@ -19,8 +21,8 @@ from osu_container.image.sif import ImageError, find_signature_problem
 BUILD_MODES = ('auto', 'yes', 'no')
 
 
-def find_builder():
-    """Return the path (str) of osu-container in the clone of this package, None if it has none."""
+def find_builder() -> Optional[str]:
+    """Return the path of osu-container in the clone of this package, None without a clone."""
     path = str(PROJECT / 'scripts' / 'osu-container')
     return (
         path
@@ -29,47 +31,49 @@ def find_builder():
     )
 
 
-def format_build_command(name):
-    """Return what to type (str) to make the image name (str, file name of the SIF)."""
+def format_build_command(name: str) -> str:
+    """Return the command that builds an image, given the file name of the SIF."""
     image = name[: -len('.sif')] if name.endswith('.sif') else name
     return '%s image build %s' % (find_builder() or 'scripts/osu-container', image)
 
 
-def _clean_environment():
-    """Return the environment (dict) of the builder: without what EasyBuild's own Python needs."""
+def _clean_environment() -> Dict[str, str]:
+    """Return the environment for the builder, without the variables of EasyBuild's Python."""
     return dict(item for item in os.environ.items() if item[0] not in ('PYTHONPATH', 'PYTHONHOME'))
 
 
-def _run_builder(arguments, **options):
+def _run_builder(arguments: List[str], **options: Any) -> Tuple[int, str]:
     """
-    Return (exit code, output) of the builder; output is None where it goes to the caller's own.
+    Run the builder and return (exit code, output).
+
+    The output is '' if it goes to the output of this process.
     """
     proc = subprocess.Popen(
-        [find_builder(), 'image'] + arguments,
+        [str(find_builder()), 'image'] + arguments,
         stdin=subprocess.DEVNULL,
         env=_clean_environment(),
         universal_newlines=True,
         **options,
     )
-    output = proc.communicate()[0]
+    output = proc.communicate()[0] or ''
     return proc.returncode, output
 
 
-def _try_build(name, how, target):
-    """
-    Build the image name (str) to the file target (str); return why it was not built (str), None
-    if it was.
-    """
-    if how == 'no':
-        return "build_image=no was given"
+def _try_build(name: str, mode: str, target: str) -> Optional[str]:
+    """Build an image to `target`. Return why it was not built, None on success."""
+    if mode == 'no':
+        return 'build_image=no is set'
     if find_builder() is None:
-        return "osu-container was installed without its clone, and the recipes are there only"
-    if how == 'auto':
+        return 'osu-container was installed without its clone, which has the recipes'
+    if mode == 'auto':
         code, output = _run_builder(
             ['list', '--json', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         if code == 0 and any(entry['compiles_mpi'] for entry in json.loads(output)):
-            return "its build compiles MPI, which takes from twenty minutes to hours: --try-amend=build_image=yes"
+            return (
+                'the build compiles MPI, which takes from twenty minutes to hours: allow it '
+                'with --try-amend=build_image=yes'
+            )
     code, output = _run_builder(
         ['build', '--check', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
@@ -82,51 +86,60 @@ def _try_build(name, how, target):
     if not os.path.isdir(os.path.dirname(target)):
         os.makedirs(os.path.dirname(target))
     code, _ = _run_builder(['build', '--output', target, name])
-    return (
-        code
-        and "%s image build %s ended with exit code %d, see its message above"
-        % (find_builder(), name, code)
-        or None
-    )
+    if code:
+        return "%s image build %s failed with exit code %d, see its message above" % (
+            find_builder(),
+            name,
+            code,
+        )
+    return None
 
 
-def obtain_image(name, how, folders, image_help, say, sha256=None):
+def obtain_image(
+    name: str,
+    mode: str,
+    folders: List[str],
+    image_help: str,
+    report: Callable[[str], None],
+    sha256: Optional[str] = None,
+) -> str:
     """
-    Build the image name (str) into the first of folders (list of str, EasyBuild's source path);
-    return its path (str).
+    Build an image into the first folder of EasyBuild's source path, and return its path.
 
-    :param how: one of HOW; image_help: str, page about images; say: function that shows a line
-        (str) to the user
-    :param sha256: str or None, what the easyconfig wants: another build would have another
-    Raises ImageError with the commands where it is not built.
+    `mode` is one of BUILD_MODES, `image_help` the page about images; `report` prints a line to the
+    user. With `sha256`, the sum in the easyconfig, nothing is built: another build would have
+    another sum. Raises ImageError with the commands to run if the image is not built.
     """
     if sha256:
         raise ImageError(
-            "The image %s with sha256 %s is nowhere. Put it beside the easyconfig, or into a folder of "
-            "the source path (%s), or name its folder: eb --sourcepath=FOLDER ..."
+            'found no image %s with sha256 %s. Copy it to the folder of the easyconfig '
+            'or of the source path (%s), or add its folder: eb --sourcepath=FOLDER ...'
             % (name, sha256, ':'.join(folders))
         )
     target = os.path.join(folders[0], name)
-    say("the image %s is nowhere in the source path: building it, unless build_image=no" % name)
-    why = _try_build(name, how, target)
-    if why is not None:
+    report(
+        'found no image %s in the source path: building it (build_image=no prevents that)' % name
+    )
+    obstacle = _try_build(name, mode, target)
+    if obstacle is not None:
         raise ImageError(
-            "The image %s is not there. It is made by: %s\nNot built here: %s\nOr copy it, with %s.sha256 "
-            "beside it, into a folder of the source path (%s). More: %s"
-            % (name, format_build_command(name), why, name, ':'.join(folders), image_help)
+            'found no image %s. To build it: %s\nNot built now: %s\nOr copy it, together '
+            'with %s.sha256, to a folder of the source path (%s). More: %s'
+            % (name, format_build_command(name), obstacle, name, ':'.join(folders), image_help)
         )
     return target
 
 
-#: A line of sha256sum
+#: A line of the output of sha256sum
 _SUM_LINE = re.compile(r'([0-9a-f]{64})(?: [ *](.+))?', re.I)
 
 
-def read_sha256_file(path):
+def read_sha256_file(path: str) -> Optional[str]:
     """
-    Return the sha256 (str, lower case) that the file path (str, NAME.sha256) has for NAME, None if
-    it is not there or empty. Of several lines that of NAME counts, of one line any. Raises
-    ImageError if it holds no such sum.
+    Return the sum, in lower case, that NAME.sha256 has for NAME, None without one.
+
+    Several lines must name the file, a single line need not. Raises ImageError if the file has no
+    such sum.
     """
     try:
         lines = read_plain_file(path, 'text').decode('utf-8', 'replace').split('\n')
@@ -134,53 +147,60 @@ def read_sha256_file(path):
         return None
     except OSError as err:
         raise ImageError(
-            "cannot read %s: %s. Make it again: sha256sum IMAGE >IMAGE.sha256"
+            'cannot read %s: %s. Write it again: sha256sum IMAGE >IMAGE.sha256'
             % (path, err.strerror)
         )
     lines = [line.strip() for line in lines if line.strip()]
-    found = [line.groups() for line in map(_SUM_LINE.fullmatch, lines) if line]
+    sums = [line.groups() for line in map(_SUM_LINE.fullmatch, lines) if line]
     name = os.path.basename(path)[: -len('.sha256')]
-    chosen = [total for total, of in found if os.path.basename(of or '') == name or len(lines) == 1]
+    chosen = [
+        total for total, file in sums if os.path.basename(file or '') == name or len(lines) == 1
+    ]
     if not chosen and lines:
         raise ImageError(
-            "%s holds no sha256 of %s: wanted a line of sha256sum, 64 digits from 0 to f and the name. "
-            "To make one again: sha256sum %s >%s"
+            '%s has no sha256 of %s, expected a line of sha256sum: 64 hexadecimal digits '
+            'and the name. Write it again: sha256sum %s >%s'
             % (path, name, shell.quote_path(name), shell.quote_path(os.path.basename(path)))
         )
     return chosen[0].lower() if chosen else None
 
 
-def check_image(sif, wanted, beside, image_help, runtime, is_site_image=False):
+def check_image(
+    sif: str,
+    expected: Optional[str],
+    sum_file: str,
+    image_help: str,
+    runtime: str,
+    is_site_image: bool = False,
+) -> str:
     """
-    Return the sha256 of the image sif (str, path). Raise ImageError unless it is wanted (str or
-    None) and the image is as its parts say.
+    Return the sha256 of an image after checking it and its signature.
 
-    :param beside: str, file that would hold the sum; image_help: str, page about images; runtime:
-        str, its command
-    :param of_site: bool, the image is one of the site's, which is used as it is found: without a
-        sum nothing is wanted
+    Raises ImageError if the sum differs from `expected`, or the signature does not match. Without
+    `expected` only an image of the site is accepted, which is used as it is. `sum_file` would have
+    the sum; `image_help` is the page about images, `runtime` the command of the container runtime.
     """
     name = os.path.basename(sif)
-    if not wanted and not is_site_image:
+    if not expected and not is_site_image:
         raise ImageError(
-            "No sha256 to check the image %s against: make one with (cd %s && sha256sum %s > %s), or "
-            "give it: --try-amend=image_sha256=SUM"
+            'no sha256 to compare the image %s with. Write it: (cd %s && sha256sum %s > '
+            '%s), or set it: --try-amend=image_sha256=SUM'
             % (
                 sif,
                 shell.quote_path(os.path.dirname(sif) or '.'),
                 shell.quote_path(name),
-                shell.quote_path(os.path.basename(beside)),
+                shell.quote_path(os.path.basename(sum_file)),
             )
         )
-    found = compute_sha256(sif)
-    if found != (wanted or found):
-        # EasyBuild 4.9 shows the first 300 characters: a long path comes last
+    sha256 = compute_sha256(sif)
+    if sha256 != (expected or sha256):
+        # EasyBuild 4.9 shows the first 300 characters, so a long path comes last.
         raise ImageError(
-            "wrong sha256 of the image: found %s, wanted %s: %s. If its owner has replaced it, write the "
-            "easyconfig anew (osu-container new), else copy or make it again (%s)"
-            % (found, wanted, sif, image_help)
+            'wrong sha256 of the image: found %s, expected %s: %s. If its owner has '
+            'replaced it, write the easyconfig again (osu-container new), else copy or '
+            'build the image again (%s)' % (sha256, expected, sif, image_help)
         )
     problem = find_signature_problem(sif, runtime)
     if problem:
-        raise ImageError("The image %s (%s)" % (problem, image_help))
-    return found
+        raise ImageError('the image %s (%s)' % (problem, image_help))
+    return sha256

@@ -1,7 +1,7 @@
 """
-What a native build needs: of its software stack modules, the environment that they bring and what
-programs must be linked with; and mpi4py's ports of the benchmarks, where the archive of the C
-programs cannot be had.
+Helpers of a native build: its modules, environment and link checks, and the mpi4py ports.
+
+The ports replace the C programs of the benchmarks if their archive is not available.
 """
 
 import os
@@ -10,28 +10,26 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
+from typing import Any, Dict, Iterable, List, Mapping, Optional
 
 from osu_container.image.elf import ElfError, read_elf
 from osu_container.image.libraries import compute_sha256
 
-#: What aws-ofi-nccl and aws-ofi-rccl install for RCCL (README of aws-ofi-nccl).
+#: The plugin that aws-ofi-nccl and aws-ofi-rccl install for RCCL (README of aws-ofi-nccl)
 RCCL_PLUGIN = 'lib/librccl-net.so'
-#: Libraries that only programs which use MPI need: libmpi.so.12, libmpi_amd.so.12, not the GPU
-#: transport layer.
+#: Libraries that only MPI programs need: libmpi.so.12, libmpi_amd.so.12, but not the GPU transport
+#: layer
 MPI_SONAME = re.compile(r'libmpi(?!_gtl)')
-#: Ports that the launcher has in itself, because mpi4py has none (OWN in osu-port)
+#: Ports that the launcher itself provides, because mpi4py has none (OWN in osu-port)
 BUILTIN_PORTS = ['osu_get_bw']
 
 
 class PortsError(Exception):
-    """The ports cannot be installed; the text says what to do."""
+    """The ports cannot be installed; the message has the remedy."""
 
 
-def find_prgenv(modules):
-    """
-    Return the programming environment (str, as 'amd') that modules (list of str) load, None
-    without.
-    """
+def find_prgenv(modules: Iterable[str]) -> Optional[str]:
+    """Return the programming environment that modules load, such as 'amd', None without one."""
     return next(
         (
             name[len('PrgEnv-') :].partition('/')[0]
@@ -42,44 +40,46 @@ def find_prgenv(modules):
     )
 
 
-def find_environment_problems(native, prgenv, environment):
+def find_environment_problems(
+    native: Dict[str, Any], prgenv: Optional[str], environment: Mapping[str, str]
+) -> List[str]:
     """
-    Return sentences (list of str): what of the programming environment is not there.
+    Return sentences on what the programming environment lacks.
 
-    :param native: dict, the site's value; prgenv: str, as 'amd', or None; environment: dict of str,
-        as it is now
+    `native` is the value of the site, `environment` that of this process.
     """
     problems = [
         "no command %s on PATH" % command
         for command in (native['mpicc'], native['mpicxx'])
         if not shutil.which(command)
     ]
-    # cc alone proves nothing: Linux has one that is gcc. Every PrgEnv-<name> sets PE_ENV to <NAME>.
-    wanted = (prgenv or native['prgenv']).upper()
-    if environment.get('PE_ENV') != wanted:
-        problems.append("PE_ENV is %s, wanted %s" % (environment.get('PE_ENV', 'not set'), wanted))
-    # the release comes with the stack that is loaded, not with the dependencies
-    wanted = re.search(r'/mpich/([\d.]+)/', native['libmpi'])
-    if wanted and environment.get('CRAY_MPICH_VERSION', wanted.group(1)) != wanted.group(1):
+    # Linux has a cc that is gcc. Every PrgEnv-<name> sets PE_ENV to <NAME>.
+    expected = (prgenv or native['prgenv']).upper()
+    if environment.get('PE_ENV') != expected:
         problems.append(
-            "cray-mpich is %s, wanted %s: load the software stack of the site before eb"
-            % (environment['CRAY_MPICH_VERSION'], wanted.group(1))
+            "PE_ENV is %s, expected %s" % (environment.get('PE_ENV', 'not set'), expected)
+        )
+    # The release comes with the loaded software stack, not with the dependencies.
+    release = re.search(r'/mpich/([\d.]+)/', native['libmpi'])
+    if release and environment.get('CRAY_MPICH_VERSION', release.group(1)) != release.group(1):
+        problems.append(
+            'cray-mpich is %s, expected %s: load the software stack of the site before eb'
+            % (environment['CRAY_MPICH_VERSION'], release.group(1))
         )
     needed = sorted(set(re.findall(r'\$(\w+)', native['configopts'])))
     return problems + ["%s is not set" % name for name in needed if not environment.get(name)]
 
 
-def find_link_problems(bindir, programs, wanted, modules):
+def find_link_problems(
+    bindir: str, programs: List[str], sonames: List[str], modules: List[str]
+) -> List[str]:
     """
-    Return sentences (list of str): which programs use MPI and are not linked with what they should
-    be.
+    Return sentences on MPI programs that are not linked with `sonames`.
 
-    :param bindir: str, folder of the programs (list of names)
-    :param wanted: list of str, sonames that every program which uses MPI must need
-    :param modules: list of str, modules that a build with them loads
+    `programs` are names in `bindir`, `modules` those that provide the libraries.
     """
     needs = {}
-    for name in programs if wanted else []:
+    for name in programs if sonames else []:
         try:
             needed = read_elf(os.path.realpath(os.path.join(bindir, name))).needed
         except ElfError as err:
@@ -87,12 +87,12 @@ def find_link_problems(bindir, programs, wanted, modules):
         if any(MPI_SONAME.match(soname) for soname in needed):
             needs[name] = needed
     problems = []
-    for soname in wanted:
+    for soname in sonames:
         without = sorted(name for name in needs if soname not in needs[name])
         if without:
             problems.append(
-                "%s is not linked with %s, without which MPI fails on buffers in GPU memory. Build it "
-                "again after: module load %s (%s needs %s; %d of %d programs: %s)"
+                '%s is not linked with %s, without which MPI fails on buffers in GPU memory. '
+                'Build it again after: module load %s (%s needs %s; %d of %d programs: %s)'
                 % (
                     without[0],
                     soname,
@@ -107,15 +107,8 @@ def find_link_problems(bindir, programs, wanted, modules):
     return problems
 
 
-# The ports
-
-
-def link_programs(folder, prefix):
-    """
-    Link the programs below libexec of folder (str) whose names begin with prefix (str) in its bin.
-
-    Return the names in bin (sorted list of str).
-    """
+def link_programs(folder: str, prefix: str) -> List[str]:
+    """Link programs below libexec with a name prefix in bin, return all names in bin."""
     bindir = os.path.join(folder, 'bin')
     os.makedirs(bindir, exist_ok=True)
     for place, _, names in os.walk(os.path.join(folder, 'libexec')):
@@ -127,41 +120,40 @@ def link_programs(folder, prefix):
     return sorted(os.listdir(bindir))
 
 
-def select_port_sources(python, sources):
+def select_port_sources(
+    python: str, sources: Dict[str, Dict[str, Any]]
+) -> Dict[str, Dict[str, Any]]:
     """
-    Return {'archive': entry, 'wheel': entry} (dicts) of sources (dict: key -> entry) for the Python
-    at a path (str).
+    Return the sources 'archive' and 'wheel' for the Python at a path.
 
-    Raises PortsError if no wheel is for it.
+    Raises PortsError if there is no wheel for it.
     """
     show = 'import sys; print("%d.%d" % sys.version_info[:2])'
     version = subprocess.check_output([python, '-c', show], universal_newlines=True).strip()
     if 'mpi4py-' + version not in sources:
         raise PortsError(
-            "no wheel of mpi4py for Python %s (%s) is known: put the archive of the benchmarks into the "
-            "source path" % (version, python)
+            'no known wheel of mpi4py for Python %s (%s): copy the archive of the '
+            'benchmarks to the source path' % (version, python)
         )
     return {'archive': sources['mpi4py-source'], 'wheel': sources['mpi4py-' + version]}
 
 
-def check_source(path, wanted):
-    """Raise PortsError if the file path (str) has not the sha256 wanted (str)."""
-    found = compute_sha256(path)
-    if found != wanted:
+def check_source(path: str, expected: str) -> None:
+    """Raise PortsError if the sha256 of a file is not the expected one."""
+    sha256 = compute_sha256(path)
+    if sha256 != expected:
         raise PortsError(
-            "%s has the wrong sha256: found %s, wanted %s. Download it again"
-            % (path, found, wanted)
+            '%s has the wrong sha256: found %s, expected %s. Download it again'
+            % (path, sha256, expected)
         )
 
 
-def install_ports(ports, folder, program_prefix, libmpi):
+def install_ports(ports: Dict[str, str], folder: str, program_prefix: str, libmpi: str) -> None:
     """
-    Lay out the ports, mpi4py and the launcher under folder as the launcher expects them, each with
-    a link in bin.
+    Install the ports, mpi4py and the launcher, with a link in bin for each port.
 
-    :param ports: dict of paths (str): archive, wheel, launcher
-    :param program_prefix: str, how the names of the ports start
-    :param libmpi: str, path of the library that the launcher gives to mpi4py
+    `ports` has the paths of archive, wheel and launcher, `libmpi` is the library that the launcher
+    passes to mpi4py.
     """
     scripts, python, bindir = (
         os.path.join(folder, *parts)
@@ -171,10 +163,14 @@ def install_ports(ports, folder, program_prefix, libmpi):
         os.makedirs(path)
     with tarfile.open(ports['archive']) as archive:
         for member in archive.getmembers():
-            name = os.path.basename(member.name)
-            if os.path.dirname(member.name).endswith('/demo') and name.startswith(program_prefix):
-                with open(os.path.join(scripts, name), 'wb') as port:
-                    port.write(archive.extractfile(member).read())
+            name, content = os.path.basename(member.name), archive.extractfile(member)
+            if (
+                content
+                and os.path.dirname(member.name).endswith('/demo')
+                and name.startswith(program_prefix)
+            ):
+                with open(os.path.join(scripts, name), 'wb') as handle:
+                    shutil.copyfileobj(content, handle)
     with zipfile.ZipFile(ports['wheel']) as wheel:
         wheel.extractall(python)
     launcher = os.path.join(folder, 'libexec', os.path.basename(ports['launcher']))

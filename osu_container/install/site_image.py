@@ -1,13 +1,13 @@
 """
-An image that the site keeps for all its users, or one that is named by its whole path: which file
-it is.
+Find the file of an image that the site provides to all users, or that has an absolute path.
 
 An image in a folder of the site (image_folders of the site's data) is never copied: an installation
-has a link to it and its sha256. Its owner may replace or remove it; the module then says so.
+has a link to it and its sha256. If the owner replaces or removes it, the module reports that.
 """
 
 import os
 import re
+from typing import Any, Dict, Iterable, List, Mapping, Optional
 
 from osu_container.base.files import open_plain_file
 from osu_container.base.trust import find_name_problem
@@ -16,86 +16,76 @@ from osu_container.image.sif import ImageError
 from osu_container.install.image_build import read_sha256_file
 from osu_container.install.staged import read_image_stamp
 
-#: A folder that begins with the value of a variable: {NAME}/...
+#: Folder that begins with the value of a variable: {NAME}/...
 _VARIABLE_PREFIX = re.compile(r'\{(\w+)\}')
 
 
-def list_image_folders(site, root, environ):
+def list_image_folders(site: Dict[str, Any], root: str, environ: Mapping[str, str]) -> List[str]:
     """
-    Return the folders (list of str) in which site (dict) keeps images, those of variables in
-    environ (dict) filled in.
+    Return the folders in which a site has images, with variables replaced.
 
-    :param root: str, folder that stands in for the host's /; a folder of a variable is not below it
+    `root` stands in for the host's /, except for a folder that begins with a variable.
     """
-    found = []
+    folders = []
     for folder in site['image_folders']['value']:
         name = _VARIABLE_PREFIX.match(folder)
         if not name:
-            found.append(root + folder)
+            folders.append(root + folder)
         elif environ.get(name.group(1)):
-            found.append(environ[name.group(1)] + folder[name.end() :])
-    return found
+            folders.append(environ[name.group(1)] + folder[name.end() :])
+    return folders
 
 
-def check_image_name(name):
+def check_image_name(name: Optional[str]) -> Optional[str]:
     """
-    Return name (str or None), which the easyconfig or the site has for an image: the name of a file
-    or a whole path.
+    Return the name of an image if it is a file name or an absolute path.
 
-    Raises ImageError for another one: relative to which folder would it be?
+    Raises ImageError for a relative path, whose folder would be ambiguous.
     """
     problem = find_name_problem(name or '')
     if problem:
         raise ImageError("image: " + problem)
     if name and not os.path.isabs(name) and (os.path.basename(name) != name or name in ('.', '..')):
         raise ImageError(
-            "image '%s' is neither the name of a file, which is looked for in the source path and in the "
-            "site's folders, nor a whole path. Use the whole path: --try-amend=image=%s"
-            % (name, os.path.realpath(name))
+            "image '%s' is neither a file name, which is searched in the source path and "
+            "the site's folders, nor an absolute path. Use the absolute path: "
+            "--try-amend=image=%s" % (name, os.path.realpath(name))
         )
     return name
 
 
-def require_readable(path):
-    """
-    Return path (str) of an image. Raises ImageError if there is no file that the caller may
-    read.
-    """
+def require_readable(path: str) -> str:
+    """Return the path of an image. Raises ImageError if the caller cannot read the file."""
     try:
         open_plain_file(path).close()
     except OSError as err:
-        leads = ' (a link to %s)' % os.path.realpath(path) if os.path.islink(path) else ''
+        target = ' (a link to %s)' % os.path.realpath(path) if os.path.islink(path) else ''
         raise ImageError(
-            "cannot read the image %s%s: %s. Its owner may have removed it: take one that `ls -lL` shows "
-            "in its folder, with --try-amend=image=FILE" % (path, leads, err.strerror or err)
+            'cannot read the image %s%s: %s. Its owner may have removed it: use another '
+            'one of its folder with --try-amend=image=FILE' % (path, target, err.strerror or err)
         )
     return path
 
 
-def find_named_image(name, folders):
-    """
-    Return the path (str) of the image name (str) in one of folders (list of str), None if it is
-    in none.
-    """
+def find_named_image(name: str, folders: Iterable[str]) -> Optional[str]:
+    """Return the path of the image `name` in one of the folders, None without one."""
     paths = [os.path.join(folder, name) for folder in folders]
     return next((path for path in paths if os.path.isfile(path)), None)
 
 
-def resolve_site_image(path, folders):
+def resolve_site_image(path: str, folders: List[str]) -> Optional[str]:
     """
-    Return the path (str) of the image path (str) in one of the site's folders (list of str), None
-    if it is in none.
+    Return the path of an image below one of the site's folders, None for other images.
 
-    Links in a folder are followed, as LUMI's lumi-multitorch-latest.sif is one to a dated file,
-    which it will not be one to for long. The folder keeps its name: that the site has put it behind
-    a link is the site's affair.
+    Links within a folder are followed: LUMI's lumi-multitorch-latest.sif leads to a dated file, and
+    will lead to another one later. A link that is the folder itself is not followed.
     """
     real = os.path.realpath(path)
     for folder in folders:
-        inside = os.path.realpath(folder) + '/'
-        if real.startswith(inside):
-            return os.path.join(folder, real[len(inside) :])
-    # a link in a folder of the site that leads out of it
+        prefix = os.path.realpath(folder) + '/'
+        if real.startswith(prefix):
+            return os.path.join(folder, real[len(prefix) :])
+    # A link in a folder of the site may lead out of it.
     return (
         real
         if any(os.path.abspath(path).startswith(folder.rstrip('/') + '/') for folder in folders)
@@ -103,33 +93,33 @@ def resolve_site_image(path, folders):
     )
 
 
-def read_site_stamp(path):
+def read_site_stamp(path: Optional[str]) -> Optional[Dict[str, Any]]:
     """
-    Return what a module compares the image path (str) with when it is loaded (dict path, size,
-    what), None for None, an image that is none of the site's.
+    Return what a module compares with the site's image when it is loaded.
+
+    None for an image that is not the site's (`path` is None).
     """
     if path is None:
         return None
     return dict(read_image_stamp(path), path=path, what='the image')
 
 
-def find_image_changes(installed):
+def find_image_changes(installed: str) -> List[str]:
     """
-    Return sentences (list of str) on the image of an installation (str, path) whose sha256 is not
-    the recorded one.
+    Return sentences on an installed image whose sha256 differs from the recorded one.
 
-    One that is not there is no matter of this: the module says so itself, or takes the site's.
+    A missing image is not reported here: the module does that, or uses the site's.
     """
     try:
-        wanted = read_sha256_file(installed + '.sha256')
+        expected = read_sha256_file(installed + '.sha256')
     except ImageError as err:
         return [str(err)]
-    found = compute_sha256(installed) if wanted and os.path.exists(installed) else wanted
+    sha256 = compute_sha256(installed) if expected and os.path.exists(installed) else expected
     return (
         []
-        if found == wanted
+        if sha256 == expected
         else [
-            "the image %s has changed since the module was installed (sha256 then %s, now %s); install it again"
-            % (os.path.realpath(installed), wanted, found)
+            'the image %s has changed since the module was installed (sha256 then %s, '
+            'now %s). Install it again' % (os.path.realpath(installed), expected, sha256)
         ]
     )

@@ -1,13 +1,15 @@
 """
-Putting an installation in place in one move, so that an error or an interruption leaves what was
-there before, and its image as one file that all installations share; with the sampler and
-osu-proof, which it holds itself: they must work where the clone is gone.
+Put an installation in place in one move, so that an error leaves the older one intact.
+
+Installations share one file of an image where the file system permits. Each installation has its
+own copy of osu-proof, which must work without the clone.
 """
 
 import contextlib
 import os
 import shutil
 import stat
+from typing import Dict, List
 
 from osu_container.base.outputs import is_marked_folder, make_folder, mark_folder, remove_folder
 from osu_container.base.places import PACKAGE, SCRIPTS
@@ -15,10 +17,10 @@ from osu_container.image.libraries import compute_sha256
 from osu_container.image.sif import ImageError
 from osu_container.install.user_software import FOLDER, PRESERVED_NAMES
 
-#: Folder of an installation with the files, which keep the places that they have in a clone
+#: Folder of an installation with the files of osu-proof, in the layout of the clone
 PROOF = 'proof'
 COMMAND = 'osu-proof'
-#: What the files of the package's proof/ import
+#: Files of the package that proof/ imports
 _PROOF_IMPORTS = (
     '__init__.py',
     'cli.py',
@@ -37,44 +39,39 @@ _PROOF_IMPORTS = (
 )
 
 
-def format_disk_error(err, installdir):
-    """
-    Return a sentence (str): the OSError err stopped an installation in installdir (str); what to
-    do.
-    """
+def format_disk_error(err: OSError, installdir: str) -> str:
+    """Return a message for an OSError that stopped an installation."""
     path = err.filename2 or err.filename or installdir
     return (
-        "%s: %s. Nothing is installed anew, what was there is as it was. Look at free space and rights (df -h, df "
-        "-i, quota, ls -ld %s), or install elsewhere (eb --installpath=...)"
+        '%s: %s. The installation is unchanged. Check free space and permissions (df '
+        '-h, df -i, quota, ls -ld %s), or install elsewhere: eb --installpath=FOLDER'
         % (path, err.strerror or err, os.path.dirname(str(path)))
     )
 
 
-def is_shareable(image, installdir):
+def is_shareable(image: str, installdir: str) -> bool:
     """
-    Return whether an installation in installdir (str) can have a hard link to image (str, path):
-    the file is on its file system and belongs to the caller, as EasyBuild sets the rights of what
-    it installs.
+    Return whether an installation can have a hard link to the image.
+
+    The file must be on the same file system and belong to the caller, as EasyBuild sets the
+    permissions of what it installs.
     """
     folder = installdir
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    found = os.stat(image)
-    return (found.st_dev, found.st_uid) == (os.stat(folder).st_dev, os.getuid())
+    status = os.stat(image)
+    return (status.st_dev, status.st_uid) == (os.stat(folder).st_dev, os.getuid())
 
 
-def place_image(image, sha256, share, target, link=False):
+def place_image(image: str, sha256: str, share: bool, target: str, link: bool = False) -> str:
     """
-    Make target (str, a new path) the image (str, path); return how (str).
+    Make `target` the image, write its sha256 beside it, and return how it was done.
 
-    Its sha256 (str) is written beside it: `module load` and later installations know it by that.
-
-    share: bool, is_shareable(): a hard link, so that all installations share one file. Nobody may
-    write to the file then. A copy where the file system refuses the link (EXDEV: another project of
-    Lustre). link: bool, the image is one of the site's, and target becomes a symbolic link: nothing
-    of it is changed. What is in its place is read once more: between the check of the image and now
-    it may have been exchanged, and a disk may have lost a byte. Raises ImageError if it has another
-    sum.
+    With `share` (is_shareable()) it is a hard link, so that all installations share one file, to
+    which nobody may write; a copy where the file system refuses the link (EXDEV: another project of
+    Lustre). With `link` it is a symbolic link to an image of the site, which is not changed. The
+    file is read once more, because it may have been replaced since the check, or a disk may have
+    lost a byte. Raises ImageError if its sum differs.
     """
     with open(target + '.sha256', 'w') as handle:
         handle.write('%s  %s\n' % (sha256, os.path.basename(target)))
@@ -91,45 +88,42 @@ def place_image(image, sha256, share, target, link=False):
         pass
     if not os.path.exists(target):
         shutil.copy2(image, target)
-    found = compute_sha256(target)
-    if found != sha256:
+    actual = compute_sha256(target)
+    if actual != sha256:
         raise ImageError(
-            "the image changed while it was installed: checked sha256 %s, found %s: %s. Let who writes "
-            "to it finish, then install it again" % (sha256, found, image)
+            'the image changed during the installation: expected sha256 %s, found %s: '
+            '%s. Install it again when nobody writes to it' % (sha256, actual, image)
         )
     os.chmod(target, mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
     return "%s is %s %s" % (target, how, image)
 
 
-def read_image_stamp(path):
-    """
-    Return what a module compares the image path (str) with when it is loaded (dict: size in
-    bytes).
-    """
+def read_image_stamp(path: str) -> Dict[str, int]:
+    """Return what a module compares with the image when it is loaded: its size in bytes."""
     return {'size': os.path.getsize(path)}
 
 
-class StagedInstall(object):
+class StagedInstall:
     """
-    A folder filled beside its final place. commit() moves it there and keeps the older installation
-    aside until finish() or rollback(). EasyBuild's lock on the installation folder keeps two of
-    them apart.
+    A folder that is filled beside its final place and then moved there.
 
-    A kill at any moment loses no software of the user, and leaves the older installation or the
-    newer one. Between two moves neither is in its place: the next StagedInstall puts the older one
-    back, and clears the rest.
+    commit() moves it and keeps the older installation until finish() or rollback(). EasyBuild's
+    lock on the installation folder excludes a second process.
 
-    Software of the user (KEPT) is moved, the folder last, and moved back, the folder first: while
-    the older installation has any of it, a folder of that name in the newer one is the newer one's.
+    A kill at any moment loses no software of the user, and leaves the older or the newer
+    installation. Between two moves neither is in place: the next StagedInstall restores the older
+    one and removes the rest.
+
+    Software of the user (PRESERVED_NAMES) is moved to the newer installation, its folder last, and
+    moved back, its folder first. While the older installation has any of it, a folder of that name
+    in the newer one belongs to the newer one.
     """
 
-    def __init__(self, final):
-        """
-        Prepare to replace the folder final (str); what an interrupted run left beside it is
-        removed.
-        """
+    def __init__(self, final: str) -> None:
+        """Prepare to replace the folder `final`, and clean up after an interrupted run."""
         self.final, self.stage, self.old = final, final + '.part', final + '.old'
-        self.committed, self.moved_names = False, []
+        self.committed = False
+        self.moved_names: List[str] = []
         with contextlib.suppress(OSError):  # EasyBuild makes an empty folder before any step
             os.rmdir(final)
         if is_marked_folder(self.old):
@@ -139,46 +133,37 @@ class StagedInstall(object):
             self.moved_names = []
         self.finish()
 
-    def create_stage(self):
-        """
-        Make the folder that is filled (stage); return it. Raises OSError, also where somebody
-        else has made it.
-        """
+    def create_stage(self) -> str:
+        """Create the folder to fill and return it. Raises OSError, also if it exists already."""
         os.makedirs(os.path.dirname(self.stage), exist_ok=True)
         return make_folder(self.stage)
 
-    def commit(self):
-        """Put the filled folder in its place, with what is the user's in the older one."""
+    def commit(self) -> None:
+        """Move the filled folder into place, with the user's software of the older one."""
         if os.path.isdir(self.final):
-            mark_folder(self.final)  # a copied installation has the mark of the original
+            mark_folder(self.final)  # A copied installation has the mark of the original.
             os.rename(self.final, self.old)
         os.rename(self.stage, self.final)
         self.committed = True
         self._move_software()
 
-    def _move_software(self):
-        """
-        Move what is the user's from the older installation to the newer one; moved has its
-        names.
-        """
+    def _move_software(self) -> None:
+        """Move the user's software from the older to the newer installation."""
         names = [name for name in PRESERVED_NAMES if os.path.lexists(os.path.join(self.old, name))]
-        made = os.path.join(self.final, FOLDER)
-        if names and os.path.isdir(made):
-            shutil.rmtree(made)
+        new_folder = os.path.join(self.final, FOLDER)
+        if names and os.path.isdir(new_folder):
+            shutil.rmtree(new_folder)
         for name in names:
             os.rename(os.path.join(self.old, name), os.path.join(self.final, name))
             self.moved_names.append(name)
 
-    def finish(self):
-        """
-        Remove what is beside the installation, as far as it is ours: a copy that somebody has
-        made stays.
-        """
+    def finish(self) -> None:
+        """Remove the temporary folders, but no copy that somebody else made."""
         for leftover in (self.stage, self.old):
             remove_folder(leftover)
 
-    def rollback(self):
-        """Remove what this run made, put the older installation back."""
+    def rollback(self) -> None:
+        """Remove the new installation and restore the older one."""
         if self.committed:
             for name in reversed(self.moved_names):
                 os.rename(os.path.join(self.final, name), os.path.join(self.old, name))
@@ -188,11 +173,10 @@ class StagedInstall(object):
         self.finish()
 
 
-def install_proof(folder):
+def install_proof(folder: str) -> None:
     """
-    Copy the files into the folder proof of an installation and link the command in its bin.
+    Copy osu-proof into an installation and link the command in its bin.
 
-    :param folder: str, the installation
     Raises OSError if a file cannot be read or written.
     """
     package = str(PACKAGE)

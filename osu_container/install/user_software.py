@@ -1,28 +1,29 @@
 """
-Software of the user in a container: the folder user-software of an installation, /user-software in
-the container.
+Software of the user in a container: the folder user-software of an installation.
 
-As LUMI's container modules have it (github.com/Lumi-supercomputer/LUMI-EasyBuild-containers
-2382fef7, PyTorch 2.7.1; LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua): make-squashfs packs the
-folder into the file user-software.squashfs, which is then mounted in its place. A module that has
-the command make-squashfs has the folder.
+It is /user-software in the container, as in LUMI's container modules
+(github.com/Lumi-supercomputer/LUMI-EasyBuild-containers 2382fef7, PyTorch 2.7.1; LUMI-SoftwareStack
+02f17317, LMOD/SitePackage.lua): make-squashfs packs the folder into the file
+user-software.squashfs, which is then mounted in its place. A module with the command make-squashfs
+has the folder.
 """
 
 import os
 import shutil
 import subprocess
+from typing import Dict, List, Optional, Tuple
 
 COMMAND, UNDO = 'make-squashfs', 'unmake-squashfs'
 FOLDER = 'user-software'
-#: What is the user's in an installation, and outlives it when the same is installed again; the
-#: folder last
+#: Files of the user in an installation, which another installation in its place keeps; the folder
+#: last
 PRESERVED_NAMES = (FOLDER + '.squashfs', FOLDER)
 CONTAINER_FOLDER = '/user-software'
 VENV = CONTAINER_FOLDER + '/venv'
 
-#: Run by the image's Python: a virtual environment on top of its packages. One that is made in
-#: another one sees the packages of the system's Python alone, so those of the first come in by a
-#: .pth; pip comes without ensurepip, which Debian has not.
+#: Script for the image's Python that creates a virtual environment on top of its packages. Created
+#: within another environment it would see only the packages of the system's Python, so a .pth adds
+#: those of the other environment. pip is a script, because Debian's Python has no ensurepip.
 _MAKE_VENV = r'''
 import glob, os, sys, sysconfig, venv
 target = sys.argv[1]
@@ -39,16 +40,15 @@ for name in ('pip', 'pip3'):
 '''
 
 
-def make_user_folder(installation, runtime, image, programs):
+def make_user_folder(
+    installation: str, runtime: str, image: str, programs: Dict[str, str]
+) -> Tuple[List[str], Optional[str]]:
     """
-    Make the folder in an installation (str, path), and the second name of its command.
+    Make the folder in an installation, and the second name of its command.
 
-    There is a virtual environment in it if the image's Python is a command of the module.
-
-    :param runtime: str, command of the container runtime; image: str, path of the SIF
-    :param programs: dict name -> folder in the image
-    :return: (folders in the container that come first on PATH (list of str), why there is no
-        virtual environment (str) or None)
+    It gets a virtual environment if the image's Python is a command of the module. `runtime` is the
+    command of the container runtime, `programs` maps names to folders in the image. Returns
+    (folders in the container that come first on PATH, why there is no virtual environment or None).
     """
     folder = os.path.join(installation, FOLDER)
     os.makedirs(folder)
@@ -74,8 +74,8 @@ def make_user_folder(installation, runtime, image, programs):
         stderr=subprocess.STDOUT,
         universal_newlines=True,
     )
-    said = proc.communicate()[0].strip()
+    output = proc.communicate()[0].strip()
     if proc.returncode:
         shutil.rmtree(os.path.join(folder, 'venv'), ignore_errors=True)
-        return [CONTAINER_FOLDER + '/bin'], said[-500:] or 'exit code %d' % proc.returncode
+        return [CONTAINER_FOLDER + '/bin'], output[-500:] or 'exit code %d' % proc.returncode
     return [VENV + '/bin', CONTAINER_FOLDER + '/bin'], None

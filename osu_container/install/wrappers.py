@@ -1,36 +1,38 @@
 """
-Wrappers made by lumi-container-wrapper (tykky) in place of starting the runtime ourselves.
+Make wrappers with lumi-container-wrapper (tykky) in place of this project's wrapper.
 
-What is relied on was read in its source (github.com/CSCfi/hpc-container-wrapper:
-frontends/wrap-container.py, generate_wrappers.sh) and tried with a copy of it: `wrap-container -w
-FOLDER --prefix PREFIX IMAGE` fills the existing folder PREFIX with bin/<program>, _bin/<program>,
-common.sh and container.sif; a wrapper calls the runtime with the image beside its bin folder, keeps
-SINGULARITY_BIND, SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD, and knows nothing of
-APPTAINER_*. Its exit code is 0 also where it failed, so what it made is what counts.
+Its interface is taken from its source (github.com/CSCfi/hpc-container-wrapper:
+frontends/wrap-container.py, generate_wrappers.sh) and tested with a copy: `wrap-container -w FOLDER
+--prefix PREFIX IMAGE` fills the existing folder PREFIX with bin/<program>, _bin/<program>,
+common.sh and container.sif. A wrapper calls the runtime with the image next to its bin folder. It
+keeps SINGULARITY_BIND, SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD, and ignores
+APPTAINER_*. The exit code is 0 also after a failure, so the resulting files are checked instead.
 """
 
 import os
 import subprocess
+from typing import List
 
-#: Easyconfig parameter wrapper -> what runs the commands
+from osu_container.verdict.settings import Settings
+
+#: Values of the easyconfig parameter wrapper
 WRAPPERS = ('run-in-container', 'lumi-container-wrapper')
 WRAP_COMMAND = 'wrap-container'
 
 
 class WrapperError(Exception):
-    """wrap-container is not there or has not made what it should; the text says what to do."""
+    """wrap-container is missing or failed; the message has the remedy."""
 
 
-def make_wrappers(command, sif, folders, prefix, programs):
+def make_wrappers(
+    command: str, sif: str, folders: List[str], prefix: str, programs: List[str]
+) -> str:
     """
-    Fill the folder prefix with wrappers.
+    Fill the folder `prefix` with wrappers, and return the output of wrap-container.
 
-    :param command: str, path of wrap-container
-    :param sif: str, path of the image; it must stay beside prefix, for a link to it takes the place
-        of a copy
-    :param folders: list of str, folders of the image whose programs are wrapped
-    :param programs: list of str, names that must have a wrapper
-    Raises WrapperError with the end of its output if a wrapper is missing.
+    The image must stay where it is relative to `prefix`, because a link to it replaces a copy.
+    `folders` of the image have the programs that are wrapped, `programs` must have a wrapper.
+    Raises WrapperError with the end of the output if one is missing.
     """
     os.makedirs(prefix)
     proc = subprocess.Popen(
@@ -41,7 +43,7 @@ def make_wrappers(command, sif, folders, prefix, programs):
         universal_newlines=True,
         cwd=prefix,
     )
-    said = proc.communicate()[0]
+    output = proc.communicate()[0]
     missing = [
         name for name in programs if not os.access(os.path.join(prefix, 'bin', name), os.X_OK)
     ]
@@ -54,23 +56,19 @@ def make_wrappers(command, sif, folders, prefix, programs):
                 proc.returncode,
                 ', '.join(missing) or 'the image',
                 prefix,
-                said.strip()[-500:],
+                output.strip()[-500:],
             )
         )
     os.remove(image)
     os.symlink(os.path.relpath(sif, prefix), image)
-    return said
+    return output
 
 
-def check_wrapper(wrapper, settings):
-    """
-    Raise WrapperError if the wrappers that wrap-container makes cannot do what a module promises.
-
-    :param wrapper: str, as the easyconfig names it; settings: Settings of the module
-    """
+def check_wrapper(wrapper: str, settings: Settings) -> None:
+    """Raise WrapperError if the wrappers of wrap-container do not support the approach."""
     if settings.container.uses_entrypoint:
         raise WrapperError(
-            "wrapper=%s: these wrappers do not start the entrypoint of the image, which approach '%s' "
-            "needs. Use the bundled one: leave --try-amend=wrapper= out"
+            "wrapper=%s: these wrappers do not start the entrypoint of the image, which "
+            "approach '%s' needs. Use the default wrapper: remove --try-amend=wrapper="
             % (wrapper, settings.approach)
         )

@@ -1,38 +1,40 @@
 """
-Which programs of an image use MPI: its files are read, nothing of it is run.
+Find the programs of an image that use MPI, by reading its files without running anything.
 
-Looked at is what can be typed in the container, the executables on its PATH, and those below a
-folder libexec, where Automake puts programs that are not for a PATH, such as benchmarks (GNU Coding
-Standards, "Variables for Installation Directories"). Of those use MPI:
-
-* a program that links an MPI library, itself or through another library (ld.so's own search,
-    image/loader.py);
-* a program that holds the name of an MPI library, by which it opens it;
-* a Python script that names mpi4py, or whose distribution does: in its requirements, its modules,
-    or by a library or
-  program in it that links MPI;
-* python3 itself where mpi4py is installed.
-
-The tools of an MPI (mpirun, ompi_info, ...) are left out: srun starts the ranks.
+Read are the executables on the image's PATH and those below a folder libexec, where Automake
+installs programs that do not belong on PATH, such as benchmarks (GNU Coding Standards, "Variables
+for Installation Directories"). These programs use MPI: one that links an MPI library, directly or
+through another library (ld.so's search, image/loader.py); one with the name of an MPI library,
+which it opens; a Python script that imports mpi4py, or whose distribution does so by its
+requirements, its modules, or a library or program linked with MPI; and python3 if mpi4py is
+installed. The tools of an MPI (mpirun, ompi_info, ...) are left out: srun starts the ranks.
 """
 
 import os
 import posixpath
 import re
-from collections import namedtuple
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from osu_container.image.image import MPI_FAMILIES
+from osu_container.image.elf import ElfFacts
+from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.loader import simulate_load
 from osu_container.image.sif import ImageError
 from osu_container.verdict.trial import Container
 
-#: name: what is typed; path: whole path in the image; elf: whole path of the program or library
-#: that loads MPI, itself or what a script starts, None where no file shows it; soname: MPI library
-#: (str) that this one loads, None where only a run shows it; static: bool; why: str, how it uses
-#: MPI
-Command = namedtuple('Command', 'name path elf soname is_static mpi_usage')
 
-#: Label of an image by which who built it names its commands, with blanks between
+class Command(NamedTuple):
+    """A program of an image that uses MPI."""
+
+    name: str  #: name of the command
+    path: str  #: its path in the image
+    #: path of the program or library that loads MPI, also for a script; None if no file shows it
+    elf: Optional[str]
+    soname: Optional[str]  #: MPI library that `elf` loads, None if no file shows it
+    is_static: bool
+    mpi_usage: str  #: how it uses MPI, as a text for users
+
+
+#: Label of an image with the names of its commands, separated by spaces
 LABEL = 'org.osu-container.commands'
 
 #: Programs that belong to an MPI or its launcher: MPICH, Open MPI with PMIx and PRRTE, Intel MPI,
@@ -43,11 +45,10 @@ MPI_TOOLS = re.compile(
     r'pmix\w*|palloc|pattrs|pctrl|plookup|pps|pquery|prte\w*|prun|prterun|pterm|psched|'
     r'fi_\w+|ucx_\w+|impi_\w+|x86_64-linux-gnu-mpi.*)$'
 )
-#: What can be typed as it stands, in any shell and locale
+#: Names that need no quoting in any shell and locale
 COMMAND_NAME = re.compile(r'[A-Za-z0-9_][A-Za-z0-9_.+,:@=-]*\Z')
-#: Commands of a host that scripts and people go by, wherever they lie: of Slurm, runtimes, modules,
-#: shells, and some that every system has (POSIX, Shell and Utilities). The first on PATH counts:
-#: that would be the image's
+#: Commands of a host that users and scripts rely on: of Slurm, runtimes, modules, shells, and of every
+#: system (POSIX, Shell and Utilities). The module would put the image's first on PATH.
 HOST_COMMANDS = frozenset(
     'sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol scrontab sdiag sgather sh5util sinfo sprio squeue '
     'sreport srun sshare sstat strigger sview apptainer singularity podman podman-hpc docker buildah shifter sarus '
@@ -57,68 +58,62 @@ HOST_COMMANDS = frozenset(
     'paste patch printenv printf ps pwd readlink realpath rm rmdir sed seq sleep sort stat stty sum tail taskset tee '
     'test time timeout touch tr true tty umask uname uniq unset vi wc which whoami xargs'.split()
 )
-#: Where the commands of a host lie that belong to its system (Filesystem Hierarchy Standard 3.0)
+#: Folders of a host with the commands of its system (Filesystem Hierarchy Standard 3.0)
 SYSTEM_FOLDERS = ('/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin')
-#: Taken although hosts have them: an image with mpi4py is one for Python, whose commands people
-#: want to be its own
+#: Commands although hosts have them: users of an image with mpi4py want its Python
 PYTHON = re.compile(r'python3?\Z')
-#: Names that the installation has for itself
+#: Names that an installation reserves
 RESERVED = ('run-in-container', 'osu-gpu-bind', 'osu-explain', 'osu-proof')
-#: How the text of a file names an MPI library that it opens
+#: The name of an MPI library in a file that opens it
 OPENED_MPI = re.compile(rb'lib(?:mpi|mpich|mpi_abi)\.so')
-#: Functions that only a program with MPI inside has
+#: Names that only a program with a static MPI has
 MPI_FUNCTIONS = (b'MPIR_CVAR_', b'ompi_mpi_init', b'MPI_Init')
-#: Where a distribution of Python says which commands it has
+#: Files in which a Python distribution lists its commands
 ENTRY_POINTS = re.compile(r'.*/(?:site|dist)-packages/[^/]+\.dist-info/entry_points\.txt')
-#: Programs in libexec; compilers have theirs there, which are large and use no MPI
+#: Programs in libexec, but for those of compilers, which are large and use no MPI
 LIBEXEC = r'.*/libexec/(?!gcc/).*'
-#: mpi4py's own library, where Python finds it by itself
+#: mpi4py's library in a folder that Python searches by default
 MPI4PY = re.compile(r'.*/(?:site|dist)-packages/mpi4py/MPI\.[^/]+\.so')
 
 
-def list_path_executables(image):
-    """
-    Return {name: whole path in the image} of the executables on the image's PATH; the first of a
-    name counts.
-    """
-    inside = {}
+def list_path_executables(image: Image) -> Dict[str, str]:
+    """Return {name: path} of the executables on the image's PATH; the first of a name counts."""
+    names_by_folder: Dict[str, List[str]] = {}
     for path in image.tree.entries:
-        inside.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
-    found = {}
+        names_by_folder.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
+    executables: Dict[str, str] = {}
     for folder in image.list_path_folders():
-        for name in sorted(inside.get(image.tree.resolve(folder) or '', ())):
+        for name in sorted(names_by_folder.get(image.tree.resolve(folder) or '', ())):
             path = folder.rstrip('/') + '/' + name
-            if name not in found and image.tree.is_executable(path):
-                found[name] = path
-    return found
+            if name not in executables and image.tree.is_executable(path):
+                executables[name] = path
+    return executables
 
 
-def list_libexec_executables(image, known):
+def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, str]:
     """
-    Return {name: whole path in the image} of the executables below a folder libexec but for names
-    in known.
+    Return {name: path} of the executables below a folder libexec, except for `names`.
 
-    A name that several of them have is left out: nothing tells which is meant.
+    A name that occurs several times is left out, because it is ambiguous.
     """
-    found = {}
+    paths_by_name: Dict[str, List[str]] = {}
     for path in image.find_files(LIBEXEC):
         if image.tree.is_executable(path):
-            found.setdefault(posixpath.basename(path), []).append(path)
-    return dict(
-        (name, paths[0]) for name, paths in found.items() if name not in known and len(paths) == 1
-    )
+            paths_by_name.setdefault(posixpath.basename(path), []).append(path)
+    return {
+        name: paths[0]
+        for name, paths in paths_by_name.items()
+        if name not in names and len(paths) == 1
+    }
 
 
-def _is_readable(image, path):
-    """
-    Return whether who looks into the image can read the file path: some systems have programs
-    that only run.
-    """
-    return image.tree.entries[image.tree.resolve(path)][1][0] == 'r'
+def _is_readable(image: Image, path: str) -> bool:
+    """Return whether the user can read a file: some systems have programs without that right."""
+    return image.tree.entries[image.tree.resolve(path) or path][1][0] == 'r'
 
 
-def _is_command_name(name):
-    """Return whether name (str) can be a command of a module and is no tool of an MPI."""
+def _is_command_name(name: str) -> bool:
+    """Return whether a name can be a command of a module and is no tool of an MPI."""
     return bool(
         not MPI_TOOLS.match(name)
         and name not in RESERVED
@@ -127,12 +122,11 @@ def _is_command_name(name):
     )
 
 
-def select_host_commands(names, root):
+def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]:
     """
-    Return those of names (list of str) that are commands of a host, which the module would take the
-    place of.
+    Return those of `names` that are commands of a host, which the module would hide.
 
-    root: str, folder that stands in for the host's /, None where its files are not here.
+    `root` stands in for the host's /, None if its files are not on this machine.
     """
     folders = [] if root is None else [root + folder for folder in SYSTEM_FOLDERS]
     return [
@@ -146,47 +140,41 @@ def select_host_commands(names, root):
     ]
 
 
-def _prefetch_dependencies(image, facts):
-    """
-    Let image read at once what programs (facts: iterable of ElfFacts) need by default: one call
-    for each level.
-    """
-    todo, seen = set(name for one in facts for name in one.needed), set()
-    while todo:
-        seen |= todo
-        paths = sorted(set(image.libraries[name] for name in todo if name in image.libraries))
-        todo = (
-            set(name for one in image.read_elf_files(paths).values() for name in one.needed) - seen
-        )
+def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
+    """Make the image read the default dependencies of programs, in one call per level."""
+    pending, seen = {name for each in facts for name in each.needed}, set()
+    while pending:
+        seen |= pending
+        paths = sorted(set(image.libraries[name] for name in pending if name in image.libraries))
+        pending = {
+            name for each in image.read_elf_files(paths).values() for name in each.needed
+        } - seen
 
 
-def find_mpi_soname(image, path):
+def find_mpi_soname(image: Image, path: str) -> Optional[str]:
     """
-    Return the soname (str) of the MPI library that the ELF file path of the image loads, None if it
-    loads none.
+    Return the soname of the MPI library that an ELF file loads, None without one.
 
-    Also one that the image has not: the program asks for it.
+    The image need not have that library: the program asks for it.
     """
     process = simulate_load([path], Container(image, {}, {}), image.list_library_folders())
-    names = [name for one in process.loaded for name in (one.name, one.facts.soname)] + [
-        name for name, _ in process.missing
-    ]
+    names = [
+        name for library in process.loaded for name in (library.name, library.facts.soname)
+    ] + [name for name, _ in process.missing]
     return next((name for name in names if name in MPI_FAMILIES), None)
 
 
-def has_static_mpi(content):
-    """
-    Return whether a program (content: bytes) that is linked statically has an MPI in it (bool).
-    """
+def has_static_mpi(content: bytes) -> bool:
+    """Return whether the content of a static program has an MPI in it."""
     return any(text in content for text in MPI_FUNCTIONS)
 
 
-def _inspect_program(image, name, path, facts):
-    """Return the Command of an ELF program (facts: its ElfFacts), None if it does not use MPI."""
+def _inspect_program(image: Image, name: str, path: str, facts: ElfFacts) -> Optional[Command]:
+    """Return the Command of an ELF program, None if it does not use MPI."""
     content = image.read_file(path)
     if not facts.dynamic:
         return (
-            Command(name, path, path, None, True, 'linked statically, with MPI inside')
+            Command(name, path, path, None, True, 'linked statically with MPI')
             if has_static_mpi(content)
             else None
         )
@@ -201,73 +189,72 @@ def _inspect_program(image, name, path, facts):
     )
 
 
-def find_commands(image):
+def find_commands(image: Image) -> List[Command]:
     """
-    Return the Commands (list, sorted by name, Python last) of the open Image that use MPI.
+    Return the commands of an image that use MPI, sorted by name, Python last.
 
-    Where a label of the image names its commands, those are returned. Raises ImageError if one of
-    these is not there.
+    If a label of the image names its commands, these are returned. Raises ImageError if one of
+    these does not exist.
     """
     if image.labels.get(LABEL):
         return resolve_commands(image, image.labels[LABEL].split())
     paths = list_path_executables(image)
     paths.update(list_libexec_executables(image, paths))
-    paths = dict(
-        (name, path)
+    paths = {
+        name: path
         for name, path in paths.items()
         if _is_command_name(name) and _is_readable(image, path)
-    )
+    }
     elf = image.read_elf_files(sorted(paths.values()))
     _prefetch_dependencies(image, elf.values())
-    found = [
+    commands = [
         _inspect_program(image, name, path, elf[path])
         for name, path in sorted(paths.items())
         if path in elf
     ]
-    found += _list_mpi_scripts(image, dict(item for item in paths.items() if item[1] not in elf))
+    commands += _list_mpi_scripts(
+        image, {name: path for name, path in paths.items() if path not in elf}
+    )
     if image.find_files(MPI4PY.pattern):
-        name = next((name for name in ('python3', 'python') if name in paths), None)
-        found += [Command(name, paths[name], None, None, False, 'has mpi4py')] if name else []
-    # the first is the example
+        python = next((name for name in ('python3', 'python') if name in paths), None)
+        if python:
+            commands.append(Command(python, paths[python], None, None, False, 'has mpi4py'))
+    # The first is the example.
     return sorted(
-        (one for one in found if one), key=lambda one: (one.name in ('python3', 'python'), one.name)
+        (command for command in commands if command),
+        key=lambda command: (command.name in ('python3', 'python'), command.name),
     )
 
 
-def _list_mpi_scripts(image, paths):
-    """
-    Return the Commands (list) of those Python scripts among paths ({name: path}) that use MPI.
-    """
+def _list_mpi_scripts(image: Image, paths: Dict[str, str]) -> List[Command]:
+    """Return the Python scripts among {name: path} that use MPI."""
     texts = {}
     for name, path in sorted(paths.items()):
         text = image.read_file(path)
         if re.match(rb'#!.*python', text):
             texts[name] = text
     owners = _find_distributions(image, texts)
-    found = []
+    commands = []
     for name in sorted(texts):
-        elf, soname, why = (
+        elf, soname, usage = (
             (None, None, 'a Python script that imports mpi4py')
             if _imports_mpi4py(texts[name])
             else _inspect_distribution(image, owners[name])
             if name in owners
             else (None, None, None)
         )
-        found.append(Command(name, paths[name], elf, soname, False, why) if why else None)
-    return found
+        if usage:
+            commands.append(Command(name, paths[name], elf, soname, False, usage))
+    return commands
 
 
-def _imports_mpi4py(text):
-    """Return whether Python text (bytes) imports mpi4py."""
+def _imports_mpi4py(text: bytes) -> bool:
     return bool(re.search(rb'^[ \t]*(from|import)[ \t]+mpi4py\b', text, re.M))
 
 
-def _find_distributions(image, names):
-    """
-    Return {name: folder of the distribution (.dist-info)} of those commands of names that Python
-    packages bring.
-    """
-    found = {}
+def _find_distributions(image: Image, names: Iterable[str]) -> Dict[str, str]:
+    """Return {name: .dist-info folder} of those of `names` that Python packages install."""
+    folders: Dict[str, str] = {}
     for path in image.find_files(ENTRY_POINTS.pattern):
         scripts = (
             image.read_file(path)
@@ -277,14 +264,17 @@ def _find_distributions(image, names):
         )
         for name in re.findall(r'^[ \t]*([\w.+-]+)[ \t]*=', scripts, re.M):
             if name in names:
-                found.setdefault(name, posixpath.dirname(path))
-    return found
+                folders.setdefault(name, posixpath.dirname(path))
+    return folders
 
 
-def _inspect_distribution(image, folder):
+def _inspect_distribution(
+    image: Image, folder: str
+) -> Tuple[Optional[str], Optional[str], Optional[str]]:
     """
-    Return (elf, soname, why) of a Command for the Python distribution folder (str, its .dist-info),
-    None in all if it does not use MPI.
+    Return (elf, soname, mpi_usage) of a command of a Python distribution.
+
+    All are None if the distribution does not use MPI. `folder` is its .dist-info.
     """
     name = posixpath.basename(folder)[: -len('.dist-info')]
     if image.exists(folder + '/METADATA'):
@@ -303,14 +293,14 @@ def _inspect_distribution(image, folder):
         if image.exists(path)
     ]
     modules = [path for path in files if path.endswith('.py')]
-    others = [
+    binaries = [
         path
         for path in files
         if re.search(r'\.so(\.|$)', path)
         or '.' not in posixpath.basename(path)
         and image.tree.is_executable(path)
     ]
-    elf = image.read_elf_files(others)
+    elf = image.read_elf_files(binaries)
     for path in sorted(
         elf, key=lambda path: (elf[path].interpreter is None, path)
     ):  # programs before libraries
@@ -321,61 +311,60 @@ def _inspect_distribution(image, folder):
                 soname,
                 '%s of %s is linked with %s' % (posixpath.basename(path), name, soname),
             )
-    image.tree.copy_files(modules, image.folder)  # all at once
+    image.tree.copy_files(modules, image.folder)  # in one call
     if any(_imports_mpi4py(image.read_file(path)) for path in modules):
         return None, None, '%s imports mpi4py' % name
     return None, None, None
 
 
-def resolve_commands(image, names):
+def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
     """
-    Return the Commands (list) that names (list of str: a name on the image's PATH, or a whole path)
-    means.
+    Return the commands for names on the image's PATH or absolute paths.
 
-    Raises ImageError if one is not there, or cannot be a command of a module.
+    Raises ImageError if one does not exist, or cannot be a command of a module.
     """
-    folders, found = image.tree.locate_programs(names, image.list_path_folders()), []
-    for wanted in names:
-        name = posixpath.basename(wanted)
+    folders = image.tree.locate_programs(names, image.list_path_folders())
+    commands = []
+    for program in names:
+        name = posixpath.basename(program)
         path = folders[name].rstrip('/') + '/' + name
         if not COMMAND_NAME.match(name):
             raise ImageError(
-                "%s of the image cannot be a command of the module: its name has blanks, signs or letters "
-                "that cannot be typed anywhere. In the image: a link of another name" % wanted
+                '%s of the image cannot be a command of the module: its name has characters '
+                'that a shell or locale may not accept. Create a link of another name in the '
+                'image' % program
             )
         if name in RESERVED or name.endswith(('-exec', '-shell')):
             raise ImageError(
-                "%s cannot be a command of the module: it has commands of that name, or that end like it, "
-                "for itself (%s, NAME-exec, NAME-shell). In the image: a link of another name"
+                '%s cannot be a command of the module, which reserves that name (%s, '
+                'NAME-exec, NAME-shell). Create a link of another name in the image'
                 % (name, ', '.join(RESERVED))
             )
         facts = image.read_elf_files([path]).get(path)
         if facts is None:
-            found.append(Command(name, path, None, None, False, 'a script'))
+            commands.append(Command(name, path, None, None, False, 'a script'))
             continue
-        one = _inspect_program(image, name, path, facts)
-        found.append(
-            one
-            or Command(name, path, None, None, not facts.dynamic, 'loads no MPI that can be seen')
+        command = _inspect_program(image, name, path, facts)
+        commands.append(
+            command
+            or Command(
+                name, path, None, None, not facts.dynamic, 'loads no MPI that its file shows'
+            )
         )
-    return found
+    return commands
 
 
-def list_command_names(commands):
-    """
-    Return what names commands (list of Command) in an easyconfig (list of str): a name, in
-    libexec its path.
-    """
-    return [one.path if re.match(LIBEXEC, one.path) else one.name for one in commands]
+def list_command_names(commands: Iterable[Command]) -> List[str]:
+    """Return how an easyconfig names commands: by name, or by path below libexec."""
+    return [
+        command.path if re.match(LIBEXEC, command.path) else command.name for command in commands
+    ]
 
 
-def group_commands_by_mpi(commands):
-    """
-    Return {soname: names (list of str)} of the MPI libraries that commands (list of Command)
-    load.
-    """
-    found = {}
-    for one in commands:
-        if one.soname:
-            found.setdefault(one.soname, []).append(one.name)
-    return found
+def group_commands_by_mpi(commands: Iterable[Command]) -> Dict[str, List[str]]:
+    """Return {soname of an MPI library: names of the commands that load it}."""
+    names: Dict[str, List[str]] = {}
+    for command in commands:
+        if command.soname:
+            names.setdefault(command.soname, []).append(command.name)
+    return names

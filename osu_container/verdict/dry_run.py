@@ -1,16 +1,15 @@
 """
-The dry run: the image's own loader lists what it would load, as a second opinion on the trial on
-paper (trial.py).
+The dry run: the image's loader lists the libraries that it would load, to verify a prediction.
 
-The container runtime makes the container of the module, with its binds and the file that puts
-libraries in front, but with a home and a /tmp of its own (--containall). In it run the environment
-scripts of the image, for approach swap this project's entrypoint, and the image's loader, which
-lists and starts nothing (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's --list): neither the program nor
-MPI. What the scripts made is read back by the action script's own command getallenv (Apptainer
-1.4.5, SingularityCE 4), so that here nothing of an environment is unknown.
+The container runtime creates the container of the module with its binds and its script, but with an
+empty home and /tmp (--containall). In it run the environment scripts of the image, this project's
+entrypoint for approach swap, and the image's loader, which lists libraries and starts neither the
+program nor MPI (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's --list). The resulting environment is
+read back with getallenv of the action script (Apptainer 1.4.5, SingularityCE 4), so that nothing of
+it is unknown.
 
-request_listing() asks, add_listing() puts the answer into a Trial, the rule "dry run"
-(rules/loading.py) compares. Python 3.6.
+request_listing() runs the loader, add_listing() adds the result to a Trial, and the rule "dry run"
+(rules/loading.py) compares it with the prediction.
 """
 
 import os
@@ -20,7 +19,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections import namedtuple
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from osu_container.base.shell import quote
 from osu_container.base.terminal import escape_line
@@ -32,6 +31,7 @@ from osu_container.image.environment import (
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.trial import (
+    Trial,
     apply_entrypoint,
     build_trial,
     list_bound_files,
@@ -40,26 +40,31 @@ from osu_container.verdict.trial import (
     render_bound_texts,
 )
 
-#: environment: {name: value} that the image's scripts left, None where they did not come to their
-#: end; libraries: {name: path in the container}, as the loader lists them; missing: set of names;
-#: versions: set of version names that lack; undefined: set of symbols; problem: why there is no
-#: list (str), or None; sure: bool, the loader says so, or the image's scripts end the start, and it
-#: is no lack of this machine; seconds: float
-Listing = namedtuple(
-    'Listing',
-    'environment libraries missing_libraries missing_versions undefined_symbols problem is_conclusive seconds',
-)
 
-#: s until the runtime is ended
+class Listing(NamedTuple):
+    """What the image's loader listed."""
+
+    #: variables that the image's scripts left, None if the scripts did not complete
+    environment: Optional[Dict[str, str]]
+    libraries: Dict[str, str]  #: {name: path in the container}
+    missing_libraries: Set[str]
+    missing_versions: Set[str]
+    undefined_symbols: Set[str]
+    problem: Optional[str]  #: why there is no list
+    #: the loader or the image's scripts caused the problem, not this machine
+    is_conclusive: bool
+    seconds: float
+
+
+#: Seconds until the runtime is terminated
 LIMIT = 60
-#: Bound behind all scripts, by the bytes of its name
+#: Script that the runtime reads last, because its name sorts last
 LAST_SCRIPT = SCRIPTS_FOLDER + '/~osu-container-dry-run.sh'
 _MARK = 'osu-container-dry-run'
 _TRACE = {'LD_TRACE_LOADED_OBJECTS': '1', 'LD_WARN': 'yes', 'LD_BIND_NOW': '1'}
-#: What the runtime is started with of the caller's variables
+#: Variables of the caller that the runtime gets
 _KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
-#: Lines of glibc (elf/rtld.c, elf/dl-version.c), of musl (ldso/dynlink.c), of this project's
-#: entrypoint
+#: Lines of glibc (elf/rtld.c, elf/dl-version.c), musl (ldso/dynlink.c) and this project's entrypoint
 _LOADS = re.compile(r'\s+(?:(\S+) => )?(/\S+) \(0x')
 _MISSING = re.compile(r'\s+(\S+) => not found|Error loading shared library (\S+):')
 _VERSION = re.compile(r"version `(\S+)' not found \(required by")
@@ -72,15 +77,15 @@ _ENDS = re.compile(
 )
 
 
-def find_dry_run_obstacle(trial):
-    """Return why the loader of the image cannot be asked (str), None where it can."""
+def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
+    """Return why the loader of the image cannot be run, None if it can."""
     loaded, start, image = trial.process.loaded, trial.program, trial.image
     if trial.container.runtime is None or trial.host.is_partial or image.is_partial:
-        return 'that needs the machine itself, with a container runtime on PATH'
+        return 'it needs the system itself, with a container runtime on PATH'
     if not loaded:
-        return 'there is no file to begin with'
+        return 'there is no file to start with'
     if loaded[0].facts.machine != trial.host.get_machine():
-        return 'it is for %s' % loaded[0].facts.machine
+        return 'the image is for %s' % loaded[0].facts.machine
     interpreter = find_loader_path(trial)
     if not interpreter or not image.exists(interpreter):
         return 'the image has no %s' % (interpreter or 'loader')
@@ -89,15 +94,12 @@ def find_dry_run_obstacle(trial):
     if trial.approach.get('entrypoint') and not any(
         'OSU_SWAP' in (text or '') for _, text in image.read_entrypoint()
     ):
-        return "the entrypoint is not this project's, and would be started"
+        return "the entrypoint is not this project's, and would be run"
     return None
 
 
-def find_listing_obstacle(trial):
-    """
-    Return why the loader, although it can be asked, has no list of the program (str), None where
-    it has.
-    """
+def find_listing_obstacle(trial: Trial) -> Optional[str]:
+    """Return why the loader has no list of this program, None if it has."""
     start = trial.program
     if start.is_static:
         return '%s is linked statically and has no list' % start.path
@@ -106,19 +108,16 @@ def find_listing_obstacle(trial):
     return None
 
 
-def find_loader_path(trial):
-    """Return the path (str) in the image of the loader of the process, None without one."""
+def find_loader_path(trial: Trial) -> Optional[str]:
+    """Return the path of the loader in the image, None without one."""
     return (
         trial.process.loaded[0].facts.interpreter
         or trial.image.read_loader_config(None).interpreter
     )
 
 
-def _list_binds(trial):
-    """
-    Return [(path on this machine, path in the container)] of the module, but for its file
-    (injection.py).
-    """
+def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
+    """Return the module's binds but for its script: [(host path, container path)]."""
     approach, site, host, injected = (
         trial.approach,
         trial.site,
@@ -126,61 +125,60 @@ def _list_binds(trial):
         trial.host_libraries.injected,
     )
     if approach.get('entrypoint'):
-        found = [
-            (one['path'], one['target'])
-            for one in list_entrypoint_folders(
-                approach, site, [(name, one.path) for name, one in injected.items()], host
+        binds = [
+            (folder['path'], folder['target'])
+            for folder in list_entrypoint_folders(
+                approach, site, [(name, facts.path) for name, facts in injected.items()], host
             )
         ]
     else:
         names = map_opened_names(approach, site, host, injected)
-        found = [(one.path, INJECT_FOLDER + '/' + name) for name, one in names.items()]
-    return found + [(host.add_root(path), path) for path in list_bound_files(approach, site, host)]
+        binds = [(facts.path, INJECT_FOLDER + '/' + name) for name, facts in names.items()]
+    return binds + [(host.add_root(path), path) for path in list_bound_files(approach, site, host)]
 
 
-def _render_bound_texts(trial):
-    """Return {path: text} of what the module binds."""
+def _render_bound_texts(trial: Trial) -> Dict[str, str]:
+    """Return {path: text} of the scripts that the module binds."""
     return render_bound_texts(
         trial.approach, trial.site, trial.host, trial.image, trial.host_libraries.injected
     )
 
 
-def _render_wrapper_settings(trial):
-    """
-    Return the lines (str) for a shell with what a wrapper sets for the loader, beside the
-    scripts of the image.
-    """
-    own, lines = (
-        apply_entrypoint(
-            trial.approach,
-            trial.image.evaluate_environment(_render_bound_texts(trial)),
-            trial.host_libraries.injected,
-        ),
-        '',
+def _render_wrapper_settings(trial: Trial) -> str:
+    """Return shell lines with the loader variables that only a wrapper script sets."""
+    environment = apply_entrypoint(
+        trial.approach,
+        trial.image.evaluate_environment(_render_bound_texts(trial)),
+        trial.host_libraries.injected,
     )
+    lines = ''
     for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
-        then, now = (
-            resolve_process_variable(own, name),
+        before, after = (
+            resolve_process_variable(environment, name),
             resolve_process_variable(trial.container.environment, name),
         )
-        if now is None and then is not None:
+        if after is None and before is not None:
             lines += 'unset %s\n' % name
         elif (
-            now is not None and now.value is not None and (then is None or now.value != then.value)
+            after is not None
+            and after.value is not None
+            and (before is None or after.value != before.value)
         ):
-            lines += 'export %s=%s\n' % (name, quote(now.value))
+            lines += 'export %s=%s\n' % (name, quote(after.value))
     return lines
 
 
-def _build_command(trial, folder, more):
+def _build_command(trial: Trial, folder: str, wrapper_settings: str) -> List[str]:
     """
-    Return the command (list of str) of the runtime; folder: str, an empty one, for the scripts that
-    are bound; more: as _render_wrapper_settings() gives it.
+    Return the command of the runtime.
+
+    `folder` is an empty folder for the scripts that are bound; `wrapper_settings` are those of
+    _render_wrapper_settings().
     """
-    through = trial.approach.get('entrypoint')
+    entrypoint = trial.approach.get('entrypoint')
     setting = ''.join('export %s=%s\n' % item for item in sorted(_TRACE.items()))
     last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + (
-        'export OSU_SWAP=require\n' if through else more + setting
+        'export OSU_SWAP=require\n' if entrypoint else wrapper_settings + setting
     )
     binds = _list_binds(trial)
     for number, (path, text) in enumerate(
@@ -192,16 +190,16 @@ def _build_command(trial, folder, more):
         binds.append((file, path))
     program, loader = trial.process.loaded[0].path, find_loader_path(trial)
     start = (
-        [loader]
+        [str(loader)]
         + (['--list'] if trial.process.uses_musl else [])
         + ([] if find_listing_obstacle(trial) else [program])
     )
-    if through:  # it reads past `env NAME=VALUE`, and asks the loader itself
+    if entrypoint:  # It skips `env NAME=VALUE`, and runs the loader itself.
         start = ['env'] + sorted('%s=%s' % item for item in _TRACE.items()) + [program]
     words = [
-        trial.container.runtime['command'],
+        (trial.container.runtime or {})['command'],
         '--quiet',
-        'run' if through else 'exec',
+        'run' if entrypoint else 'exec',
         '--containall',
     ]
     return (
@@ -212,102 +210,105 @@ def _build_command(trial, folder, more):
     )
 
 
-def request_listing(trial, more=''):
-    """
-    Return the Listing of a Trial: what the image's own loader says of it; more: as
-    _render_wrapper_settings() gives it.
-    """
-    problem, begin = find_dry_run_obstacle(trial), time.monotonic()
-    if more and trial.approach.get('entrypoint'):
-        problem = problem or 'a script sets more for the loader, behind the entrypoint'
+def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
+    """Return what the image's loader lists for a Trial."""
+    problem, start = find_dry_run_obstacle(trial), time.monotonic()
+    if wrapper_settings and trial.approach.get('entrypoint'):
+        problem = problem or 'a script sets loader variables after the entrypoint'
     if trial.approach.get('entrypoint'):
         problem = problem or find_listing_obstacle(trial)
     if problem:
         return Listing(None, {}, set(), set(), set(), problem, False, 0.0)
     with tempfile.TemporaryDirectory() as folder:
         proc = subprocess.Popen(
-            _build_command(trial, folder, more),
+            _build_command(trial, folder, wrapper_settings),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env=dict((name, os.environ[name]) for name in _KEPT_VARIABLES if name in os.environ),
+            env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
         )
         try:
             output = proc.communicate(timeout=LIMIT)[0]
         except subprocess.TimeoutExpired:
             os.killpg(proc.pid, signal.SIGKILL)
             proc.communicate()
-            output = b'ended after %d s' % LIMIT
-    found = parse_listing(output.decode('utf-8', 'replace'), time.monotonic() - begin)
+            output = b'terminated after %d s' % LIMIT
+    listing = parse_listing(output.decode('utf-8', 'replace'), time.monotonic() - start)
     return (
-        found._replace(problem=find_listing_obstacle(trial), sure=False)
-        if find_listing_obstacle(trial) and found.environment
-        else found
+        listing._replace(problem=find_listing_obstacle(trial), is_conclusive=False)
+        if find_listing_obstacle(trial) and listing.environment
+        else listing
     )
 
 
-def parse_listing(output, seconds):
-    """Return the Listing of what the runtime and the loader printed (str)."""
+def parse_listing(output: str, seconds: float) -> Listing:
+    """Return the Listing in the output of the runtime and the loader."""
     parts = re.split('(?m)^%s\n' % _MARK, output)
-    environment, said = None, output
+    environment, listed = None, output
     if len(parts) == 3:
         pairs = [line.split('=', 1) for line in parts[1].splitlines() if '=' in line]
-        environment, said = (
-            dict((name, value.replace('\\u000A', '\n')) for name, value in pairs),
+        environment, listed = (
+            {name: value.replace('\\u000A', '\n') for name, value in pairs},
             parts[2],
         )
-    lines = [line for line in said.splitlines() if line.strip()]
-    names, missing, versions, undefined, ends = {}, set(), set(), set(), []
+    lines = [line for line in listed.splitlines() if line.strip()]
+    names: Dict[str, str] = {}
+    missing: Set[str] = set()
+    versions: Set[str] = set()
+    undefined: Set[str] = set()
+    ends: List[str] = []
     for line in lines:
-        found = _LOADS.match(line)
-        if found:
-            names[found.group(1) or posixpath.basename(found.group(2))] = found.group(2)
-        found = _MISSING.match(line)
-        missing.update(filter(None, found.groups() if found else ()))
+        match = _LOADS.match(line)
+        if match:
+            names[match.group(1) or posixpath.basename(match.group(2))] = match.group(2)
+        match = _MISSING.match(line)
+        missing.update(filter(None, match.groups() if match else ()))
         versions.update(_VERSION.findall(line))
         undefined.update(''.join(pair) for pair in _UNDEFINED.findall(line))
         ends += [line] if _ENDS.match(line) else []
-    problem, sure = None, False
+    problem, is_conclusive = None, False
     if environment is None:
-        # the runtime's own word: it could not make the container; but for its script, which another
-        # `exit` has ended
-        sure = 'FATAL' not in output or '/.singularity.d/actions/' in output
+        # With FATAL the runtime reports that it could not create the container, unless the message is
+        # about its action script, which an `exit` of the image's scripts has stopped.
+        is_conclusive = 'FATAL' not in output or '/.singularity.d/actions/' in output
         problem = (
-            'the scripts of the image end before the program'
-            if sure
-            else 'the runtime could not start it'
+            'the scripts of the image stop before the program'
+            if is_conclusive
+            else 'the runtime could not start the container'
         ) + (': ' + escape_line(lines[-1].strip()) if lines else '')
     elif ends:
-        problem, sure = escape_line(ends[0].strip()), True
+        problem, is_conclusive = escape_line(ends[0].strip()), True
     elif not names and not missing:
-        problem = 'it lists nothing' + (': ' + escape_line(lines[-1].strip()) if lines else '')
-    return Listing(environment, names, missing, versions, undefined, problem, sure, seconds)
+        problem = 'the loader lists nothing' + (
+            ': ' + escape_line(lines[-1].strip()) if lines else ''
+        )
+    return Listing(
+        environment, names, missing, versions, undefined, problem, is_conclusive, seconds
+    )
 
 
-def add_listing(trial, approach, program=None):
+def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] = None) -> Trial:
     """
-    Return the Trial after the image's loader was asked: with its Listing, and by the environment
-    that was seen.
+    Return the Trial with the Listing of the image's loader and its environment.
 
-    :param trial: Trial; approach, program: what it was made of, see build_trial(), which raises the
-        errors
+    `approach` and `program` are those of build_trial(), which raises the errors.
     """
-    image, more = trial.image, _render_wrapper_settings(trial)
-    listing = request_listing(trial, more)
+    image, wrapper_settings = trial.image, _render_wrapper_settings(trial)
+    listing = request_listing(trial, wrapper_settings)
     if listing.environment is not None:
         bound = _render_bound_texts(trial)
-        own = image.evaluate_environment(bound)
-        seen = merge_observed_environment(listing.environment, own)
-        if seen != own:
-            image.store_environment(bound, seen, INJECT_FOLDER)
-            before = trial.program.path, more
+        evaluated = image.evaluate_environment(bound)
+        observed = merge_observed_environment(listing.environment, evaluated)
+        if observed != evaluated:
+            image.store_environment(bound, observed, INJECT_FOLDER)
+            before = trial.program.path, wrapper_settings
             trial = build_trial(
                 approach, trial.site, image, trial.host, program, trial.container.runtime
             )
             if (
                 trial.program.path,
                 _render_wrapper_settings(trial),
-            ) != before:  # both may follow from what was not known
+            ) != before:  # The environment was incomplete before.
                 listing = request_listing(trial, _render_wrapper_settings(trial))
     return trial._replace(listing=listing)

@@ -18,7 +18,8 @@ from osu_container.image.image import DefaultLibraries, Image
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
 from osu_container.image.loader import LoadedFile, find_loaded_file
 from osu_container.image.sif import ImageError
-from osu_container.verdict.rules.finding import NOTE, uses_libfabric
+from osu_container.verdict.rules.finding import NOTE
+from osu_container.verdict.rules.questions import uses_libfabric
 from osu_container.verdict.settings import HOST_MPI, list_mpi_families, select_host_mpi
 from osu_container.verdict.site_choice import format_shape
 from osu_container.verdict.trial import (

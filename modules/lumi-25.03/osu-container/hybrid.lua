@@ -13,7 +13,7 @@ MPI:        MPICH 4.2.3 of the image, libfabric 1.22.0 of the host
 image:      osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif
 run:        srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv ... (mpi4py 4.1.2 ports)
-binding:    osu-gpu-bind osu_bw D D: ranks next to GPU and card
+binding:    osu-gpu-bind osu_bw D D: ranks near GPU and network card
 why:        osu-explain; docs/approaches.md of osu-container 1.0.0
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D
 settings:   module load osu-settings/NAME: rccl-alt-read rccl-gdr rccl-strict
@@ -36,8 +36,8 @@ setenv("EBROOTOSUMINCONTAINER", root)
 setenv("EBVERSIONOSUMINCONTAINER", "hybrid")
 
 family("slurm_mpi")                                  -- one MPI at a time
-family("containerbindings")                          -- as the system's modules that bind
-conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings") -- each binds for itself
+family("containerbindings")                          -- as the system's bind modules
+conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings") -- each has its own binds
 local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
 for _, folder in ipairs({ (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images", "/appl/local/containers/easybuild-sif-images", "/appl/local/laifs/containers", "/appl/local/containers" }) do
     local copy = pathJoin(folder, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
@@ -58,7 +58,8 @@ for _, file in ipairs({                              -- bytes at installation
     if size ~= file[2] then table.insert(other, file[1] .. (size and " has changed" or " is gone")) end
 end
 if mode() == "load" and other[1] then
-    LmodMessage("Warning: not as at installation: " .. table.concat(other, "; ") .. ". Programs may fail. " .. "Install it again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild")
+    LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(other, "; ") ..
+        ". Programs may fail. " .. "Install it again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild")
 end
 setenv("SIF", sif)                                   -- names as in LUMI's container modules
 setenv("SIFOSUMINCONTAINER", sif)

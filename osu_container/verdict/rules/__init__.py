@@ -1,8 +1,8 @@
 """
-The rules of the verdict, in the order in which their findings are told. One file a subject.
+The rules of the verdict, one file per subject.
 
-To add a rule: write it in the file of its subject, with the decorator `rule` (name, source) and a
-docstring that says what it decides; put it into RULES; give it cases in
+To add a rule: write it in the file of its subject with the decorator `rule` and a docstring that
+says what it decides, list it in RULES where its findings should be reported, and give it cases in
 tests/helpers/verdict_cases.py.
 """
 
@@ -17,6 +17,7 @@ from osu_container.verdict.rules import (
     started_scripts,
 )
 
+#: All rules. Findings of the same level are reported in this order.
 RULES = [
     machine.check_host_paths,
     described_host.unknown_host,

@@ -1,97 +1,103 @@
-"""The MPI of the image: its ABI, how its ranks are started, which of the host's fits it."""
+"""Rules on the MPI of the image: its ABI, its PMI, and whether the host's MPI fits it."""
 
 import re
+from typing import Any, Dict, Iterator
 
-from osu_container.image.image import MPI_FAMILIES
+from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.verdict import launching
-from osu_container.verdict.rules.finding import find_loaded_mpi, format_library, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, rule
+from osu_container.verdict.rules.questions import find_loaded_mpi, find_mpi_path, format_library
 from osu_container.verdict.settings import list_mpi_families, select_pmi
+from osu_container.verdict.trial import Trial
 
 
 @rule(
     'other MPI',
     source='mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary Interface; '
     'pmodels/mpich PR 7867; github.com/cea-hpc/wi4mpi; mpixlate(1) of CPE 24.11',
+    facts=('pmi',),
 )
-def other_mpi_family(trial):
+def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     """
-    The soname of the image's libmpi is that of the approach's MPI, where libraries of the host come
-    in; an approach that takes nothing of the host wants only that srun can start it.
+    The image's MPI has the ABI of the approach's MPI.
+
+    An approach that injects no library only needs an MPI that srun can start.
     """
-    speaks = (trial.mpi or {}).get('pmi')
-    apart = speaks and _find_required_pmi(trial) not in speaks
+    protocols = (trial.mpi or {}).get('pmi') or []
+    cannot_start = protocols and _find_required_pmi(trial) not in protocols
     if trial.family not in list_mpi_families(trial.approach) and (
-        trial.approach['inject'] or apart
+        trial.approach['inject'] or cannot_start
     ):
-        for one in report_other_mpi(
+        for finding in report_other_mpi(
             trial.family, trial.soname, trial.approach, trial.image, trial.site
         ):
             yield (
-                one
+                finding
                 if trial.approach['inject']
-                else one._replace(
-                    reason="%s, and %s cannot start it (it speaks %s)"
-                    % (one.reason, _format_site_pmi(trial), ', '.join(speaks))
+                else finding._replace(
+                    reason='%s, and %s cannot start it (its PMI: %s)'
+                    % (finding.reason, _format_site_pmi(trial), ', '.join(protocols))
                 )
             )
 
 
-#: Family of an image's MPI -> what to do where the approach is for another one
+#: Family of the image's MPI -> remedy where the approach needs another one
 _REMEDIES = {
-    'Open MPI': "build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI, MVAPICH); or translate the calls "
-    "as they are made: Wi4MPI, or mpixlate on HPE Cray systems (docs/abi.md)",
-    'MPICH ABI': 'take approach opensource, hybrid, bind or pure',
-    'the standard ABI of MPI 5': 'take approach opensource, hybrid, bind or pure',
-    'the standard ABI of MPI 5 under a wrong soname': "take approach opensource, hybrid or pure; or build the programs "
-    "with MPICH 5.0.2 or newer: those of 5.0.0 and 5.0.1 ask for a "
-    "name that no other MPI has (docs/abi.md)",
-    'MPICH under Debian\'s own soname': "take approach pure; or build the programs with an MPICH whose library is "
-    "libmpi.so.12, or have those there ask for it, by patchelf and a link "
-    "(docs/your-own-container.md): no MPI of a host has the name that Debian's "
-    "ask for (docs/abi.md)",
+    'Open MPI': 'build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI, '
+    'MVAPICH); or translate the calls at run time with Wi4MPI, or with mpixlate '
+    'on HPE Cray systems (docs/abi.md)',
+    'MPICH ABI': 'use approach opensource, hybrid, bind or pure',
+    'the standard ABI of MPI 5': 'use approach opensource, hybrid, bind or pure',
+    'the standard ABI of MPI 5 under a wrong soname': (
+        'use approach opensource, hybrid or pure; or build the programs with MPICH '
+        '5.0.2 or newer: programs built with 5.0.0 and 5.0.1 need a soname that no '
+        'other MPI has (docs/abi.md)'
+    ),
+    'MPICH under Debian\'s own soname': "use approach pure; or build the programs with an MPICH whose library is "
+    "libmpi.so.12, or patch them to need that soname with patchelf and a link "
+    "(docs/your-own-container.md): no host MPI has the soname of Debian's MPICH "
+    "(docs/abi.md)",
 }
 
 
-def report_other_mpi(family, soname, approach, image, site):
-    """
-    Yield the Finding that family (str, with soname) of the image is not the MPI of approach on
-    site (dicts).
-    """
+def report_other_mpi(
+    family: str, soname: str, approach: Dict[str, Any], image: Image, site: Dict[str, Any]
+) -> Iterator[Finding]:
+    """Yield the finding that the image's MPI is not one that the approach needs."""
     remedy = _REMEDIES[family]
-    if family == 'Open MPI':  # its own approach first, where ranks can be started
+    if family == 'Open MPI':  # Prefer approach openmpi on a site that can start it.
         remedy = (
-            'take approach openmpi; or '
+            'use approach openmpi; or '
             if family in site['pmi']['value']
-            else 'approach openmpi needs PMIx, which %s of this site has not; so '
+            else 'approach openmpi needs PMIx, which %s of this site lacks; so '
             % launching.select_launcher_command(site)
         ) + remedy
-    wanted = [
-        "%s (%s)" % (one, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == one)[-1])
-        for one in list_mpi_families(approach)
+    families = [
+        "%s (%s)" % (each, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == each)[-1])
+        for each in list_mpi_families(approach)
     ]
     yield make_finding(
         'fails',
-        "the image's MPI is %s (%s), approach '%s' is for %s"
-        % (family, soname, approach['name'], ', '.join(wanted)),
+        "the image's MPI is %s (%s), but approach '%s' needs %s"
+        % (family, soname, approach['name'], ', '.join(families)),
         [(image.path, soname)],
         remedy,
     )
 
 
-def _find_required_pmi(trial):
-    """Return what the MPI of the approach must speak (str) to be started on the site."""
+def _find_required_pmi(trial: Trial) -> str:
+    """Return the PMI that the approach's MPI needs to be started on the site."""
     return launching.resolve_pmi_protocol(
         launching.select_launcher(trial.site), select_pmi(trial.approach, trial.site)
     )
 
 
-def _format_site_pmi(trial):
-    """Return how the site starts ranks for the approach (str): 'srun --mpi=pmi2'."""
+def _format_site_pmi(trial: Trial) -> str:
+    """Return how the site starts ranks for the approach, such as 'srun --mpi=pmi2'."""
     return launching.format_site_pmi(trial.site, select_pmi(trial.approach, trial.site))
 
 
-#: Libraries by which it shows of which Open MPI something is: their soname tells 4 (.so.40) from 5
-#: (.so.80)
+#: Inner libraries of Open MPI, whose sonames distinguish release 4 (.so.40) from 5 (.so.80)
 _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
 
 
@@ -100,30 +106,32 @@ _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
     source='steps on two nodes, 2026-11-26: Fortran of 4.1.4 over 5.0.11 ends in MPI_Init, '
     'of 5.0.7 over 4.1.8 and 4.1.4 at an undefined symbol; docs.open-mpi.org, '
     'v5.0.x, ABI compatibility',
+    facts=('host',),
 )
-def two_builds(trial):
+def two_builds(trial: Trial) -> Iterator[Finding]:
     """
-    Over the host's Open MPI runs whatever asks for libmpi.so.40 alone: programs of 4 over 5 and the
-    other way round. What also asks for the inner libraries of the image's own, as its Fortran and
-    C++ bindings do, must be of the host's series.
+    A program over the host's Open MPI needs no inner library of the image's Open MPI.
+
+    Programs that need only libmpi.so.40 run over any release from 4 on. The Fortran and C++
+    bindings of the image also need its inner libraries, so they must be of the host's series.
     """
     mpi = find_loaded_mpi(trial)
     if mpi is None or mpi.origin != 'host' or trial.family != 'Open MPI':
         return
-    for one in trial.process.loaded:
-        if one.origin == 'image' and _OPEN_MPI_LIBRARY.match(one.name):
+    for library in trial.process.loaded:
+        if library.origin == 'image' and _OPEN_MPI_LIBRARY.match(library.name):
             yield make_finding(
                 'fails',
-                "%s needs %s of the image's own Open MPI, and the host's is %s: two of them in one "
-                "process end in MPI_Init"
+                "%s needs %s of the image's Open MPI, but the host's is %s: two of them in "
+                "one process fail in MPI_Init"
                 % (
-                    format_library(one.requester) if one.requester else 'the program',
-                    one.name,
+                    format_library(library.requester) if library.requester else 'the program',
+                    library.name,
                     (trial.mpi or {}).get('release') or 'of another series',
                 ),
-                [(one.facts.path, one.name)],
-                'take approach openmpi, or an image with the series of the '
-                'host; C programs without Fortran or C++ bindings of MPI run over both',
+                [(library.facts.path, library.name)],
+                'use approach openmpi, or an image with the series of the host; C programs '
+                'without Fortran or C++ bindings of MPI run over both',
             )
             return
 
@@ -131,76 +139,83 @@ def two_builds(trial):
 @rule(
     'two MPIs',
     source='MPI 5.0, Application Binary Interface: handles of MPICH are int, of Open MPI pointers',
+    facts=(),
 )
-def two_mpis(trial):
+def two_mpis(trial: Trial) -> Iterator[Finding]:
     """
-    One process has one MPI: a library that was built with another one would call the functions
-    of the first.
+    A process has one MPI.
+
+    A library that was built with another MPI would call the functions of the first one.
     """
-    found = [one for one in trial.process.loaded if one.facts.soname in MPI_FAMILIES]
-    abis = [
-        MPI_FAMILIES[one.facts.soname].replace(" under Debian's own soname", ' ABI')
-        for one in found
+    libraries = [
+        library for library in trial.process.loaded if library.facts.soname in MPI_FAMILIES
     ]
-    for one, abi in zip(found, abis):
-        if abi != abis[0] and one.requester:
+    abis = [
+        MPI_FAMILIES[library.facts.soname or ''].replace(" under Debian's own soname", ' ABI')
+        for library in libraries
+    ]
+    for library, abi in zip(libraries, abis):
+        if abi != abis[0] and library.requester:
             yield make_finding(
                 'unknown',
-                "%s needs %s, beside %s: its calls go to the one that ld.so finds first, whose "
-                "constants are others"
-                % (format_library(one.requester), one.name, format_library(found[0])),
-                [(each.facts.path, each.facts.soname) for each in (found[0], one)],
-                'take a build of it with the MPI of the program',
+                '%s needs %s in addition to %s: its calls reach the MPI that ld.so finds '
+                'first, whose constants differ'
+                % (format_library(library.requester), library.name, format_library(libraries[0])),
+                [(each.facts.path, each.facts.soname or '') for each in (libraries[0], library)],
+                'use a build of it with the MPI of the program',
             )
             return
 
 
-@rule('PMI', source='srun(1), --mpi')
-def check_pmi(trial):
-    """
-    The MPI speaks what the site's srun offers, and what starts the program leaves it what srun
-    says to a rank.
-    """
-    alone = trial.program.launched_program.isolating_command
-    if alone:
+@rule('PMI', source='srun(1), --mpi', facts=('pmi', 'host'), needs_process=True)
+def check_pmi(trial: Trial) -> Iterator[Finding]:
+    """The MPI supports the site's PMI, and its rank gets the variables that srun sets."""
+    command = trial.program.launched_program.isolating_command
+    if command:
         yield make_finding(
             'fails',
-            "%s takes away the variables by which %s tells a rank which it is: every rank would "
-            "be alone" % (alone, launching.select_launcher_command(trial.site)),
-            [(trial.image.path, alone)],
-            'take only single variables away (env -u NAME)',
+            '%s unsets the variables by which %s tells each rank its number: every rank '
+            'would run alone' % (command, launching.select_launcher_command(trial.site)),
+            [(trial.image.path, command)],
+            'unset only single variables (env -u NAME)',
         )
         return
-    wanted, speaks = _find_required_pmi(trial), (trial.mpi or {}).get('pmi')
-    if speaks and wanted not in speaks:
+    protocol, protocols = _find_required_pmi(trial), (trial.mpi or {}).get('pmi')
+    if protocols and protocol not in protocols:
         yield make_finding(
             'fails',
-            "%s of this site is not what the MPI speaks (%s): every rank would be alone"
-            % (_format_site_pmi(trial), ', '.join(speaks)),
-            [(find_loaded_mpi(trial).facts.path, 'speaks ' + ', '.join(speaks))],
+            '%s of this site does not match the PMI of the MPI (%s): every rank would '
+            'run alone' % (_format_site_pmi(trial), ', '.join(protocols)),
+            [(find_mpi_path(trial), 'PMI ' + ', '.join(protocols))],
             'use an approach with another MPI',
         )
-    elif not speaks and trial.family == 'Open MPI' and wanted != 'pmix' and find_loaded_mpi(trial):
+    elif (
+        not protocols
+        and trial.family == 'Open MPI'
+        and protocol != 'pmix'
+        and find_loaded_mpi(trial)
+    ):
         yield make_finding(
             'unknown',
-            "what PMI this Open MPI speaks is not in its file; most speak PMIx alone, and %s "
-            "would leave every rank alone" % _format_site_pmi(trial),
-            [(find_loaded_mpi(trial).facts.path, 'no release')],
-            'take approach openmpi',
+            'cannot tell which PMI this Open MPI supports; most support only PMIx, and '
+            'with %s every rank would run alone' % _format_site_pmi(trial),
+            [(find_mpi_path(trial), 'no release')],
+            'use approach openmpi',
         )
 
 
-@rule('no program', source='docs/check.md')
-def no_program(trial):
+@rule('no program', source='docs/check.md', facts=())
+def no_program(trial: Trial) -> Iterator[Finding]:
     """
-    It is known which MPI the program uses: it needs a library, or is a Python with mpi4py. Of a
-    launcher, a program that opens MPI by itself, and a script that cannot be followed it is not:
-    then the other rules speak of the image's MPI by itself.
+    Check knows which MPI the program uses.
+
+    It cannot tell for some launchers and scripts, and for programs that open MPI at run time: the
+    other rules then judge the image's MPI by itself.
     """
     if trial.program.unknown_reason:
         yield make_finding(
             'unknown',
-            "which MPI the program gets is not known: %s" % trial.program.unknown_reason,
+            "the program's MPI is undetermined: %s" % trial.program.unknown_reason,
             [
                 ('image:' + path, 'a script')
                 for path, _ in trial.program.launched_program.scripts[:1]
@@ -210,8 +225,8 @@ def no_program(trial):
         )
 
 
-#: How to tell which program is meant
+#: Remedy where the program that uses MPI cannot be determined
 PROGRAM_REMEDY = (
-    "name the program that uses MPI: --program PATH of `osu-container check`, or a line as --program 'env A=1 "
-    "/opt/my/program'"
+    "name the program that uses MPI: --program PATH of `osu-container check`, or "
+    "a command line such as --program 'env A=1 /opt/my/program'"
 )

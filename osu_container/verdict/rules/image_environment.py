@@ -1,15 +1,16 @@
 """
-The environment that the runtime makes: what the image sets, and what nobody can tell of it
-beforehand.
+Rules on the environment in the container: what the image sets, and what cannot be predicted.
 """
 
 import posixpath
 import re
+from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 from osu_container.base import shell
 from osu_container.image.environment import (
     SCRIPTS_FOLDER,
     UNSET,
+    Variable,
     get_exported_value,
     parse_folder_list,
     resolve_process_variable,
@@ -22,23 +23,22 @@ from osu_container.verdict.layers import (
     resolve_variable,
     split_provider,
 )
-from osu_container.verdict.rules.finding import (
-    NOTE,
+from osu_container.verdict.rules.finding import NOTE, RULES_BY_NAME, Finding, make_finding, rule
+from osu_container.verdict.rules.questions import (
     compute_module_values,
     find_loaded_mpi,
     find_network_layer,
     find_provider,
     find_provider_variable,
     format_library,
-    make_finding,
-    rule,
     uses_libfabric,
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
+from osu_container.verdict.trial import Trial
 
 #: Variables by which libfabric and MPI choose the network or how ranks find each other:
 #: fi_provider(7), README.envvar of MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters,
-#: pmi2 and PMIx of Slurm. The rest is for tuning
+#: pmi2 and PMIx of Slurm. Other variables only tune.
 _DECIDING = {
     'libfabric': re.compile(r'FI_(PROVIDER(_PATH)?|\w+_IFACE|\w+_(DOMAIN|DEVICE)_NAME)$'),
     'MPICH': re.compile(
@@ -55,247 +55,259 @@ _DECIDING = {
 }
 
 
-def _list_evidence(name, one):
-    """Return [(file and line, what it does)] of the Variable name (str)."""
+def _list_evidence(name: str, variable: Variable) -> List[Tuple[str, str]]:
+    """Return the evidence that a script of the image sets a variable."""
     return [
         (
-            one.location or 'the module',
-            'sets %s' % name if one.reason is None else '%s: %s' % (name, one.reason),
+            variable.location or 'the module',
+            'sets %s' % name if variable.reason is None else '%s: %s' % (name, variable.reason),
         )
     ]
 
 
-def _format_change(name, one):
-    """
-    Return what the image does with the variable name (str); one: Variable, None for one that is
-    not there.
-    """
-    return 'sets %s=%s' % (name, one.value) if one and one.value else 'takes %s away' % name
+def _format_change(name: str, variable: Optional[Variable]) -> str:
+    """Return how the image changes a variable; None for one that it unsets."""
+    return (
+        'sets %s=%s' % (name, variable.value) if variable and variable.value else 'unsets %s' % name
+    )
 
 
-@rule('start of the container', source='action script of Apptainer 1.4.5')
-def check_container_start(trial):
-    """The scripts of the image leave it to the runtime to start the program."""
+@rule('start of the container', source='action script of Apptainer 1.4.5', facts=())
+def check_container_start(trial: Trial) -> Iterator[Finding]:
+    """The environment scripts of the image do not stop the start of the program."""
     if not trial.image.is_partial and not trial.image.list_folder(SCRIPTS_FOLDER):
         yield make_finding(
             NOTE,
-            "the image has no %s, so that the module's %s is all that the runtime reads there: what "
-            "you give as APPTAINERENV_NAME does not come in"
+            "the image has no %s, so the runtime reads only the module's %s there: "
+            "variables APPTAINERENV_NAME have no effect"
             % (SCRIPTS_FOLDER, posixpath.basename(TARGET)),
             [(trial.image.path, 'no %s' % SCRIPTS_FOLDER)],
-            '`apptainer build NEW.sif %s` makes it' % shell.quote_path(trial.image.path),
+            'run `apptainer build NEW.sif %s`, which adds the folder'
+            % shell.quote_path(trial.image.path),
         )
-    ends = trial.container.environment.exit_point
-    if ends:
-        sure, where, why = ends
+    exit_point = trial.container.environment.exit_point
+    if exit_point:
+        is_certain, location, why = exit_point
         yield make_finding(
-            'fails' if sure else 'unknown',
-            "a script of the image %s: %s, %s"
+            'fails' if is_certain else 'unknown',
+            'a script of the image %s: %s, %s'
             % (
-                'ends the start of the container' if sure else 'may end the start of the container',
-                where,
+                'stops the start of the container'
+                if is_certain
+                else 'may stop the start of the container',
+                location,
                 why,
             ),
-            [(where, why)],
-            'take that out of the environment scripts of the image',
+            [(location, why)],
+            'remove that from the environment scripts of the image',
         )
     for path, why in trial.container.environment.problems:
         yield make_finding(
             NOTE,
-            "%s, among the environment scripts of the image, %s; the runtime passes over it"
+            'the runtime skips %s, one of the environment scripts of the image, which %s'
             % (path, why),
             [(path, why)],
-            'take it out of the image',
+            'remove it from the image',
         )
 
 
-def list_ambiguous_libraries(trial):
-    """
-    Return names (sorted list of str) of libraries for which an unknown LD_LIBRARY_PATH may have
-    another file.
-    """
+def list_ambiguous_libraries(trial: Trial) -> List[str]:
+    """Return the libraries that an unknown LD_LIBRARY_PATH may resolve to another file."""
     environment = trial.container.environment
-    _, complete = parse_folder_list(
+    _, is_complete = parse_folder_list(
         environment.variables.get('LD_LIBRARY_PATH') or environment.default, True
     )
-    if complete or trial.image.is_partial:
+    if is_complete or trial.image.is_partial:
         return []
-    sure = set(trial.container.library_path)
-    wanted = dict(
-        (posixpath.basename(one.path), one.path)
-        for one in trial.process.loaded
-        if posixpath.dirname(one.path) not in sure
-    )
-    wanted.update((name, None) for name, _ in trial.process.missing)
-    names = '|'.join(re.escape(name) for name in sorted(wanted))
+    folders = set(trial.container.library_path)
+    paths: Dict[str, Optional[str]] = {
+        posixpath.basename(library.path): library.path
+        for library in trial.process.loaded
+        if posixpath.dirname(library.path) not in folders
+    }
+    paths.update((name, None) for name, _ in trial.process.missing)
+    names = '|'.join(re.escape(name) for name in sorted(paths))
     return sorted(
         set(
             posixpath.basename(path)
             for path in trial.image.find_files('.*/(?:%s)' % names)
-            if wanted[posixpath.basename(path)] is None
-            or trial.image.resolve(path) != trial.image.resolve(wanted[posixpath.basename(path)])
+            for expected in [paths[posixpath.basename(path)]]
+            if expected is None or trial.image.resolve(path) != trial.image.resolve(expected)
         )
     )
 
 
-@rule('unknown environment', source='image/environment.py')
-def check_unknown_environment(trial):
+@rule('unknown environment', source='image/environment.py', facts=())
+def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
-    What the image's scripts set is followed as far as it can be; where another value would
-    change the verdict, it is unknown.
+    A value that check cannot evaluate in the image's scripts makes the verdict unknown.
+
+    Only where another value would change the verdict.
     """
     path = (
         trial.container.environment.variables.get('LD_LIBRARY_PATH')
         or trial.container.environment.default
     )
     names = list_ambiguous_libraries(trial)
-    if names:
-        some = ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
+    if path and names:
+        listed = ', '.join(names[:5]) + (
+            ' and %d more' % (len(names) - 5) if len(names) > 5 else ''
+        )
         yield make_finding(
             'unknown',
-            "the LD_LIBRARY_PATH of the image is not known (%s: %s), and the image has %s in more "
-            "than one place, or off the path that is known" % (path.location, path.reason, some),
+            'cannot evaluate the LD_LIBRARY_PATH of the image (%s: %s), and the image '
+            'has %s in several folders, or outside the evaluated part of the path'
+            % (path.location, path.reason, listed),
             _list_evidence('LD_LIBRARY_PATH', path),
-            'set it in the image by `export LD_LIBRARY_PATH=/folder:'
-            '$LD_LIBRARY_PATH`; `osu-container proof` tells what a run loaded',
+            'set it in the image with `export LD_LIBRARY_PATH=/folder:$LD_LIBRARY_PATH`; '
+            'after a run `osu-container proof` reports what it loaded',
         )
-    found = [
-        (name, resolve_process_variable(trial.container.environment, name))
+    variables = [
+        (name, variable)
         for name in ('LD_PRELOAD', 'LD_AUDIT')
+        for variable in [resolve_process_variable(trial.container.environment, name)]
+        if variable and variable.value is None
     ]
-    found = [(name, one) for name, one in found if one and one.value is None]
-    if found:
+    if variables:
         yield make_finding(
             'unknown',
-            "what the image sets %s to is not known (%s: %s)"
-            % (' and '.join(name for name, _ in found), found[0][1].location, found[0][1].reason),
-            [item for name, one in found for item in _list_evidence(name, one)],
-            'write its value into the script as it is, or take it out',
+            'cannot evaluate what the image sets %s to (%s: %s)'
+            % (
+                ' and '.join(name for name, _ in variables),
+                variables[0][1].location,
+                variables[0][1].reason,
+            ),
+            [item for name, variable in variables for item in _list_evidence(name, variable)],
+            'write its literal value into the script, or remove it',
         )
 
 
-@rule('loader of the image', source='ld.so(8)')
-def check_loader_variables(trial):
+@rule('loader of the image', source='ld.so(8)', facts=())
+def check_loader_variables(trial: Trial) -> Iterator[Finding]:
     """
-    What the image preloads comes before all else; LD_AUDIT and DT_AUDIT may put any library in the
-    place of another; and a program that is setuid or setgid, or has capabilities, may get no
+    Nothing of the image changes which libraries ld.so loads.
+
+    Libraries that the image preloads come before all others. LD_AUDIT and DT_AUDIT may replace any
+    library. A program that is setuid or setgid, or has capabilities, may run without
     LD_LIBRARY_PATH (AT_SECURE).
     """
-    first = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
-    for what in [] if first is None or trial.process.uses_musl else first.facts.audit:
-        yield make_finding(
-            'unknown',
-            "%s has DT_AUDIT %s, by which ld.so may load other libraries than it finds"
-            % (format_library(first), what),
-            [(first.facts.path, 'DT_AUDIT ' + what)],
-            'link it without -Wl,--audit',
-        )
-    rights = (
-        trial.image.find_privileges(first.path)
-        if first and trial.image.exists(first.path)
+    program = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
+    if program and not trial.process.uses_musl:
+        for audit_library in program.facts.audit:
+            yield make_finding(
+                'unknown',
+                '%s has DT_AUDIT %s, with which ld.so may load other libraries than predicted'
+                % (format_library(program), audit_library),
+                [(program.facts.path, 'DT_AUDIT ' + audit_library)],
+                'link it without -Wl,--audit',
+            )
+    privileges = (
+        trial.image.find_privileges(program.path)
+        if program and trial.image.exists(program.path)
         else None
     )
-    if rights:
+    if program and privileges:
         yield make_finding(
             'unknown',
-            "%s is %s: where the runtime lets it be that, ld.so passes over LD_LIBRARY_PATH and "
-            "LD_PRELOAD" % (format_library(first), rights),
-            [(first.facts.path, rights)],
-            'take that from the file: chmod ug-s, setcap -r',
+            '%s is %s: if the runtime honours that, ld.so ignores LD_LIBRARY_PATH and '
+            'LD_PRELOAD' % (format_library(program), privileges),
+            [(program.facts.path, privileges)],
+            'remove that from the file: chmod ug-s, setcap -r',
         )
-    for path, by in trial.container.preload:
-        one = (
+    for path, cause in trial.container.preload:
+        variable = (
             resolve_process_variable(trial.container.environment, 'LD_PRELOAD')
-            if by == 'LD_PRELOAD'
+            if cause == 'LD_PRELOAD'
             else None
         )
-        where = one.location if one and one.location else by
+        location = variable.location if variable and variable.location else cause
         yield make_finding(
             NOTE,
-            "the image preloads %s (%s): what it defines comes before the same of all other libraries"
-            % (path, where),
-            [(where, path)],
-            'take it out of the image where nothing needs it',
+            'the image preloads %s (%s), whose symbols take precedence over those of all '
+            'other libraries' % (path, location),
+            [(location, path)],
+            'remove it from the image if nothing needs it',
         )
     for name in ('LD_AUDIT', 'LD_TRACE_LOADED_OBJECTS', 'LD_ASSUME_KERNEL'):
-        one = resolve_process_variable(trial.container.environment, name)
+        variable = resolve_process_variable(trial.container.environment, name)
         if (
-            not one
-            or not one.value
+            not variable
+            or not variable.value
             or name == 'LD_AUDIT'
             and not any(
-                trial.image.exists(path) or '/' not in path for path in one.value.split(':')
+                trial.image.exists(path) or '/' not in path for path in variable.value.split(':')
             )
         ):
             continue
         if name == 'LD_TRACE_LOADED_OBJECTS':
             yield make_finding(
                 'fails',
-                "the image sets %s: ld.so lists libraries and does not start the program" % name,
-                _list_evidence(name, one),
-                'take it out of the image',
+                'the image sets %s: ld.so lists libraries and does not start the program' % name,
+                _list_evidence(name, variable),
+                'remove it from the image',
             )
         else:
             yield make_finding(
                 'unknown',
-                "the image sets %s=%s, by which ld.so may load other libraries than it finds"
-                % (name, one.value),
-                _list_evidence(name, one),
-                'take it out of the image',
+                'the image sets %s=%s, with which ld.so may load other libraries than '
+                'predicted' % (name, variable.value),
+                _list_evidence(name, variable),
+                'remove it from the image',
             )
 
 
-def _is_netmod_usable(trial, value, ours):
-    """
-    MPIR_CVAR_CH4_NETMOD: one of two that libmpi has; where it has one only, that runs whatever
-    the variable says.
-    """
+def _is_netmod_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+    """Return whether MPIR_CVAR_CH4_NETMOD names a netmod of libmpi, or cannot matter."""
     device = (trial.mpi or {}).get('device') or []
     netmods = [name.partition(':')[2] for name in device if name.startswith('ch4:')]
-    return bool(netmods) and (
-        len(netmods) < 2 or value in netmods
-    )  # the rules "netmod" and "UCX" go by it
+    # Where libmpi has one netmod, it uses that whatever the variable says. The rules "netmod" and
+    # "UCX" evaluate the variable.
+    return bool(netmods) and (len(netmods) < 2 or value in netmods)
 
 
-def _is_provider_named(trial, value, ours):
-    """A provider by its name, beside FI_PROVIDER, which leaves libfabric only one."""
+def _is_provider_named(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+    """Return whether FI_PROVIDER, which leaves only one provider, is known by name."""
     return bool(find_provider(trial))
 
 
-def _are_plugins_usable(trial, value, ours):
+def _are_plugins_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
     """
-    FI_PROVIDER_PATH: the rule "no provider" knows what is found there. Of a plug-in of the image
-    and the same provider in libfabric itself the newer one is taken, and a libfabric of another
-    build may not be able to drive it. With tcp goes rxm, where it is asked for.
+    Return whether libfabric can use the providers that FI_PROVIDER_PATH adds.
+
+    The rule "no provider" knows which exist. libfabric uses the newer one of a plug-in and the same
+    provider built into it, and a libfabric of another build may not support the plug-in. With tcp
+    the provider rxm counts where it is requested.
     """
     fabric = trial.fabric or {}
-    files, own = fabric.get('files', {}), parse_release(fabric.get('release'))
-    both = (
+    files, release = fabric.get('files', {}), parse_release(fabric.get('release'))
+    names = (
         set(split_provider(find_provider(trial) or '') + ['rxm'])
         & set(files)
         & set(fabric.get('inside', []))
     )
-    one_build = both and find_loaded_file(trial.process, 'libfabric.so.1').origin == 'image'
+    library = find_loaded_file(trial.process, 'libfabric.so.1')
+    is_image_build = library is not None and library.origin == 'image'
     return all(
-        files[name] and (files[name] < own or one_build and files[name] == own) for name in both
+        files[name] and (files[name] < release or is_image_build and files[name] == release)
+        for name in names
     )
 
 
-def _are_fabrics_usable(trial, value, ours):
-    """I_MPI_FABRICS: libfabric between nodes, with or without shared memory within one."""
+def _are_fabrics_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+    """Return whether I_MPI_FABRICS selects libfabric between nodes."""
     return value in ('ofi', 'shm:ofi')
 
 
-def _is_prefix_usable(trial, value, ours):
-    """OPAL_PREFIX: where Open MPI lies; it finds its parts below."""
+def _is_prefix_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+    """Return whether OPAL_PREFIX is the folder of the Open MPI in the process."""
     mpi = find_loaded_mpi(trial)
-    return bool(mpi) and posixpath.normpath(mpi.path).startswith(value.rstrip('/') + '/lib')
+    folder = value.rstrip('/') + '/lib'
+    return mpi is not None and posixpath.normpath(mpi.path).startswith(folder)
 
 
-#: Variable -> function of (Trial, value of the image, that of the module or None): whether nothing
-#: speaks against it. Measured by random pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to
-#: 2021.18, Open MPI 4.1.8 and 5.0.11.
-_VARIABLE_CHECKS = {
+#: Variable -> function that returns whether the image's value is harmless. Measured with random
+#: pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to 2021.18, Open MPI 4.1.8 and 5.0.11.
+_VARIABLE_CHECKS: Dict[str, Callable[[Trial, str, Optional[str]], bool]] = {
     'MPIR_CVAR_CH4_NETMOD': _is_netmod_usable,
     'MPIR_CVAR_OFI_USE_PROVIDER': _is_provider_named,
     'FI_PROVIDER_PATH': _are_plugins_usable,
@@ -308,164 +320,187 @@ _VARIABLE_CHECKS = {
 @rule(
     "image's variables",
     source='action script of Apptainer 1.4.5: what the image sets wins over the host; random pairs',
+    facts=('provider',),
 )
-def check_image_variables(trial):
-    """Variables of the image win over those of the module: what they choose is what runs."""
-    ours, family = compute_module_values(trial), (trial.mpi or {}).get('family')
+def check_image_variables(trial: Trial) -> Iterator[Finding]:
+    """No variable of the image, which wins over the module's, chooses the network."""
+    module_values, family = compute_module_values(trial), (trial.mpi or {}).get('family', '')
     patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
     names = set(
         name
         for name in trial.container.environment.variables
-        if name in ours or any(pattern and pattern.match(name) for pattern in patterns)
+        if name in module_values or any(pattern and pattern.match(name) for pattern in patterns)
     )
     if trial.container.environment.default not in (None, UNSET):
-        names |= set(name for name in ours if uses_libfabric(trial) or not name.startswith('FI_'))
-    lost = {}  # (why, at) -> names that one place makes unknown
+        names |= set(
+            name for name in module_values if uses_libfabric(trial) or not name.startswith('FI_')
+        )
+    # (reason, location) -> the variables that become unknown there
+    unknown: Dict[Tuple[str, str], List[str]] = {}
     for name in sorted(names - {'FI_PROVIDER'}):
-        one = resolve_process_variable(trial.container.environment, name, ours.get(name))
-        if one and one.value is not None and one.value == ours.get(name):
+        variable = resolve_process_variable(
+            trial.container.environment, name, module_values.get(name)
+        )
+        if variable and variable.value is not None and variable.value == module_values.get(name):
             continue
-        fixed = trial.approach['unset'] + trial.approach.get('exports', [])
-        if one is None and name not in ours or name in [entry['name'] for entry in fixed]:
+        entries = trial.approach['unset'] + trial.approach.get('exports', [])
+        if (
+            variable is None
+            and name not in module_values
+            or name in [entry['name'] for entry in entries]
+        ):
             continue
         if (
             name in _VARIABLE_CHECKS
-            and one
-            and one.value
-            and _VARIABLE_CHECKS[name](trial, one.value, ours.get(name))
+            and variable
+            and variable.value
+            and _VARIABLE_CHECKS[name](trial, variable.value, module_values.get(name))
         ):
             continue
-        at = (one or trial.container.environment.variables[name]).location
-        if one and one.value is None:
-            lost.setdefault((one.reason, at), []).append(name)
+        location = (variable or trial.container.environment.variables[name]).location or ''
+        if variable and variable.value is None:
+            unknown.setdefault((variable.reason or '', location), []).append(name)
             continue
         yield make_finding(
             'unknown',
-            "the image %s (%s)%s; what then runs no rule says"
-            % (_format_change(name, one), at, _format_replaced_values([name], ours)),
-            [(at, name)],
-            'take it out of the image, or export APPTAINERENV_%s with another value: that wins over the image'
-            % name,
+            'the image %s (%s)%s, and no rule covers the effect'
+            % (
+                _format_change(name, variable),
+                location,
+                _format_replaced_values([name], module_values),
+            ),
+            [(location, name)],
+            'remove it from the image, or export APPTAINERENV_%s with another value, '
+            'which wins over the image' % name,
         )
-    for (why, at), several in sorted(lost.items()):
+    for (reason, location), unknown_names in sorted(unknown.items()):
         yield make_finding(
             'unknown',
-            "%s may be anything: %s (%s)%s; what then runs no rule says"
-            % (' and '.join(several), why, at, _format_replaced_values(several, ours)),
-            [(at, name) for name in several],
-            'take that out of the image, or export APPTAINERENV_%s with another value: that wins over it'
-            % several[0],
+            'cannot evaluate %s: %s (%s)%s, and no rule covers the effect'
+            % (
+                ' and '.join(unknown_names),
+                reason,
+                location,
+                _format_replaced_values(unknown_names, module_values),
+            ),
+            [(location, name) for name in unknown_names],
+            'remove that from the image, or export APPTAINERENV_%s with another value, '
+            'which wins over the image' % unknown_names[0],
         )
 
 
-def _format_replaced_values(names, ours):
-    """
-    Return what the module has of names (list of str), as the end of a sentence; ours: its
-    variables (dict).
-    """
-    told = ['%s=%s' % (name, ours[name]) for name in names if name in ours]
-    return " instead of the module's " + ' and '.join(told) if told else ''
+def _format_replaced_values(names: List[str], module_values: Dict[str, str]) -> str:
+    """Return the module's values of variables, as the end of a sentence."""
+    values = ['%s=%s' % (name, module_values[name]) for name in names if name in module_values]
+    return " instead of the module's " + ' and '.join(values) if values else ''
 
 
-#: What an Open MPI that is left without it cannot run; the rest may be left out, ofi too: as a btl
-#: it is no way that an approach takes, and which mtl runs the network rules say. Debian's packages
-#: leave out most (openmpi-common, /etc)
+#: Components that Open MPI cannot run without. A file may exclude all others, also ofi: no approach
+#: uses it as a btl, and the network rules cover the mtl. Debian's packages exclude most
+#: (openmpi-common, /etc).
 _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'native', 'none'}
 
 
 @rule(
     'parameter files',
     source='docs.open-mpi.org, v5.0.x, Setting MCA parameter values; pmix-mca-params.conf of PMIx',
+    facts=(),
 )
-def check_parameter_files(trial):
-    """
-    Files of the image give Open MPI and PMIx parameters that no variable sets: what they choose
-    is what runs.
-    """
+def check_parameter_files(trial: Trial) -> Iterator[Finding]:
+    """No parameter file of Open MPI or PMIx in the image chooses the network."""
+    mpi = find_loaded_mpi(trial)
     if (
         trial.image.is_partial
         or (trial.mpi or {}).get('family') != 'Open MPI'
-        or find_loaded_mpi(trial).origin != 'image'
+        or mpi is None
+        or mpi.origin != 'image'
     ):
         return
     set_already = set(compute_module_values(trial)) | set(trial.container.environment.variables)
-    for name, (value, path) in sorted(
-        read_mca_parameters(trial.image, find_loaded_mpi(trial).path).items()
-    ):
-        left_out = set(value.lstrip('^').split(',')) if value.startswith('^') else None
+    for name, (value, path) in sorted(read_mca_parameters(trial.image, mpi.path).items()):
+        excluded = set(value.lstrip('^').split(',')) if value.startswith('^') else None
         if (
             name in set_already
             or not _DECIDING['Open MPI'].match(name)
             and not name.startswith('PMIX_MCA_')
-            or left_out is not None
-            and not left_out & _NEEDED_PARTS
+            or excluded is not None
+            and not excluded & _NEEDED_PARTS
             or name in ('OMPI_MCA_pml', 'OMPI_MCA_mtl')
         ):
-            continue  # over what pml goes the network rules say
+            continue  # The network rules evaluate pml and mtl.
         yield make_finding(
             'unknown',
-            "%s sets %s=%s; what then runs no rule says" % (path, name, value),
-            [('image:' + path, '%s=%s' % (name, value))],
-            'take it out of the file',
+            '%s sets %s=%s, and no rule covers the effect' % (path, name, value),
+            [('image:%s' % path, '%s=%s' % (name, value))],
+            'remove it from the file',
         )
 
 
-#: Providers for Ethernet, which reach another node, slowly, in any network
+#: Providers that reach other nodes over any network, but slowly
 _ETHERNET_PROVIDERS = {'tcp', 'sockets', 'udp', 'net'}
 
 
 @rule(
     'provider of the image',
     source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5; random pairs',
+    facts=('provider',),
 )
-def check_image_provider(trial):
-    """FI_PROVIDER of the image wins over the module's."""
+def check_image_provider(trial: Trial) -> Iterator[Finding]:
+    """FI_PROVIDER of the image, which wins over the module's, reaches other nodes."""
     if find_network_layer(trial) != LIBFABRIC:
         return
-    ours, one = compute_module_values(trial).get('FI_PROVIDER'), find_provider_variable(trial)
+    module_value, variable = (
+        compute_module_values(trial).get('FI_PROVIDER'),
+        find_provider_variable(trial),
+    )
     environment = trial.container.environment
     if (
-        one
-        and one.value == ours
+        variable
+        and variable.value == module_value
         or 'FI_PROVIDER' not in environment.variables
         and (environment.default in (None, UNSET))
     ):
         return
-    at = (one or trial.container.environment.variables['FI_PROVIDER']).location
-    wanted = trial.site['provider']['value']
+    location = (variable or trial.container.environment.variables['FI_PROVIDER']).location or ''
+    provider = trial.site['provider']['value']
     remedy = (
-        'take it out of the image, or export APPTAINERENV_FI_PROVIDER=%s: that wins over the image'
-        % (ours or wanted)
+        'remove it from the image, or export APPTAINERENV_FI_PROVIDER=%s, which wins '
+        'over the image' % (module_value or provider)
     )
-    said = (
-        "the image's FI_PROVIDER is not known (%s: %s)" % (at, one.reason)
-        if one and one.value is None
-        else 'the image %s (%s)' % (_format_change('FI_PROVIDER', one), at)
+    problem = (
+        "cannot evaluate the image's FI_PROVIDER (%s: %s)" % (location, variable.reason)
+        if variable and variable.value is None
+        else 'the image %s (%s)' % (_format_change('FI_PROVIDER', variable), location)
     )
     evidence = [
-        (at, 'FI_PROVIDER' if one is None or one.value is None else 'FI_PROVIDER=' + one.value)
+        (
+            location,
+            'FI_PROVIDER'
+            if variable is None or variable.value is None
+            else 'FI_PROVIDER=' + variable.value,
+        )
     ]
-    only = None
+    included = None
     if (trial.mpi or {}).get('family') == 'Open MPI' and resolve_variable(
         trial, 'OMPI_MCA_pml', compute_module_values(trial)
     ) == 'cm':
-        only = resolve_variable(
+        included = resolve_variable(
             trial, 'OMPI_MCA_opal_common_ofi_provider_include', compute_module_values(trial)
         )
     if find_provider(trial) is None:
         yield make_finding(
             'unknown',
-            "%s, instead of the module's FI_PROVIDER=%s: which provider libfabric then takes no "
-            "file says" % (said, ours),
+            "%s, instead of the module's FI_PROVIDER=%s: no file shows which provider "
+            "libfabric uses then" % (problem, module_value),
             evidence,
             remedy,
         )
-    elif only and not set(split_provider(find_provider(trial))) & set(
-        split_provider(only.replace(',', ';'))
+    elif included and not set(split_provider(find_provider(trial) or '')) & set(
+        split_provider(included.replace(',', ';'))
     ):
         yield make_finding(
             'fails',
-            "%s, and the module tells Open MPI to take %s alone" % (said, only),
+            '%s, but the module restricts Open MPI to %s' % (problem, included),
             evidence,
             remedy,
         )
@@ -477,54 +512,39 @@ def check_image_provider(trial):
             'works slowly' if slow else 'unknown',
             "%s, which wins over the module's %s%s"
             % (
-                said,
-                ours,
-                '' if slow else ': whether that provider reaches another node here is not known',
+                problem,
+                module_value,
+                ''
+                if slow
+                else ', and it is unknown whether that provider reaches other nodes here',
             ),
             evidence,
             remedy,
         )
 
 
-#: Rules whose failures are about what is in the process: with an unknown library path they may be
-#: untrue
-PROCESS_RULES = (
-    'missing library',
-    'symbol version',
-    'undefined symbol',
-    'injection defeated',
-    'no provider',
-    'musl',
-    'PMI',
-    'libfabric API',
-)
+def _overrides_pml(trial: Trial) -> bool:
+    """Return whether the image replaces OMPI_MCA_pml of the module."""
+    value = compute_module_values(trial).get('OMPI_MCA_pml')
+    image_value = get_exported_value(trial.container.environment, 'OMPI_MCA_pml')
+    return bool(value) and image_value not in (None, value)
 
 
-def _overrides_pml(trial):
+def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     """
-    Return whether the image makes Open MPI leave out what the module tells it to take: a missing
-    part is no end.
-    """
-    ours = compute_module_values(trial).get('OMPI_MCA_pml')
-    return bool(ours) and get_exported_value(trial.container.environment, 'OMPI_MCA_pml') not in (
-        None,
-        ours,
-    )
+    Return findings with failures as unknown where the process itself is uncertain.
 
-
-def downgrade_uncertain(trial, findings):
+    Only of rules with `needs_process`. An Open MPI without the component that the image's
+    OMPI_MCA_pml excludes may run.
     """
-    Return findings (list of Finding): what fails by them is unknown where the process itself is
-    not known.
-    """
-    unsure = ('unknown environment', 'dry run', 'no program')
+    sources = ('unknown environment', 'dry run', 'no program')
     if not any(
-        one.rule in unsure and one.level == 'unknown' for one in findings
+        finding.rule in sources and finding.level == 'unknown' for finding in findings
     ) and not _overrides_pml(trial):
         return findings
     return [
-        one._replace(level='unknown', reason='it may be that %s' % one.reason)
-        if one.rule in PROCESS_RULES and one.level == 'fails'
-        else one
-        for one in findings
+        finding._replace(level='unknown', reason='possibly %s' % finding.reason)
+        if finding.level == 'fails' and RULES_BY_NAME[finding.rule].needs_process
+        else finding
+        for finding in findings
     ]

@@ -1,78 +1,87 @@
-"""The machine: host paths, architecture, C library, what the container runtime lets ranks do."""
+"""
+Rules on the machine: host paths, architecture, C library, and what the runtime lets ranks do.
+"""
+
+from typing import Iterator
 
 from osu_container.data.approaches import NAMESPACE_VARIABLES
 from osu_container.image.elf import MACHINE_NAMES
 from osu_container.image.loader import find_loaded_file
-from osu_container.verdict.rules.finding import find_loaded_mpi, format_library, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, rule
+from osu_container.verdict.rules.questions import find_mpi_path, format_library
 from osu_container.verdict.settings import has_own_namespaces, shares_container
-from osu_container.verdict.trial import list_missing_guesses
+from osu_container.verdict.trial import Trial, list_missing_guesses
 
 
-@rule('host path missing', source='site data')
-def check_host_paths(trial):
+@rule('host path missing', source='site data', facts=('host',))
+def check_host_paths(trial: Trial) -> Iterator[Finding]:
     """
-    A host library of the approach is not there: fails. Where its path is a guess (untested), it is
-    left out, and unknown: the image's own would be loaded in its place.
+    The host libraries of the approach exist.
+
+    One whose path is a guess (untested) is left out where it does not exist: the image's would be
+    loaded instead, so the verdict is unknown.
     """
     for path in list_missing_guesses(trial.approach, trial.site, trial.host):
-        own = find_loaded_file(trial.process, path.rpartition('/')[2])
-        if own and own.origin == 'image':
+        library = find_loaded_file(trial.process, path.rpartition('/')[2])
+        if library and library.origin == 'image':
             yield make_finding(
                 'unknown',
-                "the host has no %s, whose path is a guess: the process would have %s "
-                "beside the host's other libraries" % (path, format_library(own)),
-                [(path, 'does not exist'), (own.facts.path, 'of the image')],
-                "`osu-container discover` finds today's path; write it into your own file (OVERRIDES)",
+                "the host has no %s, whose path is a guess: the process would load %s "
+                "together with the host's other libraries" % (path, format_library(library)),
+                [(path, 'does not exist'), (library.facts.path, 'of the image')],
+                'run `osu-container discover`, which finds the current path, and add it to '
+                'your site file (OVERRIDES)',
             )
     for path in [
         path for path in trial.host_libraries.missing_paths if trial.host.is_described(path)
     ]:
         yield make_finding(
             'fails',
-            "the host has no %s, which approach '%s' takes from it"
-            % (path, trial.approach['name']),
+            "the host has no %s, which approach '%s' injects" % (path, trial.approach['name']),
             [(path, 'does not exist')],
-            "the system was updated, or the site is another one: "
-            "`osu-container discover` finds today's paths",
+            'run `osu-container discover`, which finds the current paths: the system was '
+            'updated, or it is another site',
         )
 
 
-@rule('architecture', source='ELF header, e_machine')
-def check_architecture(trial):
-    """Image and host are for different processors."""
-    names = dict((readelf, uname) for uname, readelf in MACHINE_NAMES.items())
-    machines = [(one, one.facts.machine) for one in trial.process.loaded]
+@rule('architecture', source='ELF header, e_machine', facts=('host',))
+def check_architecture(trial: Trial) -> Iterator[Finding]:
+    """Image and host have the same processor architecture."""
+    names = {readelf: uname for uname, readelf in MACHINE_NAMES.items()}
+    machines = [(library, library.facts.machine) for library in trial.process.loaded]
     host = (
         next((facts.machine for facts in trial.host_libraries.injected.values()), None)
         or trial.host.get_machine()
     )
-    for one, machine in machines:
-        if one.origin == 'image' and machine != host:
+    for library, machine in machines:
+        if library.origin == 'image' and machine != host:
             yield make_finding(
                 'fails',
-                "the image is for %s, this host is %s"
+                'the image is for %s, but this host is %s'
                 % (names.get(machine, machine), names.get(host, host)),
-                [(one.facts.path, 'machine ' + machine)],
-                'take an image for this architecture',
+                [(library.facts.path, 'machine ' + machine)],
+                'use an image for this architecture',
             )
             return
 
 
-@rule('musl', source='docs.cscs.ch, known issues of the hooks: Alpine')
-def check_musl(trial):
-    """The host's libraries need glibc, a musl image has none."""
+@rule(
+    'musl', source='docs.cscs.ch, known issues of the hooks: Alpine', facts=(), needs_process=True
+)
+def check_musl(trial: Trial) -> Iterator[Finding]:
+    """The image has glibc, which the host's libraries need."""
     if trial.process.uses_musl and trial.approach['inject']:
         interpreter = trial.process.loaded[0].facts.interpreter if trial.process.loaded else None
         yield make_finding(
             'fails',
-            "the image's C library is musl, the host's libraries need glibc",
+            "the image's C library is musl, but the host's libraries need glibc",
             [
                 (
-                    'image:' + (interpreter or trial.image.read_loader_config(None).interpreter),
+                    'image:%s' % (interpreter or trial.image.read_loader_config(None).interpreter),
                     'musl',
                 )
             ],
-            'take pure or opensource, or a base image with glibc',
+            'use approach pure or opensource, or a base image with glibc',
         )
 
 
@@ -81,39 +90,52 @@ def check_musl(trial):
     source='user_namespaces(7), process_vm_readv(2); two ranks of one node in a user namespace each, '
     '2026-11-23: MPICH 5.0.2 ends at 16 KiB; told not to read it runs, at 9.7 instead of '
     '13.6 GB/s (4 MiB, one run of each, busy machine)',
+    facts=('host',),
 )
-def check_rank_namespaces(trial):
+def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     """
-    Without setuid each container has a user namespace, and its rank may not read the memory of
-    others on the node: ranks share one container, or an MPI that would read it is told not to.
+    The ranks of a node can read each other's memory.
+
+    Without setuid each container has its own user namespace, in which a rank may not read the
+    memory of other ranks. The ranks share one container, or the module disables such reads in the
+    MPI.
     """
     variable, runtime = (trial.mpi or {}).get('single_copy'), trial.container.runtime
-    if not variable or not has_own_namespaces(runtime) or shares_container(runtime):
+    if not variable or not runtime or not has_own_namespaces(runtime) or shares_container(runtime):
         return
     value = next(entry['value'] for entry in NAMESPACE_VARIABLES if entry['name'] == variable)
-    mpi, name = (
-        find_loaded_mpi(trial),
+    path, name = (
+        find_mpi_path(trial),
         '%s %s' % (runtime['name'], runtime['release'] or 'of unknown release'),
     )
     yield make_finding(
         'works slowly',
-        "%s starts containers without setuid and cannot put the ranks of a node into one: "
-        "each has a user namespace of its own, the MPI may not read another rank's memory, and the module "
-        "tells it so (%s=%s). Messages within a node are copied once more, those between nodes are not "
-        "affected" % (name, variable, value),
-        [(runtime['command'], name + ', no setuid'), (mpi.facts.path, variable)],
-        'Apptainer 1.3 or newer: there the ranks of a node share a container',
+        "%s starts containers without setuid and cannot put the ranks of a node into "
+        "one, so the module disables reading another rank's memory (%s=%s). Messages "
+        "within a node are copied once more, messages between nodes are not affected"
+        % (name, variable, value),
+        [(runtime['command'], name + ', no setuid'), (path, variable)],
+        'use Apptainer 1.3 or newer, with which the ranks of a node share a container',
     )
 
 
-@rule('overlay', source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF')
-def check_overlay(trial):
-    """An overlay in the SIF may add, hide and change any file; it is not read."""
+@rule(
+    'overlay',
+    source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF',
+    facts=(),
+)
+def check_overlay(trial: Trial) -> Iterator[Finding]:
+    """
+    The SIF has no overlay partition.
+
+    An overlay may add, hide and change any file, and check does not read one of ext3.
+    """
     if trial.image.is_overlaid:
         yield make_finding(
             'unknown',
-            "the SIF has an overlay in it, so what runs is not known",
+            'cannot tell what runs: the SIF contains an overlay, which is not read',
             [(trial.image.path, 'an overlay partition')],
-            '`apptainer sif list IMAGE` shows its number, `apptainer sif del NUMBER IMAGE` takes it out of '
-            'a copy; or build an image with its content',
+            'remove it from a copy of the image: `apptainer sif list IMAGE` prints its '
+            'number, `apptainer sif del NUMBER IMAGE` removes it; or build an image with '
+            'its content',
         )

@@ -1,95 +1,102 @@
-"""Scripts of the image that are started: its entrypoint, and a program that starts another one."""
+"""
+Rules on scripts that the image starts: its entrypoint, and scripts that start the program.
+"""
 
 import re
+from typing import Iterator, Optional
 
 from osu_container.image.scripts import find_interpreter
-from osu_container.verdict.rules.finding import NOTE, make_finding, rule
+from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.trial import Trial
 
 
-def _names_host_folder(text):
-    """Return whether a text (str or None) names the folder of the host's libraries."""
+def _names_host_folder(text: Optional[str]) -> bool:
+    """Return whether a text names /host, the folder of the host's libraries."""
     return bool(text and re.search(r'/host\b', text))
 
 
 @rule(
     'interpreter',
     source='execve(2), Interpreter scripts; random pairs: an entrypoint of bash in an image without',
+    facts=(),
 )
-def check_interpreter(trial):
-    """What is started may be run, and a script has the interpreter that its first line names."""
+def check_interpreter(trial: Trial) -> Iterator[Finding]:
+    """Every file that is started is executable, and every script has its interpreter."""
     image, scripts = trial.image, []
     if image.is_partial:
         return
     if trial.approach.get('entrypoint'):
-        scripts += [one for one in image.read_entrypoint() if _names_host_folder(one[1])]
+        scripts += [script for script in image.read_entrypoint() if _names_host_folder(script[1])]
     scripts += trial.program.launched_program.scripts
-    # of what an entrypoint names it is not known what it starts, and what it reads
+    # The files that an entrypoint names may be read only, not started.
     for path in [path for path, _ in trial.program.launched_program.scripts] + [
         path for path in [trial.program.path] if path
     ]:
         if not image.tree.is_executable(path):
             yield make_finding(
                 'fails',
-                "%s may not be run: its mode is %s" % (path, image.read_file_mode(path)),
+                '%s is not executable: its mode is %s' % (path, image.read_file_mode(path)),
                 [('image:' + path, 'mode ' + image.read_file_mode(path))],
-                'chmod a+x in the image',
+                'run chmod a+x %s in the image' % path,
             )
     for path, text in scripts:
         missing = find_interpreter(image, text)[1]
         if missing:
-            ends = '\r' in missing
+            has_carriage_return = '\r' in missing
             yield make_finding(
                 'fails',
-                "%s is a script for %s, which is not in the image"
+                '%s needs the interpreter %s, which the image does not have'
                 % (path, missing.replace('\r', '\\r')),
-                [('image:' + path, text.splitlines()[0])],
-                'give it the line ends of Unix (dos2unix)'
-                if ends
-                else 'put %s into the image' % missing,
+                [('image:' + path, (text or '').splitlines()[0])],
+                'convert it to Unix line ends (dos2unix)'
+                if has_carriage_return
+                else 'install %s in the image' % missing,
             )
 
 
-@rule('entrypoint', source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr')
-def check_entrypoint(trial):
-    """
-    An image of approach swap has an entrypoint that looks where the host's libraries are bound.
-    """
+@rule(
+    'entrypoint',
+    source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr',
+    facts=(),
+)
+def check_entrypoint(trial: Trial) -> Iterator[Finding]:
+    """The entrypoint of an image for approach swap searches the host's libraries."""
     if not trial.approach.get('entrypoint') or trial.image.is_partial:
         return
-    found, targets = (
+    scripts, targets = (
         trial.image.read_entrypoint(),
         [folder['target'] for folder in trial.approach['entrypoint']],
     )
-    if not found:
+    if not scripts:
         yield make_finding(
             'fails',
-            "image without entrypoint for %s: nothing in it looks for the host's libfabric in %s"
-            % (trial.approach['name'], targets[0]),
+            "the image has no entrypoint for approach %s: nothing in it searches for the "
+            "host's libfabric in %s" % (trial.approach['name'], targets[0]),
             [(trial.image.path, 'no runscript, no OCI entrypoint')],
-            'take hybrid, which needs nothing of the image, or an image with an entrypoint for it '
-            '(container-recipes/entrypoint)',
+            'use approach hybrid, which needs no entrypoint, or an image with an '
+            'entrypoint for swap (container-recipes/entrypoint)',
         )
         return
-    texts = [text for _, text in found if text]
+    texts = [text for _, text in scripts if text]
     if not any(_names_host_folder(text) for text in texts):
-        names = ', '.join(path for path, _ in found)
-        sure = len(texts) == len(found)
+        names = ', '.join(path for path, _ in scripts)
+        is_certain = len(texts) == len(scripts)
         yield make_finding(
-            'fails' if sure else 'unknown',
-            "the image's entrypoint does not say that it looks in %s: %s%s"
+            'fails' if is_certain else 'unknown',
+            "the image's entrypoint does not name %s: %s%s"
             % (
                 targets[0],
                 names,
-                '' if sure else ', of which one is a program that cannot be read',
+                '' if is_certain else ', at least one of which is a program that cannot be read',
             ),
-            [(found[0][0], 'no /host in it')],
-            'take hybrid, or an image with an entrypoint for %s' % trial.approach['name'],
+            [(scripts[0][0], 'no /host in it')],
+            'use approach hybrid, or an image with an entrypoint for %s' % trial.approach['name'],
         )
     elif not any('OSU_SWAP' in text for text in texts):
         yield make_finding(
             NOTE,
-            "the entrypoint is not this project's: it goes on with the image's own libfabric where it "
-            "cannot take the host's",
-            [(found[0][0], 'does not know OSU_SWAP')],
-            'osu-proof tells which was used',
+            "the entrypoint is not this project's: it may use the image's libfabric "
+            "without a message if the host's does not load",
+            [(scripts[0][0], 'does not know OSU_SWAP')],
+            'run osu-proof, which reports the libfabric that was used',
         )

@@ -446,7 +446,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "host has changed",
         'patterns': [
-            ("installation:", r'not\s+as\s+at\s+installation:\s*[^\s\"]'),
+            ("was installed:", r'since\s+this\s+module\s+was\s+installed:\s*[^\s\"]'),
             (
                 "installed",
                 r"host\s+library\s+.{0,300}\s(?:is\s+gone|has\s+changed)\s+since\s+the\s+module\s+was\s+install"

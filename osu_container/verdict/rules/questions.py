@@ -1,0 +1,197 @@
+"""What several rules ask about a trial: its MPI, network layer, provider, GPUs and host libraries."""
+
+import posixpath
+import re
+from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
+
+from osu_container.image.closure import GLIBC_SONAMES
+from osu_container.image.environment import Variable, resolve_process_variable
+from osu_container.image.loader import LoadedFile, find_loaded_file
+from osu_container.verdict.layers import infer_network_layer, split_provider
+from osu_container.verdict.settings import collect_module_variables
+from osu_container.verdict.site_choice import collect_site_conditions, parse_release
+from osu_container.verdict.trial import Trial
+
+
+def format_library(library: LoadedFile) -> str:
+    """Return a library's path as messages show it: 'image:/path' or '/path of the host'."""
+    path: str = library.facts.path
+    return path if path.startswith('image:') else '%s of the host' % path
+
+
+def format_library_name(library: LoadedFile) -> str:
+    """Return a library's owner and soname, such as "the host's libfabric.so.1"."""
+    return "the %s's %s" % (
+        library.origin,
+        library.facts.soname or posixpath.basename(library.path),
+    )
+
+
+def sort_versions(versions: Iterable[str]) -> List[str]:
+    """Return version names in the order of their numbers."""
+    return sorted(
+        versions,
+        key=lambda name: [int(part) if part.isdigit() else -1 for part in re.split(r'[._]', name)],
+    )
+
+
+def find_last_version(verdef: Iterable[str], like: str) -> str:
+    """Return the newest of the version names of the same kind as `like`, 'none' without one."""
+    kind = like.split('_')[0] + '_'
+    names = [name for name in verdef if name.startswith(kind) and name[-1].isdigit()]
+    return (sort_versions(names) or ['none'])[-1]
+
+
+def find_loaded_mpi(trial: Trial) -> Optional[LoadedFile]:
+    """Return the MPI library in the process, None without one."""
+    return find_loaded_file(trial.process, trial.soname)
+
+
+def find_mpi_path(trial: Trial) -> str:
+    """Return the path of the MPI library in the process, its soname where none is loaded."""
+    mpi = find_loaded_mpi(trial)
+    return mpi.facts.path if mpi else trial.soname
+
+
+def uses_libfabric(trial: Trial) -> Optional[bool]:
+    """Return whether the MPI of the process or its plug-ins need libfabric, None without MPI."""
+    mpi = find_loaded_mpi(trial)
+    if mpi is None:
+        return None
+    pending, seen = [mpi], []
+    while pending:
+        library = pending.pop()
+        if 'libfabric.so.1' in library.facts.needed:
+            return True
+        seen.append(library)
+        others = (find_loaded_file(trial.process, name) for name in library.facts.needed)
+        pending += [
+            other
+            for other in others
+            if other is not None and other not in seen and other not in pending
+        ]
+    return False
+
+
+#: The last trial that compute_module_values() got, and its answer: some thirty rules ask in turn
+_LAST: List[Any] = [None, {}]
+
+
+def compute_module_values(trial: Trial) -> Dict[str, str]:
+    """Return the variables that the module sets, as {name: value}."""
+    if _LAST[0] is not trial:
+        mpi, fabric = trial.mpi or {}, trial.fabric or {}
+        variables = collect_module_variables(
+            trial.approach,
+            trial.site,
+            '%s %s' % (mpi.get('family'), mpi.get('release')),
+            fabric.get('release'),
+            trial.image.find_rccl_plugin(),
+        )[None]
+        _LAST[:] = trial, {variable['name']: variable['value'] for variable in variables}
+    return dict(_LAST[1])
+
+
+def find_provider_variable(trial: Trial) -> Optional[Variable]:
+    """Return FI_PROVIDER of the process, None if it is not set there."""
+    return resolve_process_variable(
+        trial.container.environment, 'FI_PROVIDER', compute_module_values(trial).get('FI_PROVIDER')
+    )
+
+
+def find_provider(trial: Trial) -> Optional[str]:
+    """Return the provider that libfabric is asked for by name, None if it is not named."""
+    variable = find_provider_variable(trial)
+    # Neither the image nor the module sets FI_PROVIDER.
+    if variable is None and 'FI_PROVIDER' not in trial.container.environment.variables:
+        provider: str = trial.site['provider']['value']
+        return provider
+    if variable and re.match(r'\w+(;\w+)*$', variable.value or ''):
+        return variable.value
+    return None
+
+
+def find_image_libcxi(trial: Trial) -> Optional[LoadedFile]:
+    """Return the image's libcxi if the process reaches the Slingshot cards through it."""
+    library = find_loaded_file(trial.process, 'libcxi.so.1')
+    if (
+        library
+        and library.origin == 'image'
+        and 'cxi' in split_provider(find_provider(trial) or '')
+    ):
+        return library
+    return None
+
+
+def find_network_layer(trial: Trial) -> Optional[str]:
+    """Return the layer that MPI sends over between nodes: LIBFABRIC, UCX or TCP, or None."""
+    return infer_network_layer(
+        trial, compute_module_values(trial), find_provider(trial), uses_libfabric(trial)
+    )
+
+
+def find_mpi_series(trial: Trial) -> Optional[Tuple[str, str]]:
+    """Return (family, 'major.minor') of the MPI of the process, None if its file does not say."""
+    traits = trial.mpi or {}
+    numbers = parse_release(traits.get('release'))
+    if traits.get('family') and len(numbers) > 1:
+        return traits['family'], '%d.%d' % numbers[:2]
+    return None
+
+
+def find_gpu_maker(site: Dict[str, Any]) -> Optional[str]:
+    """Return who made the GPUs of a site: 'AMD' or 'NVIDIA', None if it has no GPUs."""
+    conditions = collect_site_conditions(site)
+    return None if not conditions['gpu'] else 'NVIDIA' if conditions['cuda'] else 'AMD'
+
+
+def list_called_functions(trial: Trial) -> Set[str]:
+    """Return the functions that the image's program and libraries call, mpi4py's left out."""
+    return {
+        name.partition('@')[0]
+        for library in trial.process.loaded
+        if library.origin == 'image' and '/mpi4py/' not in library.name
+        for name in library.facts.undefined
+    }
+
+
+def list_process_host_libraries(trial: Trial) -> List[LoadedFile]:
+    """Return the host's libraries in the process and in that of RCCL's plugin."""
+    libraries = [library for library in trial.process.loaded if library.origin == 'host']
+    paths = [library.path for library in libraries]
+    plugin_files = trial.program.rccl_plugin[1].loaded if trial.program.rccl_plugin else []
+    return libraries + [
+        library
+        for library in plugin_files
+        if library.origin == 'host' and library.path not in paths
+    ]
+
+
+def may_offer_unknown_symbols(trial: Trial) -> bool:
+    """Return whether the symbols of a host library in the process are undetermined."""
+    return any(
+        'defined' in trial.host.list_unknown_facts(library.facts.path)
+        for library in list_process_host_libraries(trial)
+    )
+
+
+def has_sufficient_glibc(trial: Trial) -> Optional[bool]:
+    """Return whether the C library in the process is as new as the host's, None if unknown."""
+    release = getattr(trial.host, 'glibc', None)
+    libc = find_loaded_file(trial.process, 'libc.so.6')
+    versions = [name for name in libc.facts.verdef if name[:7] == 'GLIBC_2'] if libc else []
+    if not release or not versions:
+        return None
+    return sort_versions(versions + ['GLIBC_' + release])[-1] in versions
+
+
+def list_glibc_dependents(trial: Trial) -> List[LoadedFile]:
+    """Return the host libraries whose GLIBC versions only the host's glibc release limits."""
+    return [
+        library
+        for library in list_process_host_libraries(trial)
+        if trial.host.is_partial
+        and {'verneed', 'verneed of libc.so.6'}
+        & set(trial.host.list_unknown_facts(library.facts.path))
+        and set(library.facts.needed) & GLIBC_SONAMES
+    ]
