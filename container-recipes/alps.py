@@ -1,12 +1,12 @@
-"""
-OSU Micro-Benchmarks with Open MPI and CUDA for Alps: GH200 and Slingshot 11.
+"""OSU Micro-Benchmarks with Open MPI and CUDA for Alps: GH200 and Slingshot 11.
 
-The processor of the machine that builds is that of the image: Alps needs aarch64. A GPU is not
-needed. Never built by this project: it has no GH200, and its test machines reach no registry. How
-it runs there: docs/other-systems.md.
+Build the image on a machine with the processor of the host, aarch64; a GPU is not needed. The project
+has never built it, because it has no GH200 and its test machines reach no registry.
+docs/other-systems.md explains how to run it.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
+# mypy: disable-error-code=name-defined
 import hpccm
 
 from osu_container.build.recipes import common, slingshot
@@ -52,7 +52,7 @@ steps = {
     ],
 }
 
-# The stages: HPCCM makes two, this needs four.
+# HPCCM provides two stages, this recipe needs four.
 stages[:] = [Stage0, Stage1, hpccm.Stage(), hpccm.Stage()]
 stages[0] += common.add_header(USERARG['name'], 'c')
 for number, part in enumerate(steps):
@@ -61,14 +61,14 @@ for number, part in enumerate(steps):
     stage += common.install_packages(
         *slingshot.TOOLS, *slingshot.NETWORK_BUILD, 'libevent-dev', 'libibverbs-dev', 'zlib1g-dev'
     )
-    for before in list(steps)[:number]:
-        stage += common.copy_stage_paths(before, *ALPS_PARTS[before])
+    for earlier in list(steps)[:number]:
+        stage += common.copy_stage_paths(earlier, *ALPS_PARTS[earlier])
     stage += common.copy_files(*list_part_sources(ALPS_PARTS[part]))
     stage += loader_step
     stage += steps[part]
     stage += common.pack_paths(*ALPS_PARTS[part])
 
-# another base than that of the builds, so another build argument
+# The base is not that of the build stages, so it has its own build argument.
 runtime = stages[-1]
 runtime += common.start_stage('runtime', images['runtime'], 'ubuntu24', name='RUNTIME_BASE')
 runtime += common.install_packages(

@@ -1,11 +1,11 @@
-"""
-OSU Micro-Benchmarks with MPICH or Open MPI and ROCm or CUDA, of Debian's parts alone.
+"""OSU Micro-Benchmarks with MPICH or Open MPI and ROCm or CUDA, with only Debian's parts.
 
-libfabric has GPU memory and no cxi: libcxi is not in Debian. A Debian mirror must be reached; a GPU
-is not needed.
+libfabric supports GPU memory, but not provider cxi, because Debian has no libcxi. The build needs a
+Debian mirror and no GPU.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
+# mypy: disable-error-code=name-defined
 import hpccm
 
 from osu_container.build.recipes import common, debian, slingshot
@@ -28,7 +28,7 @@ network, mpis = [*NETWORK_PARTS], [*mpi_parts]
 rocm_tools = [] if gpu == 'cuda' else debian.ROCM_BUILD
 programs = common.describe_benchmarks(osu, mpi)
 
-# The stages: HPCCM makes two; CUDA's tools take one more.
+# HPCCM provides two stages, this recipe needs four, and one more for CUDA's tools.
 toolkit, fabric, middle, benchmarks, runtime = stages[:] = [
     Stage0,
     Stage1,

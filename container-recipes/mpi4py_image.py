@@ -1,11 +1,11 @@
-"""
-mpi4py and NumPy on top of another image, for LUMI also CuPy.
+"""mpi4py and NumPy on top of another image, for LUMI also CuPy.
 
-/opt/mpi4py has mpi4py, NumPy and pip for the Python of the image below, and the benchmarks: OSU's
-own in Python or mpi4py's ports of the C programs, started by osu-python.
+/opt/mpi4py has mpi4py, NumPy and pip for the Python of the base image, and the benchmarks: OSU's
+Python programs or mpi4py's ports of the C programs, started by osu-python.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
+# mypy: disable-error-code=name-defined
 import hpccm
 
 from osu_container.build.recipes import common, slingshot
@@ -41,7 +41,7 @@ latency = f'{common.PYTHON_PREFIX}/bin/osu_latency'
 
 Stage0 += common.add_header(USERARG['name'], osu)
 
-# Build stage. A Dockerfile names the image below, a definition file its SIF.
+# Build stage. A Dockerfile names the base image, a definition file its SIF.
 start = base_image['image'] if common.is_singularity_format() else base
 Stage0 += common.start_stage('build', start, base_image['distro'], 'localimage')
 Stage0 += common.install_packages(
@@ -71,12 +71,12 @@ Stage0 += common.pack_paths(*runtime_paths)
 Stage1 += common.start_stage('runtime', start, base_image['distro'], 'localimage')
 Stage1 += common.copy_stage_paths('build', *runtime_paths)
 Stage1 += common.install_packages('python3')
-# the programs of the image below: one image has one set of benchmarks
+# Remove the programs of the base image, because an image has one set of benchmarks.
 Stage1 += hpccm.primitives.shell(chdir=False, commands=['rm -rf /opt/osu'])
-# For programs of the user. Without the first mpi4py would take the image's libmpi.so, not the
-# libmpi.so.12 that bind puts in front. The others keep out what was installed with the host's
-# Python: modules set PYTHONPATH, and `pip install --user` fills ~/.local, which comes before the
-# image's packages.
+# For programs of the user. Without MPI4PY_LIBMPI, mpi4py would load the image's libmpi.so and not the
+# libmpi.so.12 that approach bind injects. The other variables exclude packages of the host's Python:
+# modules set PYTHONPATH, and `pip install --user` fills ~/.local, which comes before the image's
+# packages.
 Stage1 += hpccm.primitives.environment(
     _export=False,
     variables={
@@ -85,7 +85,7 @@ Stage1 += hpccm.primitives.environment(
         'PYTHONNOUSERSITE': '1',
     },
 )
-Stage1 += hpccm.primitives.runscript(commands=[common.ENTRYPOINT])  # of the image below
+Stage1 += hpccm.primitives.runscript(commands=[common.ENTRYPOINT])  # of the base image
 Stage1 += common.add_creation_time()
 licences = common.combine_licences(
     *source_keys,

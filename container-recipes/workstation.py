@@ -1,14 +1,14 @@
-"""
-OSU Micro-Benchmarks with an MPI from its PyPI wheel, on Debian with Python 3.
+"""OSU Micro-Benchmarks with an MPI from its PyPI wheel, on Debian with Python 3.
 
-MPICH, for any Linux machine without a special network. Intel MPI, whose libmpi.so.12 a host's can
-replace: the image has what C programs need, libmpi, the process manager and general tuning; its
-wheel has no libfabric. Intel Simplified Software License: may be used and passed on unmodified,
-together with the texts in /opt/intel-mpi/share/licenses. Open MPI, which has libmpi.so.40: no MPI
-of the MPICH ABI can replace it; Slurm needs its plugin for PMIx.
+MPICH is for any Linux machine without a high-speed network. Intel MPI has a libmpi.so.12 that a
+host's can replace. The image has the parts that C programs need: libmpi, the process manager and
+general tuning; the wheel has no libfabric. The Intel Simplified Software License permits use and
+redistribution, unmodified and with the texts in /opt/intel-mpi/share/licenses. Open MPI has
+libmpi.so.40, which no MPI of the MPICH ABI can replace; its ranks need Slurm's PMIx plugin.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
+# mypy: disable-error-code=name-defined
 from functools import partial
 from types import SimpleNamespace
 
@@ -30,9 +30,14 @@ mpich, release, libfabric, osu = (
     USERARG['osu'],
 )
 
-# By mpi=. sources: keys of versions.py, the first one's version is that of the MPI. install: steps
-# of the build stage. wrappers: folder of mpicc. libfabric: its file in the wheel, None where
-# Debian's is used. bindings: mpi4py's module. version: command line that succeeds for this release.
+
+# By the argument mpi. HPCCM executes this file with separate local names, so a class could not use them.
+# sources: keys of versions.py; the version of the first source is that of the MPI
+# install: functions that return the steps of the build stage
+# wrappers: folder of mpicc
+# bindings: name of mpi4py's module
+# libfabric: path in the wheel, None if the image uses Debian's
+# version: command that succeeds if the MPI has the version {}
 FAMILIES = {
     'mpich': SimpleNamespace(
         title='MPICH',
@@ -68,7 +73,7 @@ FAMILIES = {
 mpi, prefix = FAMILIES[USERARG['mpi']], f"/opt/{USERARG['mpi']}"
 python, programs = DEBIAN[release]['python'], common.describe_benchmarks(osu, mpi.bindings)
 version = SOURCES[mpi.sources[0]]['version']
-# the loader refuses an MPICH that needs a newer libfabric
+# The loader refuses an MPICH that needs a newer libfabric.
 missing = (
     f'FABRIC_{MPICH_FABRIC_ABI[mpich]}'
     if mpich and is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric])
@@ -77,7 +82,7 @@ missing = (
 
 Stage0 += common.add_header(USERARG['name'], osu)
 
-# Build stage: what is only needed to build stays here.
+# Build stage
 Stage0 += common.start_debian_stage('build', release)
 if osu == 'c':
     Stage0 += common.install_packages('gcc', 'g++', 'libc6-dev', 'make', 'python3')

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""
-Install five modules by EasyBuild, run them on two nodes, print a table and write a report: `make
-demo`.
+"""Install five modules by EasyBuild, run them on two nodes and print a table: `make demo`.
 
-The make target sets up Slurm, the image and the host's MPI before. The runs and the report are
-those of `osu-container bench` and `report`, with the tag demo.
+The make target first sets up Slurm, the image and the host's MPI. `osu-container bench` and
+`report`, with the tag demo, make the runs and the report.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from osu_container.base import streams
 from osu_container.base.places import PROJECT
@@ -28,10 +27,9 @@ MODULES = {
     'osu-container/hybrid': 'osu-container-hybrid.eb',
     'osu-container/opensource': 'osu-container-opensource.eb',
 }
-#: Number of measurements of each benchmark; before them, each module starts once without being
-#: measured
+#: Measurements of each benchmark, after one start of each module that is not measured
 REPEATS = 2
-#: What modules are made from: a module that is older than one of these files is installed again
+#: Files that determine a module: a module older than one of them is installed again
 INPUTS = (
     'easyblocks/generic/*.py',
     'easyconfigs/o/*/*',
@@ -47,14 +45,13 @@ NEXT = """Next, in this shell:
 
 
 class DemoError(Exception):
-    """A command that failed; the text names the command."""
+    """A command failed; the text names the command."""
 
 
-def run(project, command, **options):
-    """
-    Run a command line (str) in a shell after `. ./env.sh` of a project (Path); options: of Popen.
+def run(project: Path, command: str, **options: Any) -> str:
+    """Run a shell command in the environment of the project and return its stdout.
 
-    Return its stdout (str) if options redirect it, else None. Raises DemoError if it fails.
+    options: of Popen; stdout is '' unless they redirect it. Raises DemoError if the command fails.
     """
     print(f'==> {command}', flush=True)
     shell = ['bash', '--norc', '-c', f'set -e; . {shlex.quote(str(project / "env.sh"))}; {command}']
@@ -62,10 +59,10 @@ def run(project, command, **options):
         output, _ = child.communicate()
     if child.returncode:
         raise DemoError(f'`{command}` failed (exit code {child.returncode})')
-    return output
+    return output or ''
 
 
-def install_modules(project):
+def install_modules(project: Path) -> None:
     """Install the modules that are missing or older than their INPUTS."""
     newest = max(path.stat().st_mtime for pattern in INPUTS for path in project.glob(pattern))
     folder = Path(
@@ -87,8 +84,8 @@ def install_modules(project):
             print(f'==> {module} is installed', flush=True)
 
 
-def measure_modules(project):
-    """Measure all modules; return the folder of the run (Path)."""
+def measure_modules(project: Path) -> Path:
+    """Measure all modules and return the folder of the run."""
     folder = project / '.workstation' / 'results' / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
     modules = ' '.join(f'--module {module}' for module in MODULES)
     run(
@@ -98,8 +95,8 @@ def measure_modules(project):
     return folder
 
 
-def write_report(project, folder):
-    """Print the table of a run (Path of its folder), and write it and the report beside the run."""
+def write_report(project: Path, folder: Path) -> None:
+    """Print the table of a run, and write it and the report into the folder of the run."""
     table = demo_table.render_demo_table(run_files.read_results(folder))
     (folder / 'table.txt').write_text(table)
     page = folder / 'report.html'
@@ -110,15 +107,15 @@ def write_report(project, folder):
     print(f'\n{table}\nReport, for a browser: {page}\n{NEXT}')
 
 
-def main(project=PROJECT):
-    """Run the demo of a project (Path); return the exit code."""
+def main(project: Path = PROJECT) -> int:
+    """Run the demo of a project and return the exit code."""
     try:
         with streams.exit_on_signals():
             install_modules(project)
             write_report(project, measure_modules(project))
-    except (DemoError, run_files.ResultsError, demo_table.TableError, OSError) as err:
+    except (DemoError, run_files.ResultsError, demo_table.MissingFiguresError, OSError) as err:
         print(
-            f'demo: {err}\nAfter that is corrected: make demo, which keeps the modules that are installed',
+            f'demo: {err}\nFix the problem and repeat: make demo (installed modules are kept)',
             file=sys.stderr,
         )
         return 1

@@ -1,16 +1,13 @@
-"""
-Images: listed, built and verified. Their recipes are in container-recipes/.
+"""List, build and verify images. Their recipes are in container-recipes/.
 
-cli         the command line, `osu-container image ...`
-catalogue   the named images, and which of them exist here
-fetch       sources, checked by their sha256; the folder with Debian that images start from
-build       one image: sources, base, Apptainer or SingularityCE, list of packages, sha256; progress: logs
-installed   files and packages of a SIF; its sha256 and signature; the images of all installed modules
+cli         command line of `osu-container image`
+catalogue   named images, and whether each exists here
+fetch       sources with the expected sha256; the Debian base system of images
+build       build of one image: sources, base system, SIF, sha256, list of packages
+progress    progress on the screen, output of programs in log files
+installed   files and packages of a SIF; checks of SIF files and installed modules
 """
 
 
 class ImageBuildError(Exception):
-    """
-    An image that cannot be built, read or trusted. The text has the value found, the one
-    expected and the remedy.
-    """
+    """An image cannot be built, read or trusted; the text has the problem and the remedy."""

@@ -1,8 +1,7 @@
-"""
-Build one image: sources, base, Apptainer or SingularityCE, list of packages, sha256.
+"""Build one image as a SIF file with its sha256 and list of packages.
 
-Downloads and bases are kept for later builds. A build that fails or is interrupted leaves an older
-image unchanged.
+Downloads and base systems are kept for later builds. A build that fails or is interrupted leaves an
+existing image unchanged.
 """
 
 import datetime
@@ -15,7 +14,7 @@ import re
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from osu_container.base import outputs
 from osu_container.base.files import require_own_folder
@@ -38,83 +37,97 @@ from osu_container.install.image_build import read_sha256_file
 
 
 class BuildOptions(NamedTuple):
-    """Options of `osu-container image build`, see its --help. Paths are absolute."""
+    """Options of `osu-container image build`. Paths are absolute."""
 
+    #: benchmark programs: 'auto', 'c', 'mpi4py' or 'python'
     osu: str = 'auto'
-    osu_archive: Path = None
+    #: archive of the C programs that the user named
+    osu_archive: Optional[Path] = None
+    #: folder of downloads and images
     sources: Path = Path()
-    sourcepath: tuple = ()
+    #: folders to search for the archive of the C programs
+    sourcepath: Tuple[Path, ...] = ()
+    #: folder of base systems, logs and temporary files
     work: Path = Path()
-    output: Path = None
+    #: SIF to write, None for NAME.sif in sources
+    output: Optional[Path] = None
+    #: whether to build although the image exists
     force: bool = False
 
 
 class Build:
     """The build of one named image."""
 
-    def __init__(self, name, options):
-        """Settle paths; nothing is read or written yet. name: of the catalogue."""
+    #: key of the variant
+    kind: str
+    #: sources, files and recipe arguments of the variant
+    variant: Dict[str, Any]
+    #: archive of the C programs, None for an image with mpi4py's ports
+    archive: Optional[Path]
+    #: release and kind of the benchmark programs, as the image's label names them
+    osu: str
+
+    def __init__(self, name: str, options: BuildOptions) -> None:
+        """Set the paths of the image `name` of the catalogue, without reading or writing files."""
         self.name, self.options, self.entry = name, options, IMAGES[name]
         self.sif = options.output or options.sources / f'{name}.sif'
         self.log = options.work / 'log' / f'image-{name}.log'
-        self.archive = self.kind = self.variant = self.osu = None
         self.archive_sum = SOURCES['osu']['sha256']
 
-    # ---- what goes in ----------------------------------------------------------------------------------------------
-
-    def choose_programs(self):
-        """Choose the benchmark programs of the image and find their archive. Raises ImageError."""
-        asked, variants, archive = (
+    def choose_programs(self) -> None:
+        """Set the benchmark programs and their archive. Raises ImageBuildError."""
+        requested, variants, archive = (
             self.options.osu,
             self.entry['variants'],
             self.options.osu_archive,
         )
-        if asked not in ('auto', *variants):
+        if requested not in ('auto', *variants):
             raise ImageBuildError(
-                f"--osu {asked}: {self.name} is built with {' or '.join(variants)}"
+                f"{self.name} has no variant --osu {requested}. Use --osu {' or --osu '.join(variants)}"
             )
-        if archive and ('c' not in variants or asked not in ('auto', 'c')):
+        if archive and ('c' not in variants or requested not in ('auto', 'c')):
             raise ImageBuildError(
-                f"--osu-archive: {self.name} with --osu {asked} has no programs in C. Leave it out"
+                f"--osu-archive does not apply: {self.name} with --osu {requested} has no C programs. Leave "
+                "out --osu-archive"
             )
         if archive:
             self.archive_sum = self.verify_archive(archive)
-        elif asked in ('auto', 'c') and 'c' in variants:
-            archive = self.find_archive(needed=asked == 'c' or len(variants) == 1)
+        elif requested in ('auto', 'c') and 'c' in variants:
+            archive = self.find_archive(needed=requested == 'c' or len(variants) == 1)
         default = 'c' if archive else next(kind for kind in variants if kind != 'c')
-        self.select_variant(default if asked == 'auto' else asked, archive)
+        self.select_variant(default if requested == 'auto' else requested, archive)
 
-    def verify_archive(self, archive):
-        """
-        Return the sha256 of an archive that the user named: that in FILE.sha256, or that of the
-        release.
+    def verify_archive(self, archive: Path) -> str:
+        """Return the expected sha256 of the user's archive: from FILE.sha256, or of the release.
+
+        Raises ImageBuildError if the archive does not exist or has another sha256.
         """
         if not archive.is_file():
             raise ImageBuildError(
-                f"--osu-archive: there is no file {archive}. Name the archive of the OSU "
-                "Micro-Benchmarks, or leave it out"
+                f"--osu-archive: {archive} does not exist. Name an archive of the OSU "
+                "Micro-Benchmarks, or leave out --osu-archive"
             )
         try:
-            wanted = read_sha256_file(f'{archive}.sha256') or SOURCES['osu']['sha256']
+            expected = read_sha256_file(f'{archive}.sha256') or SOURCES['osu']['sha256']
         except SifError as err:
             raise ImageBuildError(str(err)) from err
         fetch.require_sha256(
             archive,
-            wanted,
-            f"If this archive is meant: (cd {archive.parent} && sha256sum {archive.name} "
+            expected,
+            f"To use this archive: (cd {archive.parent} && sha256sum {archive.name} "
             f">{archive.name}.sha256)",
         )
-        return wanted
+        return expected
 
-    def find_archive(self, needed):
-        """
-        Return the path of the OSU archive, None if it is not needed (bool) and cannot be
-        downloaded.
+    def find_archive(self, needed: bool) -> Optional[Path]:
+        """Return the archive of the C programs; download it if it is missing.
+
+        If the download fails, raise ImageBuildError if the archive is needed, else return None.
         """
         options, source = self.options, SOURCES['osu']
-        found = fetch.find_archive(options.sourcepath)
-        if found:
-            return found
+        path = fetch.find_archive(options.sourcepath)
+        if path:
+            return path
         try:
             fetch.download_sources(['osu'], options.sources, self.log)
             return options.sources / source['file']
@@ -123,13 +136,13 @@ class Build:
                 raise
             print_progress(str(err).split('\n')[0])
             print_progress(
-                "using mpi4py's ports of the benchmarks, not the C programs. For those put "
+                "using mpi4py's ports of the benchmarks. To use the C programs, put "
                 f"{source['file']} into {format_path(options.sources)} and repeat the command"
             )
             return None
 
-    def select_variant(self, kind, archive=None):
-        """Take a variant of the image. archive: path of the C programs' archive."""
+    def select_variant(self, kind: str, archive: Optional[Path] = None) -> None:
+        """Set a variant of the image, and the archive of its C programs if it has them."""
         self.kind, self.variant, self.archive = kind, self.entry['variants'][kind], archive
         if archive:
             version = re.search(r'-(\d[\d.]*)\.t', archive.name)
@@ -144,18 +157,12 @@ class Build:
         else:
             self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
 
-    def list_source_keys(self):
-        """
-        Return the keys (list) of the sources to fetch. The OSU archive may be the user's own
-        file.
-        """
+    def list_source_keys(self) -> List[str]:
+        """Return the keys of the sources to fetch, without an OSU archive of the user."""
         return [key for key in self.variant['sources'] if not (key == 'osu' and self.archive)]
 
-    def collect_inputs(self):
-        """
-        Return what the image depends on, as a dict of plain values: the same inputs need no new
-        build.
-        """
+    def collect_inputs(self) -> Dict[str, Any]:
+        """Return everything that determines the image; the same inputs need no new build."""
         sums = {
             SOURCES[key]['file']: SOURCES[key]['sha256'] or SOURCES[key]['commit']
             for key in self.list_source_keys()
@@ -176,58 +183,55 @@ class Build:
             'base': base,
         }
 
-    def resolve_base_image(self):
-        """Return the path of the SIF on which this image is built."""
+    def resolve_base_image(self) -> Path:
+        """Return the SIF on which this image is built."""
         return self.options.sources / f"{self.entry['base']['image']}.sif"
 
-    # ---- the build -------------------------------------------------------------------------------------------------
-
-    def find_problems(self):
-        """
-        Return why this machine cannot build the image (list of str), empty if it seems to be
-        able to.
-        """
+    def find_problems(self) -> List[str]:
+        """Return the reasons why this machine cannot build the image, empty if there are none."""
         machine = 'aarch64' if self.entry['family'] == 'alps' else 'x86_64'
-        found = (
+        problems = (
             []
             if platform.machine() == machine
-            else [f"the image is for {machine}, this machine is {platform.machine()}"]
+            else [
+                f"this machine is {platform.machine()}, the image is for {machine}. Build it on {machine}"
+            ]
         )
-        for asked in (
+        for require_program in (
             (select_build_runtime, fetch.find_mmdebstrap)
             if 'debian' in self.entry['base']
             else (select_build_runtime,)
         ):
             try:
-                asked()
+                require_program()
             except ImageBuildError as err:
-                found.append(str(err))
-        return found
+                problems.append(str(err))
+        return problems
 
-    def run(self):
-        """Build the image unless it is current. Raises ImageError."""
+    def run(self) -> None:
+        """Build the image unless it is current. Raises ImageBuildError."""
         options, problem = self.options, outputs.find_replacement_problem(self.sif)
         if problem:
-            raise ImageBuildError(f"{self.sif}: {problem}. Name another file: --output FILE")
+            raise ImageBuildError(
+                f"cannot write {self.sif}: {problem}. Name another file: --output FILE"
+            )
         for folder in (options.sources, self.log.parent, self.sif.parent):
             folder.mkdir(parents=True, exist_ok=True)
-            require_own_folder(folder)  # scripts in it run
+            require_own_folder(folder)  # because the build runs scripts in it
         if 'image' in self.entry['base']:
-            below = Build(
+            base_build = Build(
                 self.entry['base']['image'], options._replace(output=None, force=False, osu='auto')
             )
-            below.run()
+            base_build.run()
         self.choose_programs()
         inputs = self.collect_inputs()
         if self.sif.exists() and not options.force and self.is_kept(inputs):
             return
-        found = self.find_problems()
-        if found:
-            raise ImageBuildError('\n'.join(found))
+        problems = self.find_problems()
+        if problems:
+            raise ImageBuildError('\n'.join(problems))
         outputs.replace_file(self.log, b'')
-        print_progress(
-            f"building {self.name}: {self.osu}; output of the programs in {format_path(self.log)}"
-        )
+        print_progress(f"building {self.name} with {self.osu}; log: {format_path(self.log)}")
         with tempfile.TemporaryDirectory(
             prefix='build-', dir=str(options.work)
         ) as work, tempfile.TemporaryDirectory(
@@ -235,7 +239,7 @@ class Build:
         ) as beside:
             new = Path(beside) / self.sif.name
             self.build_sif(new, Path(work))
-            total, inside = compute_sha256(new), list_packages(new, Path(work) / 'dpkg')
+            total, packages = compute_sha256(new), list_packages(new, Path(work) / 'dpkg')
             os.replace(str(new), str(self.sif))
         outputs.replace_file(f'{self.sif}.sha256', f"{total}  {self.sif.name}\n")
         built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
@@ -247,7 +251,7 @@ class Build:
                     'inputs': inputs,
                     'sif-sha256': total,
                     'built': built,
-                    'packages': inside,
+                    'packages': packages,
                     'licences': {
                         SOURCES[key]['file']: [
                             SOURCES[key][part] for part in ('name', 'version', 'licence')
@@ -259,16 +263,14 @@ class Build:
             )
             + '\n',
         )
-        print_progress(f"{format_path(self.sif)} is built, sha256 {total}")
+        print_progress(f"built {format_path(self.sif)}, sha256 {total}")
 
-    def is_kept(self, inputs):
-        """
-        Return whether the existing image stays: it is current, or was not built by this command.
-        """
+    def is_kept(self, inputs: Dict[str, Any]) -> bool:
+        """Return whether the existing image is current, or was not built by this command."""
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != compute_sha256(self.sif):
             print_progress(
-                f"{format_path(self.sif)} exists and was not built by this command: it is kept. To replace it: --force"
+                f"keeping {format_path(self.sif)}, which this command did not build. To replace it: --force"
             )
             return True
         if record['inputs'] == inputs:
@@ -276,12 +278,10 @@ class Build:
             return True
         return False
 
-    def build_sif(self, new, work):
-        """Build the image as the file new. work: folder for temporary files."""
+    def build_sif(self, new: Path, work: Path) -> None:
+        """Build the image as the file `new`, with temporary files in `work`."""
         context = work / 'context'
-        print_progress(
-            f"fetching {len(self.list_source_keys())} sources, or checking those that exist"
-        )
+        print_progress(f"fetching or checking {len(self.list_source_keys())} sources")
         fetch.download_sources(self.list_source_keys(), self.options.sources, self.log)
         links = {
             f"sources/{SOURCES[key]['file']}": self.options.sources / SOURCES[key]['file']
@@ -293,7 +293,7 @@ class Build:
             links[f"sources/{SOURCES['osu']['file']}"] = self.archive
             arguments = {'OSU_SHA256': self.archive_sum, 'OSU': self.osu}
         base = self.prepare_base(work)
-        if base:  # by a short name: the image keeps the name in its labels
+        if base:  # by a short name, because the image keeps the name in its labels
             links['base'] = base
             arguments.update(BOOTSTRAP='localimage', BASE='base')
         for name, path in links.items():
@@ -301,30 +301,27 @@ class Build:
             (context / name).symlink_to(path)
         recipe = load_recipe(self.name, self.kind)
         (context / 'image.def').write_text(recipe)
-        program, how = select_build_runtime()
-        words = [program, 'build', *how, *select_compression(program, self.entry)]
+        program, build_options = select_build_runtime()
+        command = [program, 'build', *build_options, *select_compression(program, self.entry)]
         for name, value in arguments.items():
             if f'{{{{ {name} }}}}' in recipe:
-                words += ['--build-arg', f'{name}={value}']
+                command += ['--build-arg', f'{name}={value}']
         print_progress(f"building the SIF with {Path(program).name}")
         run(
             'the build',
-            [*words, new, 'image.def'],
+            [*command, new, 'image.def'],
             self.log,
             cwd=context,
             env=prepare_environment(self.options.work, work),
         )
 
-    def prepare_base(self, work):
-        """
-        Return the folder from which the image starts, None if it starts from a container
-        registry.
-        """
+    def prepare_base(self, work: Path) -> Optional[Path]:
+        """Return the folder of the base system, None for an image from a container registry."""
         start = self.entry['base']
         if 'debian' in start:
             return fetch.make_debian_base(start['debian'], self.options.work, self.log)
         if 'image' in start:
-            # Apptainer would unpack the SIF with its owners, for which --fakeroot does not suffice
+            # Apptainer would restore the owners of files in the SIF, and --fakeroot is not enough.
             unpack_image(self.resolve_base_image(), work / 'below')
             return work / 'below'
         return None
@@ -333,20 +330,18 @@ class Build:
 # ---- Apptainer or SingularityCE
 
 
-def select_build_runtime():
-    """
-    Return the path of apptainer or singularity, and its options (list) for a build by this user.
-    Raises ImageError.
+def select_build_runtime() -> Tuple[str, List[str]]:
+    """Return the path of apptainer or singularity and its build options for this user.
 
-    SingularityCE builds for an ordinary user with PRoot (docs.sylabs.io, SingularityCE 4.1,
-    "Unprivileged proot builds"); Apptainer uses --fakeroot.
+    Apptainer needs --fakeroot. SingularityCE builds for an ordinary user with PRoot
+    (docs.sylabs.io, SingularityCE 4.1, "Unprivileged proot builds"). Raises ImageBuildError if a
+    program is missing.
     """
     program = find_command('apptainer', 'singularity')
     if not program:
         raise ImageBuildError(
-            "neither apptainer nor singularity is on PATH. Run "
-            "tools/workstation/prerequisites.sh, or install "
-            "one"
+            "neither apptainer nor singularity is on PATH. Install Apptainer: "
+            "tools/workstation/prerequisites.sh"
         )
     if has_all_rights():
         return program, []
@@ -357,15 +352,15 @@ def select_build_runtime():
         return program, ['--fakeroot']
     if not find_command('proot'):
         raise ImageBuildError(
-            "proot is not on PATH, and SingularityCE needs it for a build by a user who has no line in "
-            "/etc/subuid. Load the module that has it (on LUMI: module load LUMI PRoot), or build on "
-            "another machine and copy the SIF"
+            "proot is not on PATH; SingularityCE needs proot to build for a user without an entry in "
+            "/etc/subuid. Load its module (LUMI: module load LUMI PRoot), or build on another machine "
+            "and copy the SIF"
         )
     return program, []
 
 
-def has_all_rights():
-    """Return whether this user is a root that has all capabilities."""
+def has_all_rights() -> bool:
+    """Return whether this user is root and has all capabilities."""
     status = dict(
         line.split(':', 1)
         for line in Path('/proc/self/status').read_text().splitlines()
@@ -375,60 +370,55 @@ def has_all_rights():
     return os.geteuid() == 0 and int(status['CapPrm'], 16) == (1 << last + 1) - 1
 
 
-def has_subuid_entry():
-    """
-    Return whether /etc/subuid has a line for this user, which --fakeroot of SingularityCE needs.
-    """
+def has_subuid_entry() -> bool:
+    """Return whether /etc/subuid lists this user, as --fakeroot of SingularityCE needs."""
     path, user = Path('/etc/subuid'), pwd.getpwuid(os.geteuid())
     lines = path.read_text().splitlines() if path.exists() else []
     return any(line.split(':')[0] in (user.pw_name, str(user.pw_uid)) for line in lines)
 
 
-def select_compression(program, entry):
-    """
-    Return the options for how the image is packed.
+def select_compression(program: str, entry: Dict[str, Any]) -> List[str]:
+    """Return the options that select the compression of the image.
 
-    zstd starts faster, and was tried with images of Debian's packages. Those that start from a
-    registry are for LUMI and Alps, whose runtimes mount them by the kernel: nobody has tried zstd
-    there.
+    Images of Debian packages use zstd, which starts faster. Images from a registry are for LUMI and
+    Alps, whose runtimes mount the SIF by the kernel, where zstd is untested.
     """
     while 'image' in entry['base']:
         entry = IMAGES[entry['base']['image']]
-    known = subprocess.run(
+    help_text = subprocess.run(
         [program, 'build', '--help'], stdout=subprocess.PIPE, universal_newlines=True
     ).stdout
-    if 'debian' in entry['base'] and '--mksquashfs-args' in known:
+    if 'debian' in entry['base'] and '--mksquashfs-args' in help_text:
         return ['--mksquashfs-args', '-comp zstd -Xcompression-level 9']
     return []
 
 
-#: Variables of the runtime that a build keeps: where its files are, how a registry is reached
+#: Variables of the runtime that a build keeps: the folders of its files, access to registries
 KEPT_VARIABLES = re.compile(
     r'(APPTAINER|SINGULARITY)_(CACHEDIR|CONFIGDIR|DISABLE_CACHE|NOHTTPS|(DOCKER|LOGIN)_\w+)'
 )
-#: What changes an image or its test: binds, whose folders an image lacks while it is built (LUMI
-#: training 2026-04, 205-Containers.md); a job, in which mpiexec of the image's test would start its
-#: ranks by srun (MPICH's Hydra, seen with 4.2.3); settings of MPI and libfabric for the site's
-#: network, on which no test runs.
+#: Variables that would change an image or its test. Binds fail because the image lacks their folders
+#: during the build (LUMI training 2026-04, 205-Containers.md). In a job, mpiexec of the image's test
+#: would start its ranks by srun (MPICH's Hydra 4.2.3). Settings of MPI and libfabric are for the
+#: site's network, and the test does not use this network.
 DROPPED_VARIABLES = re.compile(
     r'(APPTAINER|SINGULARITY)(_|ENV_)|(SLURM|PMI|PMIX|PALS|HYDRA|FI|MPICH|MPIR_CVAR|OMPI|'
     r'PRTE|UCX|NCCL|RCCL)_'
 )
 
 
-def prepare_environment(work, temporary):
-    """
-    Return the environment (dict) of a build, without the job and the binds of the caller.
+def prepare_environment(work: Path, temporary: Path) -> Dict[str, str]:
+    """Return the environment of a build, without the job and the binds of the caller.
 
-    temporary: folder for its temporary files; work: for its cache, unless the user has named
-    another: /tmp and the home folder may be small, in memory or under a quota.
+    The runtime's temporary files are in `temporary` and its cache, unless the user has set a
+    folder, in `work`, because /tmp and the home folder may be small, in memory or under a quota.
     """
-    kept = {
+    environment = {
         name: value
         for name, value in os.environ.items()
         if not DROPPED_VARIABLES.match(name) or KEPT_VARIABLES.fullmatch(name)
     }
     for prefix in ('APPTAINER', 'SINGULARITY'):
-        kept[f'{prefix}_TMPDIR'] = str(temporary)
-        kept.setdefault(f'{prefix}_CACHEDIR', str(Path(work) / 'cache'))
-    return kept
+        environment[f'{prefix}_TMPDIR'] = str(temporary)
+        environment.setdefault(f'{prefix}_CACHEDIR', str(Path(work) / 'cache'))
+    return environment

@@ -1,7 +1,4 @@
-"""
-The named images of osu_container/build/recipes/images.py: found by name or pattern, and which of
-them exist here.
-"""
+"""Named images: select them by name or pattern, and report which exist in a folder."""
 
 import difflib
 import fnmatch
@@ -9,6 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any, Dict, List, Optional, Union
 
 from osu_container.base.files import read_json
 from osu_container.base.places import PROJECT, STATE
@@ -41,58 +39,51 @@ __all__ = [
 ]
 
 
-def format_path(path):
-    """Return the path as text, relative to the project's folder where it is inside."""
+def format_path(path: Union[str, Path]) -> str:
+    """Return a path as text, relative to the project's folder if it is inside."""
     path = Path(path)
     return str(path.relative_to(PROJECT)) if PROJECT in (path, *path.parents) else str(path)
 
 
-def find_command(*names):
-    """
-    Return the path of the first of the commands that exists, or None. Daemons' folders count as
-    well.
-    """
+def find_command(*names: str) -> Optional[str]:
+    """Return the path of the first existing command, also in the folders of daemons, or None."""
     path = os.pathsep.join(
         [os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin', '/sbin']
     )
     return next(filter(None, (shutil.which(name, path=path) for name in names)), None)
 
 
-def select_named_images(patterns):
-    """
-    Return the names of the images that any of the patterns means, in the order of the catalogue;
-    all for none.
+def select_named_images(patterns: List[str]) -> List[str]:
+    """Return the names of the images that match any pattern, in the order of the catalogue.
 
-    A pattern is a name, with or without '.sif', a family, or has shell wildcards. Raises ImageError
-    if it fits none.
+    A pattern is a name, with or without '.sif', a family, or a name with shell wildcards; no
+    patterns select all images. Raises ImageBuildError if a pattern matches no image.
     """
     if not patterns:
         return list(IMAGES)
-    wanted = set()
+    selected = set()
     for pattern in patterns:
         plain = pattern[: -len('.sif')] if pattern.endswith('.sif') else pattern
-        fitting = {
+        matches = {
             name
             for name, entry in IMAGES.items()
             if entry['family'] == plain or fnmatch.fnmatchcase(name, plain)
         }
-        if not fitting:
-            near = difflib.get_close_matches(plain, IMAGES, n=3, cutoff=0.5)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ''
+        if not matches:
+            similar = difflib.get_close_matches(plain, IMAGES, n=3, cutoff=0.5)
+            hint = f" Did you mean {' or '.join(similar)}?" if similar else ''
             raise ImageBuildError(
-                f"no image is called {pattern!r}.{hint} All names: osu-container image list"
+                f"no image matches {pattern!r}.{hint} List all images: osu-container image list"
             )
-        wanted |= fitting
-    return [name for name in IMAGES if name in wanted]
+        selected |= matches
+    return [name for name in IMAGES if name in selected]
 
 
-def load_recipe(name, kind, suffix='.def'):
-    """
-    Return the definition file of an image, with '.Dockerfile' its Dockerfile: as checked in,
-    else by HPCCM.
+def load_recipe(name: str, kind: str, suffix: str = '.def') -> str:
+    """Return the definition file of an image, or its Dockerfile for the suffix '.Dockerfile'.
 
-    kind: the benchmark programs in it, a key of its variants. Raises ImageError where it takes
-    HPCCM and there is none.
+    kind: key of the image's variants. The text is the checked-in file or rendered by HPCCM. Raises
+    ImageBuildError if HPCCM is needed and not installed.
     """
     path = RENDERED / f"{name_rendered_recipe(name, kind)}{suffix}"
     if path.exists():
@@ -103,28 +94,22 @@ def load_recipe(name, kind, suffix='.def'):
         if err.name != 'hpccm':
             raise
         raise ImageBuildError(
-            f"the recipe of {name} is written by HPCCM, and {sys.executable} has none. Install it: `make "
-            f"python-env`, or: {sys.executable} -m pip install hpccm"
+            f"the recipe of {name} needs HPCCM, which is not installed for {sys.executable}. Install it: "
+            f"make python-env, or: {sys.executable} -m pip install hpccm"
         ) from err
 
 
-def get_image_state(name, folder):
-    """
-    Return whether the image exists in a folder: 'built', 'not here', or 'unbuilt' if this
-    project never built it.
-    """
-    if (Path(folder) / f'{name}.sif').exists():
+def get_image_state(name: str, folder: Path) -> str:
+    """Return 'built', 'not here', or 'unbuilt' for an image that the project never built."""
+    if (folder / f'{name}.sif').exists():
         return 'built'
     return 'unbuilt' if IMAGES[name]['unbuilt'] else 'not here'
 
 
-def read_build_record(sif):
-    """
-    Return what IMAGE.json beside an image says of its build (dict), {} if there is none or it is
-    damaged.
-    """
+def read_build_record(sif: Path) -> Dict[str, Any]:
+    """Return the build record beside an image (IMAGE.json), {} if it is missing or damaged."""
     try:
-        found = read_json(f'{sif}.json')
-        return found if isinstance(found['inputs'], dict) else {}
+        record = read_json(f'{sif}.json')
+        return record if isinstance(record['inputs'], dict) else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}

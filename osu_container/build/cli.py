@@ -1,9 +1,11 @@
-"""osu-container image ...: the command line of the images."""
+"""Command line of `osu-container image`: list, fetch, build and verify images."""
 
+import argparse
 import json
 import os
 import sys
 from pathlib import Path
+from typing import Any, Callable, Dict, List
 
 from osu_container.base import columns
 from osu_container.base.places import PROJECT, STATE
@@ -24,147 +26,153 @@ NAME is the name of an image (osu-container image list), a family such as workst
 """
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands to the parser of `osu-container image`."""
     commands = parser.add_subparsers(dest='what', metavar='WHAT')
     commands.required = True  # an argument only from Python 3.7 on
 
-    def command(name, function, text):
-        below = commands.add_parser(
+    def command(
+        name: str, function: Callable[[argparse.Namespace], int], text: str
+    ) -> argparse.ArgumentParser:
+        subparser = commands.add_parser(
             name, help=text, description=text[0].upper() + text[1:] + '.', epilog=EPILOG
         )
-        below.set_defaults(
+        subparser.set_defaults(
             function=function,
             prog=f'osu-container image {name}',
             errors=(ImageBuildError, OSError),
             after_interrupt="repeat the command; downloads are kept",
         )
-        return below
+        return subparser
 
-    below = command(
-        'list', list_images, "list the named images: what each is for and whether it exists here"
+    subparser = command(
+        'list',
+        list_images,
+        "list the named images with their purpose, and whether each exists here",
     )
-    below.add_argument('names', nargs='*', metavar='NAME')
-    below.add_argument(
+    subparser.add_argument('names', nargs='*', metavar='NAME')
+    subparser.add_argument(
         '--json', action='store_true', help="machine-readable output, with sources and licences"
     )
-    _add_sources_option(below)
+    _add_sources_option(subparser)
 
-    below = command(
+    subparser = command(
         'recipe',
         print_recipe,
-        "print the definition file of an image, for Apptainer; its head says how to build it by hand",
+        "print the Apptainer definition file of an image, with the commands that build it by hand",
     )
-    below.add_argument('name', metavar='NAME')
-    below.add_argument(
+    subparser.add_argument('name', metavar='NAME')
+    subparser.add_argument(
         '--osu',
         choices=('c', 'mpi4py', 'python'),
-        help="with these benchmark programs (default: those in C, else mpi4py's ports)",
+        help="benchmark programs in the image (default: the C programs, or mpi4py's ports if the image "
+        "has none)",
     )
-    below.add_argument('--docker', action='store_true', help="the Dockerfile instead")
+    subparser.add_argument('--docker', action='store_true', help="print the Dockerfile instead")
 
-    below = command(
+    subparser = command(
         'fetch',
         fetch_sources,
-        "download and check the sources of images, so that their build needs no "
-        "network; without NAME those of all",
+        "download and check the sources of images (default: of all images), so that they build "
+        "without a network",
     )
-    below.add_argument('names', nargs='*', metavar='NAME')
-    below.add_argument(
+    subparser.add_argument('names', nargs='*', metavar='NAME')
+    subparser.add_argument(
         '--source',
         action='append',
         default=[],
         choices=sorted(SOURCES),
         metavar='KEY',
-        help="only this source, by its key in osu_container/build/recipes/versions.py (can be repeated)",
+        help="fetch only this source, by its key in osu_container/build/recipes/versions.py (can be repeated)",
     )
-    below.add_argument(
-        '--quiet', action='store_true', help="print only what is fetched and what went wrong"
-    )
-    _add_sources_option(below)
-    _add_work_option(below)
+    subparser.add_argument('--quiet', action='store_true', help="print only downloads and errors")
+    _add_sources_option(subparser)
+    _add_work_option(subparser)
 
-    below = command(
-        'build', build_images, "build images: sources, base, SIF, test, list of packages, sha256"
+    subparser = command(
+        'build',
+        build_images,
+        "build images, test them, and write their sha256 and list of packages",
     )
-    below.add_argument('names', nargs='+', metavar='NAME')
-    _add_build_options(below)
+    subparser.add_argument('names', nargs='+', metavar='NAME')
+    _add_build_options(subparser)
 
-    below = command(
-        'verify', verify_files, "check SIF files: the sha256 beside each, and its signature"
+    subparser = command(
+        'verify',
+        verify_files,
+        "compare SIF files with the sha256 beside them, and check their signatures",
     )
-    below.add_argument('files', nargs='*', type=Path, metavar='FILE')
-    below.add_argument(
+    subparser.add_argument('files', nargs='*', type=Path, metavar='FILE')
+    subparser.add_argument(
         '--installed',
         action='store_true',
-        help="in place of FILE: the image of every installed module "
-        "in MODULEPATH, by the sha256 that was recorded, and the host's libraries",
+        help="instead of FILE: check the image and the host libraries of every module that is "
+        "installed in MODULEPATH",
     )
 
 
-def _add_sources_option(parser):
-    kept = PROJECT / 'sources'
+def _add_sources_option(parser: argparse.ArgumentParser) -> None:
+    clone_sources = PROJECT / 'sources'
     parser.add_argument(
         '--sources',
         type=_parse_absolute_path,
-        default=kept if kept.is_dir() else Path.cwd(),
+        default=clone_sources if clone_sources.is_dir() else Path.cwd(),
         metavar='DIR',
-        help="where downloads and images are (default: sources in the project, of an installed command "
-        "the current folder)",
+        help="folder of downloads and images (default: sources/ in a clone of the project, else the "
+        "current folder)",
     )
 
 
-def _add_work_option(parser):
+def _add_work_option(parser: argparse.ArgumentParser) -> None:
     cache = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'osu-container'
-    # the folder itself may be a link of the user's, to a larger disk; what is in it is made here,
-    # and is none
+    # The folder may be a symbolic link of the user, the folders that builds make in it are none.
     parser.add_argument(
         '--work',
         type=lambda text: Path(text).resolve(),
         metavar='DIR',
         default=((STATE if (PROJECT / 'Makefile').is_file() else cache) / 'image').resolve(),
-        help="for bases and temporary files; may be removed at any time (default: .workstation/image "
-        "in the project, of an installed command a folder in ~/.cache)",
+        help="folder of base systems and temporary files, which may be removed at any time (default: "
+        ".workstation/image in a clone of the project, else ~/.cache/osu-container/image)",
     )
 
 
-def _add_build_options(parser):
+def _add_build_options(parser: argparse.ArgumentParser) -> None:
     _add_sources_option(parser)
     _add_work_option(parser)
     add = parser.add_argument
     add(
         '--check',
         action='store_true',
-        help="build nothing; say whether this machine can, exit code 1 if not",
+        help="build nothing; report whether this machine can build the images, exit code 1 if not",
     )
-    add('--force', action='store_true', help="build although the image exists")
+    add('--force', action='store_true', help="build even if the image exists")
     add(
         '--output',
         type=_parse_absolute_path,
         metavar='SIF',
-        help="for one image (default: NAME.sif in the sources folder)",
+        help="write the image to this file, for one NAME only (default: NAME.sif in the sources folder)",
     )
     add(
         '--osu',
         choices=('auto', 'c', 'mpi4py', 'python'),
         default='auto',
-        help="benchmark programs: the C programs, mpi4py's ports of them, or (auto, the default) the C programs where "
-        "the archive can be had and else the ports",
+        help="benchmark programs in the image (default: auto, the C programs if their archive is available, "
+        "else mpi4py's ports)",
     )
     add(
         '--osu-archive',
         type=_parse_absolute_path,
         metavar='FILE',
-        help="use this archive: the release, or another one with its sum in FILE.sha256",
+        help="build the C programs from this archive: the release, or any archive with its sha256 in FILE.sha256",
     )
 
 
-def _parse_absolute_path(text):
+def _parse_absolute_path(text: str) -> Path:
     return Path(text).absolute()
 
 
-def list_images(options):
-    """Print one line an image, by family."""
+def list_images(options: argparse.Namespace) -> int:
+    """Print the images by family, one line per image."""
     names = select_named_images(options.names)
     if options.json:
         print(json.dumps([_describe_image(name, options.sources) for name in names], indent=1))
@@ -191,13 +199,15 @@ def list_images(options):
                 )
             )
     print(
-        columns.fill_text("P: a published combination; unbuilt: this project has never built it.")
+        columns.fill_text(
+            "P: published combination of versions; unbuilt: this project has never built the image."
+        )
     )
     return 0
 
 
-def _describe_image(name, sources):
-    """Return what the catalogue says of an image as plain values (dict)."""
+def _describe_image(name: str, sources: Path) -> Dict[str, Any]:
+    """Return the catalogue entry and state of an image as values for JSON."""
     entry = IMAGES[name]
     return {
         'name': name,
@@ -224,23 +234,25 @@ def _describe_image(name, sources):
     }
 
 
-def print_recipe(options):
+def print_recipe(options: argparse.Namespace) -> int:
     """Print one definition file or Dockerfile."""
     names = select_named_images([options.name])
     if len(names) > 1:
         raise ImageBuildError(
-            f"{options.name} means {len(names)} images: {', '.join(names)}. Name one"
+            f"{options.name} matches {len(names)} images: {', '.join(names)}. Name one of them"
         )
     variants = IMAGES[names[0]]['variants']
     kind = options.osu or next(iter(variants))
     if kind not in variants:
-        raise ImageBuildError(f"--osu {kind}: {names[0]} is built with {' or '.join(variants)}")
+        raise ImageBuildError(
+            f"{names[0]} has no variant --osu {kind}. Use --osu {' or --osu '.join(variants)}"
+        )
     print(load_recipe(names[0], kind, '.Dockerfile' if options.docker else '.def'), end='')
     return 0
 
 
-def fetch_sources(options):
-    """Download sources; go on with the next one after a failure, and fail at the end."""
+def fetch_sources(options: argparse.Namespace) -> int:
+    """Download all sources; raise ImageBuildError at the end if some failed."""
     from osu_container.build import fetch
 
     keys = list(options.source)
@@ -259,22 +271,22 @@ def fetch_sources(options):
     )
     if not options.quiet:
         print(
-            f"{len(keys)} sources are in {format_path(options.sources)}, with the expected sha256"
+            f"{len(keys)} sources are in {format_path(options.sources)} and have the expected sha256"
         )
     return 0
 
 
-def build_images(options):
+def build_images(options: argparse.Namespace) -> int:
     """Build images one after the other."""
     from osu_container.build.build import Build, BuildOptions
 
     names = select_named_images(options.names)
     if options.output and len(names) > 1:
         raise ImageBuildError(
-            f"--output names one file, but {len(names)} images are meant. Name one of them: "
-            f"{', '.join(names)}"
+            f"--output needs exactly one image, but {len(names)} match: {', '.join(names)}. Name one "
+            "of them"
         )
-    given = BuildOptions(
+    build_options = BuildOptions(
         osu=options.osu,
         osu_archive=options.osu_archive,
         sources=options.sources,
@@ -287,22 +299,22 @@ def build_images(options):
         ),
     )
 
-    def build(name):
-        problems = Build(name, given).find_problems() if options.check else Build(name, given).run()
+    def build(name: str) -> None:
+        image = Build(name, build_options)
+        if not options.check:
+            image.run()
+            return
+        problems = image.find_problems()
         if problems:
             raise ImageBuildError('\n'.join(problems))
-        if options.check:
-            print(f"{name}: this machine can build it")
+        print(f"{name}: this machine can build it")
 
     _process_all(names, build, options.prog)
     return 0
 
 
-def _process_all(names, function, prog):
-    """
-    Call a function for each name. After an ImageError go on with the next one, and raise one at
-    the end.
-    """
+def _process_all(names: List[str], function: Callable[[str], None], prog: str) -> None:
+    """Call a function for all names; raise ImageBuildError at the end if some calls failed."""
     failed = []
     for name in names:
         try:
@@ -316,30 +328,32 @@ def _process_all(names, function, prog):
         raise ImageBuildError(f"{len(failed)} of {len(names)} failed: {', '.join(failed)}")
 
 
-def verify_files(options):
-    """Check files, or installed modules; exit code 1 if anything is wrong with one."""
+def verify_files(options: argparse.Namespace) -> int:
+    """Print the problems of SIF files or installed modules; raise ImageBuildError if any."""
     from osu_container.build import installed
 
     if bool(options.files) == options.installed:
         raise ImageBuildError(
-            "name SIF files, or give --installed for the images of all installed modules"
+            "name either SIF files, or --installed for the images of all installed modules"
         )
     if options.installed:
         modules = installed.find_installations(os.environ.get('MODULEPATH', ''))
-        found = {
+        results = {
             f'{modules[root]} ({root})': installed.verify_installation(root)
             for root in sorted(modules)
         }
     else:
-        found = {str(path): installed.verify_image(path) for path in options.files}
-    for name, problems in found.items():
+        results = {str(path): installed.verify_image(path) for path in options.files}
+    for name, problems in results.items():
         print(escape_line(f"{name}: {'wrong' if problems else 'ok'}"))
         for problem in problems:
             print(f"    {escape_line(problem)}")
-    wrong = [name for name, problems in found.items() if problems]
-    if wrong:
+    failed = [name for name, problems in results.items() if problems]
+    if failed:
         remedy = (
-            "Install it again: eb ... --rebuild" if options.installed else "Build or copy it again"
+            "Install again: eb EASYCONFIG --rebuild" if options.installed else "Build or copy again"
         )
-        raise ImageBuildError(f"do not use {', '.join(wrong)}: see what is wrong above. {remedy}")
+        raise ImageBuildError(
+            f"do not use {', '.join(failed)} because of the problems above. {remedy}"
+        )
     return 0

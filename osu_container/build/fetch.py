@@ -1,7 +1,6 @@
-"""
-Sources of images: downloaded where they are missing, and used only with the sha256 of versions.py.
-And the folder with Debian that images for any Linux machine start from, where no container registry
-is reached.
+"""Download the sources of images and verify their sha256 against versions.py.
+
+Make the Debian base system that images start from where no container registry is reachable.
 """
 
 import contextlib
@@ -13,6 +12,7 @@ import sys
 import tempfile
 import urllib.request
 from pathlib import Path
+from typing import Any, Dict, Iterable, List, Optional
 
 from osu_container.base import outputs
 from osu_container.base.places import STATE
@@ -26,12 +26,11 @@ from osu_container.build.catalogue import (
 )
 from osu_container.build.progress import print_progress, run
 
-# Folders below a source path in which EasyBuild looks for the sources of easyconfigs of the
-# benchmarks
+#: Folders below a source path in which EasyBuild searches for the archive of the benchmarks
 EASYBUILD_FOLDERS = ('', 'o/osu-native', 'o/OSU-Micro-Benchmarks')
 
-# The wheels are for x86_64, and pip must take the one for the image's Python, whatever Python runs
-# pip.
+#: Platforms of the wheels, which are for x86_64. pip selects by them and by the image's Python, not
+#: by the Python that runs pip.
 PLATFORMS = (
     'manylinux_2_28_x86_64',
     'manylinux2014_x86_64',
@@ -42,28 +41,27 @@ PLATFORMS = (
     'any',
 )
 
-TIMEOUT = 20  # seconds without a byte after which a server counts as not reached
+#: Seconds without a byte after which a server is unreachable
+TIMEOUT = 20
 
 
-def require_sha256(path, wanted, advice):
-    """Raise ImageError if the sha256 of the file is not the wanted one. The file stays."""
-    found = compute_sha256(path)
-    if found != wanted:
+def require_sha256(path: Path, expected: str, advice: str) -> None:
+    """Raise ImageBuildError if the file has another sha256; the file is not removed."""
+    actual = compute_sha256(path)
+    if actual != expected:
         raise ImageBuildError(
-            f"{path} is not the expected file:\n    sha256 found   {found}\n"
-            f"    sha256 wanted  {wanted}\n{advice}"
+            f"{path} is not the expected file:\n    sha256 found     {actual}\n"
+            f"    sha256 expected  {expected}\n{advice}"
         )
 
 
-def download_sources(keys, folder, log):
-    """
-    Put the sources of these keys into the folder. What exists with the right sum is not fetched
-    again.
+def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
+    """Download the sources of these keys that are missing in the folder.
 
-    Raises ImageError if a file exists with another sum (it stays), or cannot be fetched. Where no
-    sum is published, the build compares the commit that the archive names (recipes/slingshot.py).
+    Raises ImageBuildError if a file has another sha256, in which case an existing file stays, or
+    cannot be downloaded. Of a source without a published sha256, the build compares the commit that
+    the archive names (recipes/slingshot.py).
     """
-    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for key in keys:
         source = SOURCES[key]
@@ -80,23 +78,23 @@ def download_sources(keys, folder, log):
                     require_sha256(
                         new,
                         source['sha256'],
-                        f"It came from {source['url']} and was removed. Repeat the "
-                        "command; if the sum stays the same, the file has changed there: do not use it unseen",
+                        f"The download from {source['url']} is removed. Repeat the command; if the sha256 "
+                        "stays the same, the file has changed on the server: inspect it before use",
                     )
-                with contextlib.suppress(FileExistsError):  # another process was faster
+                with contextlib.suppress(FileExistsError):  # if another process was faster
                     outputs.rename_file(new, path)
         elif source['sha256']:
             require_sha256(
                 path,
                 source['sha256'],
-                "Move it away, then repeat the command: it is fetched again.",
+                "Move the file away and repeat the command to download it again",
             )
 
 
-def download_pypi_file(source, path, log):
-    """Download one file from PyPI by pip into the folder of path. Raises ImageError."""
-    # pip compares the sha256 before it opens the file. It asks a source archive for its metadata,
-    # for which the archive's build tools are fetched: those as wheels, or pip would compile them.
+def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
+    """Download a file from PyPI by pip into the folder of `path`. Raises ImageBuildError."""
+    # pip compares the sha256 before it opens the file. For the metadata of a source archive, pip
+    # downloads the archive's build tools: as wheels, because pip would compile their sources.
     options = [
         '--only-binary',
         ':all:',
@@ -130,10 +128,10 @@ def download_pypi_file(source, path, log):
         )
 
 
-def find_pip():
-    """Return the start of a pip command line.
+def find_pip() -> List[str]:
+    """Return the first words of a pip command.
 
-    Raises ImageError if there is no pip: Debian's python3 comes without.
+    Raises ImageBuildError if there is no pip, because Debian's python3 does not include pip.
     """
     for python in (sys.executable, STATE / 'venv' / 'bin' / 'python'):
         if (
@@ -144,41 +142,39 @@ def find_pip():
         ):
             return [str(python), '-m', 'pip', '--disable-pip-version-check']
     raise ImageBuildError(
-        f"{sys.executable} has no pip, and there is no .workstation/venv with one. Run "
+        f"pip is not installed for {sys.executable}, and .workstation/venv does not exist. Run "
         "tools/workstation/python_env.sh, or install python3-pip"
     )
 
 
-def _download_url(url, new, path):
-    """
-    Download an address to the file new. Raises ImageError with another way to get path, the
-    final file.
-    """
+def _download_url(url: str, new: Path, path: Path) -> None:
+    """Download a URL to the file `new`; ImageBuildError tells how to get `path` by hand."""
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer, open(new, 'wb') as stream:
             shutil.copyfileobj(answer, stream)
     except OSError as err:
         raise ImageBuildError(
-            f"{url} cannot be downloaded ({getattr(err, 'reason', err)}).\nPut {path.name} into "
-            f"{path.parent} by hand, for example from a machine that reaches it"
+            f"{url} cannot be downloaded ({getattr(err, 'reason', err)}).\nDownload {path.name} on another "
+            f"machine and copy it into {path.parent}"
         ) from err
 
 
-def find_archive(folders):
-    """Return the path of the OSU archive in the source paths, or None.
+def find_archive(folders: Iterable[Path]) -> Optional[Path]:
+    """Return the path of the OSU archive in the source folders, or None.
 
-    Raises ImageError if a file of that name has another sum: the user has put it there on purpose.
+    Raises ImageBuildError if a file of its name has another sha256, because the user put the file
+    there on purpose.
     """
     source = SOURCES['osu']
     for folder in folders:
-        for below in EASYBUILD_FOLDERS:
-            path = Path(folder) / below / source['file']
+        for subfolder in EASYBUILD_FOLDERS:
+            path = folder / subfolder / source['file']
             if path.is_file():
                 require_sha256(
                     path,
                     source['sha256'],
-                    "Copy the archive again, or move it away to use mpi4py's ports of the benchmarks. For "
-                    "another archive on purpose: --osu-archive FILE, with FILE.sha256 beside it",
+                    "Copy the archive again, or move it away to use mpi4py's ports of the benchmarks. To use "
+                    "another archive, write its FILE.sha256 and add --osu-archive FILE",
                 )
                 return path
     return None
@@ -186,7 +182,7 @@ def find_archive(folders):
 
 # ---- Debian
 
-# Documentation and translations are half of the base. The licences stay.
+#: Documentation and translations, half of the base system, are left out. The licences stay.
 DPKG_OPTIONS = (
     'path-exclude=/usr/share/doc/*',
     'path-include=/usr/share/doc/*/copyright',
@@ -195,13 +191,13 @@ DPKG_OPTIONS = (
     'path-exclude=/usr/share/locale/*',
 )
 
-# Debian 12 brings Perl, 50 MB, for the program that merges / and /usr. A new base is merged from
-# the beginning, as in the images of the registries; mmdebstrap has a hook for it.
+#: mmdebstrap's hook that merges / and /usr from the start, as in the images of the registries.
+#: Without the hook, Debian 12 installs Perl (50 MB) for its program that merges them.
 MERGED_USR_HOOKS = Path('/usr/share/mmdebstrap/hooks/maybe-merged-usr')
 
-# Left out when a base is unpacked: device nodes cannot be made without root, and no image needs
-# them; nor what belongs to a running system or names the machine that builds; the last two folders
-# can be read by apt's user only, which the build is not.
+#: Paths that are left out when a base system is unpacked. Device nodes need root, and no image needs
+#: them. /run, hostname and resolv.conf belong to the machine that builds. Only apt's user can read
+#: the last two folders, and the build is not apt's user.
 NOT_UNPACKED = (
     './dev/*',
     './run/*',
@@ -212,23 +208,22 @@ NOT_UNPACKED = (
 )
 
 
-def find_mmdebstrap():
-    """Return the path of mmdebstrap. Raises ImageError without one."""
+def find_mmdebstrap() -> str:
+    """Return the path of mmdebstrap. Raises ImageBuildError if it is not installed."""
     program = find_command('mmdebstrap')
     if not program:
         raise ImageBuildError(
-            "no mmdebstrap to make a Debian base with. Install it (Debian, Ubuntu: apt-get install "
-            "mmdebstrap)"
+            "mmdebstrap is not on PATH; it makes the Debian base system. Install it (Debian, Ubuntu): "
+            "apt-get install mmdebstrap"
         )
     return program
 
 
-def _find_shared_tmpdir():
-    """
-    Return the folder (str) for mmdebstrap's temporary files. Raises ImageError if there is none.
+def _find_shared_tmpdir() -> str:
+    """Return a folder for mmdebstrap's temporary files that other users can enter.
 
-    Without root mmdebstrap works as a user of /etc/subuid, who must enter it. EasyBuild's TMPDIR is
-    closed to others.
+    Without root, mmdebstrap works as a user of /etc/subuid. EasyBuild's TMPDIR is closed to other
+    users. Raises ImageBuildError if there is no such folder.
     """
     folders = [tempfile.gettempdir(), '/tmp', '/var/tmp']
     for folder in map(Path, folders):
@@ -238,33 +233,29 @@ def _find_shared_tmpdir():
         ):
             return str(folder)
     raise ImageBuildError(
-        f"making the base: {', '.join(folders)} cannot be entered by other users, as mmdebstrap without "
-        "root needs it. Name a folder that they can enter: export TMPDIR=FOLDER"
+        f"making the base system failed: other users cannot enter {', '.join(folders)}, but mmdebstrap "
+        "without root needs this. Name another folder: export TMPDIR=FOLDER"
     )
 
 
-def resolve_base_folder(release, work):
+def resolve_base_folder(release: str, work: Path) -> Path:
+    """Return the folder of the base system of a Debian release, which need not exist yet.
+
+    The name depends on the release and the options of mmdebstrap, but not on the mirror.
     """
-    Return the folder (Path) in the work folder with the base of a release of Debian, once it is
-    made.
-
-    Another command for the base is another folder, another mirror is not.
-    """
-    words = [release, *DPKG_OPTIONS, *NOT_UNPACKED]
-    return (
-        Path(work) / f"base-{release}-{hashlib.sha256(' '.join(words).encode()).hexdigest()[:12]}"
-    )
+    options = [release, *DPKG_OPTIONS, *NOT_UNPACKED]
+    return work / f"base-{release}-{hashlib.sha256(' '.join(options).encode()).hexdigest()[:12]}"
 
 
-def make_debian_base(release, work, log):
-    """Return the folder with Debian and Python 3, made if it does not exist yet. Raises ImageError.
+def make_debian_base(release: str, work: Path, log: Path) -> Path:
+    """Return the folder with Debian and Python 3; make it if it does not exist yet.
 
-    The packages come from $DEBIAN_MIRROR, if the user has set it.
+    The packages come from the mirror $DEBIAN_MIRROR, if it is set. Raises ImageBuildError.
     """
     base = resolve_base_folder(release, work)
     if base.exists():
         return base
-    print_progress(f"making a base of Debian {release} with mmdebstrap")
+    print_progress(f"making a base system of Debian {release} with mmdebstrap")
     options = [
         '--variant=minbase',
         '--include=python3',
@@ -273,12 +264,12 @@ def make_debian_base(release, work, log):
     ]
     if release == 'bookworm' and MERGED_USR_HOOKS.is_dir():
         options += [f'--hook-dir={MERGED_USR_HOOKS}', '--include=usr-is-merged']
-    Path(work).mkdir(parents=True, exist_ok=True)
+    work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix='build-', dir=str(work)) as temporary:
-        made, archive = Path(temporary) / 'base', Path(temporary) / 'base.tar'
-        made.mkdir()
+        unpacked, archive = Path(temporary) / 'base', Path(temporary) / 'base.tar'
+        unpacked.mkdir()
         run(
-            'making the base',
+            'making the base system',
             [
                 find_mmdebstrap(),
                 *options,
@@ -290,13 +281,20 @@ def make_debian_base(release, work, log):
             env={**os.environ, 'TMPDIR': _find_shared_tmpdir()},
         )
         run(
-            'unpacking the base',
-            ['tar', '-C', made, *(f'--exclude={path}' for path in NOT_UNPACKED), '-xf', archive],
+            'unpacking the base system',
+            [
+                'tar',
+                '-C',
+                unpacked,
+                *(f'--exclude={path}' for path in NOT_UNPACKED),
+                '-xf',
+                archive,
+            ],
             log,
         )
         try:
-            os.rename(str(made), str(base))
-        except OSError:  # another build was faster
+            os.rename(str(unpacked), str(base))
+        except OSError:  # if another build was faster
             if not base.exists():
                 raise
     return base

@@ -1,7 +1,7 @@
-"""
-Files and packages of an image, without running it; whether an image is what its sha256 and its
-signature say; whether every installed module still is what was installed, with its image and the
-host's libraries.
+"""Unpack images, list their packages, and verify images and installed modules.
+
+An image is compared with its sha256 and signature, an installed module with its recorded image and
+host libraries. No image is run.
 """
 
 import os
@@ -9,6 +9,7 @@ import re
 import stat
 import subprocess
 from pathlib import Path
+from typing import Dict, Iterable, List, Union
 
 from osu_container.base import shell
 from osu_container.base.files import read_json, read_text
@@ -21,18 +22,20 @@ from osu_container.install.image_build import read_sha256_file
 from osu_container.verdict.facts import FactsError, list_stale_libraries, validate_facts
 
 
-def verify_image(sif):
-    """
-    Return what is wrong with an image (list of str), by the sha256 beside it and its signature.
-    """
+def verify_image(sif: Path) -> List[str]:
+    """Return the problems of an image, compared with its .sha256 file and its signature."""
     beside = f'{sif}.sha256'
     try:
-        wanted = read_sha256_file(beside)
-        if wanted is None:
-            return [f"{beside} does not exist or is empty, so nothing says what the image must be"]
-        found = compute_sha256(sif)
-        if found != wanted:
-            return [f"sha256 is {found}, {beside} says {wanted}. Copy or build the image again"]
+        expected = read_sha256_file(beside)
+        if expected is None:
+            return [
+                f"cannot verify the image: {beside} does not exist or is empty. Copy it, or build again"
+            ]
+        actual = compute_sha256(sif)
+        if actual != expected:
+            return [
+                f"wrong sha256 {actual}, expected {expected} ({beside}). Copy or build the image again"
+            ]
         runtime = find_command('apptainer', 'singularity')
         problem = sif_file.find_signature_problem(str(sif), runtime) if runtime else None
     except (sif_file.ImageError, OSError) as err:
@@ -40,38 +43,38 @@ def verify_image(sif):
     return [problem] if problem else []
 
 
-def find_installations(modulepath):
-    """
-    Return {folder of an installation (str): name of its module (str)} of this project's modules.
+def find_installations(modulepath: str) -> Dict[str, str]:
+    """Return {installation folder: module name} of this project's modules in a MODULEPATH.
 
-    modulepath: folders of modules with : between them, as in MODULEPATH; of the modules of one
-    installation the first counts. Raises ImageError where there is none.
+    If several modules have the same installation, the first is returned. Raises ImageBuildError if
+    there are none.
     """
-    found = {}
+    installations: Dict[str, str] = {}
     for folder in filter(None, modulepath.split(':')):
         for path in sorted(Path(folder).rglob('*.lua')):
             root = path.name[0] != '.' and re.search(
                 r'^local root = "(.*)"', read_text(str(path)), re.M
             )
             if root and os.path.isfile(os.path.join(root.group(1), 'facts.json')):
-                found.setdefault(root.group(1), str(path.relative_to(folder).with_suffix('')))
-    if not found:
+                installations.setdefault(
+                    root.group(1), str(path.relative_to(folder).with_suffix(''))
+                )
+    if not installations:
         raise ImageBuildError(
-            f"no module of this project in MODULEPATH ({modulepath or 'not set'}). Add the folder that "
-            "has them: module use FOLDER"
+            f"no osu-container module in MODULEPATH ({modulepath or 'not set'}). Add the folder of the "
+            "modules: module use FOLDER"
         )
-    return found
+    return installations
 
 
-def verify_installation(root):
-    """
-    Return what is wrong with an installation (list of str): its image, the host's libraries, its
-    permissions.
-    """
+def verify_installation(root: str) -> List[str]:
+    """Return the problems of an installation: of its image, host libraries and permissions."""
     try:
         facts = validate_facts(read_json(os.path.join(root, 'facts.json')))
     except (FactsError, OSError, ValueError) as err:
-        return [f"{root}/facts.json is damaged: {err}. Install the module again: eb --rebuild"]
+        return [
+            f"{root}/facts.json is damaged: {err}. Install the module again: eb EASYCONFIG --rebuild"
+        ]
     problems = []
     if 'image' in facts:
         path = Path(root, facts['image']['file'])
@@ -79,37 +82,37 @@ def verify_installation(root):
             problems += verify_image(path)
         elif path.is_symlink():
             problems.append(
-                f"{path} is a link to a file that does not exist. Install the module again"
+                f"{path} is a link to a missing file. Install the module again: eb EASYCONFIG --rebuild"
             )
     problems += list_stale_libraries(facts)
-    shared = [
+    writable = [
         path
         for path in (Path(root), *Path(root).rglob('*'))
         if path.lstat().st_mode & stat.S_IWOTH and not path.is_symlink()
     ]
-    if shared:
+    if writable:
         problems.append(
-            f"{shared[0]} may be written by everybody ({len(shared)} such in all), and runs as whoever "
-            f"loads the module: chmod -R o-w {shell.quote_path(root)}"
+            f"all users can write {writable[0]} ({len(writable)} such files in all), which runs as the user who "
+            f"loads the module. Remove the permission: chmod -R o-w {shell.quote_path(root)}"
         )
     return problems
 
 
-_SECONDS = 3600  # of processor time that unpacking may take: the largest image of ours, 6 GB, takes some 100
+#: Limit of processor time for unpacking, in seconds; the project's largest image, 6 GB, needs 100
+_UNPACK_SECONDS = 3600
 
 
-def unpack_image(sif, folder, patterns=()):
-    """
-    Unpack an image, or what fits the patterns, into a new folder, as files that the caller may
-    read.
+def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = ()) -> None:
+    """Unpack an image, or the files that match the patterns, into a new folder.
 
-    Owners, extended attributes and special files are left out. Raises ImageError.
+    The caller can read all files. Owners, extended attributes and special files are left out.
+    Raises ImageBuildError.
     """
     try:
         offset = sif_file.read_sif(str(sif))[0]
     except sif_file.ImageError as err:
         raise ImageBuildError(str(err)) from err
-    # few threads: each of hundreds takes room of the memory limit
+    # Each thread needs memory, and unsquashfs would start one thread per core of a large node.
     command = [
         'unsquashfs',
         '-n',
@@ -124,45 +127,42 @@ def unpack_image(sif, folder, patterns=()):
         *patterns,
     ]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             universal_newlines=True,
             errors='replace',
-            preexec_fn=lambda: limit_resources(_SECONDS),
+            preexec_fn=lambda: limit_resources(_UNPACK_SECONDS),
         )
     except FileNotFoundError as err:
         raise ImageBuildError(
-            "unsquashfs is not on PATH; it is needed to read images. Install squashfs-tools"
+            "unsquashfs is not on PATH; it reads images. Install the package squashfs-tools"
         ) from err
-    for place, folders, files in os.walk(
-        str(folder)
-    ):  # from the top: a folder is opened before it is listed
+    # From the top, because a folder must be readable before os.walk() lists it.
+    for parent, folders, files in os.walk(str(folder)):
         for name in folders + files:
-            path = os.path.join(place, name)
+            path = os.path.join(parent, name)
             mode = os.lstat(path).st_mode
             if not stat.S_ISLNK(mode):
                 os.chmod(path, mode | (stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR))
-    if done.returncode not in (0, 2):  # 2: something was left out that only root can make
-        text = done.stderr.strip()[-500:] or f'unsquashfs failed ({done.returncode})'
+    if process.returncode not in (0, 2):  # 2: files that only root can make are left out
+        text = process.stderr.strip()[-500:] or f'unsquashfs failed ({process.returncode})'
         raise ImageBuildError(
-            f"cannot unpack the squashfs in {sif}: {text}. Is the image damaged, or {folder.parent} full?"
+            f"cannot unpack the squashfs in {sif}: {text}. Check the image and the free space in {folder.parent}"
         )
 
 
-def list_packages(sif, folder):
-    """
-    Return {name: version} of the Debian packages in an image, by dpkg's own records, in the order
-    of their names.
+def list_packages(sif: Union[str, Path], folder: Path) -> Dict[str, str]:
+    """Return {name: version} of the Debian packages that dpkg's records in the image list.
 
-    Those that a recipe has unpacked below /opt have their record there
-    (build/recipes/slingshot.py). folder: Path, new, for temporary files. Raises ImageError.
+    `folder` is new and gets temporary files. Packages that a recipe unpacked below /opt have their
+    records there (build/recipes/slingshot.py). Raises ImageBuildError.
     """
     unpack_image(sif, folder, ['*/lib/dpkg/status', 'opt/*/share/dpkg/status'])
-    found = {}
+    packages: Dict[str, str] = {}
     for record in folder.rglob('status'):
         text = record.read_text(errors='replace')
-        found.update(re.findall(r'^Package: (\S+)$(?:\n.+)*?\nVersion: (\S+)$', text, re.M))
-    return dict(sorted(found.items()))
+        packages.update(re.findall(r'^Package: (\S+)$(?:\n.+)*?\nVersion: (\S+)$', text, re.M))
+    return dict(sorted(packages.items()))

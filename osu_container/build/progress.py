@@ -1,24 +1,32 @@
-"""Programs that run for long: their output in a log, and what is done on the screen."""
+"""Progress of long commands on the screen, and the output of their programs in a log file."""
 
 import subprocess
+from pathlib import Path
+from typing import Any, Dict, List, Optional
 
 from osu_container.base.streams import ProgressScreen, start_process_group
 from osu_container.base.terminal import redact_secrets
 from osu_container.build import ImageBuildError
 
-#: The first line of a build begins its time
+#: Counts the seconds from the import of this module
 SCREEN = ProgressScreen()
 
 
-def print_progress(text):
+def print_progress(text: str) -> None:
     """Print one line with the seconds since the start."""
     SCREEN.print_line(SCREEN.format_elapsed(text))
 
 
-def run(what, command, log, cwd=None, env=None):
-    """Run a command with its output in the log file. what: for the message.
+def run(
+    step: str,
+    command: List[Any],
+    log: Path,
+    cwd: Optional[Path] = None,
+    env: Optional[Dict[str, str]] = None,
+) -> None:
+    """Run a command and append its output to the log file; errors name the `step`.
 
-    Raises ImageError with the exit code, the end of the output and the log's name if it fails.
+    Raises ImageBuildError with the exit code and the end of the output if the command fails.
     """
     command = [str(word) for word in command]
     with open(log, 'ab') as stream:
@@ -31,13 +39,13 @@ def run(what, command, log, cwd=None, env=None):
                 child.wait()
         except FileNotFoundError as err:
             raise ImageBuildError(
-                f"{what}: {command[0]} cannot be started: {err.strerror}"
+                f"{step} failed: cannot start {command[0]}: {err.strerror}"
             ) from err
     if child.returncode:
         with open(log, errors='replace') as stream:
             end = stream.read().rstrip().splitlines()[-15:]
         raise ImageBuildError(
-            f"{what}: {command[0]} ended with exit code {child.returncode}. Its last lines:\n"
+            f"{step} failed: {command[0]} returned exit code {child.returncode}. The last lines of its output:\n"
             + '\n'.join(f"    {line}" for line in end)
-            + f"\nThe whole output is in {log}"
+            + f"\nThe complete output: {log}"
         )

@@ -240,7 +240,7 @@ def test_build_chooses_its_privileges(tmp_path, monkeypatch, runtime, version, r
         (tmp_path / name).chmod(0o755)
     monkeypatch.setattr(
         image_build,
-        'command_path',
+        'find_command',
         lambda *names: next(
             filter(None, (shutil.which(name, path=str(tmp_path)) for name in names)), None
         ),
@@ -376,7 +376,7 @@ class Tiny:
             ('images.py', TINY_CATALOGUE),
             ('versions.py', TINY_SOURCES.replace('SUM', total)),
         ):
-            with open(self.root / 'osu_container' / 'recipes' / name, 'a') as stream:
+            with open(self.root / 'osu_container' / 'build' / 'recipes' / name, 'a') as stream:
                 stream.write(added)
         self.make_base(folder / 'base')
         rendered = self.root / 'container-recipes' / 'rendered'

@@ -141,7 +141,7 @@ def test_signature_is_judged_by_the_runtime(tmp_path, monkeypatch, code, text, w
     runtime = tmp_path / 'apptainer'
     runtime.write_text(f'#!/bin/sh\ncat <<END {">&2" if code else ""}\n{text}\nEND\nexit {code}\n')
     runtime.chmod(0o755)
-    monkeypatch.setattr(installed, 'command_path', lambda *_: str(runtime))
+    monkeypatch.setattr(installed, 'find_command', lambda *_: str(runtime))
     assert bool(installed.verify_image(path)) == wrong
 
 

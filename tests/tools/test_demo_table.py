@@ -8,7 +8,7 @@ from osu_container.bench.results import run_files
 from osu_container.bench.results.model import Failure
 from tests.helpers.example_runs import CASES, make_run
 from tools import demo_table
-from tools.demo_table import TableError
+from tools.demo_table import MissingFiguresError
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_run_that_lacks_a_figure_has_no_table(run):
     del run.select_series(CASES[0], 'hybrid')[0].values[4194304]
     run.failures.append(Failure(CASES[0], 'pure', 1, 'killed after 60 s'))
     run.modules['osu-container/pure']['problem'] = 'exit code 1'
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(MissingFiguresError) as caught:
         demo_table.render_demo_table(run)
     for part in (
         'hybrid.*osu_bw.*4194304',

@@ -1,4 +1,1 @@
-"""
-What writes the files that people read: modules/, three of container-recipes/rendered/, tables of
-docs/.
-"""
+"""Render the files that follow from data: modulefiles, recipes, easyconfigs and tables."""

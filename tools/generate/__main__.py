@@ -1,7 +1,11 @@
 """Write all files that follow from data."""
 
+from __future__ import annotations
+
 import argparse
 import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from osu_container.base.places import PROJECT
 from osu_container.build.recipes.images import (
@@ -13,33 +17,34 @@ from osu_container.build.recipes.images import (
 from tools.generate import easyconfigs, module_files
 
 
-def render_recipes():
-    """Return {path (Path): text of a rendered recipe, None for a file that is to be removed}."""
-    known = list_recipe_files()
+def render_recipes() -> dict[Path, str | None]:
+    """Return {path: text} of the checked-in recipes, None for a file to remove."""
+    recipes = list_recipe_files()
     return {
         **dict.fromkeys(RENDERED.iterdir()),
         **{
-            RENDERED / file: render_recipe(*known[file], '.' + file.rpartition('.')[2])
+            RENDERED / file: render_recipe(*recipes[file], '.' + file.rpartition('.')[2])
             for file in CHECKED_IN_RECIPES
         },
     }
 
 
-def main():
-    """Write the files, or with --check compare them; exit code 1 if one is stale."""
-    #: In this order: modules are written from the easyconfigs
-    steps = {
+def main() -> None:
+    """Write the files, or with --check exit with code 1 if a file is stale."""
+    # The order matters: modulefiles are rendered from the easyconfigs.
+    steps: dict[str, Callable[[], Mapping[Path, str | None]]] = {
         'easyconfigs': easyconfigs.render_files,
         'modules': lambda: module_files.render_files(check),
         'recipes': render_recipes,
     }
     parser = argparse.ArgumentParser(prog='python -m tools.generate', description=__doc__)
     parser.add_argument(
-        '--check', action='store_true', help="write nothing, exit code 1 if a file is stale"
+        '--check', action='store_true', help="write nothing; exit code 1 if a file is stale"
     )
-    parser.add_argument('--step', choices=steps, help="only these files")
+    parser.add_argument('--step', choices=steps, help="write or check only these files")
     options = parser.parse_args()
-    check, stale = options.check, []
+    check: bool = options.check
+    stale = []
     for step in [options.step] if options.step else steps:
         for path, text in steps[step]().items():
             if text == (path.read_text() if path.exists() else None):
@@ -54,7 +59,7 @@ def main():
                 path.write_text(text)
             print(f"{'removed' if text is None else 'written'}: {stale[-1]}")
     if check and stale:
-        sys.exit(f"stale, run `make modules`: {', '.join(stale)}")
+        sys.exit(f"stale files: {', '.join(stale)}. Write them again: make modules")
 
 
 if __name__ == '__main__':

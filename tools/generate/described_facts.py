@@ -1,12 +1,14 @@
-"""
-The facts of a module that nobody has installed: from the description of its host and from the name
-of its image.
+"""Derive the facts of a module without an installation, from host description and image name.
 
-What an installation reads from files (verdict/facts.py) is taken from check/host_facts.py and
-check/described.py. Sizes, time stamps and sums are those of no file: 0 and None.
+check/described.py and discover/host_facts.py stand in for the files that an installation reads
+(verdict/facts.py). Sizes are 0, time stamps and sha256 None.
 """
+
+from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 from osu_container.base.places import PROJECT
 from osu_container.check.described import describe_catalogue_image
@@ -22,34 +24,32 @@ from osu_container.verdict.settings import (
 )
 from osu_container.verdict.site_choice import SettingsError, resolve_site
 from osu_container.verdict.trial import (
+    Trial,
     build_trial,
     find_leading_plugin_folder,
     locate_host_libraries,
 )
 
-#: Names of the modules that run in a container, each a folder of easyconfigs
+#: Modules that run in a container, each a folder of easyconfigs
 CONTAINERS = ('osu-container', 'osu-mpi4py')
-#: Takes the place of the workstation's folder of host paths
+#: Stands for the workstation's folder of host paths
 HOST = '@HOST@'
-#: Benchmarks of an image: mpi4py's ports
+#: Benchmarks in an image with mpi4py's ports
 PROGRAMS = (
     'osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw '
     'osu_latency osu_multi_lat osu_scatter'
 ).split()
-#: Where the user's own Python software is in a container with Python (install/user_software.py)
+#: Folders of the user's Python software in a container (install/user_software.py)
 USER_PATH = ['/user-software/venv/bin', '/user-software/bin']
-#: How the name of an image with Python differs from that of the image below it
+#: Part of the name of an image with Python that its base image does not have
 PYTHON_NAME_PART = re.compile(r'-mpi4py-[\d.]+(?=-)|-cupy(?=\.sif)')
-#: Of the runtime where the site's does not say it; without setuid, as apptainer is installed today
+#: Runtime facts for sites without them; apptainer without setuid, which is the default today
 RUNTIMES = {'apptainer': {'release': '1.4.5', 'setuid': False}, 'singularity': {}}
 
 
-def list_module_names(site):
-    """
-    Return the names (list of str, 'module/approach') of the container modules that site (str)
-    can have.
-    """
-    entry, found = resolve_site(site), []
+def list_module_names(site: str) -> list[str]:
+    """Return the names 'module/approach' of the container modules of a site."""
+    entry, names = resolve_site(site), []
     easyconfigs = [
         path for name in CONTAINERS for path in (PROJECT / 'easyconfigs' / 'o' / name).glob('*.eb')
     ]
@@ -62,15 +62,12 @@ def list_module_names(site):
         except SettingsError:
             continue
         if module == CONTAINERS[0] or name in entry['images']['value']:
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
-def derive_facts(site, name):
-    """
-    Return the facts (dict, as build_settings() takes them) of a module (str, 'module/approach')
-    on site (str).
-    """
+def derive_facts(site: str, name: str) -> dict[str, Any]:
+    """Return the facts of a module 'module/approach' on a site, for build_settings()."""
     entry, (module, _, approach) = resolve_site(site), name.partition('/')
     file = select_image(module, resolve_approach(approach), entry)
     host = DescribedHost(find_host_description(entry))
@@ -88,11 +85,11 @@ def derive_facts(site, name):
     }
 
 
-def _derive_host_facts(mix, root):
-    """Return the facts (dict) of the host of a Trial, whose paths begin with root (str)."""
+def _derive_host_facts(mix: Trial, root: str) -> dict[str, Any]:
+    """Return the host facts of a trial, with `root` before all paths."""
     runtime = mix.site['runtime']['value'][0]
     injected = _list_injected_libraries(mix)
-    found = {
+    facts = {
         'root': root,
         'runtime': dict(RUNTIMES[runtime], name=runtime, command=runtime),
         'mpi': _format_release(mix, 'libmpi', read_mpi_traits),
@@ -107,22 +104,20 @@ def _derive_host_facts(mix, root):
     }
     if mix.approach.get('entrypoint'):
         folders = list_entrypoint_folders(
-            mix.approach, mix.site, [(one['soname'], one['path']) for one in injected]
+            mix.approach, mix.site, [(library['soname'], library['path']) for library in injected]
         )
-        # a folder that stands in for a host has those of its libraries alone
-        found['folders'] = [
+        # The workstation's folder of host paths only has the folders of its libraries.
+        facts['folders'] = [
             dict(folder, path=root + folder['path'])
             for folder in folders
-            if not root or any(one['path'].startswith(folder['path'] + '/') for one in injected)
+            if not root
+            or any(library['path'].startswith(folder['path'] + '/') for library in injected)
         ]
-    return found
+    return facts
 
 
-def _format_release(mix, name, read):
-    """
-    Return 'FAMILY RELEASE' of the host's library name (str) of a Trial, of libfabric the
-    release; None without.
-    """
+def _format_release(mix: Trial, name: str, read: Callable[..., Any]) -> str | None:
+    """Return 'FAMILY RELEASE' of a host library, for libfabric the release, None without it."""
     fact = mix.site['libraries'].get(name)
     if not fact or not mix.host.is_file(fact['value']):
         return None
@@ -130,59 +125,57 @@ def _format_release(mix, name, read):
     return traits['release'] if name == 'libfabric' else f"{traits['family']} {traits['release']}"
 
 
-def _list_injected_libraries(mix):
-    """
-    Return the libraries (list of dict) of the host that a Trial injects.
+def _list_injected_libraries(mix: Trial) -> list[dict[str, Any]]:
+    """Return the host libraries that a trial injects.
 
-    What these need beside is left out where nobody has looked into the host: much of it, the image
-    has.
+    Their dependencies are left out if the host was never inspected, because the image has most of
+    them.
     """
     names = {path: name for name, path in locate_host_libraries(mix.approach, mix.site, mix.host)}
     needed_by = {
-        name: one.soname
-        for one in reversed(list(mix.host_libraries.injected.values()))
-        for name in one.needed
+        name: library.soname
+        for library in reversed(list(mix.host_libraries.injected.values()))
+        for name in library.needed
     }
-    found = []
-    for soname, one in mix.host_libraries.injected.items():
+    libraries = []
+    for soname, file in mix.host_libraries.injected.items():
         library = {
             'soname': soname,
-            'path': one.path,
+            'path': file.path,
             'size': 0,
             'sha256': None,
             'build_id': None,
             'what': soname,
             'why': f'the image lacks it, {needed_by.get(soname)} needs it',
         }
-        if one.path in names:
-            name = names[one.path]
+        if file.path in names:
+            name = names[file.path]
             release = _format_release(
                 mix, name, read_fabric_traits if name == 'libfabric' else read_mpi_traits
             )
-            what = {'libfabric': f'libfabric {release}', 'libmpi': release}.get(name, soname)
+            title = {'libfabric': f'libfabric {release}', 'libmpi': release}.get(name, soname)
             fact = mix.site['libraries'][name]
-            found.append(
+            libraries.append(
                 dict(
-                    library, name=name, what=what, why=fact['why'], names=fact.get('opened_as', [])
+                    library, name=name, what=title, why=fact['why'], names=fact.get('opened_as', [])
                 )
             )
         elif mix.host.data.get('node'):
-            found.append(library)
-    return found
+            libraries.append(library)
+    return libraries
 
 
-def _derive_image_facts(mix, file):
-    """Return the facts (dict) of the image of a Trial; file: its name (str)."""
-    of_mpi = mix.image.read_traits(mix.image.libraries[mix.soname], read_mpi_traits)
-    of_fabric = mix.image.read_traits(mix.image.libraries['libfabric.so.1'], read_fabric_traits)
+def _derive_image_facts(mix: Trial, file: str) -> dict[str, Any]:
+    mpi_traits = mix.image.read_traits(mix.image.libraries[mix.soname], read_mpi_traits)
+    fabric_traits = mix.image.read_traits(mix.image.libraries['libfabric.so.1'], read_fabric_traits)
     python = PYTHON_NAME_PART.search(file)
     folder = '/opt/mpi4py/bin' if python else '/opt/osu/bin'
     names = [*PROGRAMS, *(['python', 'pip'] if python else [])]
     return {
         'file': file,
         'soname': mix.soname,
-        'mpi': f"{of_mpi['family']} {of_mpi['release']}",
-        'libfabric': of_fabric['release'],
+        'mpi': f"{mpi_traits['family']} {mpi_traits['release']}",
+        'libfabric': fabric_traits['release'],
         'programs_are': 'mpi4py 4.1.2 ports',
         'programs': dict.fromkeys(names, folder),
         'libraries_beside': {folder: []},

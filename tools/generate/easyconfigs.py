@@ -1,14 +1,16 @@
-"""
-Write what easyconfigs and pages say of data that stand elsewhere:
+"""Update easyconfigs and pages from data:
 
-* osu-native-RELEASE-SITE.eb, one for each software stack, from the data of the sites;
-* the version of osu-container-tools.eb;
-* release and sha256 of the OSU Micro-Benchmarks (osu_container/build/recipes/versions.py), in file
-    names and pages too.
+* osu-native-RELEASE-SITE.eb, one for each software stack, from the site data; * the version in
+osu-container-tools.eb; * release and sha256 of the OSU Micro-Benchmarks
+(osu_container/build/recipes/versions.py), also in file names and pages.
 """
+
+from __future__ import annotations
 
 import re
 import textwrap
+from pathlib import Path
+from typing import Any
 
 from osu_container import __version__
 from osu_container.base.places import PROJECT
@@ -20,27 +22,24 @@ OSU = SOURCES['osu']
 EASYCONFIGS = PROJECT / 'easyconfigs'
 NATIVE = EASYCONFIGS / 'o' / 'osu-native'
 TOOLS = EASYCONFIGS / 'o' / 'osu-container-tools' / 'osu-container-tools.eb'
-#: names of archive, modules and easyconfigs that have the release behind them
+#: Names of archive, modules and easyconfigs with the release in them
 RELEASE = re.compile(r'\b((?:osu-micro-benchmarks|osu-native)[-/])\d+(?:\.\d+)+(?=\W)')
-#: Pages that name it
+#: Pages with such names
 PAGES = ('README.md', 'docs/*.md', 'sources/README.md')
 
 
-# ---- software stacks
-
-
-def list_stacks():
-    """Return {site: entry (dict)} of the sites with a programming environment, in their order."""
-    found = {name: resolve_site(name) for name in SITES}
+def list_stacks() -> dict[str, dict[str, Any]]:
+    """Return {site: entry} of the sites with a programming environment, in their order."""
+    sites = {name: resolve_site(name) for name in SITES}
     return {
         name: entry
-        for name, entry in found.items()
+        for name, entry in sites.items()
         if (entry['native']['value'] or {}).get('prgenv')
     }
 
 
-def render_site_easyconfig(name, entry):
-    """Return the text of osu-native-RELEASE-SITE.eb; entry: of the site (dict)."""
+def render_site_easyconfig(name: str, entry: dict[str, Any]) -> str:
+    """Return the text of osu-native-RELEASE-SITE.eb for a site."""
     native, gpu = entry['native']['value'], entry['gpu']['value'] or ''
     kind = 'CUDA' if gpu.startswith('sm_') else 'ROCm' if gpu else None
     head = textwrap.fill(
@@ -100,19 +99,13 @@ moduleclass = 'perf'
 '''
 
 
-# ---- the release
+def update_release_names(text: str) -> str:
+    """Return the text with the current release in all names of the benchmarks."""
+    return RELEASE.sub(lambda match: match.group(1) + OSU['version'], text)
 
 
-def update_release_names(text):
-    """Return text with today's release wherever a name of the benchmarks has one behind it."""
-    return RELEASE.sub(lambda found: found.group(1) + OSU['version'], text)
-
-
-def update_easyconfig(text):
-    """
-    Return the text of an easyconfig with today's release: version, sha256 of the archive, names
-    in comments.
-    """
+def update_easyconfig(text: str) -> str:
+    """Return an easyconfig with the current release, its sha256 and its names."""
     text = re.sub(r"(?m)^version = '.*'$", f"version = '{OSU['version']}'", text)
     return re.sub(
         r"(?m)^checksums = \['\w{64}'\]$",
@@ -121,19 +114,17 @@ def update_easyconfig(text):
     )
 
 
-def render_files():
-    """
-    Return {path (Path): text of an easyconfig or page, None for a file that is to be removed}.
-    """
-    wanted = dict.fromkeys(NATIVE.glob('osu-native-*.eb'))
-    wanted[NATIVE / 'osu-native.eb'] = update_easyconfig((NATIVE / 'osu-native.eb').read_text())
-    wanted[TOOLS] = re.sub(
+def render_files() -> dict[Path, str | None]:
+    """Return {path: text} of easyconfigs and pages, None for a file to remove."""
+    files = dict.fromkeys(NATIVE.glob('osu-native-*.eb'))
+    files[NATIVE / 'osu-native.eb'] = update_easyconfig((NATIVE / 'osu-native.eb').read_text())
+    files[TOOLS] = re.sub(
         r"^version = .*$", f"version = '{__version__}'", TOOLS.read_text(), flags=re.M
     )
     for name, entry in list_stacks().items():
-        wanted[NATIVE / f"osu-native-{OSU['version']}-{name}.eb"] = render_site_easyconfig(
+        files[NATIVE / f"osu-native-{OSU['version']}-{name}.eb"] = render_site_easyconfig(
             name, entry
         )
     for page in (page for pattern in PAGES for page in sorted(PROJECT.glob(pattern))):
-        wanted[page] = update_release_names(page.read_text())
-    return wanted
+        files[page] = update_release_names(page.read_text())
+    return files

@@ -1,18 +1,19 @@
-"""
-Render the text of every module, for people to read:
-.workstation/modules/<site>/<module>/<approach>.lua.
+"""Render the modulefiles of all sites to .workstation/modules/SITE/MODULE/APPROACH.lua for review.
 
-The text is written by the easyblock itself (eb --module-only) from the facts of described_facts.py.
-What each installation has for itself is replaced: @INSTALL@ is the installation, @HOST@ the
-workstation's folder of host paths, BYTES is the size of a library or of the image. Of these texts
-the repository has those of KEPT, in modules/.
+The easyblock writes the text (eb --module-only) from the facts of described_facts.py. Values that
+differ between installations are replaced: @INSTALL@ is the installation folder, @HOST@ the
+workstation's folder of host paths, BYTES the size of a library or of the image. The repository has
+the modulefiles of CHECKED_IN_MODULES in modules/.
 """
+
+from __future__ import annotations
 
 import json
 import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,25 +21,22 @@ from osu_container.base.places import PROJECT, STATE
 from osu_container.data.sites import SITES
 from tools.generate.described_facts import derive_facts, list_module_names
 
-#: Those of the repository, and all of them
+#: Folders of the checked-in modulefiles, and of all modulefiles
 MODULES, ALL_MODULES = PROJECT / 'modules', STATE / 'modules'
-#: Site -> modules whose texts are in the repository
+#: Site -> modules whose modulefiles are checked in
 CHECKED_IN_MODULES = {'lumi-25.03': ['osu-container/hybrid']}
 INSTALL = '@INSTALL@'
 FIRST_LINE = (
     "-- Rendered for reading: an installation has its own @INSTALL@, @HOST@ and BYTES, and what its host's "
     "libraries need.\n"
 )
-#: from here on the text is EasyBuild's and changes with its version
+#: The text from here on changes with the version of EasyBuild
 FOOTER = '-- Built with EasyBuild version'
 
 
-def prepare_eb_environment(eb, prefix):
-    """
-    Return the environment (dict) in which eb (str) finds only this project and writes only under
-    prefix (Path).
-    """
-    # MODULEPATH too: a module that is installed elsewhere would not be installed again
+def prepare_eb_environment(eb: str, prefix: Path) -> dict[str, str]:
+    """Return an environment in which eb finds only this project and writes below `prefix`."""
+    # MODULEPATH is left out, because eb would skip a module that it finds installed.
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -49,35 +47,34 @@ def prepare_eb_environment(eb, prefix):
             'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
             'EASYBUILD_ROBOT_PATHS': f'{PROJECT}/easyconfigs',
             'EASYBUILD_PREFIX': str(prefix),
-            # Root is what CI containers run as; nothing but prefix is written here.
+            # CI containers run as root, and eb only writes below prefix.
             'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1',
         }
     )
-    # Where Debian and Ubuntu put Lmod; elsewhere Lmod's own init has set the variable.
+    # Lmod's folder on Debian and Ubuntu; on other systems Lmod's init file sets the variable.
     environment.setdefault('LMOD_CMD', '/usr/share/lmod/lmod/libexec/lmod')
     python = Path(eb).parent / 'python'
-    if python.exists():  # eb of a virtual environment that is not active
+    if python.exists():  # if eb is from a virtual environment that is not active
         environment['EB_PYTHON'] = str(python)
     return environment
 
 
-def run_eb(command, environment):
-    """Run eb (list of str) and return its output (str). Raises RuntimeError with it if eb fails."""
-    done = subprocess.run(
+def run_eb(command: list[str], environment: dict[str, str]) -> str:
+    """Run eb and return its output. Raises RuntimeError with the output if eb fails."""
+    process = subprocess.run(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}")
-    return done.stdout
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{process.stdout}")
+    return process.stdout
 
 
-def render_site_modules(eb, site, scratch, names=None):
-    """
-    Return {'module/approach': module text (str)} of the modules that site (str) can have.
+def render_site_modules(
+    eb: str, site: str, scratch: str, names: list[str] | None = None
+) -> dict[str, str]:
+    """Return {'module/approach': text of the modulefile} of a site.
 
-    :param eb: str, the eb command
-    :param scratch: Path, folder that is thrown away
-    :param names: list of str, those that are wanted; default: all
+    eb: command. scratch: temporary folder. names: modules to render, by default all of the site.
     Raises RuntimeError with eb's output if eb fails.
     """
     prefix = Path(scratch) / site
@@ -94,45 +91,44 @@ def render_site_modules(eb, site, scratch, names=None):
         f'--try-amend=facts={facts}',
         f'--tmpdir={prefix}-tmp',
     ]
-    said = run_eb(command, prepare_eb_environment(eb, prefix))
+    output = run_eb(command, prepare_eb_environment(eb, prefix))
     texts = {}
     for name in names:
         module = prefix / 'modules' / 'all' / f'{name}.lua'
         if not module.is_file():
-            raise RuntimeError(f"{' '.join(command)} made no {module}:\n{said}")
+            raise RuntimeError(f"{' '.join(command)} made no {module}:\n{output}")
         texts[name] = normalize_modulefile(
             module.read_text().replace(str(prefix / 'software' / name), INSTALL)
         )
     return texts
 
 
-def normalize_modulefile(text):
-    """
-    Return the text of an installed module with a first line that says what was replaced.
+def normalize_modulefile(text: str) -> str:
+    """Return an installed modulefile with sizes replaced and a first line that explains it.
 
-    Left out is what differs from one EasyBuild version to the next: the EBDEVEL line and the
-    footer.
+    The EBDEVEL line and the footer are left out, because they differ between EasyBuild versions.
     """
     lines = [line for line in text.splitlines() if not line.startswith((FOOTER, 'setenv("EBDEVEL'))]
     text = re.sub(r'^(    \{ (?:sif|".*"), )\d+( \},)$', r'\1BYTES\2', '\n'.join(lines), flags=re.M)
     return FIRST_LINE + text.rstrip() + '\n'
 
 
-def render_modules(eb, sites, names=list_module_names):
-    """
-    Return {path below the folder of all sites (str): text} of the modules names(site) of sites,
-    with all cores.
-    """
+def render_modules(
+    eb: str,
+    sites: Iterable[str],
+    names: Callable[[str], list[str] | None] = list_module_names,
+) -> dict[str, str]:
+    """Return {'SITE/MODULE/APPROACH.lua': text} of the modules names(site), with all cores."""
     with (
         tempfile.TemporaryDirectory(prefix='render-') as scratch,
         ThreadPoolExecutor(os.cpu_count()) as pool,
     ):
-        # a site that has the host's Open MPI alone needs an image to say so
-        found = {site: names(site) for site in sites}
+        # A site with only the host's Open MPI has no module to render.
+        modules = {site: names(site) for site in sites}
         jobs = {
-            site: pool.submit(render_site_modules, eb, site, scratch, found[site])
+            site: pool.submit(render_site_modules, eb, site, scratch, modules[site])
             for site in sites
-            if found[site]
+            if modules[site]
         }
         return {
             f'{site}/{name}.lua': text
@@ -141,27 +137,24 @@ def render_modules(eb, sites, names=list_module_names):
         }
 
 
-def is_checked_in(path):
-    """Return whether a text (path below the folder of all sites, str) is in the repository."""
+def is_checked_in(path: str) -> bool:
+    """Return whether the modulefile 'SITE/MODULE/APPROACH.lua' is checked in."""
     site, _, name = path.partition('/')
     return name[: -len('.lua')] in CHECKED_IN_MODULES.get(site, ())
 
 
-def render_files(check):
-    """
-    Return {path (Path): text} of the modules; check: bool, only of those that the repository
-    has.
-    """
-    eb = STATE / 'bin' / 'eb'
-    eb = str(eb) if eb.exists() else 'eb'
+def render_files(check: bool) -> dict[Path, str]:
+    """Return {path: text} of all modulefiles, with `check` only of the checked-in ones."""
+    path = STATE / 'bin' / 'eb'
+    eb = str(path) if path.exists() else 'eb'
     if check:
         return {
             MODULES / path: text
             for path, text in render_modules(eb, CHECKED_IN_MODULES, CHECKED_IN_MODULES.get).items()
         }
-    found = render_modules(eb, SITES)
+    texts = render_modules(eb, SITES)
     return {
         folder / path: text
-        for path, text in found.items()
+        for path, text in texts.items()
         for folder in [MODULES] * is_checked_in(path) + [ALL_MODULES]
     }

@@ -1,32 +1,36 @@
-"""
-Hook of MkDocs (mkdocs.yml): links to files of the repository, and prompts in code blocks.
+"""MkDocs hook (mkdocs.yml) for links to files of the repository and prompts in code blocks.
 
-Pages link to files outside of docs/, as ../easyblocks/generic/NAME.py, and GitHub shows them. The
-site leads to the address of the repository instead; where that is not known, the text of the link
-remains.
+Pages link to files outside of docs/, such as ../easyblocks/generic/NAME.py, and GitHub resolves
+these links. The site links to the repository instead; if its address is unknown, only the text of
+the link stays.
 """
+
+from __future__ import annotations
 
 import os
 import posixpath
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.pages import Page
 
 from osu_container import PLACEHOLDER, REPOSITORY
 
-#: A link in Markdown to a folder above: its text, its path and its anchor
+#: A Markdown link to a parent folder: text, path and anchor
 LINK = re.compile(r'\[([^\]]+)\]\((\.\./[^)\s#]+)(#[^)\s]*)?\)')
 #: A code block without a language
 SESSION = re.compile(r'(<pre><span></span><code>|<pre><code>)(.*?)(</code></pre>)', re.S)
-#: Address of the repository, '' where it is not known; OSU_CONTAINER_REPOSITORY is for a copy with
-#: another address
+#: Address of the repository, '' if unknown; OSU_CONTAINER_REPOSITORY sets that of a copy
 ADDRESS = os.environ.get('OSU_CONTAINER_REPOSITORY', REPOSITORY).rstrip('/')
-#: GitLab has its own pages below /-/
+#: GitLab's pages of a repository are below /-/
 PAGES = ADDRESS + ('/-' if 'gitlab' in (urlsplit(ADDRESS).hostname or '') else '')
 
 
-def on_config(config):
-    """Link to the repository and to the source of each page if the address is known."""
+def on_config(config: MkDocsConfig) -> None:
+    """Link to the repository and to the source of each page, if the address is known."""
     if ADDRESS:
         config.repo_url, config.repo_name = (
             ADDRESS,
@@ -36,39 +40,36 @@ def on_config(config):
         config.theme['features'].append('content.action.edit')
 
 
-def on_post_page(output, **_):
-    """
-    Remove the mark by which Material asks GitHub or GitLab for numbers: the site loads nothing
-    from outside.
+def on_post_page(output: str, **_: Any) -> str:
+    """Remove the mark by which Material requests statistics of GitHub or GitLab.
+
+    The site loads nothing from other servers.
     """
     return output.replace(' data-md-component="source"', '')
 
 
-def on_page_markdown(markdown, page, config, **_):
-    """
-    Let links to files outside of docs/ lead to the repository; MkDocs reports those that lead
-    nowhere.
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
+    """Replace links to files outside of docs/ with links to the repository.
+
+    MkDocs reports links to files that do not exist.
     """
     root, folder = (
         Path(config.config_file_path).parent,
         posixpath.join('docs', posixpath.dirname(page.file.src_uri)),
     )
 
-    def in_repository(link):
+    def link_to_repository(link: re.Match[str]) -> str:
         text, target, anchor = link.groups('')
         path = posixpath.normpath(posixpath.join(folder, target))
         if path.startswith('docs/') or not (root / path).exists():
             return link.group()
         return f'[{text}]({PAGES}/blob/main/{path}{anchor})' if ADDRESS else text
 
-    return LINK.sub(in_repository, markdown.replace(PLACEHOLDER, ADDRESS or PLACEHOLDER))
+    return LINK.sub(link_to_repository, markdown.replace(PLACEHOLDER, ADDRESS or PLACEHOLDER))
 
 
-def mark_prompts(block):
-    """
-    Return a code block (match of SESSION) with its prompts and outputs marked, so that only
-    commands are copied.
-    """
+def mark_prompts(block: re.Match[str]) -> str:
+    """Return a code block with marked prompts and outputs, so that only commands are copied."""
     rows = block[2].split('\n')
     if not any(row.startswith('$ ') for row in rows):
         return block.group()
@@ -83,6 +84,6 @@ def mark_prompts(block):
     return block[1] + '\n'.join(marked) + block[3]
 
 
-def on_page_content(content, **_):
-    """Mark prompts in code blocks."""
+def on_page_content(content: str, **_: Any) -> str:
+    """Mark the prompts in code blocks."""
     return SESSION.sub(mark_prompts, content)

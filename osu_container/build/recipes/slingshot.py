@@ -1,24 +1,22 @@
-"""
-Building blocks of the images for Slingshot 11 (lumi.py, alps.py). Each function returns HPCCM
-primitives.
+"""Building blocks of the images for Slingshot 11 (lumi.py, alps.py), as HPCCM primitives.
 
-Everything is built from sources/ into a prefix of its own below /opt, so that a stage can be kept
-and used in several images: its text depends on nothing but what it is called with. What a stage
-needs of an earlier one is copied.
+Every part is built from sources/ into its own prefix below /opt. The text of a stage depends only
+on its arguments, so that several images can share a cached stage; later stages copy the prefixes.
 
     /opt/hwloc, /opt/xpmem, /opt/libcxi, /opt/libfabric    the network
     /opt/mpich or /opt/openmpi (with /opt/ucx, /opt/pmix)  MPI
-    /opt/rccl-plugin                                       how RCCL reaches libfabric
+    /opt/rccl-plugin                                       RCCL over libfabric
     /opt/osu                                               the benchmarks
     /opt/rocm-VERSION                                      AMD's libraries, from AMD's packages
 
-The images set no variable: the module that runs them does. Nowhere is an RPATH, and no
-LD_LIBRARY_PATH is set, so a library of the host that a module puts there comes first. CXI_FORK_SAFE
-above all is not set: libfabric would copy every small message from GPU memory by a slow path
-(docs/compare.md).
+The images set no variables, the modules do. There is no RPATH and no LD_LIBRARY_PATH, so that the
+host libraries of a module come first. CXI_FORK_SAFE in particular stays unset: with it, libfabric
+would copy every small message from GPU memory by a slow path (docs/compare.md).
 """
 
-from hpccm.primitives import raw, shell
+from typing import Iterable, List, Sequence, Tuple, Union
+
+from hpccm.primitives import baseimage, raw, shell
 
 from osu_container.build.recipes import common
 from osu_container.build.recipes.common import BUILD, FILES, LATENCY, reject_rpath, verify_sources
@@ -26,9 +24,9 @@ from osu_container.build.recipes.images import list_libcxi_sources
 from osu_container.build.recipes.versions import ROCM, SOURCES, UBUNTU, is_newer
 from osu_container.data.sites.cray import format_rccl_options
 
-# What every build needs. python3: libcxi makes a header with it. libtool-bin: Yaksa writes the
-# release of `libtool` beside each kernel (hiplt.sh, cudalt.sh), and without that libtool refuses
-# the kernel as none of its own.
+#: Packages of every build. libcxi generates a header with python3. Yaksa writes the release of the
+#: program `libtool` (libtool-bin) beside each kernel (hiplt.sh, cudalt.sh), without which libtool
+#: refuses the kernel.
 TOOLS = [
     'autoconf',
     'automake',
@@ -46,8 +44,8 @@ TOOLS = [
     'python3',
 ]
 
-# Debian names of the libraries that ours are linked with: to build, and to run. Names with t64 at
-# their end, as some have on noble, are given without: apt finds them.
+#: Debian packages of the libraries that the network is linked with, to build and to run. Ubuntu noble
+#: adds t64 to some names; apt also finds them without it.
 NETWORK_BUILD = [
     'libconfig-dev',
     'libcurl4-openssl-dev',
@@ -63,9 +61,8 @@ NETWORK_BUILD = [
 NETWORK_RUN = ['libcurl4', 'libjson-c5', 'libnl-3-200', 'libnuma1', 'libpciaccess0']
 ROCM_RUN = ['libdrm-amdgpu1', 'libdrm2', 'libelf1', 'libnuma1']
 
-# ROCm's packages with the libraries that run HIP and RCCL, and with what is needed to link with
-# them. Nothing of them is installed with its dependencies: hip-runtime-amd asks for the whole
-# compiler (ROCm/ROCm#3306).
+#: ROCm's packages to run HIP and RCCL and to link with them. They are unpacked without their
+#: dependencies, because hip-runtime-amd depends on the whole compiler (ROCm/ROCm#3306).
 ROCM_LIBRARIES = [
     'comgr',
     'hip-dev',
@@ -80,15 +77,15 @@ ROCM_LIBRARIES = [
 ROCM_LICENCES = {'MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'}
 
 
-def start_ubuntu_stage(stage, release):
-    """Return base image and build arguments of a stage with an Ubuntu release of versions.py."""
+def start_ubuntu_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
+    """Return the base image and the build arguments of a stage with an Ubuntu release."""
     return common.start_stage(stage, UBUNTU[release]['image'], UBUNTU[release]['distro'])
 
 
-def list_runtime_folders(*prefixes):
-    """
-    Return the folders of prefixes that an image needs: no headers. fi_info and cxi_stat show
-    what the network is.
+def list_runtime_folders(*prefixes: str) -> List[str]:
+    """Return the folders of prefixes that an image needs at run time, without headers.
+
+    Programs are only needed of libfabric (fi_info) and libcxi (cxi_stat), to inspect the network.
     """
     return [
         f'{prefix}/{folder}'
@@ -98,11 +95,8 @@ def list_runtime_folders(*prefixes):
     ]
 
 
-def unpack_sources(*keys):
-    """
-    Return the commands that check sources and unpack each to a folder of its name in the build
-    folder.
-    """
+def unpack_sources(*keys: str) -> List[str]:
+    """Return the commands that verify sources and unpack each to a folder of its name."""
     commands = verify_sources(*keys)
     for key in keys:
         folder = f'{BUILD}/{SOURCES[key]["name"]}'
@@ -113,10 +107,12 @@ def unpack_sources(*keys):
     return commands
 
 
-def build_source(key, prefix, options, prepare=()):
-    """
-    Return the commands that build a source with GNU's tools into a prefix. prepare: commands
-    before configure.
+def build_source(
+    key: str, prefix: str, options: Iterable[str], prepare: Iterable[str] = ()
+) -> List[str]:
+    """Return the commands that build a source with configure and make into a prefix.
+
+    prepare: commands before configure.
     """
     return [
         *unpack_sources(key),
@@ -128,7 +124,7 @@ def build_source(key, prefix, options, prepare=()):
         f'mkdir -p {prefix}/share/licenses',
         'for text in COPYING* COPYRIGHT* LICEN[CS]E*; do '
         f'if [ -f "$text" ]; then cp "$text" {prefix}/share/licenses/; fi; done',
-        # Nothing is linked statically. libtool's files would only say so in another way.
+        # Nothing is linked statically, and linking needs no libtool files.
         f"find {prefix} '(' -name '*.a' -o -name '*.la' ')' -delete",
         'cd /',
         f'rm -rf {BUILD}/{SOURCES[key]["name"]} {prefix}/share/doc {prefix}/share/man',
@@ -136,12 +132,11 @@ def build_source(key, prefix, options, prepare=()):
     ]
 
 
-def add_loader_paths(*prefixes):
-    """
-    Return the step after which the loader finds our libraries with an empty LD_LIBRARY_PATH, in
-    builds as well.
+def add_loader_paths(*prefixes: str) -> shell:
+    """Return the step that lets the loader find our libraries without LD_LIBRARY_PATH.
 
-    The first of two libraries of one name is found. A prefix need not be there yet.
+    The libraries are in lib of each prefix; the loader uses the first of two libraries of the same
+    name. A prefix may be missing at this step.
     """
     folders = ''.join(f'{prefix}/lib\\n' for prefix in prefixes)
     return shell(
@@ -152,12 +147,10 @@ def add_loader_paths(*prefixes):
 # --- ROCm ---
 
 
-def add_rocm_repository(rocm):
-    """
-    Return the step that makes AMD's packages of one ROCm release known to apt, and preferred to
-    Ubuntu's.
+def add_rocm_repository(rocm: str) -> shell:
+    """Return the step that adds AMD's packages of a ROCm release to apt, before Ubuntu's.
 
-    The folder of the release holds no other one: the release pins the packages, and AMD's key signs
+    AMD's folder of a release has no other release, which pins the packages, and AMD's key signs
     their sums.
     """
     release = ROCM[rocm]['ubuntu']
@@ -174,12 +167,11 @@ def add_rocm_repository(rocm):
     )
 
 
-def unpack_rocm_libraries(rocm):
-    """
-    Return the step that unpacks the libraries of HIP and RCCL to /opt/rocm-VERSION, without
-    compilers.
+def unpack_rocm_libraries(rocm: str) -> shell:
+    """Return the step that unpacks the libraries of HIP and RCCL to /opt/rocm-VERSION.
 
-    What was unpacked is recorded in share/dpkg there, so that the list of packages has it.
+    Compilers are left out. The packages are recorded in share/dpkg of the prefix, for the image's
+    list of packages.
     """
     prefix = f'/opt/rocm-{rocm}'
     names = ' '.join([*ROCM_LIBRARIES, *ROCM[rocm]['libraries']])
@@ -191,8 +183,7 @@ def unpack_rocm_libraries(rocm):
             'apt-get -q update',
             f'apt-get -q -o APT::Sandbox::User=root download {names}',
             *common.unpack_packages(f'{prefix}/share/dpkg'),
-            # libfabric opens it by this name, which only some releases have in the package of the
-            # library
+            # libfabric opens the library by this name, which only some releases of its package have.
             f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
             f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',
             'cd /',
@@ -204,14 +195,12 @@ def unpack_rocm_libraries(rocm):
 # --- network ---
 
 
-def build_hwloc(key='hwloc'):
-    """
-    Return the step that builds hwloc to /opt/hwloc: MPI asks it which network card is near. It
-    needs no GPU.
+def build_hwloc(key: str = 'hwloc') -> shell:
+    """Return the step that builds hwloc to /opt/hwloc, without support for GPUs.
 
-    key: of its source.
+    MPI uses hwloc to find the nearest network card. key: of the source.
     """
-    without = (
+    features = (
         'cairo',
         'cuda',
         'gl',
@@ -225,14 +214,14 @@ def build_hwloc(key='hwloc'):
     )
     return shell(
         chdir=False,
-        commands=build_source(key, '/opt/hwloc', [f'--disable-{name}' for name in without]),
+        commands=build_source(key, '/opt/hwloc', [f'--disable-{name}' for name in features]),
     )
 
 
-def build_xpmem():
-    """
-    Return the step that builds the library of XPMEM to /opt/xpmem; the kernel module is the
-    host's.
+def build_xpmem() -> shell:
+    """Return the step that builds the library of XPMEM to /opt/xpmem.
+
+    The kernel module is the host's.
     """
     return shell(
         chdir=False,
@@ -245,13 +234,11 @@ def build_xpmem():
     )
 
 
-def build_libcxi(shs):
-    """
-    Return the step that builds libcxi of a release of SHS to /opt/libcxi, with the headers of
-    card and driver.
+def build_libcxi(shs: str) -> shell:
+    """Return the step that builds libcxi of a release of SHS to /opt/libcxi.
 
-    No GPU: only its test programs would use one, libcxi.so does not. Of the programs cxi_stat
-    stays, which shows the cards; the others need libraries that the image has not.
+    No GPU support, because only libcxi's test programs use it. cxi_stat is the only program that
+    stays: it shows the cards, and the others need libraries that the image does not have.
     """
     *headers, library = list_libcxi_sources(shs)
     return shell(
@@ -260,7 +247,7 @@ def build_libcxi(shs):
             *unpack_sources(*headers),
             'mkdir -p /opt/libcxi/include',
             *(f'cp -r {BUILD}/{name}/include/. /opt/libcxi/include/' for name in headers),
-            # where utils/cxi_dump_csrs.py looks for it
+            # utils/cxi_dump_csrs.py expects the files there.
             f'cp -r {BUILD}/{headers[0]}/share/. /usr/share/',
             *build_source(
                 library,
@@ -273,8 +260,8 @@ def build_libcxi(shs):
                     '--without-ze',
                     '--with-systemdsystemunitdir=/opt/libcxi/lib/systemd',
                     '--with-udevrulesdir=/opt/libcxi/lib/udev',
-                    # Its own -Werror knows the compilers of its time only; LUMI's easyconfig of it
-                    # does the same.
+                    # libcxi's -Werror fails with newer compilers; LUMI's easyconfig of libcxi adds the
+                    # same flag.
                     'CPPFLAGS=-I/opt/libcxi/include',
                     'CFLAGS="-O2 -Wno-error"',
                 ],
@@ -286,23 +273,29 @@ def build_libcxi(shs):
     )
 
 
-def has_cxi(libfabric, cxi):
-    """
-    Return whether a libfabric release gets its provider for Slingshot. Releases before 1.21 have
-    none in public.
+def has_cxi(libfabric: str, cxi: bool) -> bool:
+    """Return whether a libfabric release is built with the provider for Slingshot.
+
+    Public releases before 1.21 do not include the provider.
     """
     return cxi and not is_newer('1.21', libfabric)
 
 
-def build_libfabric(version, cxi, gpu, extra_providers=(), xpmem=True, prepare=()):
-    """
-    Return the step that builds libfabric to /opt/libfabric.
+def build_libfabric(
+    version: str,
+    cxi: bool,
+    gpu: Iterable[str],
+    extra_providers: Sequence[str] = (),
+    xpmem: bool = True,
+    prepare: Iterable[str] = (),
+) -> shell:
+    """Return the step that builds libfabric to /opt/libfabric.
 
-    cxi: whether /opt/libcxi is there. gpu: options for memory of GPUs. also: names of more
-    providers. xpmem: whether /opt/xpmem is there. prepare: commands before configure.
+    cxi, xpmem: whether /opt/libcxi and /opt/xpmem exist. gpu: configure options for GPU memory.
+    prepare: commands before configure.
     """
-    # Providers of other networks, which configure would take where it finds their libraries.
-    unwanted = [
+    # configure would enable the providers of other networks if it finds their libraries.
+    disabled = [
         name
         for name in ('efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs')
         if name not in extra_providers
@@ -310,36 +303,32 @@ def build_libfabric(version, cxi, gpu, extra_providers=(), xpmem=True, prepare=(
     options = [
         '--disable-static',
         *gpu,
-        *(f'--disable-{name}' for name in unwanted),
+        *(f'--disable-{name}' for name in disabled),
         *(f'--enable-{name}' for name in extra_providers),
     ]
     if xpmem and not is_newer('1.21', version):
         options.append('--enable-xpmem=/opt/xpmem')
-    prepare = list(prepare)
+    commands = list(prepare)
     if has_cxi(version, cxi):
         options += ['--enable-cxi=/opt/libcxi', 'CPPFLAGS=-I/opt/libcxi/include']
         if is_newer('2.1', version):
-            # libcxi dropped the flag (479eb0c, December 2024), libfabric's code followed (its pull
-            # request 10648).
-            prepare.append("sed -i 's/| CXI_MAP_IOVA_ALLOC//g' prov/cxi/include/cxip.h")
+            # libcxi removed the flag in 479eb0c (December 2024), libfabric in its pull request 10648.
+            commands.append("sed -i 's/| CXI_MAP_IOVA_ALLOC//g' prov/cxi/include/cxip.h")
     return shell(
         chdir=False,
-        commands=build_source(f'libfabric-{version}', '/opt/libfabric', options, prepare),
+        commands=build_source(f'libfabric-{version}', '/opt/libfabric', options, commands),
     )
 
 
-def list_libfabric_rocr_options(prefix):
-    """
-    Return libfabric's options for GPU memory by ROCr of a prefix, which is opened when needed
-    and not linked.
-    """
+def list_libfabric_rocr_options(prefix: str) -> List[str]:
+    """Return libfabric's options for GPU memory by ROCr, which it opens when needed."""
     return [f'--with-rocr={prefix}', '--enable-rocr-dlopen']
 
 
-def list_libfabric_cuda_options(prefix, gdrcopy=True):
-    """
-    Return libfabric's options for GPU memory by CUDA of a prefix, opened when needed. gdrcopy:
-    in /opt/gdrcopy.
+def list_libfabric_cuda_options(prefix: str, gdrcopy: bool = True) -> List[str]:
+    """Return libfabric's options for GPU memory by CUDA, which it opens when needed.
+
+    gdrcopy: whether /opt/gdrcopy exists.
     """
     return [
         f'--with-cuda={prefix}',
@@ -351,15 +340,15 @@ def list_libfabric_cuda_options(prefix, gdrcopy=True):
 # --- MPI ---
 
 
-def mpich_uses_gpu(version):
-    """Return whether an MPICH release can be built with HIP; 3.x cannot."""
+def mpich_uses_gpu(version: str) -> bool:
+    """Return whether an MPICH release can be built with HIP, which 3.x cannot."""
     return not is_newer('4.0', version)
 
 
-def list_mpich_hip_options(prefix, *gpus):
-    """
-    Return MPICH's options for GPU memory by HIP of a prefix. GPUs, such as 'gfx90a', are named:
-    see build_mpich().
+def list_mpich_hip_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
+    """Return MPICH's options that disable other GPUs, and those that enable HIP.
+
+    gpus: compile targets, such as 'gfx90a'.
     """
     return ['--without-cuda', '--without-ze'], [
         f'--with-hip={prefix}',
@@ -367,10 +356,10 @@ def list_mpich_hip_options(prefix, *gpus):
     ]
 
 
-def list_mpich_cuda_options(prefix, *gpus):
-    """
-    Return MPICH's options for GPU memory by CUDA of a prefix. gpus: compute capabilities, such
-    as '80'.
+def list_mpich_cuda_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
+    """Return MPICH's options that disable other GPUs, and those that enable CUDA.
+
+    gpus: compute capabilities, such as '80'.
     """
     return ['--without-hip', '--without-ze'], [
         f'--with-cuda={prefix}',
@@ -378,27 +367,37 @@ def list_mpich_cuda_options(prefix, *gpus):
     ]
 
 
-def build_mpich(version, gpu, fabric='/opt/libfabric', xpmem=True, prepare=()):
-    """
-    Return the step that builds MPICH to /opt/mpich, from 4.0 on for memory of GPUs.
+def build_mpich(
+    version: str,
+    gpu: Tuple[List[str], List[str]],
+    fabric: str = '/opt/libfabric',
+    xpmem: bool = True,
+    prepare: Iterable[str] = (),
+) -> shell:
+    """Return the step that builds MPICH to /opt/mpich, from 4.0 on for GPU memory.
 
-    3.1 sends over TCP by itself (nemesis), as in the published image. GPUs are named: Yaksa in
-    MPICH would look for one, or compile for every GPU that it has heard of.
+    3.1 uses TCP without libfabric (nemesis), as in the published image. GPUs are named, because
+    MPICH's Yaksa would otherwise search for a GPU, or compile for every GPU that it supports.
 
-    gpu: options of list_mpich_hip_options() or list_mpich_cuda_options(). fabric: prefix of the
-    libfabric that it is linked with. xpmem: whether /opt/xpmem is there. prepare: commands before
+    gpu: result of list_mpich_hip_options() or list_mpich_cuda_options(). fabric: prefix of the
+    libfabric that MPICH is linked with. xpmem: whether /opt/xpmem exists. prepare: commands before
     configure.
     """
-    without, with_gpu = gpu
+    disable_options, enable_options = gpu
     if is_newer('3.4', version):
         options = ['--with-device=ch3:nemesis']
     else:
-        options = ['--with-device=ch4:ofi', f'--with-libfabric={fabric}', '--without-ucx', *without]
+        options = [
+            '--with-device=ch4:ofi',
+            f'--with-libfabric={fabric}',
+            '--without-ucx',
+            *disable_options,
+        ]
     if mpich_uses_gpu(version):
         options += [
             '--with-hwloc=/opt/hwloc',
             *(['--with-xpmem=/opt/xpmem'] if xpmem else []),
-            *with_gpu,
+            *enable_options,
             '--enable-fast=all,O3',
         ]
     elif not is_newer('3.4', version):
@@ -414,19 +413,19 @@ def build_mpich(version, gpu, fabric='/opt/libfabric', xpmem=True, prepare=()):
     )
 
 
-def build_gdrcopy():
+def build_gdrcopy() -> shell:
+    """Return the step that builds the library of GDRCopy to /opt/gdrcopy.
+
+    GDRCopy copies small messages from GPU memory by the CPU.
     """
-    Return the step that builds the library of GDRCopy to /opt/gdrcopy: small copies from GPU
-    memory by the CPU.
-    """
-    where = 'prefix=/opt/gdrcopy libdir=/opt/gdrcopy/lib CUDA=/usr/local/cuda'
+    variables = 'prefix=/opt/gdrcopy libdir=/opt/gdrcopy/lib CUDA=/usr/local/cuda'
     return shell(
         chdir=False,
         commands=[
             *unpack_sources('gdrcopy'),
             f'cd {BUILD}/gdrcopy',
-            f'make {where} lib',
-            f'make {where} lib_install',
+            f'make {variables} lib',
+            f'make {variables} lib_install',
             'test -e /opt/gdrcopy/lib/libgdrapi.so.2',
             'mkdir -p /opt/gdrcopy/share/licenses',
             'cp LICENSE /opt/gdrcopy/share/licenses/',
@@ -436,10 +435,10 @@ def build_gdrcopy():
     )
 
 
-def build_ucx():
-    """
-    Return the step that builds UCX to /opt/ucx, for InfiniBand and OpenSHMEM. Checks for
-    debugging are left out.
+def build_ucx() -> shell:
+    """Return the step that builds UCX to /opt/ucx, for InfiniBand and OpenSHMEM.
+
+    Checks for debugging are left out.
     """
     return shell(
         chdir=False,
@@ -464,10 +463,10 @@ def build_ucx():
     )
 
 
-def build_pmix():
-    """Return the step that builds PMIx to /opt/pmix, by which Slurm tells the ranks of each other.
+def build_pmix() -> shell:
+    """Return the step that builds PMIx to /opt/pmix, by which Slurm connects the ranks.
 
-    Without MUNGE: Slurm's side takes the security of the operating system (native) then.
+    Without MUNGE, Slurm uses the operating system's security ("native").
     """
     return shell(
         chdir=False,
@@ -483,41 +482,44 @@ CUDA_PREFIX = '/usr/local/cuda'
 STUBS, STUBS_CONF = f'{CUDA_PREFIX}/lib64/stubs', '/etc/ld.so.conf.d/zz-cuda-stubs.conf'
 
 
-def add_cuda_stubs():
-    """
-    Return the step after which programs linked with libcuda.so.1 start in a build, where no
-    driver is.
+def add_cuda_stubs() -> shell:
+    """Return the step after which programs linked with libcuda.so.1 start in a build.
+
+    A build machine has no GPU driver.
     """
     return shell(chdir=False, commands=[f'echo {STUBS} >{STUBS_CONF}', 'ldconfig'])
 
 
-def remove_cuda_stubs():
-    """
-    Return the step that undoes add_cuda_stubs(): what is built upon this must not find them in
-    place of the driver.
+def remove_cuda_stubs() -> shell:
+    """Return the step that undoes add_cuda_stubs().
+
+    Programs in a later stage or image must not find the stubs instead of the driver.
     """
     return shell(chdir=False, commands=[f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig'])
 
 
-#: Parts of Open MPI that are files to be opened when needed: they are linked with CUDA
+#: Parts of Open MPI that are linked with CUDA: separate files, opened when needed
 OPENMPI_CUDA_PARTS = 'accelerator-cuda,btl-smcuda,rcache-gpusm,rcache-rgpusm'
 
 
-def build_openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmix', oshmem=True):
+def build_openmpi(
+    key: str = 'openmpi-source',
+    network: Sequence[str] = ('ucx', 'xpmem'),
+    pmix: str = '/opt/pmix',
+    oshmem: bool = True,
+) -> shell:
+    """Return the step that builds Open MPI to /opt/openmpi.
+
+    The CUDA parts are separate files, so that libmpi.so loads without a CUDA driver
+    (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?"). libevent is named
+    without its folder: for /usr, configure would only search /usr/lib, where Debian and Ubuntu have
+    no libraries.
+
+    key: of the source. network: which of UCX and XPMEM exist in /opt. pmix: prefix of PMIx, or
+    'internal' for the PMIx in Open MPI's archive. oshmem: whether to build OpenSHMEM, which needs
+    UCX.
     """
-    Return the step that builds Open MPI to /opt/openmpi, with the CUDA parts as files that are
-    opened when needed.
-
-    So libmpi.so loads where no CUDA driver is (docs.open-mpi.org, "How do I build Open MPI with
-    CUDA-aware support?").
-
-    libevent is named without its folder: of /usr, configure looks into /usr/lib alone, where Debian
-    and Ubuntu have none (a build with Debian's 5.0.7 ended there).
-
-    key: of its source. network: what is there of UCX and XPMEM, each in /opt. pmix: prefix of PMIx,
-    or 'internal' for the one of its own archive. oshmem: with OpenSHMEM, which needs UCX.
-    """
-    ucx_, xpmem_ = (
+    ucx_options, xpmem_options = (
         [f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
         for name in ('ucx', 'xpmem')
     )
@@ -529,12 +531,12 @@ def build_openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmi
                 '/opt/openmpi',
                 [
                     '--with-ofi=/opt/libfabric',
-                    *ucx_,
+                    *ucx_options,
                     f'--with-pmix={pmix}',
                     '--with-hwloc=/opt/hwloc',
                     '--with-libevent=external',
                     '--with-prrte=internal',
-                    *xpmem_,
+                    *xpmem_options,
                     '--with-slurm',
                     f'--with-cuda={CUDA_PREFIX}',
                     f'--with-cuda-libdir={STUBS}',
@@ -556,13 +558,11 @@ def build_openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmi
 # --- RCCL's plugin and the benchmarks ---
 
 
-def build_rccl_plugin(name, rocm):
-    """
-    Return the step that builds the plugin by which RCCL uses libfabric to /opt/rccl-plugin, as
-    lib/librccl-net.so.
+def build_rccl_plugin(name: str, rocm: str) -> shell:
+    """Return the step that builds RCCL's plugin for libfabric to /opt/rccl-plugin.
 
-    name: aws-ofi-nccl (ROCm from 1.18 on), or aws-ofi-rccl, its former fork, as in the published
-    images.
+    name: 'aws-ofi-nccl', which supports ROCm from 1.18 on, or its former fork 'aws-ofi-rccl' of the
+    published images.
     """
     prefix, gpu = '/opt/rccl-plugin', f'/opt/rocm-{rocm}'
     if name == 'aws-ofi-nccl':
@@ -595,11 +595,8 @@ def build_rccl_plugin(name, rocm):
     )
 
 
-def list_osu_rocm_options(prefix):
-    """
-    Return options of the benchmarks for GPU memory by HIP of a prefix, and for the programs that
-    measure RCCL.
-    """
+def list_osu_rocm_options(prefix: str) -> List[str]:
+    """Return the benchmarks' options for GPU memory by HIP and for the RCCL programs."""
     return [
         f'--enable-rocm --with-rocm={prefix}',
         format_rccl_options(prefix),
@@ -608,10 +605,10 @@ def list_osu_rocm_options(prefix):
     ]
 
 
-def list_osu_cuda_options():
-    """
-    Return options of the benchmarks for GPU memory by CUDA; the driver's libraries are stubs in
-    a build.
+def list_osu_cuda_options() -> List[str]:
+    """Return the benchmarks' options for GPU memory by CUDA.
+
+    The driver's libraries are stubs in a build.
     """
     return [
         f'--enable-cuda --with-cuda-include={CUDA_PREFIX}/include --with-cuda-libpath={CUDA_PREFIX}/lib64',
@@ -624,7 +621,7 @@ def list_osu_cuda_options():
 
 # --- the image ---
 
-#: By MPI: command that succeeds if it is of a version, {}
+#: By MPI: command that succeeds if the MPI has the version {}
 VERSION_CHECKS = {
     'mpich': '/opt/mpich/bin/mpichversion | grep "MPICH Version:[[:space:]]*{}$"',
     'openmpi': '/opt/openmpi/bin/ompi_info --version | grep -x "Open MPI v{}"',
@@ -633,21 +630,20 @@ CXI_CHECK = 'ldd /opt/libfabric/lib/libfabric.so.1 | grep "libcxi.so.1 => /opt/l
 
 
 def add_stack_test(
-    libfabric_version,
-    version,
-    mpiexec,
-    programs="/opt/osu/libexec -type f -name 'osu_*'",
-    checks=(),
-    driver=(),
-):
-    """
-    Return the section that stops the build of an image which does not work or is not what its
-    labels say.
+    libfabric_version: str,
+    version: str,
+    mpiexec: str,
+    programs: str = "/opt/osu/libexec -type f -name 'osu_*'",
+    checks: Iterable[str] = (),
+    driver: Sequence[str] = (),
+) -> raw:
+    """Return the test that stops the build of an image that fails or contradicts its labels.
 
-    version: command line that succeeds if MPI is the one of the labels. mpiexec: command that
-    starts two ranks, over TCP and without GPU memory: a build machine has neither network nor GPU.
-    programs: arguments of find that select what is linked with MPI. checks: more commands. driver:
-    libraries of the host's GPU driver, which may be missing here; then nothing is run.
+    version: command that succeeds if MPI has the version of the labels. mpiexec: command that
+    starts two ranks over TCP and without GPU memory, because a build machine has neither network
+    nor GPU. programs: arguments of `find` that select the files linked with MPI. checks: further
+    commands. driver: libraries of the host's GPU driver; if the build machine does not have them,
+    no program is started.
     """
     allowed = f' | grep -vE "{"|".join(driver)}"' if driver else ''
     started = [version, f'{mpiexec} {LATENCY}']

