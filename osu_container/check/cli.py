@@ -1,4 +1,4 @@
-"""The command osu-container check: print verdicts as text for people or as JSON for programs."""
+"""The command osu-container check: print verdicts as text or as JSON."""
 
 import argparse
 import json

@@ -213,7 +213,7 @@ def derive_mpi_traits(
     family: str, mpi_release: str, libfabric: Optional[str] = None
 ) -> Dict[str, Any]:
     """
-    Return the traits of an MPI (see read_mpi_traits()) that follow from its family and release.
+    Return the traits (see read_mpi_traits()) that an MPI's family and release imply.
 
     libfabric: release that an MPICH was built with, None if unknown.
     """
@@ -372,7 +372,7 @@ def find_catalogue_name(name: str) -> Optional[str]:
 
 def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['DescribedImage']:
     """
-    Return the DescribedImage of a catalogue image, or None if the catalogue has no such name.
+    Return the DescribedImage of a catalogue image, None if its name is not there.
 
     machine: as `uname -m` prints it; the image of Alps is for the machine that built it.
     Facts that the name lacks follow from the catalogue entry and the recipes (container-recipes/): an

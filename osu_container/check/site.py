@@ -142,7 +142,7 @@ def _is_this_machine(options: argparse.Namespace, site: Dict[str, Any]) -> bool:
 
 
 def format_host_evidence(host: Host) -> str:
-    """Return a line on the source, evidence and dates of a DescribedHost, '' for a host that is read."""
+    """Return the source, evidence and dates of a DescribedHost, '' for a host that is read."""
     if not isinstance(host, DescribedHost):
         return ''
     node, (first, last) = host.data.get('node'), host.find_date_range()
