@@ -1,9 +1,7 @@
 """
-The command osu-container check: which approaches will work with an image, told before anything
-runs.
+osu-container check: predict which approaches work with an image, without running it.
 
-What it decides by is in osu_container/verdict: rules/, and trial.py (what would be loaded), because
-the easyblock asks the same before it installs. Here is what people see: text, JSON, and the
-examination by published results (described.py, examination.py). Python 3.6 and its standard library
+osu_container/verdict holds the rules, because the easyblock applies them too; this package prints
+the verdicts and describes hosts and images that cannot be read. Python 3.6 and its standard library
 only.
 """

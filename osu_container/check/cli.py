@@ -1,15 +1,22 @@
-"""The command osu-container check: verdicts as text for people and as data for programs."""
+"""The command osu-container check: print verdicts as text or as JSON."""
 
+import argparse
 import json
 import os
 import posixpath
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from osu_container.base import columns, shell, streams
 from osu_container.base.terminal import escape_line
 from osu_container.check import examination
-from osu_container.check.described import describe_catalogue_image, find_catalogue_name
+from osu_container.check.described import (
+    AnyImage,
+    describe_catalogue_image,
+    find_catalogue_name,
+)
 from osu_container.check.public_hosts import find_host_description
 from osu_container.check.site import (
+    Host,
     SettingsError,
     add_site_arguments,
     find_site,
@@ -24,52 +31,56 @@ from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
 from osu_container.image.sif import ImageError
 from osu_container.verdict import commands, launching
-from osu_container.verdict.rules.finding import NOTE
+from osu_container.verdict.rules.finding import NOTE, Finding
 from osu_container.verdict.settings import resolve_approach
-from osu_container.verdict.verdict import format_verdict, judge_approach, recommend_approach
+from osu_container.verdict.verdict import (
+    Verdict,
+    format_verdict,
+    judge_approach,
+    recommend_approach,
+)
 
-#: Exit code by the verdict: of the approach asked for, else of the best one
+#: Exit code by verdict: that of `--approach`, else the best verdict of all approaches
 EXIT_CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}
 CONTAINER_APPROACHES = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
 class CheckError(Exception):
-    """What cannot be checked, for a person."""
+    """An image that cannot be checked; the text is for the user."""
 
 
-def add_arguments(parser):
-    """Add the arguments of `osu-container check`."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `osu-container check` to the parser."""
     parser.add_argument(
         'image',
         nargs='?',
         metavar='IMAGE',
-        help="SIF, or folder of an unpacked image; with --site "
-        "also the name of one of this project's that is not here (osu-container image list): then "
-        "image and host are described, not looked into",
+        help="SIF or folder of an unpacked image; with --site also a name that `osu-container image "
+        "list` prints: image and host are then known from published data only",
     )
     add_site_arguments(parser, "site to check for")
     parser.add_argument(
-        '--approach', choices=CONTAINER_APPROACHES, help="this approach only; default: all"
+        '--approach', choices=CONTAINER_APPROACHES, help="check this approach only; default: all"
     )
     parser.add_argument(
         '--program',
         metavar='LINE',
-        help="what is to run: the path of a program in the image, and "
-        "arguments where they count; default: a benchmark, else the first program that uses MPI",
+        help="path of the program in the image, with arguments if the program needs them to start; "
+        "default: an OSU benchmark, else the first program that uses MPI",
     )
     parser.add_argument(
         '--dry-run',
         action='store_true',
-        help="on the machine itself: also let the image's own loader "
-        "list what it would load, a second opinion; its environment scripts run then (SECURITY.md)",
+        help="on the system itself: also run the image's dynamic loader to list the libraries that "
+        "it would load; this runs the image's environment scripts (SECURITY.md)",
     )
-    parser.add_argument('--json', action='store_true', help="the same for programs")
+    parser.add_argument('--json', action='store_true', help="print machine-readable output")
     parser.add_argument(
         '--published',
         action='store_true',
-        help="instead of an image: the published combinations, predicted and seen",
+        help="check no image: compare the predictions for published combinations with their results",
     )
-    parser.epilog = "Nothing in the image is run without --dry-run."
+    parser.epilog = "Without --dry-run, nothing in the image runs."
     parser.set_defaults(
         function=main,
         prog='osu-container check',
@@ -79,10 +90,11 @@ def add_arguments(parser):
     )
 
 
-def has_several_mpis(mpis):
+def has_several_mpis(mpis: List[Tuple[str, str, str]]) -> bool:
     """
-    Return whether mpis (as Image.mpis() has them) are of more than one build: MPICH 5.0 has
-    libmpi_abi beside.
+    Return whether libraries of Image.list_mpi_libraries() belong to several MPI builds.
+
+    The libmpi_abi that MPICH 5.0 installs beside its libmpi counts as the same build.
     """
     builds = {
         os.path.dirname(path) for _, soname, path in mpis if not soname.startswith('libmpi_abi')
@@ -99,73 +111,76 @@ def has_several_mpis(mpis):
     )
 
 
-def main(options):
+def main(options: argparse.Namespace) -> int:
     """
-    Print the verdicts; return the exit code. Raises CheckError and what reading image and host
-    raises.
+    Print the verdicts and return the exit code.
+
+    Raises CheckError, and what reading the image and the host raises.
     """
     if options.published:
-        useless = [
+        excluded = [
             name
-            for name in (
-                'image',
-                'approach',
-                'program',
-                'dry_run',
-                'json',
-                'site',
-                'sysroot',
-                'facts',
-                'site_file',
-            )
+            for name in 'image approach program dry_run json site sysroot facts site_file'.split()
             if getattr(options, name)
         ]
-        if useless:
+        if excluded:
             options.parser.error(
-                "--published has its own images and hosts: leave %s out, or --published"
-                % ', '.join(useless)
+                "--published excludes %s. Leave out --published or the other options"
+                % ', '.join(excluded)
             )
         with streams.Progress("judging the published combinations") as progress:
             return examination.main(progress)
     if not options.image:
-        options.parser.error("no image named: osu-container check IMAGE.sif (or --published)")
+        options.parser.error("no image given: osu-container check IMAGE.sif (or --published)")
     site, root = find_site(options.site, options.sysroot, options.site_file)
-    ours = describe_catalogue_image(
+    catalogue_image = describe_catalogue_image(
         options.image, site.get('architecture', {}).get('value', 'x86_64')
     )
-    if ours and options.site and not options.sysroot and not os.path.exists(options.image):
+    if (
+        catalogue_image
+        and options.site
+        and not options.sysroot
+        and not os.path.exists(options.image)
+    ):
         if options.program:
             raise CheckError(
-                "--program: %s is not here, so nothing is known of its programs. Name a SIF"
-                % options.image
+                "--program: the programs of %s are unknown, because there is no such file. Give the "
+                "path of a SIF" % options.image
             )
         host = (
             resolve_host(options, site, '')
             if options.facts
             else DescribedHost(find_host_description(site))
         )
-        return print_verdicts(ours, site, host, options)
+        return print_verdicts(catalogue_image, site, host, options)
     host = resolve_host(options, site, root)
     with streams.Progress("reading %s" % options.image) as progress, Image(
         options.image, 'osu_'
     ) as image:
-        own = len(image.programs)
-        if not own and not options.program:
+        program_count = len(image.programs)
+        if not program_count and not options.program:
             progress("looking for programs in %s" % options.image)
-            image.programs = dict(
-                (one.name, posixpath.dirname(one.path)) for one in commands.find_commands(image)
-            )
-        return print_verdicts(image, site, host, options, progress, own)
+            image.programs = {
+                command.name: posixpath.dirname(command.path)
+                for command in commands.find_commands(image)
+            }
+        return print_verdicts(image, site, host, options, progress, program_count)
 
 
-def print_verdicts(image, site, host, options, progress=None, own=0):
+def print_verdicts(
+    image: AnyImage,
+    site: Dict[str, Any],
+    host: Host,
+    options: argparse.Namespace,
+    progress: Optional[streams.Progress] = None,
+    program_count: int = 0,
+) -> int:
     """
-    Print the verdicts on an image and a host, opened or described; return the exit code.
+    Print the verdicts on an image and a host, and return the exit code.
 
-    progress: streams.Progress, which ends before something is printed, or None; own: int, its
-    programs of ours
+    progress ends before anything is printed; program_count: OSU benchmarks in the image.
     """
-    # of an image that has no entrypoint nobody asks what it would do
+    # An image without an entrypoint is not judged with the approaches that use one.
     names = (
         [options.approach]
         if options.approach
@@ -178,7 +193,7 @@ def print_verdicts(image, site, host, options, progress=None, own=0):
     runtime = find_site_runtime(site, host)
     if options.dry_run and (host.is_partial or image.is_partial):
         raise CheckError(
-            "--dry-run: the image's own loader answers on the system that is meant alone. There: "
+            "--dry-run: only the system itself can run the image's dynamic loader. Run there: "
             "osu-container check %s --dry-run" % shell.quote_path(options.image)
         )
     if options.dry_run and not runtime:
@@ -195,7 +210,7 @@ def print_verdicts(image, site, host, options, progress=None, own=0):
                 resolve_approach(name), site, image, host, options.program, runtime, options.dry_run
             )
         )
-    facts = summarize_image(image, own)
+    facts = summarize_image(image, program_count)
     if progress:
         progress.stop()
     if options.json:
@@ -204,9 +219,9 @@ def print_verdicts(image, site, host, options, progress=None, own=0):
         )
         print(json.dumps(data, indent=1))
     else:
-        for_eb, for_us = format_site_options(options)
-        # of an image with several MPIs the program says which counts, to new as well
-        for_us += ['--command', options.program] if options.program else []
+        eb_options, command_options = format_site_options(options)
+        # In an image with several MPIs, the program decides which MPI `new` uses too.
+        command_options += ['--command', options.program] if options.program else []
         print(
             format_check_report(
                 facts,
@@ -215,19 +230,14 @@ def print_verdicts(image, site, host, options, progress=None, own=0):
                 verdicts,
                 recommend_approach(verdicts, site),
                 bool(options.approach),
-                (for_eb, for_us),
+                (eb_options, command_options),
             )
         )
-    return min(EXIT_CODES[one.level] for one in verdicts)
+    return min(EXIT_CODES[verdict.level] for verdict in verdicts)
 
 
-def summarize_image(image, own):
-    """
-    Return what is said of the open Image first (dict): path, labels that tell, programs, MPI
-    libraries.
-
-    own: int, as of print_verdicts()
-    """
+def summarize_image(image: AnyImage, program_count: int) -> Dict[str, Any]:
+    """Return what the report prints first: path, MPI libraries, programs, GPU stack, labels."""
     return {
         'path': image.path,
         'described': image.is_partial,
@@ -235,20 +245,26 @@ def summarize_image(image, own):
             {'family': family, 'soname': soname, 'path': path}
             for family, soname, path in image.list_mpi_libraries()
         ],
-        'programs': own,
+        'programs': program_count,
         'rocm': image.find_rocm_release(),
         'cuda': image.find_cuda_release(),
-        'labels': dict(
-            item for item in sorted(image.labels.items()) if item[0].startswith('org.osu-container')
-        ),
+        'labels': {
+            name: value
+            for name, value in sorted(image.labels.items())
+            if name.startswith('org.osu-container')
+        },
     }
 
 
-def build_verdict_data(facts, site, host, runtime, verdicts, best):
-    """
-    Return all that format_check_report() says, and the container runtime (dict or None), as
-    plain data (dict).
-    """
+def build_verdict_data(
+    facts: Dict[str, Any],
+    site: Dict[str, Any],
+    host: Host,
+    runtime: Optional[Dict[str, Any]],
+    verdicts: List[Verdict],
+    best: Optional[str],
+) -> Dict[str, Any]:
+    """Return the content of format_check_report(), and the container runtime, for `--json`."""
     return {
         'image': facts,
         'described': host.is_partial,
@@ -259,83 +275,99 @@ def build_verdict_data(facts, site, host, runtime, verdicts, best):
         'recommended': best,
         'verdicts': [
             {
-                'approach': one.approach,
-                'verdict': one.level,
-                'untested': one.untested_facts,
-                'mpi': one.mpi,
-                'libfabric': one.libfabric,
-                'mpi_type': one.pmi,
-                'mpi_by_itself': one.standalone_level,
-                'program': one.program,
+                'approach': verdict.approach,
+                'verdict': verdict.level,
+                'untested': verdict.untested_facts,
+                'mpi': verdict.mpi,
+                'libfabric': verdict.libfabric,
+                'mpi_type': verdict.pmi,
+                'mpi_by_itself': verdict.standalone_level,
+                'program': verdict.program,
                 'findings': [
                     {
                         'rule': finding.rule,
                         'verdict': finding.level,
                         'reason': finding.reason,
                         'evidence': [
-                            {'file': name, 'found': found} for name, found in finding.evidence
+                            {'file': name, 'found': value} for name, value in finding.evidence
                         ],
                         'remedy': finding.remedy,
                         'source': finding.source,
                     }
-                    for finding in one.findings
+                    for finding in verdict.findings
                 ],
             }
-            for one in verdicts
+            for verdict in verdicts
         ],
     }
 
 
-def is_for_other_mpi(verdict):
-    """Return whether the approach of a Verdict is for images with another MPI."""
+def is_for_other_mpi(verdict: Verdict) -> bool:
+    """Return whether the approach of a verdict is for images with another MPI."""
     return [finding.rule for finding in verdict.findings if finding.level == 'fails'][:1] == [
         'other MPI'
     ]
 
 
-def _format_paragraph(title, words):
-    """Return lines of a paragraph with a title in front."""
+def _format_paragraph(title: str, words: str) -> str:
     return columns.fill_text(words, '    %-10s' % title, ' ' * 14)
 
 
-def format_check_report(facts, site, host, verdicts, best, single, chosen=((), ())):
+def format_check_report(
+    facts: Dict[str, Any],
+    site: Dict[str, Any],
+    host: Host,
+    verdicts: List[Verdict],
+    best: Optional[str],
+    single: bool,
+    chosen: Tuple[Sequence[str], Sequence[str]] = ((), ()),
+) -> str:
     """
-    Return the text for people; single: bool, one approach was asked for; chosen: as of
-    site.chosen_site().
+    Return the report as text for people.
+
+    single: the user chose one approach; chosen: options as format_site_options() returns them.
     """
-    others = [one for one in verdicts if not single and is_for_other_mpi(one)]
-    programs = sorted(set(one.program for one in verdicts if one.program))
+    others = [verdict for verdict in verdicts if not single and is_for_other_mpi(verdict)]
+    programs = sorted({verdict.program for verdict in verdicts if verdict.program})
     lines = _format_header(facts, site, host, programs)
-    # what is the same for every approach: once is enough
-    common = [one for one in verdicts[0].findings if one.rule == 'no program'] if verdicts else []
-    lines += [line for one in common for line in _format_finding_lines(one)] + [''] * bool(common)
-    for one in verdicts:
-        if one not in others:
-            lines += _format_verdict_lines(one, common, site)
+    # Every approach has the same finding of this rule, so the report shows it once.
+    common = [
+        finding
+        for finding in (verdicts[0].findings if verdicts else [])
+        if finding.rule == 'no program'
+    ]
+    lines += [line for finding in common for line in _format_finding_lines(finding)]
+    lines += [''] * bool(common)
+    for verdict in verdicts:
+        if verdict not in others:
+            lines += _format_verdict_lines(verdict, common, site)
     if others:
         lines.append(
             columns.fill_text(
-                "Not for this image, whose MPI is another one: %s."
-                % ', '.join(one.approach for one in others)
+                "Not for this image, which has another MPI: %s."
+                % ', '.join(verdict.approach for verdict in others)
             )
         )
-        # what to do is the same for most of them: once is enough, with the shortest reason
-        first = {}
-        for one in sorted((one.findings[0] for one in others), key=lambda one: len(one.reason)):
-            first.setdefault(one.remedy, one)
-        lines += [line for one in first.values() for line in _format_finding_lines(one)] + ['']
+        # Most of them have the same remedy: show each remedy once, with the shortest reason.
+        first: Dict[str, Finding] = {}
+        for finding in sorted(
+            (verdict.findings[0] for verdict in others), key=lambda finding: len(finding.reason)
+        ):
+            first.setdefault(finding.remedy, finding)
+        lines += [line for finding in first.values() for line in _format_finding_lines(finding)]
+        lines.append('')
     if not single:
         lines += _format_advice(best, facts, verdicts, chosen, site)
     return '\n'.join(lines).rstrip()
 
 
-def _format_header(facts, site, host, programs):
-    """
-    Return the lines (list of str) on the image, the programs (list of str) that were judged, and
-    the site.
-    """
+def _format_header(
+    facts: Dict[str, Any], site: Dict[str, Any], host: Host, programs: List[str]
+) -> List[str]:
+    """Return the lines on the image, the judged programs, the site and the host."""
     libraries = ', '.join(
-        '%s in %s' % (one['soname'], os.path.dirname(one['path'])) for one in facts['mpi']
+        '%s in %s' % (library['soname'], os.path.dirname(library['path']))
+        for library in facts['mpi']
     )
     gpu = ''.join(
         '; %s %s' % (name, facts[key])
@@ -344,8 +376,8 @@ def _format_header(facts, site, host, programs):
     )
     lines = [facts['path'], "    MPI: %s%s" % (libraries or 'none', gpu)]
     if facts['described']:
-        lines.append("    described by its name: nothing of it was looked into")
-    lines += ["    judged: " + ', '.join(programs)] if programs else []
+        lines.append("    image known from its name only: no file of it was read")
+    lines += ["    program: " + ', '.join(programs)] if programs else []
     lines.append(
         "    on site %s (%s)%s"
         % (site['name'], site['title'], ' below ' + host.root if host.root else '')
@@ -358,13 +390,10 @@ def _format_header(facts, site, host, programs):
     )
 
 
-def _format_verdict_lines(verdict, common, site):
-    """
-    Return the lines (list of str) on one Verdict: its word, what would run, each finding not in
-    common (list).
-
-    site: dict
-    """
+def _format_verdict_lines(
+    verdict: Verdict, common: List[Finding], site: Dict[str, Any]
+) -> List[str]:
+    """Return the lines on a verdict: its level, what would run, each finding not in common."""
     lines = [
         columns.fill_text(
             format_verdict(verdict).replace(verdict.level, verdict.level.upper(), 1),
@@ -384,76 +413,90 @@ def _format_verdict_lines(verdict, common, site):
     return lines + [line for finding in findings for line in _format_finding_lines(finding)] + ['']
 
 
-def _format_finding_lines(finding):
-    """Return the lines (list of str) on one Finding."""
+def _format_finding_lines(finding: Finding) -> List[str]:
     lines = [_format_paragraph('note' if finding.level == NOTE else 'because', finding.reason)]
     if finding.level != NOTE:
         lines += [_format_paragraph('evidence', '%s: %s' % item) for item in finding.evidence]
     return lines + ([_format_paragraph('do', finding.remedy)] if finding.remedy else [])
 
 
-def _format_advice(best, facts, verdicts, chosen, site):
-    """
-    Return the last lines (list of str): what to install, for the site that was chosen (see
-    format_check_report()).
-    """
+def _format_advice(
+    best: Optional[str],
+    facts: Dict[str, Any],
+    verdicts: List[Verdict],
+    chosen: Tuple[Sequence[str], Sequence[str]],
+    site: Dict[str, Any],
+) -> List[str]:
+    """Return the last lines: what to install, for the site that the user chose."""
     lines = format_unknown_approaches(verdicts, best, facts['path'], site)
-    if best is None and any(one.standalone_level for one in verdicts):
+    if best is None and any(verdict.standalone_level for verdict in verdicts):
         return lines + [
-            "Which approach works is known when the program is: osu-container check %s%s --program PATH"
+            "Which approach works depends on the program: osu-container check %s%s --program PATH"
             % (
                 shell.quote_path(facts['path']),
                 ''.join(' ' + shell.quote(word) for word in chosen[1]),
             )
         ]
     if best is None:
-        return lines + ["No approach is recommended: none is known to work with this image here."]
-    for_eb, for_us = (''.join(' ' + shell.quote(word) for word in words) for words in chosen)
-    if not facts['programs'] and not facts['described']:  # it is not for our easyconfigs
+        return lines + [
+            "No approach is recommended, because none is known to work with this image on this host."
+        ]
+    eb_options, command_options = (
+        ''.join(' ' + shell.quote(word) for word in words) for words in chosen
+    )
+    if (
+        not facts['programs'] and not facts['described']
+    ):  # this project's easyconfigs install only its benchmarks
         return lines + [
             "Recommended: %s\n    osu-container new %s%s"
-            % (best, shell.quote_path(facts['path']), for_us)
+            % (best, shell.quote_path(facts['path']), command_options)
         ]
     name, module = os.path.basename(facts['path']), 'osu-container'
-    if facts['described']:  # one of the catalogue
+    if facts['described']:
         name = find_catalogue_name(name)
         module = 'osu-mpi4py' if name.startswith('osu-mpi4py-') else module
-        lines += ["The image is not here. Build it:\n    osu-container image build %s" % name]
+        lines += [
+            "The image does not exist yet. Build it:\n    osu-container image build %s" % name
+        ]
         name += '.sif'
     return lines + [
         "Recommended: %s\n    eb %s-%s.eb -r %s%s"
-        % (best, module, best, shell.quote('--try-amend=image=' + name), for_eb)
+        % (best, module, best, shell.quote('--try-amend=image=' + name), eb_options)
     ]
 
 
-def format_unknown_approaches(verdicts, best, path, site):
+def format_unknown_approaches(
+    verdicts: List[Verdict], best: Optional[str], path: str, site: Dict[str, Any]
+) -> List[str]:
     """
-    Return lines (list of str) on approaches that are unknown, where best (str or None) is not one
-    that works at speed: what is missing, and what decides it on the system. path: str, of the
-    image; site: dict.
+    Return lines on the approaches with the verdict unknown and how to decide them.
+
+    There are none if the recommended approach `best` works at full speed. path: of the image.
     """
-    unknown = [one for one in verdicts if one.level == 'unknown']
-    if not unknown or any(one.approach == best and one.level == 'works' for one in verdicts):
+    unknown = [verdict for verdict in verdicts if verdict.level == 'unknown']
+    if not unknown or any(
+        verdict.approach == best and verdict.level == 'works' for verdict in verdicts
+    ):
         return []
-    taken = next((one.level for one in verdicts if one.approach == best), None)
+    best_level = next((verdict.level for verdict in verdicts if verdict.approach == best), None)
     slow = (
-        taken == 'works slowly'
+        best_level == 'works slowly'
         and ', and faster than %s if %s' % (best, 'it runs' if len(unknown) == 1 else 'they run')
         or ''
     )
-    missing = next(found.reason for found in unknown[0].findings if found.level == 'unknown')
+    missing = next(finding.reason for finding in unknown[0].findings if finding.level == 'unknown')
     lines = [
         columns.fill_text(
-            "Unknown%s: %s. Missing: %s."
-            % (slow, ', '.join(one.approach for one in unknown), missing)
+            "Unknown%s: %s. Reason: %s."
+            % (slow, ', '.join(verdict.approach for verdict in unknown), missing)
         )
     ]
     return lines + [
-        "To decide it, on the system:\n    osu-container check %s --dry-run\n    or osu-container proof -- "
-        "%s ..., once it is installed with --approach %s"
+        "To decide this, run on the system:\n    osu-container check %s --dry-run\n    or, after "
+        "installation with --approach %s, osu-container proof -- %s ..."
         % (
             shell.quote_path(os.path.basename(path)),
+            best if best_level == 'unknown' else unknown[0].approach,
             launching.select_launcher_command(site),
-            best if taken == 'unknown' else unknown[0].approach,
         )
     ]

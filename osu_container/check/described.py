@@ -1,14 +1,13 @@
 """
-Images that nobody here has, described: the twelve published combinations, and those of this project
-by their names.
+Describe images that are not available here, from published data and catalogue names.
 
 A description has the methods of Image (image/image.py), so the same rules judge it. It is partial:
-only what decides is in it, and what is not in it is not held to be missing. Every value has its
-source beside it; the words are those of the site data (measured, derived). Hosts: host_facts.py.
+what it lacks is unknown, not missing. Every value has its source beside it.
 """
 
 import posixpath
 import re
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple, Union
 
 from osu_container.base import shell
 from osu_container.build.recipes.images import ALPS_SHS, IMAGES, LUMI_SHS, get_libcxi_version
@@ -20,7 +19,11 @@ from osu_container.build.recipes.versions import (
     UBUNTU,
 )
 from osu_container.image.elf import MACHINE_NAMES, ElfFacts
-from osu_container.image.environment import SCRIPTS_FOLDER, evaluate_environment
+from osu_container.image.environment import (
+    SCRIPTS_FOLDER,
+    evaluate_environment,
+)
+from osu_container.image.image import Image
 from osu_container.image.system import LoaderConfig
 from osu_container.image.traits import find_single_copy_variable
 from osu_container.verdict.rules.fabric import FABRIC_VERSIONS, FIRST_CXI_MPICH, LIBCXI_LABEL
@@ -29,50 +32,53 @@ from osu_container.verdict.site_choice import parse_release
 X86_64 = MACHINE_NAMES['x86_64']
 
 
-def select_fabric_version(libfabric):
-    """Return the newest version name (str) that a libfabric of a release (str) defines."""
+def select_fabric_version(libfabric: str) -> str:
+    """Return the newest version name that a libfabric release defines."""
     return [name for since, name in FABRIC_VERSIONS if parse_release(libfabric)[:2] >= since][-1]
 
 
-def list_defined_fabric_versions(libfabric):
-    """Return the version names (set of str) that a libfabric of a release (str) defines."""
+def list_defined_fabric_versions(libfabric: str) -> Set[str]:
+    """Return the version names that a libfabric release defines."""
     newest = int(select_fabric_version(libfabric).rpartition('.')[2])
     return {'FABRIC_1.%d' % number for number in range(newest + 1)}
 
 
-def list_needed_fabric_versions(libfabric):
-    """
-    Return the version names (set of str) that a program needs which was linked with a libfabric
-    of a release.
-    """
-    # what every MPI calls carried 1.3 until 1.20 (FABRIC_VERSIONS)
+def list_needed_fabric_versions(libfabric: str) -> Set[str]:
+    """Return the version names that a program linked with a libfabric release needs."""
+    # The functions that every MPI calls had the version 1.3 until 1.20 (FABRIC_VERSIONS).
     return {
         'FABRIC_1.0',
         'FABRIC_1.3' if parse_release(libfabric) < (1, 20) else select_fabric_version(libfabric),
     }
 
 
-def derive_mpich_api_requests(mpich, libfabric):
+def derive_mpich_api_requests(mpich: str, libfabric: str) -> Dict[str, Tuple[int, ...]]:
     """
-    Return what an MPICH of a release (str) asks libfabric for that was built with a libfabric of a
-    release (str).
+    Return the libfabric APIs that an MPICH requests, by provider ('': any).
 
-    See find_requested_apis() of image/traits.py: a set for cxi came with MPICH 4.1.
+    mpich: its release; libfabric: the release it was built with. See find_requested_apis() of
+    image/traits.py: requests for cxi came with MPICH 4.1.
     """
-    found = {'': parse_release(libfabric)[:2]}
-    return dict(found, cxi=(1, 6)) if parse_release(mpich) >= (4, 1) else found
+    requests = {'': parse_release(libfabric)[:2]}
+    return dict(requests, cxi=(1, 6)) if parse_release(mpich) >= (4, 1) else requests
 
 
-def list_defined_glibc_versions(newest):
-    """Return the version names (set of str) that a glibc of a release (str) defines."""
-    # those with three numbers are of before 2.4: glibc, Versions.def
+def list_defined_glibc_versions(newest: str) -> Set[str]:
+    """Return the version names that a glibc release defines."""
+    # Names with three numbers come from releases before 2.4 (Versions.def of glibc).
     return {'GLIBC_2.%d' % number for number in range(2, int(newest.split('.')[1]) + 1)} | {
         'GLIBC_2.' + name for name in ('2.5', '2.6', '3.2', '3.3', '3.4')
     }
 
 
-def build_elf_facts(path, needed=(), verneed=None, verdef=(), machine=X86_64):
-    """Return the ElfFacts of a library of which only so much is known."""
+def build_elf_facts(
+    path: str,
+    needed: Iterable[str] = (),
+    verneed: Optional[Dict[str, Any]] = None,
+    verdef: Iterable[str] = (),
+    machine: str = X86_64,
+) -> ElfFacts:
+    """Return the ElfFacts of a library of which only these facts are known."""
     return ElfFacts(
         path=path,
         soname=posixpath.basename(path),
@@ -89,19 +95,30 @@ def build_elf_facts(path, needed=(), verneed=None, verdef=(), machine=X86_64):
     )
 
 
-class DescribedImage(object):
-    """An image of which some files are described. See Image for the attributes and methods."""
+class DescribedImage:
+    """An image of which some files are described; attributes and methods are those of Image."""
 
     is_partial = True
-    programs = {}
+    programs: Dict[str, str] = {}
     is_overlaid = False
 
-    def __init__(self, path, files, traits, mpi, plugin, variables, rocm, cuda=None, shs=None):
+    def __init__(
+        self,
+        path: str,
+        files: Dict[str, ElfFacts],
+        traits: Dict[str, Dict[str, Any]],
+        mpi: Tuple[str, str, str],
+        plugin: Optional[str],
+        variables: Dict[str, str],
+        rocm: Optional[str],
+        cuda: Optional[str] = None,
+        shs: Optional[str] = None,
+    ) -> None:
         """
-        path: str, what the image is called; files: {path in it: ElfFacts}; traits: {soname: dict of
-        traits}; mpi: (family, soname, path); plugin: path or None; variables: dict of its
-        environment; rocm, cuda: release or None; shs: what it says of its libcxi (str), None
-        without.
+        Describe an image called `path`, with facts on its files by path and traits by soname.
+
+        mpi: (family, soname, path); plugin: path of its RCCL plugin; variables: its environment; rocm,
+        cuda: releases; shs: value of its label for libcxi, None without libcxi.
         """
         self.path, self.files, self._traits, self._mpi = path, files, traits, mpi
         self.labels = {LIBCXI_LABEL: shs} if shs else {}
@@ -111,52 +128,45 @@ class DescribedImage(object):
             None, [], find_cached=lambda name, machine: self.libraries.get(name)
         )
 
-    def exists(self, path):
-        """See Image."""
+    def exists(self, path: str) -> bool:
         return path in self.files
 
-    def read_loader_config(self, interpreter):
-        """See Image: what is described is found."""
+    def read_loader_config(self, interpreter: Optional[str]) -> LoaderConfig:
+        """Return a loader configuration that finds every described library."""
         return self._system
 
-    def resolve(self, path):
-        """See Image: no links are described."""
+    def resolve(self, path: str) -> str:
+        """Return the path itself, because no links are described."""
         return path
 
-    def read_elf_files(self, paths):
-        """See Image."""
+    def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
         return {
             path: self.files[path]._replace(path='image:' + path)
             for path in paths
             if path in self.files
         }
 
-    def read_traits(self, path, read):
-        """See Image: what is described, whatever read would find."""
-        return self._traits[self.files[path].soname]
+    def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
+        """Return the described traits, whatever `parse` would find."""
+        return self._traits[posixpath.basename(path)]
 
-    def find_files(self, pattern):
-        """See Image."""
+    def find_files(self, pattern: str) -> List[str]:
         return sorted(path for path in self.files if re.match('(?:%s)$' % pattern, path))
 
-    def find_folder_files(self, folder, pattern):
-        """See Image."""
+    def find_folder_files(self, folder: str, pattern: str) -> List[str]:
         return self.find_files(re.escape(folder) + '/' + pattern)
 
-    def list_mpi_libraries(self):
-        """See Image."""
+    def list_mpi_libraries(self) -> List[Tuple[str, str, str]]:
         return [self._mpi]
 
-    def evaluate_environment(self, bound=()):
-        """See Image."""
+    def evaluate_environment(self, bound: Any = ()) -> Any:
         return evaluate_environment(self, bound)
 
-    def list_folder(self, folder):
-        """See Image: its variables are those of one script."""
+    def list_folder(self, folder: str) -> List[str]:
+        """Return the one script that sets the described variables, or nothing."""
         return ['90-environment.sh'] if folder == SCRIPTS_FOLDER else []
 
-    def find_file_type(self, path):
-        """See Image."""
+    def find_file_type(self, path: str) -> Optional[str]:
         return (
             'd'
             if path == SCRIPTS_FOLDER
@@ -165,65 +175,59 @@ class DescribedImage(object):
             else None
         )
 
-    def read_text(self, path):
-        """See Image."""
+    def read_text(self, path: str) -> str:
         return ''.join(
             'export %s=%s\n' % (name, shell.quote(value))
             for name, value in sorted(self._variables.items())
         )
 
-    def list_library_folders(self):
-        """See Image."""
+    def list_library_folders(self) -> List[str]:
         return []
 
-    def find_rccl_plugin(self):
-        """See Image."""
+    def find_rccl_plugin(self) -> Optional[str]:
         return self._plugin
 
-    def has_rccl(self):
-        """See Image: it comes with ROCm."""
+    def has_rccl(self) -> bool:
+        """Return whether the image has ROCm, which contains RCCL."""
         return bool(self._rocm)
 
-    def contains_library(self, folder, sonames):
-        """See Image."""
+    def contains_library(self, folder: str, sonames: Iterable[str]) -> bool:
         return any(folder + '/' + soname in self.files for soname in sonames)
 
-    def find_rocm_release(self):
-        """See Image."""
+    def find_rocm_release(self) -> Optional[str]:
         return self._rocm
 
-    def find_cuda_release(self):
-        """See Image."""
+    def find_cuda_release(self) -> Optional[str]:
         return self._cuda
 
-    def find_libcuda(self, folders_of_path):
-        """See Image: those of this project have none."""
+    def find_libcuda(self, folders_of_path: Any) -> None:
+        """Return None: no image of this project has libcuda."""
         return None
 
-    def read_entrypoint(self):
-        """See Image: none is described."""
+    def read_entrypoint(self) -> List[str]:
+        """Return nothing: no entrypoint is described."""
         return []
 
 
-def derive_mpi_traits(family, mpi_release, libfabric=None):
+def derive_mpi_traits(
+    family: str, mpi_release: str, libfabric: Optional[str] = None
+) -> Dict[str, Any]:
     """
-    Return the traits (dict, see read_mpi_traits()) of an MPI of which family and release (str) are
-    known: derived.
+    Return the traits (see read_mpi_traits()) that an MPI's family and release imply.
 
-    :param libfabric: release (str) of the libfabric that an MPICH was built with, None where that
-        is not known
+    libfabric: release that an MPICH was built with, None if unknown.
     """
     numbers, is_mpich = parse_release(mpi_release), family == 'MPICH'
     return {
         'family': family,
         'release': mpi_release,
-        # MPICH's configure: the default device is ch3 up to 3.3 and ch4 from 3.4 on
+        # MPICH's configure has the default device ch3 up to 3.3, ch4 from 3.4 on.
         'device': None
         if family == 'Open MPI'
         else ['ch3:nemesis']
         if is_mpich and numbers < (3, 4)
         else ['ch4:ofi'],
-        # both first seen in the wheel of 4.1.3
+        # The wheel of 4.1.3 is the first that has both.
         'hmem': numbers >= (4, 1) if is_mpich else None,
         'cxi': numbers >= FIRST_CXI_MPICH if is_mpich else None,
         'pmi': {'Open MPI': ['pmix'], 'Cray MPICH': ['cray_shasta']}.get(family, ['pmi2']),
@@ -233,13 +237,21 @@ def derive_mpi_traits(family, mpi_release, libfabric=None):
     }
 
 
-def _build_image_files(mpi, fabric, libc, libcxi, machine, verneed, libfabric, glibc):
+def _build_image_files(
+    mpi: str,
+    fabric: str,
+    libc: str,
+    libcxi: Optional[str],
+    machine: str,
+    verneed: Union[Set[str], bool],
+    libfabric: str,
+    glibc: str,
+) -> Dict[str, ElfFacts]:
     """
-    Return {path: ElfFacts} of an image: its MPI, libfabric, C library and libcxi (paths, None
-    without it).
+    Return the facts on an image's MPI, libfabric, C library and libcxi, by path.
 
-    :param verneed: version names (set) that the MPI needs of libfabric, False where it has no use
-        for it; libfabric, glibc: releases (str)
+    verneed: version names that the MPI needs of libfabric, False if it does not use libfabric;
+    libfabric, glibc: releases.
     """
     files = {
         mpi: build_elf_facts(
@@ -260,18 +272,24 @@ def _build_image_files(mpi, fabric, libc, libcxi, machine, verneed, libfabric, g
     return dict(files, **{libcxi: build_elf_facts(libcxi, machine=machine)}) if libcxi else files
 
 
-def describe_published_image(libcxi, libfabric, mpich, rocm, plugin_found=True, shs=None):
+def describe_published_image(
+    libcxi: bool,
+    libfabric: str,
+    mpich: str,
+    rocm: str,
+    plugin_found: bool = True,
+    shs: Optional[str] = None,
+) -> 'DescribedImage':
     """
-    Return the DescribedImage of a published combination.
+    Return the DescribedImage of a published combination of libraries.
 
-    :param libcxi: bool, the image has libcxi; libfabric, mpich, rocm: releases (str)
-    :param plugin_found: bool, the run was started so that RCCL finds the plugin of the image; shs:
-        what it says of its libcxi (str), by default as this project builds it today
+    plugin_found: the run was started so that RCCL finds the plugin of the image; shs: value of the
+    label for libcxi, by default that of this project's current images.
     Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches
-    on LUMI", 2025-03 (recipes, which start from Ubuntu 22.04, and table); what follows from the
-    releases is derived by the rules of this module.
+    on LUMI", 2025-03 (recipes, which start from Ubuntu 22.04, and table); the rules of this module
+    derive the rest from the releases.
     """
-    # the table says of 3.1.4 "not compiled with channel 4"
+    # The table notes "not compiled with channel 4" for 3.1.4.
     ch4 = derive_mpi_traits('MPICH', mpich)['device'] == ['ch4:ofi']
     verneed = list_needed_fabric_versions(libfabric)
     mpi, fabric, libc = (
@@ -289,8 +307,7 @@ def describe_published_image(libcxi, libfabric, mpich, rocm, plugin_found=True, 
         libfabric,
         UBUNTU['jammy']['glibc'],
     )
-    # the plugin is built in every image but those with libfabric 2, for which the table says it is
-    # missing
+    # Every image has the plugin but those with libfabric 2, where the table reports it as missing.
     plugin = (
         '/opt/aws-ofi-rccl/lib/librccl-net.so'
         if parse_release(libfabric) < (2,) and plugin_found
@@ -298,9 +315,9 @@ def describe_published_image(libcxi, libfabric, mpich, rocm, plugin_found=True, 
     )
     if plugin:
         files[plugin] = build_elf_facts(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
-    # tcp is in every build that does not leave it out; cxi needs libcxi and a release that has it.
-    # Whether a build of 1.21 or newer without libcxi has cxi was not published, and two of its
-    # results only fit if it has not.
+    # Builds have tcp unless it is disabled; cxi needs libcxi and a release that has the provider.
+    # No source says whether builds of 1.21 or newer without libcxi have cxi: two published results
+    # fit only if they do not.
     with_cxi = libcxi and parse_release(libfabric) >= (1, 21)
     traits = {
         'libmpi.so.12': derive_mpi_traits('MPICH', mpich, libfabric if ch4 else None),
@@ -325,81 +342,80 @@ def describe_published_image(libcxi, libfabric, mpich, rocm, plugin_found=True, 
     )
 
 
-#: Names of this project's images say what is in them (osu_container/build/recipes/images.py)
+#: Names of this project's images list their contents (osu_container/build/recipes/images.py)
 _NAME = re.compile(
     r'osu-(lumi|workstation|debian|abi|alps)(?:-rocm-([\d.]+))?(?:-cuda-([\d.]+))?'
     r'-(mpich|openmpi|intel-mpi)-([\d.]+)-libfabric-([\d.]+\d)(-libcxi)?$'
 )
-#: libfabric in MPICH's own archive, with which that of family debian is linked
+#: libfabric in MPICH's source archive, with which the MPICH of family debian is linked
 #: (osu_container/build/recipes/debian.py)
 _FABRIC_OF_MPICH = '1.13.1'
-#: How a name calls an MPI -> its family, as traits and as sonames have it, and its soname
+#: MPI in an image's name -> family in traits, family of the soname, soname
 _MPIS = {
     'mpich': ('MPICH', 'MPICH ABI', 'libmpi.so.12'),
     'intel-mpi': ('Intel MPI', 'MPICH ABI', 'libmpi.so.12'),
     'openmpi': ('Open MPI', 'Open MPI', 'libmpi.so.40'),
 }
-#: What an image's recipe starts from, as its entry says it -> glibc
+#: Base of an image's recipe, as in its catalogue entry -> release of glibc
 _GLIBC = dict(
-    [(release, one['glibc']) for release, one in DEBIAN.items()]
-    + [(one['image'], one['glibc']) for one in UBUNTU.values()]
-    + [(one['build'], UBUNTU[one['ubuntu']]['glibc']) for one in CUDA.values()]
+    [(release, base['glibc']) for release, base in DEBIAN.items()]
+    + [(base['image'], base['glibc']) for base in UBUNTU.values()]
+    + [(base['build'], UBUNTU[base['ubuntu']]['glibc']) for base in CUDA.values()]
 )
 
 
-def find_catalogue_name(name):
-    """
-    Return the name (str) in the catalogue of an image called name (str, with or without osu-,
-    .sif), or None.
-    """
+def find_catalogue_name(name: str) -> Optional[str]:
+    """Return the catalogue's name of an image, given with or without osu- and .sif, or None."""
     name = name[:-4] if name.endswith('.sif') else name
-    return next((one for one in (name, 'osu-' + name) if one in IMAGES), None)
+    return next((candidate for candidate in (name, 'osu-' + name) if candidate in IMAGES), None)
 
 
-def describe_catalogue_image(name, machine='x86_64'):
+def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['DescribedImage']:
     """
-    Return the DescribedImage of an image of the catalogue, None if its name (str, with or without
-    osu-, .sif) is none.
+    Return the DescribedImage of a catalogue image, None if its name is not there.
 
-    :param machine: str as uname -m says it: Alps' image is of the machine that built it
-    What is not in the name follows from its entry, and from the recipes (container-recipes/): cxi
-    is in an image with libcxi and in no other; RCCL's plugin in those with ROCm from AMD.
+    machine: as `uname -m` prints it; the image of Alps is for the machine that built it.
+    Facts that the name lacks follow from the catalogue entry and the recipes (container-recipes/): an
+    image has cxi if and only if it has libcxi; AMD's ROCm images have RCCL's plugin.
     """
-    title, name = name, find_catalogue_name(name)
-    if name is None:
+    title, catalogue_name = name, find_catalogue_name(name)
+    if catalogue_name is None:
         return None
-    while 'image' in IMAGES[name]['base']:  # mpi4py and NumPy on top of another one
+    name = catalogue_name
+    while 'image' in IMAGES[name]['base']:  # mpi4py and NumPy on top of another image
         name = IMAGES[name]['base']['image']
-    family, rocm, cuda, mpi_name, release_of_mpi, libfabric, libcxi = _NAME.match(name).groups()
+    family, rocm, cuda, mpi_name, mpi_release, libfabric, libcxi = _NAME.match(name).groups()  # type: ignore[union-attr]  # every catalogue name matches
     elf = MACHINE_NAMES[machine if family == 'alps' else 'x86_64']
     is_mpich = mpi_name == 'mpich'
-    # those of the workstation have MPICH's wheel, built with the libfabric that is in it
+    # The workstation's images have MPICH's wheel, built with the libfabric in it.
     built_with = (
         {
             'lumi': libfabric,
             'debian': _FABRIC_OF_MPICH,
-            'workstation': MPICH_LIBFABRIC.get(release_of_mpi),
+            'workstation': MPICH_LIBFABRIC.get(mpi_release),
         }.get(family)
         if is_mpich
         else None
     )
-    of_traits, of_soname, soname = _MPIS[mpi_name]
-    of_mpi = derive_mpi_traits(of_traits, release_of_mpi, built_with)
-    if family == 'workstation' and parse_release(release_of_mpi) >= (
+    traits_family, soname_family, soname = _MPIS[mpi_name]
+    mpi_traits = derive_mpi_traits(traits_family, mpi_release, built_with)
+    if family == 'workstation' and parse_release(mpi_release) >= (
         4,
         3,
-    ):  # of the wheels, see the rule "netmod"
-        of_mpi['device'] = ['ch4:ucx', 'ch4:ofi']
+    ):  # the wheels have both: see the rule "netmod"
+        mpi_traits['device'] = ['ch4:ucx', 'ch4:ofi']
     if family == 'debian' and rocm:
-        rocm = GPU_OF_DEBIAN['rocm']['packages']['libhsa-runtime64-1']  # see Image.rocm()
-    ch4 = of_mpi['device'] != ['ch3:nemesis']
+        rocm = GPU_OF_DEBIAN['rocm']['packages'][
+            'libhsa-runtime64-1'
+        ]  # as Image.find_rocm_release() reads it
+    ch4 = mpi_traits['device'] != ['ch3:nemesis']
     mpi, fabric, libc = (
         '/opt/%s/lib/%s' % (mpi_name, soname),
         '/opt/libfabric/lib/libfabric.so.1',
         '/lib/libc.so.6',
     )
     verneed = list_needed_fabric_versions(built_with or libfabric)
-    # Intel MPI opens libfabric by itself
+    # Intel MPI opens libfabric at run time, without a link to its versions.
     files = _build_image_files(
         mpi,
         fabric,
@@ -418,7 +434,7 @@ def describe_catalogue_image(name, machine='x86_64'):
     if plugin:
         files[plugin] = build_elf_facts(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
     traits = {
-        soname: of_mpi,
+        soname: mpi_traits,
         'libfabric.so.1': {
             'release': libfabric,
             'providers': ['cxi', 'tcp'] if libcxi else ['tcp'],
@@ -429,10 +445,14 @@ def describe_catalogue_image(name, machine='x86_64'):
         title,
         files,
         traits,
-        (of_soname, soname, mpi),
+        (soname_family, soname, mpi),
         plugin,
         {},
         rocm,
         cuda,
         get_libcxi_version(ALPS_SHS if family == 'alps' else LUMI_SHS) if libcxi else None,
     )
+
+
+#: An image whose files can be read, or of which a description is known
+AnyImage = Union[Image, DescribedImage]

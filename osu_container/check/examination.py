@@ -1,6 +1,5 @@
 """
-The examination: what the rules say of the twelve published combinations, beside what was seen on
-LUMI.
+Compare predictions for the twelve published combinations with the results on LUMI.
 
 Source of the table: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container
 approaches on LUMI", 2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3
@@ -10,40 +9,39 @@ approaches on LUMI", 2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29
 import csv
 import os
 import re
-from collections import namedtuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from osu_container.base import columns
+from osu_container.base import columns, streams
 from osu_container.check.described import describe_published_image
 from osu_container.check.public_hosts import find_host_description
 from osu_container.discover.host_facts import DescribedHost
-from osu_container.verdict.rules.finding import NOTE
+from osu_container.verdict.rules.finding import NOTE, Finding
 from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.site_choice import resolve_described_site, resolve_site
-from osu_container.verdict.verdict import find_worst_level, judge_approach
+from osu_container.verdict.verdict import Verdict, find_worst_level, judge_approach
 
 TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'compatibility.csv')
 PUBLISHED_APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
-#: The site of the published runs, and the one that LUMI has become
+#: The site of the published runs, and LUMI's current site
 PUBLISHED_SITE, CURRENT_SITE = 'lumi-24.03', 'lumi-25.03'
-#: site -> ROCm of the images. Now: the same images, made with the ROCm of today's stack, since its
-#: driver does not know 6.0 any more. The hosts are those of public_hosts.py: what LUMI's libraries
-#: need of glibc since January 2026 was not seen; its release is 2.38, the images' 2.35.
+#: Site -> ROCm of the images. The current driver does not support 6.0, so the current site has the
+#: same images with the ROCm of its stack. Nobody has seen which glibc LUMI's libraries need since
+#: January 2026 (public_hosts.py): the system has 2.38, the images 2.35.
 ROCM_RELEASES = {PUBLISHED_SITE: '6.0.3', CURRENT_SITE: '6.3.4'}
 
-#: libcxi of the published images: Docker's build took the newest
+#: libcxi of the published images: the Docker build used the newest
 PUBLISHED_LIBCXI = 'main of March 2025'
 
-#: Marks of the table that were measured -> what they mean
+#: Marks of measured runs in the table -> level
 MARKS = {'Y': 'works', '(Y)': 'works slowly', 'N': 'fails'}
 
-#: What the network and RCCL give there, GB/s: the best of the same table. A run with less is one
-#: that works slowly, whatever its mark: of two runs with RCCL at 3 GB/s the table calls one Y and
-#: one (Y), and with pure Y is the faster TCP.
+#: Full bandwidths of the network and of RCCL, GB/s: the best of the same table. A run below them
+#: works slowly whatever its mark, because the table is inconsistent: it marks one run with RCCL at
+#: 3 GB/s as Y and another as (Y), and with pure it marks the faster TCP as Y.
 FULL_BANDWIDTHS = {r'(?<!RCCL )\b(\d+) GB/s': 22, r'RCCL (\d+) GB/s': 13}
 
-#: (approach or None for any, text in the published note, rules that name that cause). First match
-#: counts; a prediction must have one of them among its reasons. Where the table gives no cause,
-#: none is asked for.
+#: (approach or None for any, text in the published note, rules for that cause). The first match
+#: counts: a prediction must have one of these rules among its reasons.
 CAUSES = [
     ('pure', '', ['TCP only']),
     (None, 'RCCL 5 GB/s', ['RCCL plugin']),
@@ -52,41 +50,44 @@ CAUSES = [
     (None, 'TCP/IP', ['no libfabric']),
     (None, 'higher libfabric version', ['symbol version']),
     (None, 'no cxi provider', ['no provider']),
-    # what MPI says when libfabric offers nothing for what it asks of cxi
+    # MPI's message if libfabric cannot fulfil its request for cxi
     (None, 'open_fabric:No data available', ['no provider', 'capability set']),
     (None, 'incompatible with libcxi', ['no provider', 'capability set']),
 ]
 
-#: image: str; approach: str; mark: as published; note: str; verdict: Verdict; outcome: 'right',
-#: 'unknown', 'wrong' or 'not measured'; why: str, one sentence; cause: bool, a cause was published
-#: and a reason of the verdict names it, None where none was published or nothing is predicted
-Cell = namedtuple('Cell', 'image approach mark note verdict outcome reason names_cause')
+
+class Cell(NamedTuple):
+    """An image and an approach of the table, published and predicted."""
+
+    image: str
+    approach: str
+    #: as published
+    mark: str
+    note: str
+    verdict: Verdict
+    #: 'right', 'unknown', 'wrong' or 'not measured'
+    outcome: str
+    #: one sentence
+    reason: str
+    #: whether the verdict names the published cause, None without a cause or a prediction
+    names_cause: Optional[bool]
 
 
-def read_published_table():
-    """
-    Return the rows (list of dict of str) of the published table, keys as in the head of the
-    file.
-    """
+def read_published_table() -> List[Dict[str, str]]:
+    """Return the rows of the published table, with the keys of its header."""
     with open(TABLE, newline='') as stream:
         return list(csv.DictReader(stream))
 
 
-def list_cause_rules(approach, note):
-    """
-    Return the names of rules (list of str) one of which must be among the reasons; [] where none
-    is asked for.
-    """
+def list_cause_rules(approach: str, note: str) -> List[str]:
+    """Return the rules for the published cause, [] if no cause is published."""
     return next(
         (rules for name, text, rules in CAUSES if name in (None, approach) and text in note), []
     )
 
 
-def classify_published_run(mark, note):
-    """
-    Return how a published run went (str, one of LEVELS): by its mark, and by its figures where
-    it has any.
-    """
+def classify_published_run(mark: str, note: str) -> str:
+    """Return the level of a published run, from its mark and its figures."""
     level = MARKS[mark]
     slow = any(
         int(figure) < full
@@ -96,39 +97,38 @@ def classify_published_run(mark, note):
     return 'works slowly' if level == 'works' and slow else level
 
 
-def grade_prediction(mark, approach, note, findings):
+def grade_prediction(
+    mark: str, approach: str, note: str, findings: List[Finding]
+) -> Tuple[str, str, Optional[bool]]:
     """
-    Return (outcome, why, cause) of what findings (list of Finding) predict, beside what was
-    published; see Cell.
+    Return (outcome, reason, names_cause) of predicted findings; see Cell.
 
-    Right is who says that it runs, runs slowly, or fails, as it did, and for the published cause
-    where there is one.
+    A prediction is right if its level is that of the published run, for the published cause if any.
     """
     level, reasons = (
         find_worst_level(findings),
         [finding for finding in findings if finding.level != NOTE],
     )
-    why = reasons[0].reason if reasons else 'nothing speaks against it'
+    reason = reasons[0].reason if reasons else 'no rule speaks against it'
     if mark not in MARKS:
-        return 'not measured', why, None
+        return 'not measured', reason, None
     if level == 'unknown':
-        return 'unknown', why, None
+        return 'unknown', reason, None
     causes = list_cause_rules(approach, note)
-    named = [finding for finding in reasons if finding.rule in causes]
-    cause = bool(named) if causes else None
+    matching = [finding for finding in reasons if finding.rule in causes]
+    names_cause = bool(matching) if causes else None
     if level != classify_published_run(mark, note):
-        return 'wrong', why, cause
-    if cause is False:
-        return 'wrong', 'right for another reason than the published one: ' + why, cause
-    return 'right', named[0].reason if named else why, cause
+        return 'wrong', reason, names_cause
+    if names_cause is False:
+        return 'wrong', 'right level, but not for the published cause: ' + reason, names_cause
+    return 'right', matching[0].reason if matching else reason, names_cause
 
 
-def examine_published_combinations(site_name=PUBLISHED_SITE):
+def examine_published_combinations(site_name: str = PUBLISHED_SITE) -> List[Cell]:
     """
-    Return the Cells (list) of the published combinations on a site of HOSTS.
+    Return the Cells of the published combinations on a site of ROCM_RELEASES.
 
-    On NOW nothing was measured: the marks are those of the table all the same, the outcome is 'not
-    measured'.
+    Nothing was measured on CURRENT_SITE: every outcome there is 'not measured'.
     """
     site = (
         resolve_described_site(site_name)
@@ -139,16 +139,16 @@ def examine_published_combinations(site_name=PUBLISHED_SITE):
     cells = []
     for row in read_published_table():
         for approach in PUBLISHED_APPROACHES:
-            # run_libfabric_hybrid_rccl.sh of the published runs replaces LD_LIBRARY_PATH by a list
-            # without /opt/aws-ofi-rccl, which the script of bind has; this project's modules name
-            # the plugin by its path
-            found = site_name != PUBLISHED_SITE or approach != 'hybrid'
+            # The published run_libfabric_hybrid_rccl.sh replaces LD_LIBRARY_PATH by a list without
+            # /opt/aws-ofi-rccl, which the script of bind has; this project's modules set the path
+            # of the plugin.
+            plugin_found = site_name != PUBLISHED_SITE or approach != 'hybrid'
             image = describe_published_image(
                 row['libcxi'] == 'yes',
                 row['libfabric'],
                 row['mpich'],
                 rocm,
-                found,
+                plugin_found,
                 PUBLISHED_LIBCXI if site_name == PUBLISHED_SITE else None,
             )
             verdict = judge_approach(resolve_approach(approach), site, image, host)
@@ -167,21 +167,22 @@ def examine_published_combinations(site_name=PUBLISHED_SITE):
     return cells
 
 
-def main(progress):
+def main(progress: streams.Progress) -> int:
     """
-    Print a line a published cell and the counts; return 0, or 1 if a prediction was wrong.
+    Print a line per cell and the counts; return 1 if a prediction was wrong, else 0.
 
-    progress: streams.Progress, which ends before something is printed
+    progress ends before anything is printed.
     """
     cells = [cell for cell in examine_published_combinations() if cell.outcome != 'not measured']
     progress.stop()
     count = {
-        word: sum(cell.outcome == word for cell in cells) for word in ('right', 'unknown', 'wrong')
+        outcome: sum(cell.outcome == outcome for cell in cells)
+        for outcome in ('right', 'unknown', 'wrong')
     }
     print(
         '\n'.join(
             columns.format_table(
-                [('outcome', 'image', 'approach', 'seen', 'predicted', 'why')]
+                [('outcome', 'image', 'approach', 'published', 'predicted', 'reason')]
                 + [
                     (
                         cell.outcome,

@@ -1,16 +1,16 @@
 """
-What public sources say of the hosts of the sites: their C library, what their libraries need.
+Describe the hosts of known sites from public sources: C library and needs of libraries.
 
-describe_cray_host() makes a description (host_facts.py) of it, of the site's data and of the rules
-of described.py, so that nothing stands twice. The workstation's is not made here: it is what
-`osu-container discover --facts` saw (hosts/workstation.json). Nobody of this project has seen the
-other hosts.
+describe_cray_host() derives a description (host_facts.py) from these tables, the site data and the
+rules of described.py. The workstation's description (hosts/workstation.json) was measured with
+`osu-container discover --facts`; this project has not seen the other hosts.
 """
 
 import json
 import os
 import re
 from collections import OrderedDict
+from typing import Any, Dict, Optional, Tuple
 
 from osu_container.check.described import derive_mpi_traits, list_defined_fabric_versions
 from osu_container.data.sites import PUBLISHED_SITES, SITES
@@ -38,11 +38,11 @@ _LUMI_GUESS = 'as on LUMI, whose system is of the same maker: a guess'
 _SLES = 'release of SUSE Linux Enterprise Server 15 %s'
 _NEWEST = 'the newest service packs of SUSE Linux Enterprise Server 15 (SP6, SP7) have it, and no other has a newer one'
 
-#: LUMI since January 2026
+#: LUMI's sites since January 2026
 _LUMI = sorted(STACKS)
 
-#: Site -> (release of glibc, source, date, evidence): no library of the host needs a newer one. No
-#: log shows it.
+#: Site -> (newest glibc that a library of the host may need, source, date, evidence). No log shows
+#: the needs themselves.
 GLIBC = dict(
     {'lumi-24.03': ('2.31', _SLES % 'SP5', '2025-06-26', 'derived')},
     **dict(
@@ -79,48 +79,20 @@ GLIBC = dict(
     ),
 )
 
-#: What libfabric with the provider cxi brings with it: libcxi, libcurl and json-c, and all that
-#: these need
-_CURL_LIBRARIES = [
-    'libcurl.so.4',
-    'libnghttp2.so.14',
-    'libidn2.so.0',
-    'libssh.so.4',
-    'libpsl.so.5',
-    'libgssapi_krb5.so.2',
-    'libldap_r-2.4.so.2',
-    'liblber-2.4.so.2',
-    'libbrotlidec.so.1',
-    'libbrotlicommon.so.1',
-    'libunistring.so.2',
-    'libjitterentropy.so.3',
-    'libkrb5.so.3',
-    'libk5crypto.so.3',
-    'libkrb5support.so.0',
-    'libsasl2.so.3',
-    'libkeyutils.so.1',
-    'libz.so.1',
-    'libzstd.so.1',
-    'libatomic.so.1',
-]
-_SSL_3 = [
-    'libssl.so.3',
-    'libcrypto.so.3',
-    'libselinux.so.1',
-    'libpcre2-8.so.0',
-    'libcom_err.so.2',
-    'libnl-3.so.200',
-    'libnl-route-3.so.200',
-]
-_SSL_1 = [
-    'libssl.so.1.1',
-    'libcrypto.so.1.1',
-    'libpcre.so.1',
-    'libnl-3.so.200',
-    'libnl-route-3.so.200',
-]
+#: Dependencies of a libfabric with the provider cxi: libcurl, json-c, and all that these need
+_CURL_LIBRARIES = (
+    'libcurl.so.4 libnghttp2.so.14 libidn2.so.0 libssh.so.4 libpsl.so.5 libgssapi_krb5.so.2 '
+    'libldap_r-2.4.so.2 liblber-2.4.so.2 libbrotlidec.so.1 libbrotlicommon.so.1 libunistring.so.2 '
+    'libjitterentropy.so.3 libkrb5.so.3 libk5crypto.so.3 libkrb5support.so.0 libsasl2.so.3 '
+    'libkeyutils.so.1 libz.so.1 libzstd.so.1 libatomic.so.1'
+).split()
+_SSL_3 = (
+    'libssl.so.3 libcrypto.so.3 libselinux.so.1 libpcre2-8.so.0 libcom_err.so.2 libnl-3.so.200 '
+    'libnl-route-3.so.200'
+).split()
+_SSL_1 = 'libssl.so.1.1 libcrypto.so.1.1 libpcre.so.1 libnl-3.so.200 libnl-route-3.so.200'.split()
 
-#: Site -> (what its libfabric needs beside libcxi, source, date, evidence)
+#: Site -> (dependencies of its libfabric besides libcxi, source, date, evidence)
 LIBFABRIC_NEEDS = dict(
     {
         'lumi-24.03': (
@@ -153,12 +125,6 @@ LIBFABRIC_NEEDS = dict(
                 '2026-07-22',
                 'derived',
             ),
-            'perlmutter': (
-                _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'],
-                _LUMI_GUESS,
-                '2026-11-23',
-                'untested',
-            ),
             **{
                 name: (
                     _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'],
@@ -166,15 +132,14 @@ LIBFABRIC_NEEDS = dict(
                     '2026-11-23',
                     'untested',
                 )
-                for name in ('alps', 'derecho', 'isambard-ai', 'olivia', 'polaris')
+                for name in ('alps', 'derecho', 'isambard-ai', 'olivia', 'perlmutter', 'polaris')
             },
         },
     ),
 )
 
 _CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
-#: Library of a site -> (what it needs, beside those that the site does not have, source, date,
-#: evidence)
+#: Library of a site -> (dependencies, of which the site may lack some, source, date, evidence)
 LIBRARY_NEEDS = {
     'libcxi': (['libnl-3.so.200', 'libnl-route-3.so.200'], _CONTRIB, '2026-05-04', 'derived'),
     'libmpi': (
@@ -254,53 +219,53 @@ LIBRARY_NEEDS = {
     ),
     'libcudart': ([], 'the runtime of CUDA 12 needs the C library alone', '2026-11-23', 'untested'),
 }
-#: Where those are that are in none of the folders of SLES
+#: Libraries in a folder of ROCm or of AMD's driver instead of a folder of SLES
 _ROCM_LIBRARIES = ('libamd_comgr.so.2', 'librocprofiler-register.so.0')
 _AMDGPU_LIBRARIES = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
-#: What nobody has published: the level of a verdict names it
+#: Source of the statements that nobody has published
 _UNPUBLISHED_FACTS = (
     'symbols and versions of these files: nobody has published them; taken to need nothing of the image\'s '
     'libraries that these lack, but for the C library'
 )
 
 
-def _build_statement(evidence, source, date, **facts):
-    """Return a statement (OrderedDict) of a description."""
+def _build_statement(evidence: str, source: str, date: str, **facts: Any) -> Dict[str, Any]:
     return OrderedDict(
         [('evidence', evidence), ('source', source), ('date', date)] + sorted(facts.items())
     )
 
 
-def _find_row(table, site):
-    """
-    Return the row of a table above for a site (dict): its own, or that of the other stacks of
-    its system.
-    """
+def _find_row(table: Dict[str, Any], site: Dict[str, Any]) -> Any:
+    """Return the row of a table for a site, or for another stack of its system, None without."""
     return table.get(site['name']) or table.get(site.get('stack', {'value': {}})['value'].get('of'))
 
 
-def describe_cray_host(site, libfabric=None, cray_mpich=None, glibc=None):
+def describe_cray_host(
+    site: Dict[str, Any],
+    libfabric: Optional[str] = None,
+    cray_mpich: Optional[str] = None,
+    glibc: Optional[Tuple[str, str, str, str]] = None,
+) -> Dict[str, Any]:
     """
-    Return the description (OrderedDict) of the host of a site (dict), an HPE Cray system.
+    Return the description of the host of a site, an HPE Cray system.
 
-    :param libfabric: release (str) of ofiwg's libfabric that Cray's is made from, cray_mpich:
-        release (str); both by default those of the site's data. libfabric has cxi in every release
-        of Cray's
-    :param glibc: (release, source, date, evidence), by default that of GLIBC
-    That Cray's 1.15.2.0 ends at FABRIC_1.6 is derived from the published message "version
-    `FABRIC_1.7' not found".
+    libfabric: release of ofiwg's libfabric that Cray's is made from, which always has cxi; cray_mpich:
+    release; both by default those of the site data. glibc: by default the row of GLIBC.
+    Cray's 1.15.2.0 ends at FABRIC_1.6: derived from the published message "version `FABRIC_1.7' not
+    found".
     """
-    # what one function of MPI opens: nobody has said what it needs
-    has = OrderedDict(
+    # Libraries that a single MPI function opens are left out: their dependencies are unpublished.
+    named = OrderedDict(
         (name, fact)
         for name, fact in sorted(site['libraries'].items())
         if fact and not fact.get('serves')
     )
-    libfabric = libfabric or has.get('libfabric', {}).get('release')
-    cray_mpich = cray_mpich or has.get('libmpi', {}).get('release')
-    sonames = {fact['value'].rpartition('/')[2]: name for name, fact in has.items()}
-    libraries, others = OrderedDict(), OrderedDict()
-    for name, fact in has.items():
+    libfabric = libfabric or named.get('libfabric', {}).get('release', '')
+    cray_mpich = cray_mpich or named.get('libmpi', {}).get('release', '')
+    sonames = {fact['value'].rpartition('/')[2]: name for name, fact in named.items()}
+    libraries: Dict[str, Any] = OrderedDict()
+    others: Dict[str, Any] = OrderedDict()
+    for name, fact in named.items():
         if name == 'libfabric':
             needed, source, date, evidence = _find_row(LIBFABRIC_NEEDS, site)
             needed = ['libcxi.so.1'] + needed
@@ -335,12 +300,12 @@ def describe_cray_host(site, libfabric=None, cray_mpich=None, glibc=None):
             ),
             _build_unpublished_statement(site),
         ]
-    if 'libfabric' in has:
-        libraries[has['libfabric']['value']].append(
+    if 'libfabric' in named:
+        libraries[named['libfabric']['value']].append(
             _build_statement(
                 'derived',
                 'release in its path; FABRIC_VERSIONS in verdict/rules/fabric.py',
-                has['libfabric']['date'],
+                named['libfabric']['date'],
                 verdef=sorted(list_defined_fabric_versions(libfabric)),
                 traits={
                     'release': libfabric,
@@ -352,30 +317,32 @@ def describe_cray_host(site, libfabric=None, cray_mpich=None, glibc=None):
                 },
             )
         )
-    if 'libmpi' in has:
-        libraries[has['libmpi']['value']].append(
+    if 'libmpi' in named:
+        libraries[named['libmpi']['value']].append(
             _build_statement(
                 'derived',
                 'release in its path; Cray MPICH 8.1 is made from MPICH 3.4, 9.0 from 4.1 (LUMI training 2026, '
                 '102-CPE.md)',
-                has['libmpi']['date'],
+                named['libmpi']['date'],
                 functions='MPI 3.1' if parse_release(cray_mpich) < (9,) else 'MPI 4.0',
                 traits=derive_mpi_traits('Cray MPICH', cray_mpich),
             )
         )
-    if 'libompi' in has:
-        libraries[has['libompi']['value']].append(
+    if 'libompi' in named:
+        libraries[named['libompi']['value']].append(
             _build_statement(
                 'derived',
                 'release in its path',
-                has['libompi']['date'],
+                named['libompi']['date'],
                 traits=dict(
-                    derive_mpi_traits('Open MPI', has['libompi']['release']),
+                    derive_mpi_traits('Open MPI', named['libompi']['release']),
                     pmi=[site['pmi']['value']['Open MPI']],
                 ),
             )
         )
-    rocm = os.path.dirname(has['libhsa-runtime64']['value']) if 'libhsa-runtime64' in has else ''
+    rocm = (
+        os.path.dirname(named['libhsa-runtime64']['value']) if 'libhsa-runtime64' in named else ''
+    )
     usual = [folder for folder in site['library_folders']['value'] if folder == '/usr/lib64'][0]
     for soname, (source, date, evidence) in others.items():
         folder = (
@@ -391,21 +358,19 @@ def describe_cray_host(site, libfabric=None, cray_mpich=None, glibc=None):
             ),
             _build_unpublished_statement(site),
         ]
-    known = glibc or _find_row(GLIBC, site)
-    return OrderedDict(
-        [
-            ('format', FORMAT),
-            ('site', site['name']),
-            ('node', None),
-            ('machine', site.get('architecture', {}).get('value', 'x86_64')),
-            ('glibc', OrderedDict(zip(('value', 'source', 'date', 'evidence'), known))),
-            ('libraries', libraries),
-        ]
-    )
+    glibc_row = glibc or _find_row(GLIBC, site)
+    return {
+        'format': FORMAT,
+        'site': site['name'],
+        'node': None,
+        'machine': site.get('architecture', {}).get('value', 'x86_64'),
+        'glibc': OrderedDict(zip(('value', 'source', 'date', 'evidence'), glibc_row)),
+        'libraries': libraries,
+    }
 
 
-def _build_unpublished_statement(site):
-    """Return the statement of what nobody has published of a library of a site (dict)."""
+def _build_unpublished_statement(site: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the statement on the unpublished facts of a library of a site."""
     return _build_statement(
         'untested',
         _UNPUBLISHED_FACTS,
@@ -416,12 +381,11 @@ def _build_unpublished_statement(site):
     )
 
 
-def find_host_description(site):
+def find_host_description(site: Dict[str, Any]) -> Dict[str, Any]:
     """
-    Return the description (dict) of a site (dict): the file of its name, else what public sources
-    say.
+    Return the description of a site's host: its file in HOSTS_FOLDER, else public data.
 
-    Where there is neither, nothing is known.
+    Without either, the description holds no facts.
     """
     path = os.path.join(HOSTS_FOLDER, site['name'] + '.json')
     if re.match(r'[\w.-]+$', site['name']) and os.path.exists(path):

@@ -1,9 +1,11 @@
-"""Which site this machine is, for commands that run without EasyBuild."""
+"""Find which site this machine is, for commands that run without EasyBuild."""
 
+import argparse
 import glob
 import os
 import re
 import socket
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from osu_container.base.places import STATE
 from osu_container.check.public_hosts import find_host_description
@@ -12,86 +14,88 @@ from osu_container.verdict.facts import FactsError, find_runtime
 from osu_container.verdict.site_choice import SettingsError, SiteFile, resolve_local_site
 from osu_container.verdict.trial import HostFileSystem
 
+#: A host whose files can be read, or of which a description is known
+Host = Union[HostFileSystem, DescribedHost]
 LOCAL_FILE_NAME = '_mpicontainer_local.py'
-#: Where the set-up of a workstation writes its local file
+#: The local file that the set-up of a workstation writes
 WORKSTATION_FILE = str(STATE / 'local' / LOCAL_FILE_NAME)
 
 
-def add_site_arguments(parser, what):
-    """
-    Add the arguments that choose the site and its root to parser; what: what --site is for
-    (str).
-    """
+def add_site_arguments(parser: argparse.ArgumentParser, description: str) -> None:
+    """Add the arguments that choose the site and its root; description: help text of --site."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         '--site',
         metavar='NAME',
-        help=what + "; default: this machine, by its local file or host name",
+        help=description + "; default: this machine, by its local file or host name",
     )
     where.add_argument(
-        '--site-file', metavar='FILE', help="file with a site that `osu-container discover` wrote"
+        '--site-file',
+        metavar='FILE',
+        help="file with a site, written by `osu-container discover -o FILE`",
     )
     root = parser.add_mutually_exclusive_group()
-    root.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
+    root.add_argument('--sysroot', metavar='DIR', help="folder to read in place of the host's /")
     root.add_argument(
         '--facts',
         metavar='FILE',
-        help="the host's libraries are those that `osu-container discover "
-        "--facts FILE` saw; default away from the site: what public sources say of it",
+        help="host description that `osu-container discover --facts FILE` wrote on the system; "
+        "default for another system than this machine: published data",
     )
 
 
-def format_site_options(options):
+def format_site_options(options: argparse.Namespace) -> Tuple[List[str], List[str]]:
     """
-    Return what the options of add_site_arguments() say of the site, as words for two other
-    commands.
+    Return the chosen site as options for eb and for other osu-container commands.
 
-    A pair of lists of str: for eb, and for the commands of osu-container; both empty where nothing
-    was said.
+    Both lists are empty if the user chose no site.
     """
-    for_eb, for_us = [], []
+    eb_options, command_options = [], []
     if options.site or options.site_file:
-        for_eb.append('--try-amend=site=' + (options.site or os.path.abspath(options.site_file)))
-        for_us += ['--site', options.site] if options.site else ['--site-file', options.site_file]
+        eb_options.append(
+            '--try-amend=site=' + (options.site or os.path.abspath(options.site_file))
+        )
+        command_options += (
+            ['--site', options.site] if options.site else ['--site-file', options.site_file]
+        )
     if options.sysroot:
-        for_eb.append('--sysroot=' + os.path.abspath(options.sysroot))
-        for_us += ['--sysroot', options.sysroot]
-    return for_eb, for_us + (['--facts', options.facts] if options.facts else [])
+        eb_options.append('--sysroot=' + os.path.abspath(options.sysroot))
+        command_options += ['--sysroot', options.sysroot]
+    return eb_options, command_options + (['--facts', options.facts] if options.facts else [])
 
 
-def find_local_file():
-    """
-    Return the path (str) of the local file that EasyBuild would use, else the workstation's,
-    None without one.
-    """
+def find_local_file() -> Optional[str]:
+    """Return the local file that EasyBuild would use, else the workstation's, else None."""
     for pattern in os.environ.get('EASYBUILD_INCLUDE_EASYBLOCKS', '').split(
         ','
-    ):  # as its expand_glob_paths() reads it
+    ):  # as EasyBuild's expand_glob_paths() splits it
         for path in glob.glob(os.path.expanduser(pattern)):
             if os.path.basename(path) == LOCAL_FILE_NAME and os.path.isfile(path):
                 return path
     return WORKSTATION_FILE if os.path.isfile(WORKSTATION_FILE) else None
 
 
-def find_site(name=None, sysroot=None, site_file=None):
+def find_site(
+    name: Optional[str] = None, sysroot: Optional[str] = None, site_file: Optional[str] = None
+) -> Tuple[Dict[str, Any], str]:
     """
-    Return (site entry (dict), folder that stands in for the host's / (str, '' on the real system)).
+    Return the site entry and the folder to read in place of the host's /.
 
-    :param name: str or None, the site wanted; sysroot: str or None, that folder; site_file: str or
-        None, a local file
-    Raises SettingsError if the site is unknown, this machine is none of the known ones, or a file
-    is no site.
+    The folder is '' on the real system. Raises SettingsError if the site or this machine is unknown,
+    or a file holds no site.
     """
-    if sysroot and not os.access(sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
+    if sysroot and not os.access(
+        sysroot, os.R_OK | os.X_OK
+    ):  # every file below it would seem to be missing
         raise SettingsError(
-            "--sysroot: there is no folder %s that you may read. Name the one that stands for the "
-            "host's /" % sysroot
+            "--sysroot: %s is not a folder that you may read. Give the folder to read in place of "
+            "the host's /" % sysroot
         )
     path = site_file or find_local_file()
     local = SiteFile(path, names_site=bool(site_file)) if path else None
     try:
         site, root = resolve_local_site(name, local, socket.gethostname(), os.environ)
-    except SettingsError as err:  # its advice is for eb
+    except SettingsError as err:  # its remedy is for eb
         raise SettingsError(
             str(err)
             .replace('--try-amend=site=FILE', '--site-file FILE')
@@ -100,13 +104,11 @@ def find_site(name=None, sysroot=None, site_file=None):
     return site, root if sysroot is None else sysroot.rstrip('/')
 
 
-def resolve_host(options, site, root):
+def resolve_host(options: argparse.Namespace, site: Dict[str, Any], root: str) -> Host:
     """
-    Return the Host of a site (dict): files below root (str) where they are the site's, else a
-    DescribedHost.
+    Return the site's files below root if they exist on this machine, else a DescribedHost.
 
-    :param options: of add_site_arguments()
-    Raises HostFactsError where a description cannot be read.
+    Raises HostDescriptionError if a description cannot be read.
     """
     if options.facts:
         return DescribedHost(read_description(options.facts))
@@ -115,10 +117,11 @@ def resolve_host(options, site, root):
     return DescribedHost(find_host_description(site))
 
 
-def _is_this_machine(options, site):
+def _is_this_machine(options: argparse.Namespace, site: Dict[str, Any]) -> bool:
     """
-    Return whether this machine is the site (dict): by default; by its name; or as it has its MPI
-    and libfabric.
+    Return whether this machine is the site.
+
+    It is by default, by the site's name, or if the site's MPI and libfabric exist here.
     """
     if not (options.site or options.site_file):
         return True
@@ -138,33 +141,30 @@ def _is_this_machine(options, site):
     )
 
 
-def format_host_evidence(host):
-    """
-    Return a line (str) on a host (as Host) that is described: by whom, how surely, when; '' for
-    one that is read.
-    """
-    if not host.is_partial:
+def format_host_evidence(host: Host) -> str:
+    """Return the source, evidence and dates of a DescribedHost, '' for a host that is read."""
+    if not isinstance(host, DescribedHost):
         return ''
     node, (first, last) = host.data.get('node'), host.find_date_range()
     if first is None:
         return (
-            'described, not looked into, and nothing is known of it; `osu-container discover --facts FILE` on the '
-            'system writes what --facts takes'
+            'unknown, because no data on it are published. Record it on the system '
+            '(`osu-container discover --facts FILE`) and repeat with --facts FILE'
         )
-    return 'described, not looked into: %s; %s; %s' % (
-        'as osu-container discover saw %s' % node if node else 'by public sources',
+    return 'known from %s only: %s; %s' % (
+        'the description that osu-container discover wrote on %s' % node
+        if node
+        else 'published data',
         ', '.join(host.list_evidence()),
         first if first == last else '%s to %s' % (first, last),
     )
 
 
-def find_site_runtime(site, host):
+def find_site_runtime(site: Dict[str, Any], host: Host) -> Optional[Dict[str, Any]]:
     """
-    Return the container runtime (dict, see find_runtime()) that a module for site (dict) would take
-    on this machine.
+    Return the container runtime that a module for the site would use on this machine.
 
-    None where none is on PATH, and for a host (as Host) that is described: nothing is known of its
-    runtime.
+    Return None if none is on PATH, or if the host is a DescribedHost: its runtime is unknown.
     """
     try:
         return None if host.is_partial else find_runtime(site['runtime']['value'])

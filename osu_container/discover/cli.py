@@ -1,19 +1,20 @@
 """
-osu-container discover: finds what a site of this project needs to know about a system, and writes
-it as a site.
+osu-container discover: describe this system as a site of this project.
 
     osu-container discover                              a report
     osu-container discover -o site.py                   a file from which eb installs
-    srun -N1 osu-container discover -o node.py          what a compute node has
-    osu-container discover --facts FILE                 its libraries, for osu-container check elsewhere
+    srun -N1 osu-container discover -o node.py          the same for a compute node
+    osu-container discover --facts FILE                 a host description for osu-container check elsewhere
 """
 
+import argparse
 import datetime
 import json
 import os
 import re
 import sys
 from collections import OrderedDict
+from typing import Any, Dict, Optional
 
 from osu_container.base import outputs, shell
 from osu_container.base.terminal import redact_secrets
@@ -24,25 +25,23 @@ from osu_container.discover.write import format_survey_report, render_site_file
 from osu_container.verdict.site_choice import resolve_site
 
 
-def add_arguments(parser):
-    """Add the arguments of `osu-container discover`."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `osu-container discover` to the parser."""
     parser.description = __doc__
     parser.add_argument(
-        '-o', '--output', metavar='FILE', help="write the site into FILE, in Python"
+        '-o', '--output', metavar='FILE', help="write the site to FILE as Python source"
     )
     parser.add_argument(
         '--facts',
         metavar='FILE',
-        help="write what check needs of this host's libraries into FILE, in "
-        "JSON, for `osu-container check --facts` on another machine",
+        help="write a description of the host's libraries to FILE as JSON, for `osu-container check "
+        "--facts FILE` on another machine",
     )
-    parser.add_argument('--force', action='store_true', help="replace FILE")
+    parser.add_argument('--force', action='store_true', help="replace an existing FILE")
     parser.add_argument(
-        '--name', help="name of the site; default: that of the Slurm cluster, else of the node"
+        '--name', help="name of the site; default: name of the Slurm cluster, else of the node"
     )
-    parser.add_argument(
-        '--sysroot', metavar='DIR', help="look below DIR, a folder that stands in for /"
-    )
+    parser.add_argument('--sysroot', metavar='DIR', help="folder to read in place of /")
     parser.add_argument(
         '--json', action='store_true', help="print everything found, machine-readable"
     )
@@ -54,134 +53,134 @@ def add_arguments(parser):
     )
 
 
-def discover_system(root='', name=None, environment=None):
+def discover_system(
+    root: str = '', name: Optional[str] = None, environment: Optional[Dict[str, str]] = None
+) -> Dict[str, Any]:
     """
-    Look, and return what was found (OrderedDict of plain data).
+    Survey the system and return the results as plain data.
 
-    name, node, kind ('login' or 'compute'), date, root; site: the entry; facts: {key: fact}, what
-    the report shows; missing, remarks; approaches: list of (approach, None or why not); silent:
-    lines on commands without an answer; libraries: {name: path, family, release}
+    name, node, kind ('login' or 'compute'), date, root; site: the entry; facts: {key: fact}, those of
+    the report; missing, remarks; approaches: list of (approach, None or the problem); silent: lines on
+    failed commands; libraries: {name: path, family, release}.
     """
     host = SurveyedHost(root, environment)
     survey = Survey(host, datetime.date.today().isoformat()).survey_system()
     name = name or entry.derive_site_name(survey)
     site = entry.build_site_entry(survey, name)
     return redact_secrets(
-        OrderedDict(
-            [
-                ('name', name),
-                ('node', survey.get_value('node')),
-                # slurmd sets it, for batch scripts and steps; the shell of salloc, on the login
-                # node, has none
-                ('kind', 'compute' if host.environment.get('SLURMD_NODENAME') else 'login'),
-                ('date', survey.today),
-                ('root', host.root),
-                ('facts', OrderedDict(item for item in survey.facts.items() if item[1]['section'])),
-                ('approaches', entry.list_approach_problems(survey, site, name)),
-                ('missing', survey.missing),
-                ('remarks', host.remarks),
-                (
-                    'silent',
-                    [
-                        '`%s`: %s' % (each.command, each.problem)
-                        for each in host.command_results.values()
-                        if each.problem
-                    ],
-                ),
-                ('libraries', survey.libraries),
-                ('site', site),
-            ]
-        )
+        {
+            'name': name,
+            'node': survey.get_value('node'),
+            # slurmd sets the variable for batch scripts and steps, but not for the shell of
+            # salloc on the login node.
+            'kind': 'compute' if host.environment.get('SLURMD_NODENAME') else 'login',
+            'date': survey.today,
+            'root': host.root,
+            'facts': OrderedDict(item for item in survey.facts.items() if item[1]['section']),
+            'approaches': entry.list_approach_problems(survey, site, name),
+            'missing': survey.missing,
+            'remarks': host.remarks,
+            'silent': [
+                '`%s`: %s' % (each.command, each.problem)
+                for each in host.command_results.values()
+                if each.problem
+            ],
+            'libraries': survey.libraries,
+            'site': site,
+        }
     )
 
 
-def main(options):
-    """Look, and print or write what was found; return the exit code."""
+def main(options: argparse.Namespace) -> int:
+    """Survey the system, print or write the results, and return the exit code."""
     if os.environ.get('SLURM_PROCID', '0') != '0':
-        return 0  # srun -N1 may start several tasks; the first one looks
+        return 0  # srun -N1 may start several tasks, of which the first surveys the node
     if options.name and not re.match(r'[A-Za-z0-9][\w.-]*$', options.name):
         return print_usage_error(
-            "--name %s: wanted letters, digits, '.', '_' and '-', such as frontier-2026"
+            "--name %s is not valid. Use letters, digits, '.', '_' and '-', such as frontier-2026"
             % options.name
         )
     if options.sysroot and not os.access(
         options.sysroot, os.R_OK | os.X_OK
-    ):  # all in it would seem to be missing
+    ):  # every file below it would seem to be missing
         return print_usage_error(
-            "--sysroot: there is no folder %s that you may read. Name the one that stands for the system's /"
+            "--sysroot: %s is not a folder that you may read. Give the folder to read in place of /"
             % options.sysroot
         )
     if options.facts and (options.output or options.json):
-        return print_usage_error("--facts writes JSON into its FILE: leave -o and --json out")
+        return print_usage_error(
+            "--facts excludes -o and --json, because it writes JSON to its FILE. Leave them out"
+        )
     target = options.output or options.facts
-    if target:  # reported again when it is written; known now, it saves the look
+    if target:  # fail before the survey instead of after it
         outputs.require_writable(target, options.force)
-    found = discover_system(options.sysroot or '', options.name)
+    system = discover_system(options.sysroot or '', options.name)
     if options.facts:
-        return write_host_description(found, options)
+        return write_host_description(system, options)
     if options.output:
-        return write_site_file(found, options)
+        return write_site_file(system, options)
     sys.stdout.write(
-        json.dumps(found, indent=1) + '\n' if options.json else format_survey_report(found)
+        json.dumps(system, indent=1) + '\n' if options.json else format_survey_report(system)
     )
     return 0
 
 
-def print_usage_error(text):
-    """Say what is wrong about the usage; return the exit code."""
+def print_usage_error(text: str) -> int:
+    """Print a usage error and return the exit code."""
     print("osu-container discover: error: %s" % text, file=sys.stderr)
     return 2
 
 
-def write_site_file(found, options):
-    """Write what was found into a file and print how it is used; return the exit code."""
-    outputs.write_file(options.output, render_site_file(found), options.force)
+def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
+    """Write the site file, print how to use it, and return the exit code."""
+    outputs.write_file(options.output, render_site_file(system), options.force)
     print(
-        "wrote %s: site %s with %d facts; not found: %s"
+        "wrote %s: site %s with %d facts; missing: %s"
         % (
             options.output,
-            found['name'],
-            len(found['facts']),
-            ', '.join(entry['what'] for entry in found['missing']) or 'nothing that matters',
+            system['name'],
+            len(system['facts']),
+            ', '.join(entry['what'] for entry in system['missing']) or 'nothing',
         )
     )
     path = os.path.abspath(options.output)
-    can = [approach for approach, why in found['approaches'] if why is None]
-    print("Can be installed:   %s" % (', '.join(can) or 'nothing yet'))
+    installable = [approach for approach, problem in system['approaches'] if problem is None]
+    print("Can be installed:   %s" % (', '.join(installable) or 'nothing yet'))
     print(
-        "Does an image fit?  osu-container check IMAGE.sif --site-file %s"
+        "Check an image:     osu-container check IMAGE.sif --site-file %s"
         % shell.quote_path(options.output)
     )
-    easyconfig = entry.select_easyconfig(found)
+    easyconfig = entry.select_easyconfig(system)
     if easyconfig is None:
         print(
-            "To do:              %s" % '; '.join(sorted(set(why for _, why in found['approaches'])))
+            "To do:              %s"
+            % '; '.join(sorted({problem for _, problem in system['approaches']}))
         )
-    elif not re.match(r'[^\s,]+\.py$', path):  # eb takes no blank or comma
+    elif not re.match(r'[^\s,]+\.py$', path):  # eb accepts no blank or comma
         print(
-            "Use it:             copy it to a path without blanks that ends in .py, then eb %s -r "
+            "Install:            copy the file to a path without blanks that ends in .py, then eb %s -r "
             "--try-amend=site=FILE.py" % easyconfig
         )
     else:
         print(
-            "Use it:             eb %s -r %s"
+            "Install:            eb %s -r %s"
             % (easyconfig, shell.quote('--try-amend=site=' + path))
         )
     return 0
 
 
-def write_host_description(found, options):
-    """Write the libraries of what was found as a description; return the exit code."""
+def write_host_description(system: Dict[str, Any], options: argparse.Namespace) -> int:
+    """Write the description of the host's libraries and return the exit code."""
     from osu_container.discover import library_facts
     from osu_container.discover.host_facts import format_description
 
-    site = resolve_site(found['name'], {found['name']: found['site']})
+    site = resolve_site(system['name'], {system['name']: system['site']})
     data = library_facts.describe_host(
-        site, found['root'], found['name'], found['date'], found['node']
+        site, system['root'], system['name'], system['date'], system['node']
     )
     outputs.write_file(options.facts, format_description(data), options.force)
     print(
-        "wrote %s: %d files of libraries\nUse it elsewhere: osu-container check IMAGE.sif --site NAME --facts %s"
+        "wrote %s: %d libraries\nUse it on another machine: osu-container check IMAGE.sif --site NAME --facts %s"
         % (options.facts, len(data['libraries']), shell.quote_path(options.facts))
     )
     return 0

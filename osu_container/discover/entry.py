@@ -1,14 +1,14 @@
 """
-From what was found to a site (data/sites/schema.py) that installs and runs as it is.
+Build a site entry (data/sites/schema.py) from a survey, ready to install and run with.
 
-It has what differs from the entry that it is based on: 'cray' where the network is Slingshot's,
-else 'plain'. Where the system does not tell, that entry has the value with which modules start
-everywhere.
+The entry has the differences from its base: 'cray' if the network is Slingshot, else 'plain'. Where
+the survey found nothing, the base has a value with which modules start everywhere.
 """
 
 import os
 import re
 from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from osu_container.build.recipes.images import IMAGES
 from osu_container.data.approaches import APPROACHES
@@ -24,13 +24,16 @@ from osu_container.verdict.settings import (
 )
 from osu_container.verdict.site_choice import SettingsError, parse_release, resolve_site
 
+if TYPE_CHECKING:
+    from osu_container.discover.survey import Survey
+
 ALPS_IMAGE = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
-#: Image for Slingshot, by release of ROCm and libfabric; with -libcxi behind it for opensource
+#: Image for Slingshot, by release of ROCm and libfabric; opensource needs it with -libcxi appended
 SLINGSHOT_IMAGE = 'osu-lumi-rocm-%s-mpich-4.2.3-libfabric-%s'
 
 
-def derive_site_name(survey):
-    """Return a name (str) for the site: of the cluster, else of the node without its number."""
+def derive_site_name(survey: 'Survey') -> str:
+    """Return a site name: that of the cluster, else of the node without its number."""
     name = (
         survey.get_value('slurm.cluster')
         or re.sub(r'[\d.].*$', '', survey.get_value('node', ''))
@@ -40,51 +43,50 @@ def derive_site_name(survey):
     return name + '-found' if name in SITES else name
 
 
-def build_site_entry(survey, name):
-    """Return the entry (OrderedDict) of a site that survey (Survey) found."""
+def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
+    """Return the entry of the surveyed site."""
     cxi = survey.get_value('provider') == 'cxi'
     based_on = 'cray' if cxi else 'plain'
-    base, made = dict(BASES['plain'], **BASES[based_on]), _EntryBuilder(survey, cxi).build_facts()
-    entry = OrderedDict(
+    base, facts = dict(BASES['plain'], **BASES[based_on]), _EntryBuilder(survey, cxi).build_facts()
+    entry: Dict[str, Any] = OrderedDict(
         based_on=based_on,
-        title='%s, as osu-container discover found it on %s on %s'
+        title='%s, described by osu-container discover on %s on %s'
         % (name, survey.get_value('node'), survey.today),
     )
-    for key, fact in made.items():
+    for key, fact in facts.items():
         if key in TABLES:
             entry[key] = OrderedDict(
-                (one, value)
-                for one, value in fact.items()
-                if value['value'] != base[key].get(one, {}).get('value')
+                (library, value)
+                for library, value in fact.items()
+                if value['value'] != base[key].get(library, {}).get('value')
             )
         elif fact['value'] != base.get(key, {}).get('value'):
             entry[key] = fact
-    # a library of the other entry that is not here; files that are not here are skipped
+    # None excludes a library of the base that this system lacks; missing files are skipped anyway.
     entry['libraries'].update(
-        (one, None) for one in sorted(set(base['libraries']) - set(made['libraries']))
+        (library, None) for library in sorted(set(base['libraries']) - set(facts['libraries']))
     )
     return entry
 
 
-class _EntryBuilder(object):
-    """Makes the facts of an entry one by one."""
+class _EntryBuilder:
+    """Build the facts of an entry one by one; cxi: the provider is that of Slingshot."""
 
-    def __init__(self, survey, cxi):
-        """survey: Survey; cxi: bool, the provider is that of Slingshot."""
+    def __init__(self, survey: 'Survey', cxi: bool) -> None:
         self.survey, self.cxi = survey, cxi
 
-    def copy_fact(self, key, **changes):
-        """Return a fact of the survey as the site data have it."""
+    def copy_fact(self, key: str, **changes: Any) -> Dict[str, Any]:
+        """Return a fact of the survey in the form of the site data."""
         fact = self.survey.facts[key]
-        named = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
+        names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
             ('why', 'date') if fact['why'] else ()
         )
-        return dict(((name, fact[name]) for name in named if name in fact), **changes)
+        return dict(((name, fact[name]) for name in names if name in fact), **changes)
 
-    def build_facts(self):
-        """Return the facts (OrderedDict) of the whole entry."""
+    def build_facts(self) -> Dict[str, Any]:
+        """Return the facts of the whole entry."""
         survey = self.survey
-        facts = OrderedDict(
+        facts: Dict[str, Any] = OrderedDict(
             (key, self.copy_fact(key))
             for key in (
                 'runtime',
@@ -102,7 +104,7 @@ class _EntryBuilder(object):
         if survey.get_value('network')['kind'] not in (
             'Slingshot',
             'Ethernet',
-        ):  # these two follow from the provider
+        ):  # these two kinds follow from the provider
             facts['network'] = self.copy_fact('network')
         if self.cxi and survey.get_value('cards') and 'Open MPI' in survey.get_value('pmi'):
             facts['lnx_links'] = {
@@ -112,9 +114,9 @@ class _EntryBuilder(object):
             }
         if 'gpu' in facts:
             survey.add_missing(
-                'which cores and card belong to which GPU',
-                "osu-gpu-bind has no table and says so; bind "
-                "ranks by srun, or write gpu_binding into the file (docs/add-a-site.md)",
+                'cores and network card of each GPU',
+                "osu-gpu-bind cannot bind ranks: use srun's options, or add gpu_binding to the file "
+                "(docs/add-a-site.md)",
             )
         facts['libraries'] = OrderedDict(
             (key.split('.', 1)[1], self.copy_fact(key))
@@ -142,18 +144,19 @@ class _EntryBuilder(object):
         facts['native'] = self.describe_native_build(survey.get_value('gpu.target', ''))
         return facts
 
-    def build_files(self):
-        """Return what is bound under its own name."""
-        survey, files, pmi = self.survey, OrderedDict(), self.survey.get_value('pmi')
+    def build_files(self) -> Dict[str, Any]:
+        """Return the host files that are bound under their own paths."""
+        survey, pmi = self.survey, self.survey.get_value('pmi')
+        files: Dict[str, Any] = OrderedDict()
         if 'files.file_systems' in survey.facts:
             files['file_systems'] = self.copy_fact('files.file_systems', bound='install')
         if pmi.get('host') == 'cray_shasta':
             spool = survey.get_value('slurm.spool', '/var/spool/slurmd')
-            if '%' in spool:  # slurm.conf(5): %h and %n stand for the node's names
+            if '%' in spool:  # slurm.conf(5): names of the node
                 spool = spool.partition('%')[0].rpartition('/')[0]
             files['slurm_spool'] = {
                 'value': [spool],
-                'why': "Cray PMI reads where the ranks are from a file that Slurm writes there",
+                'why': "Cray PMI reads the places of the ranks from a file that Slurm writes there",
                 'source': 'scontrol, or default of slurm.conf(5)',
                 'date': survey.today,
                 'evidence': 'derived',
@@ -164,17 +167,14 @@ class _EntryBuilder(object):
             tmpfs = re.sub(
                 '%[nh]', '{SLURMD_NODENAME}', survey.get_value('slurm.tmpfs', '/tmp')
             )  # slurm.conf(5)
-            if tmpfs != '/tmp':  # Slurm's default, which {tmpfs} has too
+            if tmpfs != '/tmp':  # the default, which the base entry has
                 files['pmix_ranks']['value'] = list_rank_folders(tmpfs)
         if survey.get_value('rocm'):
             files.update(BASES['cray-rocm']['files'])
         return files
 
-    def select_images(self, facts):
-        """
-        Return {approach: image of this project that fits best} of those whose MPI can be
-        started.
-        """
+    def select_images(self, facts: Dict[str, Any]) -> Dict[str, str]:
+        """Return the best image of this project by approach, for MPIs that the site can start."""
         names = [
             name
             for name, approach in sorted(APPROACHES.items())
@@ -184,18 +184,19 @@ class _EntryBuilder(object):
             self.survey.get_value('network')['kind'],
             self.survey.get_value('architecture') == 'aarch64',
         )
-        chosen = dict((name, OPENMPI_IMAGE if name == 'openmpi' else MPICH_IMAGE) for name in names)
+        chosen = {name: OPENMPI_IMAGE if name == 'openmpi' else MPICH_IMAGE for name in names}
         if is_arm:
             self.survey.add_missing(
                 'images for aarch64',
-                "Alps' alone is, with Open MPI: name your own, --try-amend=image=FILE.sif",
+                "this project has one, for Alps with Open MPI: use your image, "
+                "--try-amend=image=FILE.sif",
             )
-        if is_arm or self.cxi and self.survey.nvidia:  # Alps' alone has CUDA and cxi
-            chosen = dict(
-                (name, ALPS_IMAGE if name == 'openmpi' else image)
+        if is_arm or self.cxi and self.survey.nvidia:  # only Alps' image has CUDA and cxi
+            chosen = {
+                name: ALPS_IMAGE if name == 'openmpi' else image
                 for name, image in chosen.items()
                 if name == 'openmpi' or not is_arm and name != 'opensource'
-            )
+            }
         elif self.cxi:
             plain, libcxi = self.select_slingshot_images()
             chosen.update(
@@ -204,53 +205,50 @@ class _EntryBuilder(object):
                 if name != 'openmpi'
             )
         elif kind not in ('Ethernet', 'Slingshot'):
-            # what takes the provider of such cards, from image or host, ends without it or without
-            # rdma-core
-            chosen = dict(
-                (name, image)
+            # Approaches that use the provider of such cards fail without it, or without rdma-core.
+            chosen = {
+                name: image
                 for name, image in chosen.items()
                 if name == 'pure' or name == 'openmpi' and NETWORKS[kind]['ucx']['value']
-            )
+            }
         return chosen
 
-    def select_slingshot_images(self):
-        """
-        Return (file name without libcxi, with libcxi) of the images for Slingshot that fit the
-        host best.
-        """
+    def select_slingshot_images(self) -> Tuple[str, str]:
+        """Return the best images for Slingshot: without libcxi and with it."""
         host, releases = (
             parse_release(self.survey.get_value('rocm') or ''),
             sorted(
-                set(name.split('-')[3] for name in IMAGES if name.startswith('osu-lumi-rocm-')),
+                {name.split('-')[3] for name in IMAGES if name.startswith('osu-lumi-rocm-')},
                 key=parse_release,
             ),
         )
-        fitting = [one for one in releases if not host or parse_release(one) <= host] or releases[
-            :1
-        ]
+        fitting = [
+            release for release in releases if not host or parse_release(release) <= host
+        ] or releases[:1]
         plain, older = (
             SLINGSHOT_IMAGE % (fitting[-1], libfabric) for libfabric in ('1.22.0', '1.15.2')
         )
-        # the MPICH must be built with a libfabric that is not newer than the host's
+        # The image's MPICH must not be built with a newer libfabric than the host's.
         limit = parse_release(self.survey.libraries.get('libfabric', {}).get('release') or '1.22.0')
         return (
             older if limit < (1, 22) and older in IMAGES else plain
         ) + '.sif', plain + '-libcxi.sif'
 
-    def build_job_settings(self, with_gpus):
-        """Return how a job is asked for; with_gpus: bool, the site has some."""
+    def build_job_settings(self, with_gpus: bool) -> Dict[str, Any]:
+        """Return the options of a job, with GPUs if the site has some."""
         rows = self.survey.get_value('slurm.partitions', [])
-        found = [
+        matches = [
             (name, re.search(r'gpu(?::[\w.-]+)*?:(\d+)', gres)) for name, gres in rows if with_gpus
         ]
-        found = sorted(
-            ((name, match.group(1)) for name, match in found if match),
+        partitions = sorted(
+            ((name, match.group(1)) for name, match in matches if match),
             key=lambda row: '*' not in row[0],
         )
-        partition, gpus = found[0] if found else (None, None)
+        partition, gpus = partitions[0] if partitions else (None, None)
         if rows and not partition and not any(name.endswith('*') for name, _ in rows):
             self.survey.add_missing(
-                'a default partition', "name one for jobs: --partition=..., or jobs in the file"
+                'a default partition',
+                "jobs need a partition: give --partition=NAME, or set jobs in the file",
             )
         step = ['--gpus-per-node=' + gpus] if gpus else []
         return {
@@ -264,8 +262,8 @@ class _EntryBuilder(object):
             'evidence': 'derived',
         }
 
-    def describe_native_build(self, target):
-        """Return what a native build uses; target: architecture of the GPUs, '' without."""
+    def describe_native_build(self, target: str) -> Dict[str, Any]:
+        """Return the settings of a native build; target: GPU architecture, '' without GPUs."""
         survey, host, libmpi = (
             self.survey,
             self.survey.host,
@@ -273,7 +271,7 @@ class _EntryBuilder(object):
         )
         if libmpi and '/opt/cray/' in libmpi:
             return self.describe_cray_build(libmpi, target)
-        mpicc = (
+        mpicc: List[str] = (
             [
                 libmpi.rpartition('/lib')[0] + '/bin/mpicc',
                 host.strip_root(host.find_command('mpicc') or ''),
@@ -284,28 +282,23 @@ class _EntryBuilder(object):
         for path in filter(None, mpicc):
             if os.access(host.add_root(path), os.X_OK):
                 return {
-                    'value': OrderedDict(
-                        [
-                            ('mpicc', path),
-                            ('mpicxx', re.sub(r'mpicc$', 'mpicxx', path)),
-                            ('libmpi', libmpi),
-                            ('python', '/usr/bin/python3'),
-                        ]
-                    ),
+                    'value': {
+                        'mpicc': path,
+                        'mpicxx': re.sub(r'mpicc$', 'mpicxx', path),
+                        'libmpi': libmpi,
+                        'python': '/usr/bin/python3',
+                    },
                     'source': 'mpicc beside the libmpi, or on PATH',
                     'evidence': 'measured',
                 }
         survey.add_missing(
             'an MPI compiler',
-            "osu-native cannot be built: install or load the MPI's compiler commands",
+            "osu-native cannot be built: load or install the compiler commands of the MPI",
         )
         return BASES['plain']['native']
 
-    def describe_cray_build(self, libmpi, target):
-        """
-        Return the fact of Cray's compiler drivers with the loaded modules; libmpi: path (str),
-        target: as above.
-        """
+    def describe_cray_build(self, libmpi: str, target: str) -> Dict[str, Any]:
+        """Return the settings of a native build with Cray's compilers and the loaded modules."""
         survey, cuda = self.survey, target.startswith('sm_')
         gtl = 'libraries.libmpi_gtl_' + ('cuda' if cuda else 'hsa')
         gtl = os.path.basename(survey.get_value(gtl, '')) if target else ''
@@ -323,8 +316,8 @@ class _EntryBuilder(object):
             )
             survey.add_missing(
                 'a loaded programming environment',
-                "the modules of the native build are a guess (%s): load "
-                "yours and look again" % ' '.join(modules),
+                "the modules of the native build are a guess (%s): load your modules and run discover "
+                "again" % ' '.join(modules),
             )
         with_gpu = (
             '--enable-cuda --with-cuda=$CUDA_HOME '
@@ -335,54 +328,51 @@ class _EntryBuilder(object):
             ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else ''
         )
         return {
-            'value': OrderedDict(
-                [
-                    ('mpicc', 'cc'),
-                    ('mpicxx', 'CC'),
-                    ('libmpi', libmpi),
-                    ('python', '/usr/bin/python3'),
-                    ('prgenv', loaded[0] if loaded else 'gnu'),
-                    ('modules', modules),
-                    ('plugin', None),
-                    ('configopts', (with_gpu if gtl else '') + 'LDFLAGS="%s"' % rpath),
-                    ('needed', [gtl] if gtl else []),
-                ]
-            ),
+            'value': {
+                'mpicc': 'cc',
+                'mpicxx': 'CC',
+                'libmpi': libmpi,
+                'python': '/usr/bin/python3',
+                'prgenv': loaded[0] if loaded else 'gnu',
+                'modules': modules,
+                'plugin': None,
+                'configopts': (with_gpu if gtl else '') + 'LDFLAGS="%s"' % rpath,
+                'needed': [gtl] if gtl else [],
+            },
             'source': 'LOADEDMODULES',
             'evidence': 'derived' if loaded else 'untested',
         }
 
 
-def list_approach_problems(survey, entry, name):
+def list_approach_problems(
+    survey: 'Survey', entry: Dict[str, Any], name: str
+) -> List[Tuple[str, Optional[str]]]:
     """
-    Return [(approach, None or why it cannot be installed)] on a site (dict) that survey (Survey)
-    found.
+    Return each approach with the reason why it cannot be installed, None if it can.
 
-    What eb asks before it looks at an image decides (check_approach(), select_image()), so that the
-    two agree; then what this node shows beyond the site.
+    The easyblock makes the same checks before it reads an image (check_approach(), select_image());
+    the problems of this node follow.
     """
-    site, found = resolve_site(name, {name: entry}), []
+    site = resolve_site(name, {name: entry})
+    problems: List[Tuple[str, Optional[str]]] = []
     for approach in APPROACHES:
         data = resolve_approach(approach)
         try:
             check_approach(data, site)
-            why = _find_node_problem(survey, data)
-            if data['container'] and not why:
+            problem = _find_node_problem(survey, data)
+            if data['container'] and not problem:
                 select_image('osu-container', data, site)
         except SettingsError as err:
-            why = re.split(r'[;.] ', str(err))[0]
-        found.append((approach, why))
-    return found
+            problem = re.split(r'[;.] ', str(err))[0]
+        problems.append((approach, problem))
+    return problems
 
 
-def _find_node_problem(survey, approach):
-    """
-    Return why an approach (dict) cannot be installed or run with what this node has (str), None
-    if it can.
-    """
+def _find_node_problem(survey: 'Survey', approach: Dict[str, Any]) -> Optional[str]:
+    """Return why this node cannot install or run an approach, None if it can."""
     needed = survey.unresolved.get(approach['name'])
     if approach['container'] and survey.facts['runtime']['evidence'] == 'untested':
-        return 'no container runtime answers here: load its module, or install it'
+        return 'no container runtime is available: load the module of apptainer or singularity'
     if survey.provider_problem and 'libfabric' in approach['inject']:
         return survey.provider_problem
     return (
@@ -392,16 +382,17 @@ def _find_node_problem(survey, approach):
     )
 
 
-def select_easyconfig(found):
-    """
-    Return the easyconfig (str) to install from what was found (dict, see cli.found_now): eb
-    takes it; else None.
-    """
-    can = [approach for approach, why in found['approaches'] if why is None]
-    wanted = found['site'].get(
-        'default_approach', BASES[found['site']['based_on']].get('default_approach', {})
+def select_easyconfig(system: Dict[str, Any]) -> Optional[str]:
+    """Return the easyconfig to install, from the results of discover_system(), or None."""
+    installable = [approach for approach, problem in system['approaches'] if problem is None]
+    default = system['site'].get(
+        'default_approach', BASES[system['site']['based_on']].get('default_approach', {})
     )
-    first = [approach for approach in [wanted.get('value'), 'pure'] + can if approach in can]
+    first = [
+        approach
+        for approach in [default.get('value'), 'pure'] + installable
+        if approach in installable
+    ]
     return (
         None
         if not first

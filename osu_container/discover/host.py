@@ -1,9 +1,8 @@
 """
-Read a system: its files, below another root if wanted, and the output of commands, none of which
-may hang.
+Read a system: its files, below another root if requested, and the output of commands.
 
-Nothing here raises for what a system lacks: odd files become remarks, and commands that fail have a
-problem.
+Nothing here raises for a part that a system lacks: unusual files become remarks, and failed commands
+have a problem. No command can block the survey.
 """
 
 import glob
@@ -15,121 +14,106 @@ import subprocess
 import tempfile
 import time
 from collections import OrderedDict
+from typing import Dict, List, Mapping, Optional
 
 from osu_container.base import streams
 from osu_container.base.files import read_text
 from osu_container.image.elf import MACHINE_NAMES, ElfError, read_elf
 
-#: s for all commands together: they run at the same time
+#: Time limit in seconds for all commands, which run at the same time
 COMMAND_TIMEOUT = 5.0
-#: Folders of commands below --sysroot; PATH comes behind them
+#: Folders of commands below --sysroot, searched before PATH
 COMMAND_FOLDERS = ('/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin')
 
 
-def sort_newest_first(paths):
-    """Return paths (list of str) by the numbers in them, the highest first."""
+def sort_newest_first(paths: List[str]) -> List[str]:
+    """Return paths sorted by the numbers in them, the highest first."""
     return sorted(
         paths, key=lambda path: [int(part) for part in re.findall(r'\d+', path)], reverse=True
     )
 
 
-class CommandResult(object):
-    """
-    What a command printed: words (list of str), output (str, both streams), problem (str, None
-    where it ran).
-    """
+class CommandResult:
+    """The output of a command on both streams, or its problem."""
 
-    def __init__(self, words):
-        self.words, self.output, self.problem = words, '', None
+    def __init__(self, words: List[str]) -> None:
+        self.words, self.output = words, ''
+        self.problem: Optional[str] = None
         self.command = ' '.join(words)
 
     @property
-    def is_successful(self):
-        """Whether it ran and ended with 0."""
+    def is_successful(self) -> bool:
+        """Whether the command ran and exited with 0."""
         return self.problem is None
 
 
-class SurveyedHost(object):
-    """
-    A system: files by the paths that they have there, commands, environment.
+class SurveyedHost:
+    """A system: files by their paths there, commands, environment, remarks on unusual files."""
 
-    root: str, folder that stands in for its /, '' on the real one; remarks: list of str, what was
-    odd
-    """
-
-    def __init__(self, root='', environment=None):
+    def __init__(self, root: str = '', environment: Optional[Mapping[str, str]] = None) -> None:
+        """Read the folder root in place of /, '' on the real system."""
         self.root = os.path.abspath(root).rstrip('/') if root else ''
         self.environment = dict(os.environ if environment is None else environment)
-        self.remarks = []
-        self.command_results = OrderedDict()
+        self.remarks: List[str] = []
+        self.command_results: Dict[str, CommandResult] = OrderedDict()
 
-    # files
+    # Files
 
-    def add_root(self, path):
-        """Return where a path of the system really lies."""
+    def add_root(self, path: str) -> str:
+        """Return the real path of a path of the system."""
         return self.root + path
 
-    def strip_root(self, path):
-        """Return the system's name of a real path: without root, where it has that in front."""
+    def strip_root(self, path: str) -> str:
+        """Return the path on the system of a real path, the same if it is not below root."""
         if self.root and (path + '/').startswith(self.root + '/'):
             return path[len(self.root) :] or '/'
         return path
 
-    def add_remark(self, text):
-        """Keep a sentence about something odd, once."""
+    def add_remark(self, text: str) -> None:
+        """Add a sentence on something unusual, once."""
         if text not in self.remarks:
             self.remarks.append(text)
 
-    def list_names(self, folder):
-        """
-        Return the sorted names in a folder, [] where it does not exist; one that may not be read
-        is remarked.
-        """
+    def list_names(self, folder: str) -> List[str]:
+        """Return the sorted names in a folder, [] if it does not exist or cannot be read."""
         try:
             return sorted(os.listdir(self.add_root(folder)))
         except OSError as err:
             if os.path.isdir(self.add_root(folder)) or isinstance(err, PermissionError):
                 self.add_remark(
-                    "the folder %s cannot be read (%s): what is in it is not known"
+                    "cannot read the folder %s (%s): its content is unknown"
                     % (folder, err.strerror)
                 )
             return []
 
-    def read_text(self, path):
-        """Return the text of a file, '' where it cannot be read."""
+    def read_text(self, path: str) -> str:
+        """Return the text of a file, '' if it cannot be read."""
         return read_text(self.add_root(path))
 
-    def exists(self, path):
-        """Return whether there is something at a path."""
+    def exists(self, path: str) -> bool:
         return os.path.exists(self.add_root(path))
 
-    def list_matching_paths(self, pattern):
-        """
-        Return the paths that a pattern matches; the folder in front of it that may not be read
-        is remarked.
-        """
+    def list_matching_paths(self, pattern: str) -> List[str]:
+        """Return the paths that match a pattern."""
         if '*' in pattern:
             self.list_names(pattern.split('*')[0].rpartition('/')[0] or '/')
         return sorted(self.strip_root(path) for path in glob.glob(self.add_root(pattern)))
 
-    def resolve_links(self, path):
-        """
-        Return the path that a path is in the end (links followed), the same where it is no link.
-        """
+    def resolve_links(self, path: str) -> str:
+        """Return the path after following all links."""
         return self.strip_root(os.path.realpath(self.add_root(path)))
 
-    def find_library_problem(self, path, soname=None):
+    def find_library_problem(self, path: str, soname: Optional[str] = None) -> Optional[str]:
         """
-        Return why path is no library of this system that can be used (str), None if it is one, ''
-        if it does not exist.
+        Return why a path is not a usable library, None if it is one, '' if it does not exist.
 
-        :param soname: str, what the library must be called inside; None: anything
+        soname: the required soname, None for any.
         """
         if not os.path.lexists(self.add_root(path)):
             return ''
         if re.search(r'[\s,:|{}%]', path):
             return (
-                "%s has a character in its path that lists of paths cannot hold (blank , : | { } %%)"
+                "the path %s has a character that lists of paths cannot contain (blank , : | { } %%)"
                 % path
             )
         try:
@@ -137,40 +121,40 @@ class SurveyedHost(object):
         except ElfError as err:
             return str(err)
         if soname and facts.soname not in (soname, None):
-            return "%s calls itself %s, wanted %s" % (path, facts.soname, soname)
+            return "%s has the soname %s instead of %s" % (path, facts.soname, soname)
         machine = os.uname().machine
         if MACHINE_NAMES.get(machine, facts.machine) != facts.machine:
-            return "%s is for %s, this machine is %s" % (path, facts.machine, machine)
+            return "%s is for %s, but this machine is %s" % (path, facts.machine, machine)
         return None
 
-    # commands
+    # Commands
 
-    def find_command(self, name):
-        """Return the path of a command: below root first, then on PATH; None."""
+    def find_command(self, name: str) -> Optional[str]:
+        """Return the path of a command: below root first, then on PATH, else None."""
         folders = [self.add_root(folder) for folder in COMMAND_FOLDERS] if self.root else []
         return shutil.which(
             name, path=os.pathsep.join(folders + [self.environment.get('PATH', '')])
         )
 
-    def run_commands(self, commands):
+    def run_commands(self, commands: Mapping[str, List[str]]) -> None:
         """
-        Run commands ({key: list of str}) at the same time; keep their Answers under their keys.
+        Run commands at the same time and store their CommandResults by key.
 
-        After PATIENCE each is killed, with its children. Raises OSError if a limit leaves no room
-        for one.
+        A command that exceeds COMMAND_TIMEOUT is killed with its children. Raises OSError if a resource
+        limit allows no further process.
         """
         running, end = [], time.monotonic() + COMMAND_TIMEOUT
         for key, words in commands.items():
-            answer = self.command_results[key] = CommandResult(words)
+            result = self.command_results[key] = CommandResult(words)
             path = self.find_command(words[0])
             if path is None:
-                answer.problem = 'not on PATH'
+                result.problem = 'not on PATH'
                 continue
             output = tempfile.TemporaryFile()
             try:
                 running.append(
                     (
-                        answer,
+                        result,
                         output,
                         subprocess.Popen(
                             [path] + words[1:],
@@ -183,33 +167,33 @@ class SurveyedHost(object):
                     )
                 )
             except OSError as err:
-                if err.errno in streams.LIMIT_COMMANDS:  # says nothing of the host
+                if err.errno in streams.LIMIT_COMMANDS:  # a limit of this session, not of the host
                     raise
-                answer.problem = 'cannot be run: %s' % (err.strerror or err)
-        for answer, output, process in running:
+                result.problem = 'cannot be run: %s' % (err.strerror or err)
+        for result, output, process in running:
             try:
                 code = process.wait(max(0, end - time.monotonic()))
-            except subprocess.TimeoutExpired:  # not waited for: it may hang on a dead file server
-                answer.problem = 'no answer within %g s' % COMMAND_TIMEOUT
+            except subprocess.TimeoutExpired:  # no wait: it may hang on a dead file server
+                result.problem = 'no answer within %g s' % COMMAND_TIMEOUT
                 os.killpg(process.pid, signal.SIGKILL)
                 continue
             with output:
                 output.seek(0)
-                answer.output = output.read().decode('utf-8', 'replace')
+                result.output = output.read().decode('utf-8', 'replace')
             if code:
-                lines = [line for line in answer.output.splitlines() if line.strip()]
-                answer.problem = 'exit code %d%s' % (
+                lines = [line for line in result.output.splitlines() if line.strip()]
+                result.problem = 'exit code %d%s' % (
                     code,
                     ': ' + lines[-1].strip()[:160] if lines else '',
                 )
 
-    def get_variable(self, name):
-        """Return a variable of the environment ('' where it is not set), paths without root."""
+    def get_variable(self, name: str) -> str:
+        """Return a variable of the environment without root in paths, '' if it is not set."""
         value = self.environment.get(name, '')
         return value.replace(self.root + '/', '/') if self.root else value
 
-    def list_variable_folders(self, name):
-        """Return the folders in a variable that is a list of paths."""
+    def list_variable_folders(self, name: str) -> List[str]:
+        """Return the absolute folders in a variable that is a list of paths."""
         return [
             folder.rstrip('/')
             for folder in self.get_variable(name).split(':')

@@ -1,24 +1,25 @@
 """
-The description of a host: what is known of its libraries where nobody can look into them.
+The description of a host: the facts on its libraries where nobody can read them.
 
-One form, of JSON, for what public sources say of a site (public_hosts.py) and for what
-`osu-container discover --facts FILE` saw on a machine. read_description() checks it, DescribedHost
-answers from it as Host of verdict/trial.py does from files; what it lacks is no answer: the rules
-of verdict/rules/described_host.py say so. Python 3.6 and its standard library only.
+Public sources (public_hosts.py) and `osu-container discover --facts FILE` use the same JSON form.
+read_description() validates a description; DescribedHost answers from it like HostFileSystem of
+verdict/trial.py does from files. Facts that it lacks are unknown: the rules of
+verdict/rules/described_host.py report them. Python 3.6 and its standard library only.
 
     format      1
     site        name of the site
-    node        where it was looked at, None where it was not
-    machine     of its processors, as uname -m says it
+    node        the node that was read, None for public sources
+    machine     architecture as uname -m prints it
     glibc       fact (value: release, source, date, evidence): no library of the host needs a newer one; or None
-    names       {name of a library: paths where the host has it}: all of them, so that [] means that it has it nowhere
-    cached      {name: path}, what the host's ld.so.cache has of them
-    libraries   {path: list of statements}, each with evidence, source, date and facts (FACTS); none is said twice
+    names       {name of a library: all its paths on the host}: [] means that the host does not have it
+    cached      {name: path} of the host's ld.so.cache
+    libraries   {path: list of statements}, each with evidence, source, date and facts (STATEMENT_FACTS)
 """
 
 import json
 import os
 import re
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from osu_container.base.files import read_json
 from osu_container.data.sites.schema import EVIDENCE, matches_shape
@@ -27,22 +28,19 @@ from osu_container.image.traits import read_fabric_traits
 
 FORMAT = 1
 HOSTS_FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'hosts')
-#: Functions of MPI by the release of the standard
+#: MPI functions by release of the standard
 FUNCTIONS_FILE = os.path.join(HOSTS_FOLDER, 'mpi-functions.txt')
 
 
 class HostDescriptionError(Exception):
-    """
-    A description that is none: the text says which file, where in it, what was found and what is
-    wanted.
-    """
+    """A file that holds no valid description; the text names the file and the remedy."""
 
 
-#: What a statement may say of a library, as fits() takes it. there: False, it is missing;
-#: unreadable: why it is no library; same_as: path of another one that is the same file; soname: ''
-#: for none; verneed: {soname: versions}, None for versions that are not known (of libc.so.6: of the
-#: whole C library); functions: it has all functions of that MPI, and maybe more; traits: as
-#: image/traits.py has them
+#: Facts of a statement, as a shape for matches_shape(). there: False if the library is missing;
+#: unreadable: why the file is no library; same_as: another path of the same file; soname: '' for
+#: none; verneed: {soname: versions}, None for unknown versions (of libc.so.6: of the whole C
+#: library); functions: release of MPI whose functions the library has at least; traits: as
+#: image/traits.py reads them
 STATEMENT_FACTS = {
     'there?': bool,
     'unreadable?': str,
@@ -78,9 +76,8 @@ SHAPE = {
     'cached?': {str: str},
     'libraries': {str: [dict(_STATEMENT_KEYS, **STATEMENT_FACTS)]},
 }
-#: Those without which something is not known of a library, and what stands in their place for the
-#: loader
-NEEDED_FACTS = {
+#: Facts that a complete description has, with the value that the loader gets for a missing one
+NEEDED_FACTS: Dict[str, Any] = {
     'soname': '',
     'machine': None,
     'needed': [],
@@ -91,8 +88,8 @@ NEEDED_FACTS = {
     'undefined': {'now': [], 'later': []},
     'defined': [],
 }
-#: Traits of an MPI and of a libfabric, with what stands for one that is not known
-MPI_TRAITS = {
+#: Traits of an MPI and of a libfabric, with the value for an unknown one
+MPI_TRAITS: Dict[str, Any] = {
     'family': None,
     'release': None,
     'device': None,
@@ -103,54 +100,58 @@ MPI_TRAITS = {
     'asks': None,
     'single_copy': None,
 }
-FABRIC_TRAITS = {'release': None, 'api': None, 'providers': [], 'folders': None, 'by_name': False}
+FABRIC_TRAITS: Dict[str, Any] = {
+    'release': None,
+    'api': None,
+    'providers': [],
+    'folders': None,
+    'by_name': False,
+}
 
 
-def require_valid_description(data, name):
-    """
-    Return data (what JSON holds) if it is a description; name: str, of its file. Raises
-    HostFactsError.
-    """
-    good = (
+def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
+    """Return the data if they are a description, else raise HostDescriptionError for the file."""
+    is_valid = (
         matches_shape(data, SHAPE)
         and data['format'] == FORMAT
         and data['machine'] in MACHINE_NAMES
         and (not data['glibc'] or re.match(r'2\.\d+$', data['glibc']['value']))
     )
-    if not good or not all(
-        said['evidence'] in EVIDENCE and said.get('same_as') in {None}.union(data['libraries'])
+    if not is_valid or not all(
+        statement['evidence'] in EVIDENCE
+        and statement.get('same_as') in {None}.union(data['libraries'])
         for statements in data['libraries'].values()
-        for said in statements
+        for statement in statements
     ):
         raise HostDescriptionError(
-            "%s is no description of a host of format %d. `osu-container discover --facts FILE` on "
-            "the system writes one" % (name, FORMAT)
+            "%s is not a host description of format %d. Write one on the system: osu-container "
+            "discover --facts FILE" % (name, FORMAT)
         )
     return data
 
 
-def read_description(path):
-    """Return the description (dict) in the file path (str). Raises HostFactsError."""
+def read_description(path: str) -> Dict[str, Any]:
+    """Return the description in a file. Raises HostDescriptionError."""
     try:
         return require_valid_description(read_json(path), path)
     except (OSError, ValueError) as err:
         raise HostDescriptionError(
-            "%s cannot be read: %s. `osu-container discover --facts FILE` on the system writes one"
-            % (path, getattr(err, 'strerror', None) or err)
+            "cannot read the host description %s: %s. Write one on the system: osu-container discover "
+            "--facts FILE" % (path, getattr(err, 'strerror', None) or err)
         )
 
 
-def format_description(data):
-    """Return a description (dict) as text (str)."""
+def format_description(data: Dict[str, Any]) -> str:
+    """Return a description as JSON text."""
     return json.dumps(data, indent=1, sort_keys=True) + '\n'
 
 
-#: What _read_mpi_functions() has read
-_MPI_FUNCTIONS = {}
+#: Cache of _read_mpi_functions()
+_MPI_FUNCTIONS: Dict[str, List[str]] = {}
 
 
-def _read_mpi_functions():
-    """Return {release of the standard: list of functions, without PMPI_}."""
+def _read_mpi_functions() -> Dict[str, List[str]]:
+    """Return the MPI functions, without PMPI_, by release of the standard."""
     if not _MPI_FUNCTIONS:
         with open(FUNCTIONS_FILE) as handle:
             paragraphs = handle.read().split('\n\n')[1:]
@@ -162,45 +163,49 @@ def _read_mpi_functions():
     return _MPI_FUNCTIONS
 
 
-def _merge_statements(statements):
-    """
-    Return ({fact: value}, {trait: value}, {fact or 'traits.NAME': evidence}) of statements (list
-    of dict).
-    """
-    facts, traits, evidence = {}, {}, {}
-    for said in statements:
-        for key, value in said.items():
+def _merge_statements(
+    statements: List[Dict[str, Any]],
+) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, str]]:
+    """Return facts, traits, and the evidence of each ('traits.NAME' for a trait)."""
+    facts: Dict[str, Any] = {}
+    traits: Dict[str, Any] = {}
+    evidence: Dict[str, str] = {}
+    for statement in statements:
+        for key, value in statement.items():
             if key == 'traits':
                 traits.update(value)
-                evidence.update(('traits.' + name, said['evidence']) for name in value)
+                evidence.update(('traits.' + name, statement['evidence']) for name in value)
             elif key not in _STATEMENT_KEYS:
                 facts[key] = value
-                evidence[key] = said['evidence']
+                evidence[key] = statement['evidence']
     return facts, traits, evidence
 
 
-class DescribedHost(object):
-    """
-    A host of which a description is all there is. See Host of verdict/trial.py for the methods.
-    """
+class DescribedHost:
+    """A host known from a description only; its methods are those of HostFileSystem."""
 
     is_partial = True
     root = ''
 
-    def __init__(self, data):
-        """data: a description, as read_description() gives it."""
-        self.data, self.files, self.absent = data, {}, set()
+    def __init__(self, data: Dict[str, Any]) -> None:
+        self.data = data
+        self.files: Dict[str, ElfFacts] = {}
+        self.absent: Set[str] = set()
         self.glibc = (data.get('glibc') or {}).get('value')
-        self._gaps, self._traits, self._evidence, self._unreadable = {}, {}, {}, {}
-        self._names = data.get('names', {})
+        self._gaps: Dict[str, Set[str]] = {}
+        self._traits: Dict[str, Dict[str, Any]] = {}
+        self._evidence: Dict[str, Dict[str, str]] = {}
+        self._unreadable: Dict[str, str] = {}
+        self._names: Dict[str, List[str]] = data.get('names', {})
         for path, statements in data['libraries'].items():
             facts, traits, evidence = _merge_statements(statements)
             if 'same_as' in facts:
                 facts, traits, evidence = _merge_statements(data['libraries'][facts['same_as']])
             self._add_library(path, facts, traits, evidence)
 
-    def _add_library(self, path, facts, traits, evidence):
-        """Take what is known of the library path (str)."""
+    def _add_library(
+        self, path: str, facts: Dict[str, Any], traits: Dict[str, Any], evidence: Dict[str, str]
+    ) -> None:
         if facts.get('there') is False:
             self.absent.add(path)
             return
@@ -225,7 +230,7 @@ class DescribedHost(object):
         whole = dict(NEEDED_FACTS, **facts)
         functions = [
             prefix + name
-            for name in _read_mpi_functions().get(facts.get('functions'), ())
+            for name in _read_mpi_functions().get(facts.get('functions', ''), ())
             for prefix in ('', 'P')
         ]
         self.files[path] = ElfFacts(
@@ -251,89 +256,75 @@ class DescribedHost(object):
             nodeflib=facts.get('nodeflib', False),
         )
 
-    def add_root(self, path):
-        """See Host."""
+    def add_root(self, path: str) -> str:
         return path
 
-    def exists(self, path):
-        """See Host: what is not described is held not to be there; is_described() tells."""
+    def exists(self, path: str) -> bool:
+        """Return whether the description has the file; undescribed files may still exist."""
         return path in self.files
 
     is_file = exists
 
-    def is_described(self, path):
-        """See Host."""
+    def is_described(self, path: str) -> bool:
+        """Return whether the description states that the file exists or is missing."""
         return path in self.files or path in self.absent
 
-    def list_plugins(self, folder):
-        """See Host: no folder is described."""
+    def list_plugins(self, folder: str) -> List[str]:
+        """Return nothing: no folder is described."""
         return []
 
-    def is_known_absent(self, name):
-        """See Host."""
+    def is_known_absent(self, name: str) -> bool:
         return self._names.get(name) == []
 
-    def has_known_paths(self, name):
-        """
-        Return whether all places of the library name (str) are described, None where these are
-        not said.
-        """
+    def has_known_paths(self, name: str) -> Optional[bool]:
+        """Return whether all paths of a library are described, None if its paths are unknown."""
         if name not in self._names:
             return True if any(path.endswith('/' + name) for path in self.files) else None
         return all(map(self.is_described, self._names[name]))
 
-    def list_unknown_facts(self, path):
-        """See Host."""
+    def list_unknown_facts(self, path: str) -> Iterable[str]:
         return self._gaps.get(path, ())
 
-    def list_untested_facts(self, path):
-        """
-        Return the names (sorted list of str) of what is said of the library path without anybody
-        having seen it.
-        """
+    def list_untested_facts(self, path: str) -> List[str]:
+        """Return the sorted names of the untested facts on a library."""
         return sorted(
             key for key, word in self._evidence.get(path, {}).items() if word == 'untested'
         )
 
-    def find_cached(self, name, machine):
-        """See Host."""
+    def find_cached(self, name: str, machine: str) -> Optional[str]:
         return self.data.get('cached', {}).get(name)
 
-    def read_elf(self, path):
+    def read_elf(self, path: str) -> ElfFacts:
         """
-        See Host. Raises ElfError where the description says that the file is no library, or does
-        not have it.
+        Return the facts on a library.
+
+        Raises ElfError if the description lacks the file or states that it is no library.
         """
         if path in self._unreadable or path not in self.files:
             raise ElfError(self._unreadable.get(path, '%s is not described' % path))
         return self.files[path]
 
-    def get_machine(self):
-        """See Host."""
+    def get_machine(self) -> str:
         return MACHINE_NAMES[self.data['machine']]
 
-    def read_traits(self, path, read):
-        """See Host: what is described, whatever read would find."""
+    def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
+        """Return the described traits, whatever `parse` would find."""
         self.read_elf(path)
         return dict(
-            FABRIC_TRAITS if read is read_fabric_traits else MPI_TRAITS, **self._traits[path]
+            FABRIC_TRAITS if parse is read_fabric_traits else MPI_TRAITS, **self._traits[path]
         )
 
-    def list_evidence(self):
-        """
-        Return the words (list of str, of EVIDENCE) that the description has for what it says,
-        the surest first.
-        """
-        words = {word for known in self._evidence.values() for word in known.values()}
+    def list_evidence(self) -> List[str]:
+        """Return the kinds of evidence of the description, the most reliable first."""
+        words = {word for evidence in self._evidence.values() for word in evidence.values()}
         words |= {self.data['glibc']['evidence']} if self.data.get('glibc') else set()
         return [word for word in EVIDENCE if word in words]
 
-    def find_date_range(self):
-        """
-        Return (first, last) of the dates (str) of what the description says, (None, None) where
-        it says nothing.
-        """
+    def find_date_range(self) -> Tuple[Optional[str], Optional[str]]:
+        """Return the first and the last date of the statements, (None, None) without statements."""
         dates = sorted(
-            said['date'] for statements in self.data['libraries'].values() for said in statements
+            statement['date']
+            for statements in self.data['libraries'].values()
+            for statement in statements
         )
         return (dates[0], dates[-1]) if dates else (None, None)

@@ -1,12 +1,9 @@
-"""
-A site as Python source that a person reads and edits; and the report of what was found.
-
-The report has facts by section, what can be installed, what is missing and what follows.
-"""
+"""Render a surveyed site as Python source to edit, and the report on the survey."""
 
 import json
 import pprint
 import re
+from typing import Any, Dict, List, Optional
 
 from osu_container.base import columns
 from osu_container.discover.entry import select_easyconfig
@@ -15,7 +12,7 @@ SECTIONS = [
     ('runtime', 'Container runtime'),
     ('MPI', 'MPI'),
     ('network', 'Network'),
-    ('PMI', 'Start of ranks'),
+    ('PMI', 'Rank launch'),
     ('GPU', 'GPU'),
     ('Slurm', 'Slurm'),
     ('files', 'Files'),
@@ -24,35 +21,36 @@ SECTIONS = [
 ]
 
 
-def render_site_file(found):
-    """Return the Python source (str) of the site that was found (dict, see cli.found_now)."""
-    easyconfig = select_easyconfig(found)
-    # names are what commands and the environment print: text that ends this comment would be code
+def render_site_file(system: Dict[str, Any]) -> str:
+    """Return the Python source of the site in the results of discover_system()."""
+    easyconfig = select_easyconfig(system)
+    # Commands and the environment provide the names: a line break in a name would end the comment
+    # of the source, so the rest would be code.
     name, node = (
-        re.sub(r'[^\w.:-]', '?', one, flags=re.ASCII) for one in (found['name'], found['node'])
+        re.sub(r'[^\w.:-]', '?', text, flags=re.ASCII) for text in (system['name'], system['node'])
     )
-    return """# Site %s, written by osu-container discover on %s, %s: read it, and correct what is wrong.
-# Keys: docs/add-a-site.md. It has what differs from the entry 'based_on' of osu_container/data/sites/.
-# Use it: %s
+    return """# Site %s, written by osu-container discover on %s, %s: check the facts and correct errors.
+# Keys: docs/add-a-site.md. The entry has the differences from 'based_on' of osu_container/data/sites/.
+# Install: %s
 SITE = %r
-# folder in front of all paths below; empty on the system itself
+# Folder in front of all paths below, empty on the system itself.
 ROOT = %r
 SITES = %s
 """ % (
         name,
         node,
-        found['date'],
+        system['date'],
         'eb %s -r --try-amend=site=THIS_FILE' % easyconfig
         if easyconfig
-        else 'eb installs nothing from it yet, see osu-container discover',
-        found['name'],
-        found['root'],
-        pprint.pformat(json.loads(json.dumps({found['name']: found['site']})), width=118),
+        else 'no approach can be installed yet, see osu-container discover',
+        system['name'],
+        system['root'],
+        pprint.pformat(json.loads(json.dumps({system['name']: system['site']})), width=118),
     )
 
 
-def format_value(value):
-    """Return a value as a person reads it."""
+def format_value(value: Any) -> str:
+    """Return a value as text for people."""
     if isinstance(value, dict):
         return (
             ', '.join('%s: %s' % (key, format_value(item)) for key, item in sorted(value.items()))
@@ -66,67 +64,66 @@ def format_value(value):
     return str(value)
 
 
-def wrap_text(text, first, follow):
-    """Return text on lines that fit the terminal; paths are not cut."""
+def wrap_text(text: str, first: str, follow: int) -> str:
+    """Return text on lines that fit the terminal; paths are not broken."""
     return columns.fill_text(text, first, ' ' * follow)
 
 
-def format_survey_report(found):
-    """Return the report (str) on what was found (dict, see cli.found_now)."""
+def format_survey_report(system: Dict[str, Any]) -> str:
+    """Return the report on the results of discover_system()."""
     lines = [
         columns.fill_text(
             '%s (%s node), %s%s'
             % (
-                found['node'],
-                found['kind'],
-                found['date'],
-                found['root'] and ', below ' + found['root'],
+                system['node'],
+                system['kind'],
+                system['date'],
+                system['root'] and ', below ' + system['root'],
             ),
             subsequent_indent='    ',
         )
     ]
     for section, title in SECTIONS:
-        facts = [(key, fact) for key, fact in found['facts'].items() if fact['section'] == section]
+        facts = [(key, fact) for key, fact in system['facts'].items() if fact['section'] == section]
         lines += _format_section(
             title, [line for key, fact in facts for line in _format_fact_lines(key, fact)]
         )
-    lines += ['', 'What can be installed'] + [
-        _format_approach_line(approach, why) for approach, why in found['approaches']
+    lines += ['', 'Approaches that can be installed'] + [
+        _format_approach_line(approach, problem) for approach, problem in system['approaches']
     ]
     lines += _format_section(
-        'Not found, and what follows from it',
+        'Missing parts and their consequences',
         [
             wrap_text('%s: %s' % (entry['what'], entry['consequence']), '  - ', 4)
-            for entry in found['missing']
+            for entry in system['missing']
         ],
     )
-    lines += _format_section('Odd', [wrap_text(remark, '  - ', 4) for remark in found['remarks']])
     lines += _format_section(
-        'Commands without an answer', [wrap_text(line, '  - ', 4) for line in found['silent']]
+        'Remarks', [wrap_text(remark, '  - ', 4) for remark in system['remarks']]
+    )
+    lines += _format_section(
+        'Failed commands', [wrap_text(line, '  - ', 4) for line in system['silent']]
     )
     return '\n'.join(lines) + '\n'
 
 
-def _format_section(title, lines):
-    """
-    Return lines (list of str) of a part with its title in front, nothing where there are none.
-    """
+def _format_section(title: str, lines: List[str]) -> List[str]:
+    """Return the lines of a section with its title, nothing without lines."""
     return ['', title] + lines if lines else []
 
 
-def _format_fact_lines(key, fact):
-    """Return the lines on a fact (dict): its value, and what showed it."""
+def _format_fact_lines(key: str, fact: Dict[str, Any]) -> List[str]:
+    """Return the lines on a fact: its value, evidence and source."""
     name = key.replace('libraries.', '').replace('files.', '')
     value = format_value(fact['value'])
     note = ' (%s)' % fact['note'] if fact['note'] and fact['note'] != value else ''
-    how = 'by' if fact['evidence'] == 'measured' else fact['evidence'] + ':'
+
     return [
         wrap_text(value + note, '  %-17s ' % name, 20),
-        wrap_text('%s %s' % (how, fact['source']), ' ' * 20, 23),
+        wrap_text('%s: %s' % (fact['evidence'], fact['source']), ' ' * 20, 23),
     ]
 
 
-def _format_approach_line(approach, why):
-    """Return the line on an approach; why: None or why it cannot be installed (str)."""
-    text = 'yes' if why is None else why if why.startswith('only') else 'no: ' + why
+def _format_approach_line(approach: str, problem: Optional[str]) -> str:
+    text = 'yes' if problem is None else problem if problem.startswith('only') else 'no: ' + problem
     return wrap_text(text, '  %-17s ' % approach, 20)

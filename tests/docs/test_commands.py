@@ -68,7 +68,7 @@ NOT_COMMANDS = (
     r'SIF: labels',
     r'step \d+\.0: ',
     r'OVERRIDES = \{',
-    r'host: described, not looked into',
+    r'host: known from published data only',
     r'\w+ +(WORKS, untested|UNKNOWN, its MPI)',
     r'osu-entrypoint: ',
     r'approach +osu_bw',

@@ -1,7 +1,9 @@
-"""The command osu-container new."""
+"""The command osu-container new: write an easyconfig for the user's MPI container image."""
 
+import argparse
 import os
 import posixpath
+from typing import Any, Dict, List, Optional, Tuple
 
 from osu_container.base import columns, outputs, shell, streams
 from osu_container.base.terminal import escape_line
@@ -9,11 +11,12 @@ from osu_container.base.trust import find_name_problem
 from osu_container.check.cli import (
     CONTAINER_APPROACHES,
     format_unknown_approaches,
+    has_several_mpis,
     is_for_other_mpi,
 )
-from osu_container.check.cli import has_several_mpis as several_builds
 from osu_container.check.new import easyconfig
 from osu_container.check.site import (
+    Host,
     SettingsError,
     add_site_arguments,
     find_site,
@@ -32,43 +35,51 @@ from osu_container.install import site_image
 from osu_container.verdict import commands, launching
 from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import format_placement_note, resolve_approach
-from osu_container.verdict.verdict import format_verdict, judge_approach, recommend_approach
+from osu_container.verdict.verdict import (
+    Verdict,
+    format_verdict,
+    judge_approach,
+    recommend_approach,
+)
 
 
 class NewError(Exception):
-    """Why no easyconfig was written, for a person."""
+    """The reason why no easyconfig was written; the text is for the user."""
 
 
-def add_arguments(parser):
-    """Add the arguments of `osu-container new`."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `osu-container new` to the parser."""
     parser.add_argument('image', metavar='IMAGE', help="SIF with programs that use MPI")
-    parser.add_argument('--name', metavar='N', help="name of the module; default: that of the file")
+    parser.add_argument(
+        '--name', metavar='N', help="name of the module; default: derived from the file name"
+    )
     parser.add_argument(
         '--approach',
         choices=CONTAINER_APPROACHES,
-        help="default: what `osu-container check` recommends",
+        help="approach to install; default: the one that `osu-container check` recommends",
     )
     parser.add_argument(
         '--command',
         action='append',
         default=[],
         metavar='C',
-        help="program of the image that becomes a command: a name, or its whole path in the image; may "
-        "be repeated; default: those found on the image's PATH and in its folders libexec",
+        help="program of the image that the module provides as a command: a name, or an absolute path "
+        "in the image; may be repeated; default: the MPI programs on the image's PATH and in its "
+        "libexec folders",
     )
     parser.add_argument(
         '--example',
         metavar='LINE',
-        help="command line that `module help` shows behind the launcher, "
-        "e.g. 'lmp -in in.lj'; default: the first command",
+        help="command line that `module help` shows after the launcher, e.g. 'lmp -in in.lj'; "
+        "default: the first command",
     )
     add_site_arguments(parser, "site that the module is for")
     parser.add_argument(
         '-o',
         '--output',
         metavar='DIR',
-        help="folder of the easyconfig; default: that of the image, "
-        "the current one for an image that the site keeps for all",
+        help="folder of the easyconfig; default: the folder of the image, or the current folder if "
+        "the site provides the image",
     )
     parser.add_argument(
         '--dry-run', '-n', action='store_true', help="print the easyconfig and write nothing"
@@ -76,9 +87,12 @@ def add_arguments(parser):
     parser.add_argument(
         '--force',
         action='store_true',
-        help="write over an easyconfig that is there, and write one for an approach that fails",
+        help="replace an existing easyconfig, and write one even if the approach fails",
     )
-    parser.epilog = "Writes N-<approach>.eb. Nothing in the image is run."
+    parser.epilog = (
+        "Writes N-<approach>.eb. No program of the image runs; if a container runtime is on PATH, the "
+        "image's environment scripts and its dynamic loader do (SECURITY.md)."
+    )
     parser.set_defaults(
         function=main,
         prog='osu-container new',
@@ -87,101 +101,106 @@ def add_arguments(parser):
     )
 
 
-def _resolve_module_name(options):
-    """Return the name (str) of the module that options ask for. Raises NewError."""
+def _resolve_module_name(options: argparse.Namespace) -> str:
     name = easyconfig.derive_module_name(options.image) if options.name is None else options.name
     if not name:
         raise NewError(
-            "no name for a module can be made of the file name %s: give one by --name"
+            "cannot derive a module name from the file name %s. Give one with --name NAME"
             % os.path.basename(options.image)
         )
     problem = easyconfig.find_module_name_problem(name)
     if problem:
-        raise NewError("%s. Give another by --name" % problem)
+        raise NewError("%s. Give another name with --name NAME" % problem)
     return name
 
 
-def _find_commands(image, wanted, root):
+def _find_commands(
+    image: Image, requested: List[str], root: Optional[str]
+) -> Tuple[List[commands.Command], List[str]]:
     """
-    Return (Commands (list) of the open image, names (list of str) of a host's commands among them).
+    Return the commands of the image and the names of host commands among the programs.
 
-    wanted: list of str, those to take, if there are any; else such names are left out. root: see
-    commands.of_host(). Raises NewError.
+    Without requested names, programs with the name of a host command are left out. root: see
+    select_host_commands(). Raises NewError.
     """
-    found = commands.resolve_commands(image, wanted) if wanted else commands.find_commands(image)
-    others = commands.select_host_commands([one.name for one in found], root)
-    if not wanted:
-        found = [one for one in found if one.name not in others]
+    image_commands = (
+        commands.resolve_commands(image, requested) if requested else commands.find_commands(image)
+    )
+    others = commands.select_host_commands([command.name for command in image_commands], root)
+    if not requested:
+        image_commands = [command for command in image_commands if command.name not in others]
     if not image.list_mpi_libraries():
-        inside = [one.name for one in found if one.is_static]
-        if inside:
+        static_names = [command.name for command in image_commands if command.is_static]
+        if static_names:
             raise NewError(
-                "%s holds no MPI library that could be used or replaced: %s is linked statically, with its "
-                "MPI inside. It runs over what it was built with, and no approach changes that: srun "
-                "apptainer exec IMAGE %s. Link it with shared libraries to use this project"
-                % (image.path, ', '.join(inside), inside[0])
+                "%s holds no MPI library that an approach could replace: %s is statically linked with "
+                "its MPI. Link it with shared libraries, or run it as it is: srun apptainer exec "
+                "IMAGE %s" % (image.path, ', '.join(static_names), static_names[0])
             )
         raise NewError(
-            "%s holds no MPI library: looked for %s. Only programs that use one of these can be helped"
-            % (image.path, ', '.join(sorted(MPI_FAMILIES)))
+            "%s holds no MPI library: looked for %s. Use an image whose programs are linked with one of "
+            "them" % (image.path, ', '.join(sorted(MPI_FAMILIES)))
         )
-    if not found and others:
+    if not image_commands and others:
         raise NewError(
-            "all programs of %s that use MPI have names of commands of the host: %s. Commands of the module "
-            "would take their place. In the image: links of other names; or name one all the same by "
-            "--command" % (image.path, ', '.join(others))
+            "all MPI programs of %s have the names of host commands, which the module would hide: %s. "
+            "Link them under other names in the image, or choose one with --command NAME"
+            % (image.path, ', '.join(others))
         )
-    if not found:
+    if not image_commands:
         raise NewError(
-            "%s holds no program on its PATH (%s) or in a folder libexec that uses MPI. Name those that "
-            "shall be commands by --command, whole paths in the image where they lie elsewhere"
+            "%s holds no MPI program on its PATH (%s) or in a libexec folder. Choose programs elsewhere "
+            "in the image with --command /PATH/IN/IMAGE"
             % (image.path, ':'.join(image.list_path_folders()))
         )
-    several = commands.group_commands_by_mpi(found)
-    if len(several) > 1:
+    names_by_mpi = commands.group_commands_by_mpi(image_commands)
+    if len(names_by_mpi) > 1:
         raise NewError(
-            "the programs of %s use several MPIs: %s. A module is for one of them: name the programs of one "
-            "by --command"
+            "the programs of %s use several MPIs, but a module provides one: %s. Choose the programs of "
+            "one MPI with --command NAME"
             % (
                 image.path,
                 '; '.join(
                     '%s: %s' % (soname, ', '.join(names))
-                    for soname, names in sorted(several.items())
+                    for soname, names in sorted(names_by_mpi.items())
                 ),
             )
         )
-    if not several and several_builds(image.list_mpi_libraries()):
+    if not names_by_mpi and has_several_mpis(image.list_mpi_libraries()):
         raise NewError(
-            "%s holds several MPIs (%s), and none of its commands (%s) shows which one it opens. Use an "
-            "image with one, or name a program that is linked with it by --command"
+            "%s holds several MPIs (%s), and its commands (%s) do not show which one they load. Use an "
+            "image with one MPI, or choose a program that is linked with one: --command NAME"
             % (
                 image.path,
                 ', '.join('%s (%s)' % item[1:] for item in image.list_mpi_libraries()),
-                ', '.join(one.name for one in found),
+                ', '.join(command.name for command in image_commands),
             )
         )
-    return found, others
+    return image_commands, others
 
 
-def _list_reasons(verdict):
-    """Return what speaks against an approach (list of str), the worst first."""
+def _list_reasons(verdict: Verdict) -> List[str]:
+    """Return the reasons against an approach, the worst first."""
     return [finding.reason for finding in verdict.findings if finding.level != NOTE]
 
 
-def _select_verdict(options, verdicts, site):
+def _select_verdict(
+    options: argparse.Namespace, verdicts: List[Verdict], site: Dict[str, Any]
+) -> Verdict:
     """
-    Return the Verdict of the approach to take. Raises NewError if there is none, or the one
-    named fails.
+    Return the verdict of the approach to install.
+
+    Raises NewError if no approach is recommended, or the one of --approach fails.
     """
     name = options.approach or recommend_approach(verdicts, site)
     if name is None:
-        # of an unknown one it is said what decides it; what mends another approach would lead away
-        # from that
+        # The overview shows how to decide an unknown approach: a remedy for another approach would
+        # distract from it.
         advice = next(
             (
                 finding.remedy
-                for one in verdicts
-                for finding in one.findings
+                for candidate in verdicts
+                for finding in candidate.findings
                 if finding.level == 'fails'
                 and finding.remedy
                 and finding.rule != 'site'
@@ -190,8 +209,8 @@ def _select_verdict(options, verdicts, site):
             '',
         )
         raise NewError(
-            "no approach is known to work with this image on site %s%s. All of it: osu-container check %s. "
-            "One that is unknown, or fails (--force), can be named by --approach"
+            "no approach is known to work with this image on site %s%s. See osu-container check %s, or "
+            "choose an approach that is unknown (--approach NAME) or fails (--approach NAME --force)"
             % (
                 site['name'],
                 advice and ': ' + advice,
@@ -201,7 +220,7 @@ def _select_verdict(options, verdicts, site):
                 ),
             )
         )
-    verdict = next(one for one in verdicts if one.approach == name)
+    verdict = next(candidate for candidate in verdicts if candidate.approach == name)
     if verdict.level == 'fails' and not options.force:
         best = recommend_approach(verdicts, site)
         raise NewError(
@@ -209,169 +228,191 @@ def _select_verdict(options, verdicts, site):
             % (
                 name,
                 '; '.join(_list_reasons(verdict)),
-                'Take %s' % best if best else 'Take another image',
+                'Use --approach %s' % best if best else 'Use another image',
             )
         )
     return verdict
 
 
-def _format_overview(image, found, site, host, verdicts, chosen):
-    """Return what is shown of the image and the approaches (str)."""
-    of_site = site_image.resolve_site_image(
+def _format_overview(
+    image: Image,
+    image_commands: List[commands.Command],
+    site: Dict[str, Any],
+    host: Host,
+    verdicts: List[Verdict],
+    chosen: Optional[Verdict],
+) -> str:
+    """Return the overview of the image, its commands and the verdicts."""
+    site_path = site_image.resolve_site_image(
         image.path, site_image.list_image_folders(site, host.root, os.environ)
     )
-    kept = '    kept by the site for all: the module links to it, and copies nothing'
-    lines = [escape_line(image.path)] + ([kept] if of_site else [])
-    soname = next((one.soname for one in found if one.soname), None)
+    note = '    provided by the site: the module links to this image and does not copy it'
+    lines = [escape_line(image.path)] + ([note] if site_path else [])
+    soname = next((command.soname for command in image_commands if command.soname), None)
     paths = [path for _, name, path in image.list_mpi_libraries() if soname in (None, name)]
     lines.append(escape_line('    MPI       %s' % ', '.join(paths)))
-    width = max(len(one.name) for one in found)
-    for number, one in enumerate(found):
+    width = max(len(command.name) for command in image_commands)
+    for number, command in enumerate(image_commands):
         lines.append(
             escape_line(
                 '    %-10s%-*s  %s'
-                % ('commands' if number == 0 else '', width, one.name, one.mpi_usage)
+                % ('commands' if number == 0 else '', width, command.name, command.mpi_usage)
             )
         )
     lines.append('    site      %s%s' % (site['name'], ' below ' + host.root if host.root else ''))
     lines += (['    host      ' + format_host_evidence(host)] if host.is_partial else []) + ['']
-    others = [one for one in verdicts if one is not chosen and is_for_other_mpi(one)]
-    for one in verdicts:
-        if one in others:
+    others = [
+        verdict for verdict in verdicts if verdict is not chosen and is_for_other_mpi(verdict)
+    ]
+    for verdict in verdicts:
+        if verdict in others:
             continue
         words = (
-            '; '.join(_list_reasons(one))
-            if one.level != 'works'
+            '; '.join(_list_reasons(verdict))
+            if verdict.level != 'works'
             else '%s over %s, %s'
-            % (one.mpi, one.libfabric, launching.format_site_pmi(site, one.pmi))
+            % (verdict.mpi, verdict.libfabric, launching.format_site_pmi(site, verdict.pmi))
         )
-        words += format_verdict(one)[len(one.level) :].replace(', ', '; ', 1)
-        lines.append(_format_row('->' if one is chosen else '  ', one.approach, one.level, words))
+        words += format_verdict(verdict)[len(verdict.level) :].replace(', ', '; ', 1)
+        lines.append(
+            _format_row('->' if verdict is chosen else '  ', verdict.approach, verdict.level, words)
+        )
     if others:
         families = sorted(
-            set(family for family, name, _ in image.list_mpi_libraries() if soname in (None, name))
+            {family for family, name, _ in image.list_mpi_libraries() if soname in (None, name)}
         )
         lines.append(
             _format_row(
                 '  ',
                 'other MPI',
                 'fails',
-                "%s: for an MPI of another family than the image's, %s"
-                % (', '.join(one.approach for one in others), ' and '.join(families)),
+                "%s: for another MPI family than that of the image, %s"
+                % (', '.join(verdict.approach for verdict in others), ' and '.join(families)),
             )
         )
     return '\n'.join(lines)
 
 
-def _format_host_warning(names, taken):
-    """
-    Return a warning (str) on programs of the image (names: list of str) that are called as
-    commands of the host.
-    """
+def _format_host_warning(names: List[str], is_provided: bool) -> str:
+    """Return a warning on programs of the image with the names of host commands."""
     words = (
-        "the module's %s will come before the host's, in scripts and for what Slurm or the runtime starts too"
-        if taken
-        else "left out, as a command of the host has the same name: %s. To take it all the same: --command"
+        "the module's %s hides the host command of the same name, also in scripts and for what Slurm or the "
+        "runtime starts"
+        if is_provided
+        else "left out, because a host command has the same name: %s. Include it with --command NAME"
     )
     return '\n' + columns.fill_text(
         'warning: ' + words % ', '.join(names), subsequent_indent='    '
     )
 
 
-def _format_row(mark, name, word, words):
-    """Return a row (str) of the table of approaches, what is said of it (words) folded."""
-    return columns.fill_text(words, '%s %-12s%-14s' % (mark, name, word), ' ' * 28)
+def _format_row(mark: str, name: str, level: str, words: str) -> str:
+    """Return a row of the table of approaches, with its words folded."""
+    return columns.fill_text(words, '%s %-12s%-14s' % (mark, name, level), ' ' * 28)
 
 
-def _resolve_easyconfig_path(options, name, approach, of_site):
+def _resolve_easyconfig_path(
+    options: argparse.Namespace, name: str, approach: str, is_site_image: bool
+) -> str:
     """
-    Return the path (str) of the easyconfig; of_site: bool, the image is in a folder of the site,
-    where users cannot write. Raises NewError if its folder is not there.
+    Return the path of the easyconfig.
+
+    is_site_image: the image is in a folder of the site, where users cannot write. Raises NewError if
+    the folder of the easyconfig does not exist.
     """
-    folder = options.output or not of_site and os.path.dirname(options.image) or '.'
+    folder = options.output or not is_site_image and os.path.dirname(options.image) or '.'
     if not os.path.isdir(folder):
         raise NewError(
-            "there is no folder %s to write into: make it, or name another by -o" % folder
+            "the output folder %s does not exist. Create it, or choose another with -o DIR" % folder
         )
     return os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, approach)))
 
 
-def _list_eb_options(options, path, verdict, of_site):
-    """
-    Return what eb needs beside the easyconfig path (list of str): where the image is, unless the
-    easyconfig says it (of_site: bool), the site, --force.
-    """
-    found = []
+def _list_eb_options(
+    options: argparse.Namespace, path: str, verdict: Verdict, is_site_image: bool
+) -> List[str]:
+    """Return the options that eb needs beside the easyconfig: image folder, site, --force."""
+    eb_options = []
     folder = os.path.dirname(os.path.abspath(options.image))
-    if not of_site and folder != os.path.dirname(os.path.abspath(path)):
-        found.append('--sourcepath=' + folder)
+    if not is_site_image and folder != os.path.dirname(os.path.abspath(path)):
+        eb_options.append('--sourcepath=' + folder)
     return (
-        found + format_site_options(options)[0] + (['--force'] if verdict.level == 'fails' else [])
+        eb_options
+        + format_site_options(options)[0]
+        + (['--force'] if verdict.level == 'fails' else [])
     )
 
 
-def _require_usable_image(options):
-    """Raise NewError for an image with which nothing can be done."""
+def _require_usable_image(options: argparse.Namespace) -> None:
+    """Raise NewError if no module can be made of the image."""
     problem = find_name_problem(os.path.basename(options.image))
     if problem:
         raise NewError(problem)
     if os.path.isdir(options.image):
         raise NewError(
-            "%s is a folder, and a module holds one file: pack it first by apptainer build NAME.sif %s"
+            "%s is a folder, but a module needs a SIF. Pack it: apptainer build NAME.sif %s"
             % (options.image, shell.quote_path(options.image))
         )
 
 
-def _resolve_example(options, found, name):
+def _resolve_example(
+    options: argparse.Namespace, image_commands: List[commands.Command], name: str
+) -> str:
     """
-    Return the command line (str) that the help of the module name shows. Raises NewError if it
-    begins with none of its commands (found: list of Command).
+    Return the command line that the help of the module shows.
+
+    Raises NewError if it begins with no command of the module.
     """
-    words = [word for word in (options.example or found[0].name).split() if word != 'osu-gpu-bind']
-    known = [one.name for one in found] + [name + '-exec']
-    if words[:1] and words[0] not in known:
+    words = [
+        word
+        for word in (options.example or image_commands[0].name).split()
+        if word != 'osu-gpu-bind'
+    ]
+    names = [command.name for command in image_commands] + [name + '-exec']
+    if words[:1] and words[0] not in names:
         raise NewError(
-            "--example %s: %s is no command of this module, which has %s. Begin with one of these, or let "
-            "it be one: --command %s"
-            % (shell.quote(options.example), words[0], ', '.join(known), words[0])
+            "--example %s: %s is not a command of this module, which provides %s. Begin the example with "
+            "one of them, or add the command: --command %s"
+            % (shell.quote(options.example), words[0], ', '.join(names), words[0])
         )
-    return options.example or found[0].name
+    return options.example or image_commands[0].name
 
 
-def _compute_sha256(path):
-    """Return the sha256 (str) of the image path (str), which takes a while where it is large."""
+def _compute_sha256(path: str) -> str:
     with streams.Progress("reading %s for its sha256" % path):
         return compute_sha256(path)
 
 
-def _inspect_image(options, site, host):
-    """
-    Print what the image is and which approaches work with it; return (found, verdicts, labels).
-
-    found: list of Command; verdicts: list of Verdict, of every approach with a container; labels:
-    dict of the image.
-    """
+def _inspect_image(
+    options: argparse.Namespace, site: Dict[str, Any], host: Host
+) -> Tuple[List[commands.Command], List[Verdict], Dict[str, str]]:
+    """Print the overview; return the commands, the verdicts and the labels of the image."""
     with streams.Progress("looking for programs in %s" % options.image) as progress, Image(
         options.image, ''
     ) as image:
-        found, others = _find_commands(
+        image_commands, others = _find_commands(
             image, options.command, None if host.is_partial else host.root
         )
-        image.programs = dict(
-            (one.name, posixpath.dirname(one.path)) for one in found
-        )  # as eb has them
+        image.programs = {
+            command.name: posixpath.dirname(command.path) for command in image_commands
+        }  # the programs that the easyblock judges
         runtime = find_site_runtime(site, host)
         verdicts = []
-        for one in CONTAINER_APPROACHES:
-            progress("judging %s with %s" % (one, options.image))
+        for name in CONTAINER_APPROACHES:
+            progress("judging %s with %s" % (name, options.image))
             verdicts.append(
                 judge_approach(
-                    resolve_approach(one), site, image, host, runtime=runtime, dry_run=bool(runtime)
+                    resolve_approach(name),
+                    site,
+                    image,
+                    host,
+                    runtime=runtime,
+                    dry_run=bool(runtime),
                 )
             )
-        wanted = options.approach or recommend_approach(verdicts, site)
-        chosen = next((one for one in verdicts if one.approach == wanted), None)
-        page = _format_overview(image, found, site, host, verdicts, chosen)
+        requested = options.approach or recommend_approach(verdicts, site)
+        chosen = next((verdict for verdict in verdicts if verdict.approach == requested), None)
+        page = _format_overview(image, image_commands, site, host, verdicts, chosen)
         progress.stop()
         print(
             '\n'.join(
@@ -381,43 +422,44 @@ def _inspect_image(options, site, host):
         )
         if others:
             print(_format_host_warning(others, bool(options.command)))
-        return found, verdicts, image.labels
+        return image_commands, verdicts, image.labels
 
 
-def _write_easyconfig(options, path, text):
-    """
-    Write the easyconfig text to path and print so; with --dry-run only show it. Raises OSError.
-    """
+def _write_easyconfig(options: argparse.Namespace, path: str, text: str) -> None:
+    """Write the easyconfig and print its path; with --dry-run print its text. Raises OSError."""
     if options.dry_run:
-        print('\nwould be written: %s\n\n%s' % (path, text.rstrip()))
+        print('\nwould write: %s\n\n%s' % (path, text.rstrip()))
     elif outputs.write_file(path, text, options.force):
-        print('\nwritten: %s' % path)
+        print('\nwrote: %s' % path)
     else:
-        print('\nis there already, as it would be written: %s' % path)
+        print('\nunchanged, already exists: %s' % path)
 
 
-def main(options):
+def main(options: argparse.Namespace) -> int:
     """
-    Write the easyconfig and print what follows; return 0. Raises NewError and what reading image
-    and host raises.
+    Write the easyconfig and print the next commands.
+
+    Raises NewError, and what reading the image and the host raises.
     """
     _require_usable_image(options)
     site, root = find_site(options.site, options.sysroot, options.site_file)
-    of_site = site_image.resolve_site_image(
+    site_path = site_image.resolve_site_image(
         options.image, site_image.list_image_folders(site, root, os.environ)
     )
-    options.image = of_site or options.image
+    options.image = site_path or options.image
     name = _resolve_module_name(options)
-    found, verdicts, labels = _inspect_image(options, site, resolve_host(options, site, root))
+    image_commands, verdicts, labels = _inspect_image(
+        options, site, resolve_host(options, site, root)
+    )
     verdict = _select_verdict(options, verdicts, site)
-    path = _resolve_easyconfig_path(options, name, verdict.approach, bool(of_site))
-    example = _resolve_example(options, found, name)
+    path = _resolve_easyconfig_path(options, name, verdict.approach, bool(site_path))
+    example = _resolve_example(options, image_commands, name)
     values = easyconfig.build_parameters(
         name,
         verdict.approach,
-        of_site or os.path.basename(options.image),
+        site_path or os.path.basename(options.image),
         _compute_sha256(options.image),
-        options.command or commands.list_command_names(found),
+        options.command or commands.list_command_names(image_commands),
         example,
         APPROACHES[verdict.approach]['title'],
         labels,
@@ -425,11 +467,11 @@ def main(options):
     _write_easyconfig(options, path, easyconfig.render_easyconfig(values))
     other = next(
         (
-            one.approach
-            for one in verdicts
-            if one.approach == 'pure'
-            and one is not verdict
-            and one.level in ('works', 'works slowly')
+            candidate.approach
+            for candidate in verdicts
+            if candidate.approach == 'pure'
+            and candidate is not verdict
+            and candidate.level in ('works', 'works slowly')
         ),
         None,
     )
@@ -441,16 +483,16 @@ def main(options):
         verdict.approach,
         example,
         start,
-        _list_eb_options(options, path, verdict, bool(of_site)),
+        _list_eb_options(options, path, verdict, bool(site_path)),
         other,
     ):
         print('    ' + line)
-    unplaced = format_placement_note(site)
-    if unplaced:
-        print(columns.fill_text('Placement: %s.' % unplaced))
+    placement_note = format_placement_note(site)
+    if placement_note:
+        print(columns.fill_text('Placement: %s.' % placement_note))
     if other:
         print(
-            '%s/%s, to compare with, is made by: %s'
+            'Create %s/%s to compare with: %s'
             % (
                 name,
                 other,

@@ -1,12 +1,13 @@
-"""The text of an easyconfig for an image, the name of its module, and the commands that follow."""
+"""Render the easyconfig of an image, derive its module name, and list the next commands."""
 
 import os
 import re
+from typing import Any, Dict, List, Optional, Sequence
 
 from osu_container.base import shell
 from osu_container.base.terminal import escape_line
 
-#: Labels by which an image says what it is: OCI image-spec, annotations; label-schema.org before it
+#: Labels that describe an image: annotations of the OCI image-spec, then the older label-schema.org
 HOMEPAGE_LABELS = (
     'org.opencontainers.image.url',
     'org.opencontainers.image.source',
@@ -18,12 +19,12 @@ DESCRIPTION_LABELS = (
     'org.opencontainers.image.title',
     'org.label-schema.description',
 )
-#: What EasyBuild can make a variable of (EBROOT<NAME>): it rewrites - + and ., and nothing else
+#: Names that EasyBuild can turn into a variable (EBROOT<NAME>): it rewrites only - + and .
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_+.-]*\Z')
-#: Modules of this project, whose places these names would take
+#: Names of this project's modules
 RESERVED_NAMES = re.compile(r'osu-(container|native|mpi4py)$', re.I)
 WIDTH = 118
-#: Letters that are taken of a label
+#: Characters of a label that the easyconfig quotes at most
 MAX_LABEL_LENGTH = 400
 
 TEXT = """easyblock = 'MPIContainer'
@@ -49,45 +50,41 @@ moduleclass = 'tools'
 """
 
 
-def derive_module_name(path):
-    """
-    Return a name (str) for the module of the image path: its file name up to the first release,
-    or '' if none is.
-    """
+def derive_module_name(path: str) -> str:
+    """Return a module name from an image's file name up to its release, '' if none is valid."""
     stem = re.sub(r'\.(sif|simg|img|squashfs|sqsh|sqfs)$', '', os.path.basename(path))
     stem = re.sub(r'[-_.:]v?\d+(\.\d+)*([-_.].*)?$', '', stem) or stem
     return stem if NAME.match(stem) else ''
 
 
-def find_module_name_problem(name):
-    """Return why name (str) is none for a module (str), None if it is one."""
+def find_module_name_problem(name: str) -> Optional[str]:
+    """Return why a name is not valid for a module, None if it is valid."""
     if not NAME.match(name):
         return (
-            "%r is no name for a module: EasyBuild makes a variable of it, so it is of letters, digits, _ + - and "
-            ". and begins with a letter or digit" % name
+            "the module name %r is not valid: EasyBuild accepts letters, digits, _ + - and ., with a letter "
+            "or digit first" % name
         )
     if RESERVED_NAMES.match(name):
-        return "%s is a module of this project, which this one would replace" % name
+        return "the module name %s is reserved for a module of this project" % name
     return None
 
 
-def quote_value(value):
+def quote_value(value: str) -> str:
     """
-    Return value (str) as text in an easyconfig: a Python string, in ASCII as eb may read it in any
-    locale, in which eb finds no template (easybuild/framework/easyconfig/easyconfig.py,
-    resolve_template: %(name)s).
+    Return a value as an ASCII Python string without EasyBuild templates.
+
+    eb may read the file in any locale, and replaces %(name)s (resolve_template() of
+    easybuild/framework/easyconfig/easyconfig.py).
     """
     return ascii(re.sub(r'%(?=%*\(\w+\)s)', '%%', value))
 
 
-def format_list(values):
-    """
-    Return values (list of str) as the text of a Python list, on several lines where it is long.
-    """
+def format_list(values: List[str]) -> str:
+    """Return values as the text of a Python list, on several lines if it is long."""
     texts = [quote_value(value) for value in values]
-    one = '[%s]' % ', '.join(texts)
-    if len(one) < 90:
-        return one
+    single_line = '[%s]' % ', '.join(texts)
+    if len(single_line) < 90:
+        return single_line
     lines = ['']
     for text in texts:
         if len(lines[-1]) + len(text) > WIDTH - 6:
@@ -96,27 +93,31 @@ def format_list(values):
     return '[\n%s]' % ''.join('    %s\n' % line for line in lines if line)
 
 
-def _find_label(labels, names):
-    """
-    Return the first of the labels (dict) names (tuple of str) that says something, on one line;
-    '' without.
-    """
-    found = next(
+def _find_label(labels: Dict[str, str], names: Sequence[str]) -> str:
+    """Return the first non-empty label of these names, shortened to one line, '' without one."""
+    label = next(
         (' '.join(labels[name].split()) for name in names if labels.get(name, '').strip()), ''
     )
     return escape_line(
-        found[: MAX_LABEL_LENGTH - 3].rstrip() + '...' if len(found) > MAX_LABEL_LENGTH else found
+        label[: MAX_LABEL_LENGTH - 3].rstrip() + '...' if len(label) > MAX_LABEL_LENGTH else label
     )
 
 
-def build_parameters(name, approach, image, sha256, programs, example, title, labels):
+def build_parameters(
+    name: str,
+    approach: str,
+    image: str,
+    sha256: str,
+    programs: List[str],
+    example: str,
+    title: str,
+    labels: Dict[str, str],
+) -> Dict[str, Any]:
     """
-    Return {parameter: value} of an easyconfig, what is not the same in all.
+    Return the easyconfig parameters that differ between images.
 
-    :param name: str, of the module; approach: str; title: str, what the approach does
-    :param image: str, file name of the SIF, or its path in a folder of the site; sha256: str, of it
-    :param labels: dict of str, of the image
-    :param programs: list of str, names or whole paths in the image; example: str, a command
+    title: description of the approach; image: file name of the SIF, or its path in a folder of the
+    site; programs: names or absolute paths in the image; labels: of the image.
     """
     return {
         'name': name,
@@ -132,25 +133,33 @@ def build_parameters(name, approach, image, sha256, programs, example, title, la
     }
 
 
-def render_easyconfig(values):
-    """Return the text (str) of an easyconfig with values as of build_parameters()."""
-    texts = dict(
-        (key, format_list(value) if isinstance(value, list) else quote_value(value))
+def render_easyconfig(values: Dict[str, Any]) -> str:
+    """Return the text of an easyconfig with the values of build_parameters()."""
+    texts = {
+        key: format_list(value) if isinstance(value, list) else quote_value(value)
         for key, value in values.items()
-    )
+    }
     return TEXT.format(plain=values['name'], **texts)
 
 
-def list_next_commands(path, name, approach, example, start, options=(), other=None):
+def list_next_commands(
+    path: str,
+    name: str,
+    approach: str,
+    example: str,
+    start: str,
+    options: Sequence[str] = (),
+    other: Optional[str] = None,
+) -> List[str]:
     """
-    Return the commands (list of str) that follow.
+    Return the commands that install, load, run, prove and benchmark the module.
 
-    :param path: str, the easyconfig; example: str, a command of the image; start: str, how it is
-        started
-    :param options: list of str, what eb needs beside it; other: str or None, another approach to
-        compare with
+    path: of the easyconfig; start: launch command of the example; options: for eb; other: another
+    approach to compare with.
     """
-    modules = ''.join(' --module %s/%s' % (name, one) for one in [other, approach] if one)
+    modules = ''.join(
+        ' --module %s/%s' % (name, version) for version in [other, approach] if version
+    )
     return [
         shell.join_words(['eb', path] + list(options)),
         'module load %s/%s' % (name, approach),

@@ -1,4 +1,1 @@
-"""
-`osu-container try`: what an image does on this system, without an installation, in one file to
-send.
-"""
+"""`osu-container try`: run every approach once and write one report file."""

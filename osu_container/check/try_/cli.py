@@ -1,10 +1,10 @@
 """
-The command osu-container try: what works on this system, with an image that lies there, before
-anything is installed.
+The command osu-container try: run every approach once, without installing anything.
 
-In a job of two nodes (try.sbatch) it asks discover and check, starts latency and bandwidth by each
-approach as its module would, with a proof of each rank, and writes all of it into one file
-(try_file.py). What fails is said, with what `why` knows of it, and the rest goes on.
+In a job of two nodes (try.sbatch) the command calls discover and check, runs the latency and
+bandwidth benchmarks with each approach as its module would, with a proof of each rank, and writes
+one report file (try_file.py). A failed step is recorded with the cause that `why` knows, and the
+next step runs.
 
 Python 3.6 and its standard library only: compute nodes have no other.
 """
@@ -20,6 +20,7 @@ import subprocess
 import tempfile
 import time
 import traceback
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from osu_container import __version__
 from osu_container.base import columns, outputs, streams
@@ -35,13 +36,18 @@ from osu_container.image.image import Image
 from osu_container.image.sif import ImageError
 from osu_container.install.site_image import list_image_folders
 from osu_container.proof import judging, proof_text
-from osu_container.proof.cli import judge_steps as proved
+from osu_container.proof.cli import judge_steps
 from osu_container.verdict import launching
 from osu_container.verdict.facts import FactsError, collect_facts, find_runtime
-from osu_container.verdict.settings import build_settings, resolve_approach
+from osu_container.verdict.settings import (
+    Settings,
+    build_settings,
+    resolve_approach,
+)
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem, NoMpiError
 from osu_container.verdict.verdict import (
+    Verdict,
     evaluate_approach,
     format_verdict,
     judge_approach,
@@ -49,56 +55,55 @@ from osu_container.verdict.verdict import (
 )
 from osu_container.why.cli import main as why
 
-#: (nodes, tasks a node), programs and buffers, in the order in which they run: what tells most
-#: comes first
+#: (nodes, tasks per node), programs and buffers, in the order of the runs: the most informative
+#: first
 PLACEMENTS, PROGRAMS, BUFFERS = ((2, 1), (1, 2)), ('osu_latency', 'osu_bw'), ('H H', 'D D')
-#: Arguments where no fast network is: those of the tag demo of bench, with which a run takes some
-#: seconds
+#: Arguments on a slow network, so that a run takes some seconds: those of the tag demo of bench
 SLOW_ARGUMENTS = {'osu_latency': '-m 65536 -i 200 -x 10', 'osu_bw': '-m 4194304 -i 10 -x 1'}
-#: Seconds: of a job that does not say when it ends; that are kept for the last words; of one step
-#: at most, at least
+#: Seconds: assumed for a job without an end time; reserved for the report; limit and minimum of
+#: one step
 JOB_SECONDS, RESERVED_SECONDS, STEP_SECONDS, MINIMUM_SECONDS = 600, 45, 90, 5
-#: Lines and bytes of an output that are kept
+#: Lines and bytes that the report keeps of an output
 TAIL_LINES, OUTPUT_BYTES = 40, 3000
-#: srun refuses options of the site's jobs that this job has nothing for (slurm_errno.c)
+#: srun's errors if the job lacks resources that the site's step options name (slurm_errno.c)
 _UNAVAILABLE_RESOURCE = re.compile(
     r'Invalid generic resource|Requested node configuration|More processors requested', re.I
 )
 
 
 class TryError(Exception):
-    """A step that did not end well; the text is for people."""
+    """A step that failed; the text is for the user."""
 
 
-def add_arguments(parser):
-    """Add the arguments of `osu-container try`."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `osu-container try` to the parser."""
     parser.add_argument(
         'image',
         nargs='?',
         metavar='IMAGE',
-        help="SIF with osu_latency and osu_bw; default: those "
-        "that lie on this system, as its site names them, until one of them runs",
+        help="SIF with osu_latency and osu_bw; default: the images on this system that its site "
+        "names, one after another until one runs",
     )
     parser.add_argument(
         '--site',
         metavar='NAME',
-        help="which system this is; default: by its host name, else as discover finds it",
+        help="site of this system; default: recognised by the host name, else described by discover",
     )
-    parser.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
+    parser.add_argument('--sysroot', metavar='DIR', help="folder to read in place of the host's /")
     parser.add_argument(
-        '-o', '--output', metavar='FILE', help="the file (default: osu-try-SITE-JOB.txt)"
+        '-o', '--output', metavar='FILE', help="report file; default: osu-try-SITE-JOB.txt"
     )
-    parser.epilog = "Submit it: sbatch try.sbatch. Outside of a job it looks and runs nothing."
+    parser.epilog = "Submit the command: sbatch try.sbatch. Outside a job it inspects the system and runs nothing."
     parser.set_defaults(
         function=main,
         prog='osu-container try',
         errors=(OSError,),
-        after_interrupt='the file holds what was known by then',
+        after_interrupt='the report file holds the results so far',
     )
 
 
-def main(options):
-    """Try; return the exit code."""
+def main(options: argparse.Namespace) -> int:
+    """Run the steps, print the summary and return the exit code."""
     attempt = TryRun(options)
     with attempt.open_work_folder():
         attempt.run()
@@ -107,37 +112,40 @@ def main(options):
     return 1 if attempt.failed else 0
 
 
-class TryRun(object):
-    """One run: what it found, what failed, and the file."""
+class TryRun:
+    """One run of `osu-container try`: its results, its failures and its report file."""
 
-    def __init__(self, options):
-        """options: of add_arguments(). Raises OSError where no file can be written."""
+    def __init__(self, options: argparse.Namespace) -> None:
         self.options, self.begin = options, time.time()
         end = os.environ.get('SLURM_JOB_END_TIME', '')
         self.end = (int(end) if end.isdigit() else self.begin + JOB_SECONDS) - RESERVED_SECONDS
-        #: sentences; {approach: (what check says, {run: figure})}
-        self.failed, self.skipped, self.table = [], [], {}
-        self.discovered_system = self.site = self.image = self.work = self.runtime = None
-        self.root, self.sites, self.run_count, self.success_count = (
-            (options.sysroot or '').rstrip('/'),
-            [],
-            0,
-            0,
-        )
-        self.step_options = None
-        self.file = None
+        self.failed: List[str] = []
+        self.skipped: List[str] = []
+        #: {approach: (verdict, {run: figure})}
+        self.table: Dict[str, Tuple[str, Dict[str, str]]] = {}
+        self.discovered_system: Optional[Dict[str, Any]] = None
+        self.site: Any = None
+        self.image: Optional[str] = None
+        self.work: Any = None
+        self.runtime: Optional[Dict[str, Any]] = None
+        self.root = (options.sysroot or '').rstrip('/')
+        self.sites: List[Tuple[Dict[str, Any], str]] = []
+        self.run_count = self.success_count = 0
+        self.step_options: Optional[List[str]] = None
+        self.file: Any = None
 
     @contextlib.contextmanager
-    def open_work_folder(self):
+    def open_work_folder(self) -> Iterator[None]:
         """
-        Give the run a folder that all nodes see, in the current one, and take it away at the
-        end.
+        Create the report and, in the current folder, a work folder that is removed at the end.
+
+        All nodes see the current folder. Raises OSError if the report cannot be written.
         """
         try:
             self.site, self.root = find_site(self.options.site, self.options.sysroot)
             self.sites = [(self.site, self.root)]
         except SettingsError as err:
-            self.skipped.append('no site of this project is recognised: %s' % err)
+            self.skipped.append('site: %s' % err)
         name = 'osu-try-%s-%s' % (
             self.site['name'] if self.site else 'unknown',
             os.environ.get('SLURM_JOB_ID') or time.strftime('%Y%m%dT%H%M%SZ', time.gmtime()),
@@ -145,7 +153,7 @@ class TryRun(object):
         path = self.options.output or name + '.txt'
         if os.path.lexists(path):
             raise outputs.OutputFileError(
-                path, 'it is there already, and stays as it is. Choose another name: -o FILE'
+                path, 'the file already exists and is not replaced. Choose another name: -o FILE'
             )
         outputs.require_writable(path)
         self.work = tempfile.mkdtemp(prefix='osu-try-', dir=os.getcwd())
@@ -159,10 +167,11 @@ class TryRun(object):
 
     # ---- steps -------------------------------------------------------------------------------------------------------
 
-    def run_step(self, title, function, *arguments):
+    def run_step(self, title: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """
-        Call function; return what it returns, None where it failed, which is kept with what
-        `why` knows of it.
+        Return what the function returns, or None if it fails.
+
+        A failure is recorded with the cause that `why` knows.
         """
         print('[%4.0f s] %s' % (time.time() - self.begin, title), flush=True)
         text = None
@@ -178,7 +187,7 @@ class TryRun(object):
             OSError,
         ) as err:
             text = str(err)
-        except Exception:  # whatever it is, the steps that follow say more than none
+        except Exception:  # after an unexpected error the next steps can still run
             text = traceback.format_exc()
         finally:
             if text is not None:
@@ -190,89 +199,93 @@ class TryRun(object):
             self.save()
         return None
 
-    def explain_failure(self, text):
-        """Return what `osu-container why` says of a text (str)."""
+    def explain_failure(self, text: str) -> str:
+        """Return the explanation that `osu-container why` prints for a text."""
         path = os.path.join(self.work, 'output')
         with open(path, 'w', encoding='utf-8', errors='replace') as handle:
             handle.write(text)
-        said_of_it = io.StringIO()
-        with contextlib.redirect_stdout(said_of_it):
-            known = why(argparse.Namespace(log=[path], json=False)) == 0
-        return 'why:\n' + said_of_it.getvalue() if known else 'why: no cause is known'
+        explanation = io.StringIO()
+        with contextlib.redirect_stdout(explanation):
+            is_explained = why(argparse.Namespace(log=[path], json=False)) == 0
+        return 'why:\n' + explanation.getvalue() if is_explained else 'why: no known cause'
 
-    def save(self):
-        """Write the file as far as it is known: a job may be ended at any moment."""
+    def save(self) -> None:
+        """Write the report so far, because a job may be terminated at any moment."""
         self.file.parts['summary'] = []
         self.file.add('summary', self.format_summary())
         outputs.replace_file(self.file.path, self.file.render())
 
-    def run(self):
-        """Do all steps."""
+    def run(self) -> None:
+        """Run all steps."""
         self.discovered_system = self.run_step(
-            'facts of this node (discover)', discover_system, self.root
+            'host description of this node (discover)', discover_system, self.root
         )
         if self.discovered_system:
             self.file.add('facts', format_survey_report(self.discovered_system))
             self.file.add(SITE_PART, render_site_file(self.discovered_system))
-            self.run_step('the site that discover found', self.add_discovered_site)
-        for path in self.run_step('images that lie here', self.find_images) or []:
+            self.run_step('site written by discover', self.add_discovered_site)
+        for path in self.run_step('images on this system', self.find_images) or []:
             if self.compute_remaining_seconds() < 2 * MINIMUM_SECONDS:
-                self.failed.append('no time was left for %s' % path)
+                self.failed.append('no time left for %s' % path)
                 break
             self.run_step('image %s' % path, self.try_image, path)
             if self.success_count:
                 break
         self.save()
 
-    def compute_remaining_seconds(self):
-        """Return how many seconds (float) are left."""
+    def compute_remaining_seconds(self) -> float:
         return self.end - time.time()
 
-    def add_discovered_site(self):
-        """Take the site that discover found for what the known one does not have, or has wrong."""
-        name = self.discovered_system['name']
-        own = resolve_site(name, {name: self.discovered_system['site']})
-        if self.site:  # what no command tells
-            own = dict(
-                own,
+    def add_discovered_site(self) -> None:
+        """Add the discovered site, for libraries that the known site lacks or has at other paths."""
+        system: Any = self.discovered_system
+        name = system['name']
+        site = resolve_site(name, {name: system['site']})
+        if self.site:  # discover cannot find these
+            site = dict(
+                site,
                 gpu_binding=self.site['gpu_binding'],
                 jobs=self.site['jobs'],
-                name='%s as discover sees it' % self.site['name'],
+                name='%s as discovered' % self.site['name'],
             )
-        self.sites.append((own, self.discovered_system['root']))
+        self.sites.append((site, system['root']))
         self.site, self.root = self.sites[0]
 
-    def find_images(self):
-        """Return the paths (list of str) of images to try. Raises TryError without one."""
+    def find_images(self) -> List[str]:
+        """Return the paths of the images to try. Raises TryError if there are none."""
         if self.options.image:
             return [self.options.image]
         if not self.site:
-            raise TryError("no system is known here, so no image is: sbatch try.sbatch IMAGE.sif")
+            raise TryError(
+                "no image given, and this system has no known site that names one. Give an image: "
+                "sbatch try.sbatch IMAGE.sif"
+            )
         patterns = [
             self.root + path for path in self.site.get('images_there', {'value': []})['value']
         ]
         named = list(self.site['images']['value'].values())
         names = sorted(
             set(named), key=lambda name: ('mpi4py' in name, -named.count(name), name)
-        )  # of most approaches
+        )  # the images of most approaches first
         folders = [str(PROJECT / 'sources'), os.getcwd()] + list_image_folders(
             self.site, self.root, os.environ
         )
         patterns += [os.path.join(folder, name) for name in names for folder in folders]
-        found = [path for pattern in patterns for path in sorted(glob.glob(pattern), reverse=True)]
-        if not found:
+        paths = [path for pattern in patterns for path in sorted(glob.glob(pattern), reverse=True)]
+        if not paths:
             raise TryError(
-                "none of the images of %s is here; looked for %s. Name one: sbatch try.sbatch IMAGE.sif"
-                % (self.site['name'], ', '.join(patterns[:6]))
+                "no image of site %s is on this system: looked for %s. Give an image: sbatch try.sbatch "
+                "IMAGE.sif" % (self.site['name'], ', '.join(patterns[:6]))
             )
-        return sorted(set(found), key=found.index)
+        return sorted(set(paths), key=paths.index)
 
     # ---- an image ----------------------------------------------------------------------------------------------------
 
-    def try_image(self, path):
+    def try_image(self, path: str) -> None:
         """
-        Judge an image (str, path) and run what may work. Raises TryError and what reading it
-        raises.
+        Judge an image and run the approaches that may work.
+
+        Raises TryError, and what reading the image raises.
         """
         self.image = path
         runtime = self.runtime = self.runtime or self.run_step(
@@ -282,53 +295,54 @@ class TryRun(object):
             lacking = [name for name in PROGRAMS if name not in image.programs]
             if lacking:
                 raise TryError(
-                    "%s has no %s: it holds %d programs osu_*. Nothing of it can be measured here"
+                    "%s has no %s, but %d other programs osu_*. Use an image with both benchmarks"
                     % (path, ' and no '.join(lacking), len(image.programs))
                 )
             ready = self.judge_approaches(image, runtime)
-        stages = []
+        stages: List[Tuple[str, Optional[Settings], str, Dict[str, str], bool]] = []
         for name, (settings, gpu) in ready:
-            place = tempfile.mkdtemp(prefix=name + '-', dir=self.work)
-            made = self.run_step(
-                'what the module %s would have' % name,
+            folder = tempfile.mkdtemp(prefix=name + '-', dir=self.work)
+            variables = self.run_step(
+                'commands of module %s' % name,
                 staged.create_module_folder,
-                place,
+                folder,
                 settings,
                 path,
                 runtime['command'],
             )
-            if made is not None:
-                stages.append((name, settings, os.path.join(place, 'bin'), made, gpu))
+            if variables is not None:
+                stages.append((name, settings, os.path.join(folder, 'bin'), variables, gpu))
         if not launching.find_job(os.environ)[0]:
-            self.skipped.append('all runs: this is no job. To run: sbatch try.sbatch')
+            self.skipped.append('all runs: not in a job. Submit: sbatch try.sbatch')
             return
         stages += self.find_host_programs()
         for nodes, tasks in PLACEMENTS:
-            there = launching.count_job_nodes(os.environ) or 1
-            if nodes > there:
-                self.skipped.append('%d nodes: the job has %d' % (nodes, there))
+            job_nodes = launching.count_job_nodes(os.environ) or 1
+            if nodes > job_nodes:
+                self.skipped.append('runs on %d nodes: the job has %d' % (nodes, job_nodes))
                 continue
             for stage in stages:
                 self.measure_approach(nodes, tasks, *stage)
 
-    def find_host_programs(self):
+    def find_host_programs(self) -> List[Tuple[str, Optional[Settings], str, Dict[str, str], bool]]:
         """
-        Return the stage (as for measure_approach()) of programs of the host on PATH, which a
-        module may bring, as a list.
+        Return the stage of the host's programs on PATH for measure_approach(), in a list.
+
+        The list is empty without such programs. A loaded module may provide them.
         """
-        found = [shutil.which(name) or '' for name in PROGRAMS]
-        place = os.path.dirname(found[0])
-        if not all(found) or os.path.basename(os.path.realpath(found[0])) == 'run-in-container':
+        paths = [shutil.which(name) or '' for name in PROGRAMS]
+        folder = os.path.dirname(paths[0])
+        if not all(paths) or os.path.basename(os.path.realpath(paths[0])) == 'run-in-container':
             self.skipped.append(
-                'native: no osu_latency and osu_bw of the host on PATH. To compare with them, submit this '
-                'with a module loaded that has them'
+                'native: no osu_latency and osu_bw of the host on PATH. To compare with them, load a module '
+                'that provides them and submit again'
             )
             return []
-        self.table['native'] = 'not asked: programs of the host, %s' % place, {}
-        return [('native', None, place, {}, bool(self.site['gpu']['value']))]
+        self.table['native'] = 'not judged: programs of the host, %s' % folder, {}
+        return [('native', None, folder, {}, bool(self.site['gpu']['value']))]
 
-    def find_runtime(self):
-        """Return the container runtime (dict). Raises TryError."""
+    def find_runtime(self) -> Dict[str, Any]:
+        """Return the container runtime. Raises TryError if there is none."""
         try:
             return find_runtime(self.site['runtime']['value'])
         except FactsError as err:
@@ -338,34 +352,33 @@ class TryRun(object):
                 % (
                     err,
                     engine
-                    and '. The containers of this system are started by %s, for which '
-                    'docs/other-systems.md has files: this command cannot do that'
+                    and '. This system starts containers with %s, which this command does not support: '
+                    'see docs/other-systems.md'
                     % engine
                     or '',
                 )
             )
 
-    def judge_approaches(self, image, runtime):
-        """
-        Ask check of an open Image; return [(approach, (Settings, whether GPUs can be used))] of
-        what may work.
-        """
+    def judge_approaches(
+        self, image: Image, runtime: Optional[Dict[str, Any]]
+    ) -> List[Tuple[str, Tuple[Settings, bool]]]:
+        """Return the approaches that may work, with Settings and whether they can use GPUs."""
         names = [
             name
             for name in check.CONTAINER_APPROACHES
             if not resolve_approach(name).get('entrypoint') or image.read_entrypoint()
         ]
-        verdicts, ready = [], {}
+        verdicts: List[Verdict] = []
+        ready: Dict[str, Tuple[Settings, bool]] = {}
         for name in names:
-            verdict, settings, gpu = (
-                self.run_step('check: %s' % name, self.select_site_verdict, name, image, runtime)
-                or (None,) * 3
-            )
+            verdict, settings, gpu = self.run_step(
+                'check: %s' % name, self.select_site_verdict, name, image, runtime
+            ) or (None, None, False)
             if verdict:
                 verdicts.append(verdict)
                 other = settings and settings.site != self.site['name']
                 self.table[name] = (
-                    format_verdict(verdict) + (', by what discover found' if other else ''),
+                    format_verdict(verdict) + (', with the discovered site' if other else ''),
                     {},
                 )
             if settings:
@@ -383,17 +396,16 @@ class TryRun(object):
             ),
         )
         self.skipped += [
-            '%s: %s' % (name, 'check says that it fails' if runtime else 'no container runtime')
+            '%s: %s' % (name, 'check predicts that it fails' if runtime else 'no container runtime')
             for name in names
             if name not in ready
         ]
         return sorted(ready.items(), key=lambda item: item[0] != best)
 
-    def select_site_verdict(self, name, image, runtime):
-        """
-        Return (Verdict, Settings or None, whether it uses GPUs) of an approach (str), by the
-        first fitting site.
-        """
+    def select_site_verdict(
+        self, name: str, image: Image, runtime: Optional[Dict[str, Any]]
+    ) -> Optional[Tuple[Verdict, Optional[Settings], bool]]:
+        """Return the verdict, Settings and GPU use of an approach, for the first fitting site."""
         first = None
         for site, root in self.sites:
             approach = resolve_approach(name)
@@ -429,40 +441,63 @@ class TryRun(object):
 
     # ---- runs --------------------------------------------------------------------------------------------------------
 
-    def measure_approach(self, nodes, tasks, name, settings, place, variables, gpu):
+    def measure_approach(
+        self,
+        nodes: int,
+        tasks: int,
+        name: str,
+        settings: Optional[Settings],
+        folder: str,
+        variables: Dict[str, str],
+        gpu: bool,
+    ) -> None:
         """
-        Run the programs of an approach (str) on so many nodes (int), with so many tasks (int) on
-        each.
+        Run the programs of an approach on `nodes` nodes with `tasks` tasks each.
 
-        :param settings: Settings, None of the host's programs; place: str, their folder
-        :param variables: dict, what is set for them; gpu: bool, whether they use GPUs
+        settings: None for the host's programs; folder: of the programs; variables: set for them; gpu:
+        whether they can use GPUs.
         """
         for buffers in BUFFERS:
             for program in PROGRAMS:
-                what = '%s: %s %s on %d node%s' % (name, program, buffers, nodes, 's' * (nodes > 1))
+                title = '%s: %s %s on %d node%s' % (
+                    name,
+                    program,
+                    buffers,
+                    nodes,
+                    's' * (nodes > 1),
+                )
                 if buffers == 'D D' and not gpu:
-                    self.skipped.append('%s: site or image has no GPU' % buffers)
+                    self.skipped.append('%s: site or image has no GPU support' % buffers)
                 elif self.compute_remaining_seconds() < MINIMUM_SECONDS:
-                    self.failed.append(what + ': no time was left')
+                    self.failed.append(title + ': no time left')
                 else:
                     self.run_count += 1
                     self.success_count += bool(
                         self.run_step(
-                            what,
+                            title,
                             self.run_program,
                             (nodes, tasks),
                             name,
                             settings,
-                            place,
+                            folder,
                             variables,
                             (program, buffers),
                         )
                     )
 
-    def run_program(self, placement, name, settings, place, variables, called):
+    def run_program(
+        self,
+        placement: Tuple[int, int],
+        name: str,
+        settings: Optional[Settings],
+        folder: str,
+        variables: Dict[str, str],
+        benchmark: Tuple[str, str],
+    ) -> bool:
         """
-        Run one program with a proof, and keep its figures; return True. Raises TryError where
-        something is wrong.
+        Run one program with a proof, keep its figures and return True.
+
+        benchmark: program and buffers. Raises TryError if the run fails or its proof contradicts the approach.
         """
         nodes, tasks = placement
         step = (
@@ -470,34 +505,38 @@ class TryRun(object):
         )
         proofs = os.path.join(self.work, 'proof-%d' % self.run_count)
         launcher, kind = launching.select_launcher(self.site), settings and settings.stack.pmi
-        bound = ['osu-gpu-bind'] if settings and settings.environment.gpu_map and step else []
-        typed = launching.build_launch_command(
+        binding = ['osu-gpu-bind'] if settings and settings.environment.gpu_map and step else []
+        launch_command = launching.build_launch_command(
             launcher,
             nodes,
             nodes * tasks,
-            unbound=bool(bound),
+            unbound=bool(binding),
             step_options=launching.list_pmi_options(launcher, kind, True) + step,
         )
         slow = self.site['provider']['value'] == 'tcp'
         program = (
-            [called[0]] + (SLOW_ARGUMENTS[called[0]].split() if slow else []) + called[1].split()
+            [benchmark[0]]
+            + (SLOW_ARGUMENTS[benchmark[0]].split() if slow else [])
+            + benchmark[1].split()
         )
         env = dict(os.environ, OSU_PROOF=proofs, SLURM_EXPORT_ENV='ALL', **variables)
-        env['PATH'] = place + os.pathsep + env.get('PATH', os.defpath)
+        env['PATH'] = folder + os.pathsep + env.get('PATH', os.defpath)
         prover = [] if settings else [os.path.join(SCRIPTS, 'rank-proof'), '--asked']
         code, out, err = self.run_command(
-            typed
-            + [os.path.join(place, word) for word in bound]
+            launch_command
+            + [os.path.join(folder, word) for word in binding]
             + prover
-            + [os.path.join(place, program[0])]
+            + [os.path.join(folder, program[0])]
             + program[1:],
             env,
         )
         if code and step and self.step_options is None and _UNAVAILABLE_RESOURCE.search(err):
             self.step_options = []
-            self.skipped.append('%s of %s: the job has nothing for it' % (' '.join(step), typed[0]))
-            return self.run_program(placement, name, settings, place, variables, called)
-        line = ' '.join(typed + bound + program)
+            self.skipped.append(
+                '%s of %s: the job lacks these resources' % (' '.join(step), launch_command[0])
+            )
+            return self.run_program(placement, name, settings, folder, variables, benchmark)
+        line = ' '.join(launch_command + binding + program)
         problems = self.record_proof(line, name, None if settings else name, proofs)
         if code:
             raise TryError(
@@ -505,18 +544,15 @@ class TryRun(object):
                 % (line, code, '\n'.join((out + err).strip().split('\n')[-TAIL_LINES:]))
             )
         self.file.add('figures', '$ %s\n%s' % (line, out[:OUTPUT_BYTES]), series=name)
-        self.record_figure(name, nodes, called, out)
+        self.record_figure(name, nodes, benchmark, out)
         if problems:
             raise TryError(
-                '%s\nthe proof contradicts the promise: %s' % (line, '; '.join(problems))
+                '%s\nthe proof contradicts the expectation: %s' % (line, '; '.join(problems))
             )
         return True
 
-    def run_command(self, command, env):
-        """
-        Run a command (list of str) as long as there is time; return (what is wrong (str),
-        stdout, stderr).
-        """
+    def run_command(self, command: List[str], env: Dict[str, str]) -> Tuple[str, str, str]:
+        """Run a command within the time limit; return its problem ('' for none) and outputs."""
         with open(os.path.join(self.work, 'out'), 'w+b') as out, open(
             os.path.join(self.work, 'err'), 'w+b'
         ) as err:
@@ -524,68 +560,66 @@ class TryRun(object):
             with streams.start_process_group(command, env=env, stdout=out, stderr=err) as child:
                 try:
                     code = child.wait(limit)
-                    wrong = 'exit code %d' % code if code else ''
+                    problem = 'exit code %d' % code if code else ''
                 except subprocess.TimeoutExpired:
                     streams.terminate_process_group(child)
-                    wrong = 'ended after %d s' % limit
+                    problem = 'terminated after %d s' % limit
             texts = []
             for handle in (out, err):
                 handle.seek(0)
                 texts.append(handle.read(1 << 20).decode('utf-8', 'replace'))
-        return (wrong,) + tuple(texts)
+        return problem, texts[0], texts[1]
 
-    def record_proof(self, line, name, promise, folder):
+    def record_proof(self, line: str, name: str, expected: Optional[str], folder: str) -> List[str]:
         """
-        Add what the ranks of a run left in a folder (str) to the file; return contradictions (list
-        of str).
+        Add the proof of a run's ranks to the report and return the contradictions.
 
-        :param promise: str, approach that should have happened where no settings tell it to the
-            ranks, else None
+        expected: approach to compare with, None if the settings in the folder name it to the ranks.
         """
         try:
             steps = judging.list_step_folders(folder) if os.path.isdir(folder) else []
             for step in steps:
                 judging.wait_for_files(step)
-            found = proved(steps, argparse.Namespace(approach=promise, expect=None))
+            judgements = judge_steps(steps, argparse.Namespace(approach=expected, expect=None))
         except judging.ProofError as err:
-            found, steps = [], [str(err)]
-        text = '\n'.join(proof_text.format_report('step', *each[1:]) for each in found)
+            judgements, steps = [], [str(err)]
+        text = '\n'.join(
+            proof_text.format_report('step', *judgement[1:]) for judgement in judgements
+        )
         self.file.add(
             'proof',
             '$ %s   (%s)\n%s' % (line, name, text or 'no rank left a file: %s' % ' '.join(steps)),
         )
-        return [problem for each in found for problem in each[3]]
+        return [problem for judgement in judgements for problem in judgement[3]]
 
-    def record_figure(self, name, nodes, called, out):
+    def record_figure(self, name: str, nodes: int, benchmark: Tuple[str, str], out: str) -> None:
         """
-        Keep one figure of a run for the table: the latency of 8 bytes, the bandwidth of the largest
-        message.
+        Keep a figure of a run: latency at 8 bytes, or bandwidth of the largest message.
 
-        results/osu_output.py, which reads all that programs print, wants a newer Python than
-        compute nodes have.
+        results/osu_output.py reads all figures, but needs a newer Python than compute nodes have.
         """
         rows = re.findall(r'^\s*(\d+)\s+(\d+\.\d+)\s*$', out, re.M)
-        wanted = (
+        figures = (
             [value for size, value in rows if size == '8']
-            if called[0] == 'osu_latency'
+            if benchmark[0] == 'osu_latency'
             else [value for _, value in rows[-1:]]
         )
-        if wanted:
-            self.table[name][1]['%s %s %d' % (called + (nodes,))] = wanted[0]
+        if figures:
+            self.table[name][1]['%s %s %d' % (benchmark + (nodes,))] = figures[0]
 
-    # ---- words -------------------------------------------------------------------------------------------------------
+    # ---- summary ------------------------------
 
-    def format_summary(self):
-        """Return the first lines of the file (str)."""
-        site, found = self.site, self.discovered_system or {}
+    def format_summary(self) -> str:
+        """Return the summary, the first lines of the report."""
+        site, system = self.site, self.discovered_system or {}
         lines = [
             'version: %s' % __version__,
             'site: %s' % (site['name'] if site else 'not known'),
             'began: %s' % time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.begin)),
             'seconds: %d' % (time.time() - self.begin),
-            'node: %s (%s)' % (found.get('node'), found.get('kind')),
+            'node: %s (%s)' % (system.get('node'), system.get('kind')),
             'image: %s' % self.image,
-            'runs: %d of %d ended well' % (self.success_count, self.run_count),
+            'runs: %d of %d succeeded' % (self.success_count, self.run_count),
             '',
         ]
         if self.table:
@@ -608,7 +642,7 @@ class TryRun(object):
                 )
                 lines += ['(osu_latency: us at 8 B; osu_bw: MB/s at the largest message)', '']
             lines += (
-                ['What check says:']
+                ['Verdicts of check:']
                 + columns.format_table(
                     [(name, level) for name, (level, _) in self.table.items()], indent='  '
                 )
@@ -617,5 +651,8 @@ class TryRun(object):
         lines += ['failed: %s' % title for title in self.failed] or ['failed: nothing']
         return '\n'.join(
             lines
-            + ['left out: %s' % one for one in sorted(set(self.skipped), key=self.skipped.index)]
+            + [
+                'left out: %s' % reason
+                for reason in sorted(set(self.skipped), key=self.skipped.index)
+            ]
         )

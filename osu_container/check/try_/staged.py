@@ -1,25 +1,23 @@
 """
-What a module would have, in a folder of a run: the same files that eb installs, with links in place
-of copies.
+Create a module's files in the folder of a run, with links in place of copies.
 
 Python 3.6 and its standard library only.
 """
 
 import os
+from typing import Dict
 
 from osu_container.base.places import PACKAGE, SCRIPTS
 from osu_container.install import call_settings
 from osu_container.verdict import injection, launching
+from osu_container.verdict.settings import Settings
 
 
-def create_module_folder(folder, settings, sif, runtime):
+def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str) -> Dict[str, str]:
     """
-    Make a folder (str) with the commands of a module, and return the variables (dict) that it would
-    set.
+    Create a folder with a module's commands, and return the variables that it would set.
 
-    :param settings: Settings; sif: str, path of the image; runtime: str, command of the container
-        runtime
-    Raises OSError.
+    runtime: command of the container runtime. Raises OSError.
     """
     for below in ('bin', 'libexec', 'proof'):
         os.makedirs(os.path.join(folder, below))
@@ -41,14 +39,16 @@ def create_module_folder(folder, settings, sif, runtime):
     )
     os.symlink(str(PACKAGE), os.path.join(folder, 'proof', 'osu_container'))
     os.symlink(SCRIPTS, os.path.join(folder, 'proof', 'scripts'))
-    found = dict(
-        (one['name'], one['value'])
-        for one in settings.environment.variables
-        if one['name'] not in os.environ
+    variables = {
+        variable['name']: variable['value']
+        for variable in settings.environment.variables
+        if variable['name'] not in os.environ
+    }
+    variables.update(
+        (name, value) for name, value, _ in call_settings.list_tool_variables(settings)
     )
-    found.update((name, value) for name, value, _ in call_settings.list_tool_variables(settings))
     return dict(
-        found,
+        variables,
         OSU_MODULE_ROOT=folder,
         **dict(launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)),
     )

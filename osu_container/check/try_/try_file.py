@@ -1,6 +1,5 @@
 """
-The text that `osu-container try` leaves, to be attached to an issue: how it is written, and how
-other commands read it.
+Write and parse the report file of `osu-container try`, which users attach to an issue.
 
     # osu-container try, format 1
     site: lumi-25.03
@@ -9,8 +8,8 @@ other commands read it.
     $ srun -N2 -n2 osu_bw H H
     # OSU MPI Bandwidth Test v7.5
 
-compare, report and import take the figures of each approach (results/outputs.py). Its last part is
-a site file. Nothing in it says who the user is: see Discretion.
+compare, report and import read the figures of each approach (results/outputs.py). The last part is
+a site file. A Redactor removes everything that identifies the user.
 
 Python 3.6 and its standard library only.
 """
@@ -20,65 +19,62 @@ import os
 import pwd
 import re
 from collections import OrderedDict
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from osu_container.base.terminal import REDACTED, SECRET_NAME, escape_text, redact_secrets
 
 HEAD = '# osu-container try, format 1'
-#: Bytes of a file, and of each part; what is longer loses its middle
+#: Largest sizes of the file and of each part, in bytes: cut_middle() shortens a longer part
 LIMIT = 200000
-#: A site file of the system, as `osu-container discover -o` writes it: whole or not there
+#: The site file of the system, as `osu-container discover -o` writes it: complete or left out
 SITE_PART = 'site'
-PARTS = OrderedDict(
-    [
-        ('summary', 8000),
-        ('errors', 30000),
-        ('verdict', 25000),
-        ('figures', 50000),
-        ('proof', 35000),
-        ('facts', 12000),
-        (SITE_PART, 38000),
-    ]
-)
+PARTS = {
+    'summary': 8000,
+    'errors': 30000,
+    'verdict': 25000,
+    'figures': 50000,
+    'proof': 35000,
+    'facts': 12000,
+    SITE_PART: 38000,
+}
 _PART, _SERIES = re.compile(r'==== ([\w ]+) ====\s*$'), re.compile(r'---- ([\w.-]+) ----\s*$')
-#: What a program prints that would be a head line of ours
+#: Lines of an output that would look like a heading of the report
 _FORGED = re.compile(r'^(?====|----)', re.M)
 
 
-class TryFile(object):
-    """The parts of a file while they come in."""
+class TryFile:
+    """The report file while its parts are collected."""
 
-    def __init__(self, path, redactor):
-        """path: str, of the file; discretion: Discretion."""
+    def __init__(self, path: str, redactor: 'Redactor') -> None:
         self.path, self.redactor = path, redactor
-        self.parts = OrderedDict((name, []) for name in PARTS)
+        self.parts: Dict[str, List[Tuple[Optional[str], str]]] = OrderedDict(
+            (name, []) for name in PARTS
+        )
 
-    def add(self, part, text, series=None):
-        """Add text (str) to a part (str); series: str, of whose figures it is."""
+    def add(self, part: str, text: str, series: Optional[str] = None) -> None:
+        """Add text to a part; series: approach of the figures."""
         self.parts[part].append(
             (series, _FORGED.sub('| ', escape_text(self.redactor(text)).strip('\n')))
         )
 
-    def render(self):
-        """Return the file (str)."""
+    def render(self) -> str:
+        """Return the text of the file."""
         lines = [HEAD]
         for name, limit in PARTS.items():
-            blocks = []
+            blocks: List[str] = []
             for series in OrderedDict.fromkeys(series for series, _ in self.parts[name]):
                 blocks += ['---- %s ----' % series] * bool(series)
                 blocks += [text for other, text in self.parts[name] if other == series]
             text = '\n'.join(blocks)
             if name == SITE_PART and len(text.encode('utf-8')) > limit:
-                text = 'left out: it has more than %d bytes' % limit
+                text = 'left out: larger than %d bytes' % limit
             lines += [] if name == 'summary' else ['', '==== %s ====' % name]
             lines.append(cut_middle(text, limit) or 'nothing')
         return '\n'.join(lines) + '\n'
 
 
-def cut_middle(text, limit):
-    """
-    Return text (str), or its beginning and end where it has more bytes than limit (int), and
-    what was left out.
-    """
+def cut_middle(text: str, limit: int) -> str:
+    """Return the text, without its middle if it has more than `limit` bytes."""
     data, room = text.encode('utf-8'), limit - 100
     if len(data) <= limit:
         return text
@@ -86,27 +82,24 @@ def cut_middle(text, limit):
         data[: room * 2 // 3].rpartition(b'\n')[0],
         data[-(room // 3) :].partition(b'\n')[2],
     )
-    left_out = '[%d bytes left out here: %d are the most]' % (
+    note = '[%d bytes left out here: the limit is %d]' % (
         len(data) - len(first) - len(last),
         limit,
     )
-    return '\n'.join([first.decode('utf-8'), left_out, last.decode('utf-8')])
+    return '\n'.join([first.decode('utf-8'), note, last.decode('utf-8')])
 
 
-class Redactor(object):
-    """
-    Takes out of a text who the user is, and what opens doors: names, accounts, projects,
-    folders, tokens.
-    """
+class Redactor:
+    """Remove names, accounts, projects, folders and tokens of the user from a text."""
 
-    #: What begins with the folder of a user or project, on the systems of data/sites
+    #: Parents of the folders of users and projects, on the systems of data/sites
     FOLDERS = (
         r'/(?:home|users|homes|project|projappl|scratch|flash|ccs/(?:home|proj)|lustre/orion|global/homes/\w|'
         r'(?:global/cfs|cfs)/cdirs|pscratch/sd/\w|software/projects|capstor/(?:scratch|store)/\w+|iopsstor/\w+/\w+|'
         r'pfs/lustre\w*/(?:users|projappl|scratch|project|flash))/'
     )
-    #: project_465000000 of LUMI; words of GitHub, GitLab, Hugging Face, AWS, JSON web tokens, keys;
-    #: addresses of people
+    #: LUMI's project_465000000; folders; tokens of GitHub, GitLab, Hugging Face, AWS, Slack; JSON
+    #: web tokens; HTTP authorization; private keys; mail addresses
     SHAPES = [
         (r'\bproject_\d+', '(project)'),
         (FOLDERS + r'(?:\(\w+\)|[\w.~-]+)', '(folder)'),
@@ -117,50 +110,35 @@ class Redactor(object):
         (r'\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b', '(address)'),
     ]
 
-    def __init__(self, environ, folders=()):
-        """
-        environ: dict, the variables of the user; folders: [(path, what stands for it)] of str,
-        others of ours.
-        """
-        paths, names = list(folders), {}
+    def __init__(self, environ: Mapping[str, str], folders: Iterable[Tuple[str, str]] = ()) -> None:
+        """Redact the values of the user's variables, and other folders with their placeholders."""
+        names: Dict[str, str] = {}
+        paths = list(folders)
         for name in (
-            'HOME',
-            'EBU_USER_PREFIX',
-            'MYSOFTWARE',
-            'MYSCRATCH',
-            'SCRATCH',
-            'TMPDIR',
-            'SLURM_SUBMIT_DIR',
-            'PWD',
-        ):
+            'HOME EBU_USER_PREFIX MYSOFTWARE MYSCRATCH SCRATCH TMPDIR SLURM_SUBMIT_DIR PWD'
+        ).split():
             paths.append((environ.get(name, ''), '~' if name == 'HOME' else '$' + name))
         try:
-            mine = pwd.getpwuid(os.getuid())
-            paths.append((mine.pw_dir, '~'))
-            names.update(dict.fromkeys([mine.pw_name, mine.pw_gecos.partition(',')[0]], '(user)'))
-        except KeyError:  # nobody knows this user's number
+            user = pwd.getpwuid(os.getuid())
+            paths.append((user.pw_dir, '~'))
+            names.update(dict.fromkeys([user.pw_name, user.pw_gecos.partition(',')[0]], '(user)'))
+        except KeyError:  # the system has no entry for this user id
             pass
         for name in ('USER', 'LOGNAME', 'SLURM_JOB_USER'):
             names[environ.get(name, '')] = '(user)'
         for name in (
-            'SLURM_JOB_ACCOUNT',
-            'SBATCH_ACCOUNT',
-            'SLURM_ACCOUNT',
-            'SALLOC_ACCOUNT',
-            'PAWSEY_PROJECT',
-        ):
+            'SLURM_JOB_ACCOUNT SBATCH_ACCOUNT SLURM_ACCOUNT SALLOC_ACCOUNT PAWSEY_PROJECT'
+        ).split():
             names[environ.get(name, '')] = '(account)'
-        for number in os.getgroups():
+        for gid in os.getgroups():
             try:
-                names.setdefault(
-                    grp.getgrgid(number).gr_name, '(group)'
-                ) if number >= 1000 else None
+                names.setdefault(grp.getgrgid(gid).gr_name, '(group)') if gid >= 1000 else None
             except KeyError:
                 pass
         paths = [
-            (one, word)
+            (folder, word)
             for path, word in paths
-            for one in (path.rstrip('/'), os.path.realpath(path or '/'))
+            for folder in (path.rstrip('/'), os.path.realpath(path or '/'))
         ]
         paths = sorted(
             {(path, word) for path, word in paths if path.count('/') > 1 or path == '/root'},
@@ -173,7 +151,7 @@ class Redactor(object):
             and (SECRET_NAME.fullmatch(name) or name == 'SLURM_JWT')
             and '/' not in value[:1]
         ]
-        #: [(compiled, what stands for it)], in their order
+        #: [(pattern, placeholder)], in the order of replacement
         self.patterns = [
             (re.compile(re.escape(value)), REDACTED)
             for value in sorted(secrets, key=len, reverse=True)
@@ -188,84 +166,66 @@ class Redactor(object):
         ]
         self.patterns += [(re.compile(pattern), word) for pattern, word in self.SHAPES]
 
-    def __call__(self, value):
-        """Return value (data of JSON) without that."""
+    def __call__(self, value: Any) -> Any:
+        """Return the JSON data without the user's data."""
         if isinstance(value, dict):
-            return type(value)((self(key), self(one)) for key, one in redact_secrets(value).items())
+            return type(value)(
+                (self(key), self(entry)) for key, entry in redact_secrets(value).items()
+            )
         if isinstance(value, (list, tuple)):
-            return [self(one) for one in value]
+            return [self(entry) for entry in value]
         if not isinstance(value, str):
             return value
         value = redact_secrets(value)
         for pattern, word in self.patterns:
-            value = pattern.sub(lambda _, word=word: word, value)
+            value = pattern.sub(word, value)
         return value
 
 
-#: Names that say nothing of anybody, and that texts of this project have
+#: Names that identify nobody and occur in texts of this project
 COMMON_NAMES = (
-    'root',
-    'users',
-    'user',
-    'normal',
-    'default',
-    'osu',
-    'mpi',
-    'native',
-    'pure',
-    'bind',
-    'hybrid',
-    'opensource',
-    'swap',
-    'openmpi',
-    'host',
-    'image',
-    'test',
-    'none',
-    'slurm',
-    'nobody',
-    'container',
-    'lumi',
-    'debian',
-    'ubuntu',
-)
+    'root users user normal default osu mpi native pure bind hybrid opensource swap openmpi host '
+    'image test none slurm nobody container lumi debian ubuntu'
+).split()
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def is_try_file(text):
-    """Return whether text (str, the beginning will do) is that of such a file."""
+def is_try_file(text: str) -> bool:
+    """Return whether a text begins like a report of `osu-container try`."""
     return text.lstrip('\ufeff').startswith(HEAD.rpartition(' ')[0])
 
 
-def parse_parts(lines):
+def parse_parts(lines: List[str]) -> List[Tuple[Optional[str], Optional[str]]]:
     """
-    Return [(part, series)] of lines (list of str) of a file: in which part each stands, and of
-    whose figures it is.
+    Return (part, series) of each line of a report.
 
-    Both None for a head line, and series for what is no figure.
+    Both are None for a heading; series is None outside the figures.
     """
-    found, part, series = [], 'summary', None
+    places: List[Tuple[Optional[str], Optional[str]]] = []
+    part: str = 'summary'
+    series: Optional[str] = None
     for line in lines:
-        heads = _PART.match(line), _SERIES.match(line)
-        if heads[0]:
-            part, series = heads[0].group(1), None
-        elif heads[1]:
-            series = heads[1].group(1)
-        found.append((None, None) if any(heads) else (part, series if part == 'figures' else None))
-    return found
+        part_heading, series_heading = _PART.match(line), _SERIES.match(line)
+        if part_heading:
+            part, series = part_heading.group(1), None
+        elif series_heading:
+            series = series_heading.group(1)
+        places.append(
+            (None, None)
+            if part_heading or series_heading
+            else (part, series if part == 'figures' else None)
+        )
+    return places
 
 
-def find_summary_field(lines, key):
-    """
-    Return what the summary in lines (list of str) says of a key (str), 'site' for one; None
-    where nothing.
-    """
+def find_summary_field(lines: List[str], key: str) -> Optional[str]:
+    """Return the value of a summary key such as 'site', None without it."""
     parts = parse_parts(lines)
-    found = [
+    values = [
         line.partition(':')[2].strip()
         for line, (part, _) in zip(lines, parts)
         if part == 'summary' and line.startswith(key + ':')
     ]
-    return found[0] if found else None
+    return values[0] if values else None
