@@ -15,7 +15,12 @@ from osu_container import cli as command_line
 from osu_container.bench.compare.cli import collect_comparisons
 from osu_container.bench.results import imported, outputs, run_files
 from osu_container.bench.results.model import Case
-from osu_container.bench.results.osu_output import UNKNOWN_BUFFERS, OutputError, parse, parse_network
+from osu_container.bench.results.osu_output import (
+    UNKNOWN_BUFFERS,
+    OutputError,
+    parse,
+    parse_network,
+)
 from tests.helpers.machine import PROJECT
 
 #: Figures of outputs in public places, each with its address; the text around them is the programs'
