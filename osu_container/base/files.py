@@ -15,6 +15,8 @@ import stat
 import zlib
 from typing import Any, Callable, Iterator, List, Optional, Set, Tuple, Union
 
+AnyPath = Union[str, 'os.PathLike[str]']
+
 #: Maximum number of bytes to read, by kind of content
 SIZE_LIMITS = {
     # the largest libmpi seen has 16 MB (Intel MPI), built for debugging some 100 MB
@@ -65,7 +67,7 @@ class FileTooLargeError(OSError):
 
     def __init__(
         self,
-        path: str,
+        path: AnyPath,
         kind: str,
         size: Optional[int] = None,
         line: Optional[int] = None,
@@ -135,7 +137,7 @@ def require_own_folder(folder: Union[str, 'os.PathLike[str]']) -> None:
         )
 
 
-def open_plain_file(path: str, is_input_file: bool = True) -> io.BufferedReader:
+def open_plain_file(path: AnyPath, is_input_file: bool = True) -> io.BufferedReader:
     """
     Return the plain file `path`, opened for reading bytes.
 
@@ -155,7 +157,7 @@ def open_plain_file(path: str, is_input_file: bool = True) -> io.BufferedReader:
     return io.open(number, 'rb')
 
 
-def read_plain_file(path: str, kind: str = 'library', whole: bool = True) -> bytes:
+def read_plain_file(path: AnyPath, kind: str = 'library', whole: bool = True) -> bytes:
     """
     Return the content of the plain file `path`.
 
@@ -299,7 +301,7 @@ def parse_json(
         raise ValueError("the JSON is nested too deeply")
 
 
-def read_json(path: str, kind: str = 'json') -> Any:
+def read_json(path: AnyPath, kind: str = 'json') -> Any:
     """
     Return the value in the JSON file `path`; kind: key of SIZE_LIMITS.
 

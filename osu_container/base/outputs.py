@@ -32,7 +32,7 @@ class OutputFileError(OSError):
         return f'{self.filename}: {self.strerror}'
 
 
-def find_replacement_problem(path: str) -> Optional[str]:
+def find_replacement_problem(path: files.AnyPath) -> Optional[str]:
     """
     Return why no file may replace `path`, None if one may.
 

@@ -708,7 +708,7 @@ class Image:
         except OSError as err:
             raise ImageError(f"cannot read {path} in {self.path}: {err.strerror}")
 
-    def read_traits(self, path: str, read: Callable[[bytes], Dict[str, Any]]) -> Dict[str, Any]:
+    def read_traits(self, path: str, read: Callable[[bytes], Any]) -> Any:
         """
         Return the traits of a library.
 

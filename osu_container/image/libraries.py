@@ -12,7 +12,7 @@ import re
 import struct
 from typing import Any, Iterable, NamedTuple, Optional, Tuple
 
-from osu_container.base.files import open_plain_file
+from osu_container.base.files import AnyPath, open_plain_file
 
 
 class LibraryVersion(NamedTuple):
@@ -197,7 +197,7 @@ def read_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
             data.close()
 
 
-def compute_sha256(path: str) -> str:
+def compute_sha256(path: AnyPath) -> str:
     """Return the sha256 of a file in 64 hexadecimal digits. Raises OSError."""
     # imported here: it loads OpenSSL, which would slow down the sampler of each rank (proof/)
     import hashlib

@@ -15,7 +15,7 @@ import re
 import time
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-from osu_container.base.files import parse_json, read_plain_file
+from osu_container.base.files import AnyPath, parse_json, read_plain_file
 from osu_container.data.approaches import INJECTION_SCRIPT, NAMESPACE_VARIABLES, NO_LIBFABRIC
 from osu_container.proof import layout
 from osu_container.proof.loaded import LATE_LIBRARIES, PROCESS_ENDED
@@ -108,7 +108,7 @@ def _load_proof(path: str, rank: int) -> Proof:
         )
 
 
-def read_proofs(directory: str, ranks: int) -> List[Proof]:
+def read_proofs(directory: AnyPath, ranks: int) -> List[Proof]:
     """
     Return the proofs of all `ranks` ranks of a run, by rank.
 
@@ -196,7 +196,7 @@ def read_run(directory: str) -> WatchedRun:
 
 
 def wait_for_files(
-    directory: str, ranks: Optional[int] = None, seconds: float = COMPLETION_TIMEOUT
+    directory: AnyPath, ranks: Optional[int] = None, seconds: float = COMPLETION_TIMEOUT
 ) -> None:
     """
     Wait until the files of all ranks exist and are complete, at most `seconds`.

@@ -90,7 +90,7 @@ def format_pmi(name: str, kind: str) -> str:
     )
 
 
-def format_site_pmi(site: Dict[str, Any], kind: str) -> str:
+def format_site_pmi(site: Dict[str, Any], kind: Optional[str]) -> str:
     """Return format_pmi() of the site's launcher."""
     return format_pmi(select_launcher(site), kind)
 

@@ -69,7 +69,7 @@ class Trouble:
 
 
 @dataclass(frozen=True)
-class Rule:
+class TroubleRule:
     """How a trouble is recognized."""
 
     trouble: Trouble
@@ -176,7 +176,7 @@ DEIC = (
 _LUMI_2026 = 'alazzaro/openmpi_on_ss11, LUMI-G, 2026-03'
 
 RULES = (
-    Rule(
+    TroubleRule(
         Trouble(
             'tcp',
             'TCP instead of the fast network',
@@ -195,7 +195,7 @@ RULES = (
         None,
         _find_tcp,
     ),
-    Rule(
+    TroubleRule(
         Trouble(
             'device-copy',
             'messages up to 128 B from the GPU are copied the slow way',
@@ -214,7 +214,7 @@ RULES = (
         DEVICE,
         _find_device_copy,
     ),
-    Rule(
+    TroubleRule(
         Trouble(
             'dip',
             'dip at 8 KiB',
@@ -233,7 +233,7 @@ RULES = (
         frozenset(['D D']),
         _find_dip,
     ),
-    Rule(
+    TroubleRule(
         Trouble(
             'early-rendezvous',
             'bump at 8 to 16 KiB: rendezvous begins too early',
@@ -250,7 +250,7 @@ RULES = (
         None,
         _find_early_rendezvous,
     ),
-    Rule(
+    TroubleRule(
         Trouble(
             'rccl-sockets',
             'RCCL without its plugin: sockets',

@@ -37,6 +37,7 @@ def read_details(dataset: Dataset) -> Details:
     """Return the details of a run. Raises ResultsError if its lines cannot be read."""
     details = Details()
     approaches = {entry['approach'] for entry in dataset.modules.values()} | set(dataset.names)
+    assert dataset.path, 'a run, not published figures'
     for _, entry in run_files.read_entries(dataset.path)[0]:
         if entry['kind'] != 'measurement' or entry['approach'] not in approaches:
             continue
