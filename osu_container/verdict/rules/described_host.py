@@ -146,7 +146,7 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
             )
         )
     for library in list_process_host_libraries(trial):
-        gaps = host.list_unknown_facts(library.facts.path)
+        path, gaps = library.facts.path, host.list_unknown_facts(library.facts.path)
         image_libraries = [
             (name, other)
             for name, other in (
@@ -159,19 +159,17 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
             if is_unknown and other.facts.verdef:
                 unknown_versions.append(
                     (
-                        library.facts.path,
+                        path,
                         'versions of ' + name,
-                        'it is unknown which versions of %s of the image %s needs'
-                        % (name, library.facts.path),
+                        'it is unknown which versions of %s of the image %s needs' % (name, path),
                     )
                 )
             elif 'undefined' in gaps and (is_unknown or not other.facts.verdef):
                 unknown_versions.append(
                     (
-                        library.facts.path,
+                        path,
                         'symbols of ' + name,
-                        'it is unknown which symbols of %s of the image %s needs'
-                        % (name, library.facts.path),
+                        'it is unknown which symbols of %s of the image %s needs' % (name, path),
                     )
                 )
         users = (
@@ -186,11 +184,11 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
         if users:
             unknown_versions.append(
                 (
-                    library.facts.path,
+                    path,
                     'versions that it defines',
                     'it is unknown which versions %s defines; %s needs %s'
                     % (
-                        library.facts.path,
+                        path,
                         users[0].facts.path,
                         ', '.join(
                             sort_versions(users[0].facts.verneed[library.facts.soname or ''])

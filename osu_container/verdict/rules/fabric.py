@@ -155,21 +155,15 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
     if find_network_layer(trial) != UCX or kind == 'Ethernet':
         return
     problem, mpi = find_ucx_problem(trial), find_loaded_mpi(trial)
-    if network['ucx']['value'] is None:
+    works = network['ucx']['value']
+    if works is None or works is False and not trial.approach['requires']:
         yield make_finding(
-            'unknown',
+            'unknown' if works is None else 'works slowly',
             'MPI sends over UCX: %s' % network['ucx']['why'],
             [(find_mpi_path(trial), 'over UCX')],
             'use an MPI over libfabric, with the provider %s' % trial.site['provider']['value'],
         )
-    elif network['ucx']['value'] is False and not trial.approach['requires']:
-        yield make_finding(
-            'works slowly',
-            'MPI sends over UCX, and %s' % network['ucx']['why'],
-            [(find_mpi_path(trial), 'over UCX')],
-            'use an MPI over libfabric, with the provider %s' % trial.site['provider']['value'],
-        )
-    elif network['ucx']['value'] and problem:
+    elif works and problem:
         yield make_finding(
             'works slowly',
             'MPI sends over UCX, but UCX cannot use the %s cards: %s' % (kind, problem[0]),
@@ -178,7 +172,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
             if mpi and mpi.origin == 'image'
             else 'use approach pure with an image whose MPI has UCX',
         )
-    elif network['ucx']['value'] and may_bypass_ucx(trial, compute_module_values(trial)):
+    elif works and may_bypass_ucx(trial, compute_module_values(trial)):
         yield make_finding(
             'unknown',
             'Open MPI selects UCX by default only on Mellanox cards, and this site has %s'
@@ -257,17 +251,14 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
         remedy = "check the site: `osu-container discover` reports this host's providers"
     if parts <= set(providers or []):
         return
+    listed = ', '.join(providers or ()) or 'none'
+    evidence = [(library.facts.path, 'libfabric %s, providers %s' % (version, listed))]
     if parts <= set(fabric.get('files', {})) | set(providers or []):
         yield make_finding(
             'unknown',
             "%s (%s) has no provider %s, and it is unknown whether it loads the image's "
             "file for that provider" % (format_library_name(library), version, provider),
-            [
-                (
-                    library.facts.path,
-                    'libfabric %s, providers %s' % (version, ', '.join(providers or ()) or 'none'),
-                )
-            ],
+            evidence,
             remedy,
         )
         return
@@ -277,13 +268,8 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
         yield make_finding(
             'fails',
             '%s (%s) has no provider %s, which FI_PROVIDER requests; its providers are %s'
-            % (format_library_name(library), version, provider, ', '.join(providers) or 'none'),
-            [
-                (
-                    library.facts.path,
-                    'libfabric %s, providers %s' % (version, ', '.join(providers) or 'none'),
-                )
-            ],
+            % (format_library_name(library), version, provider, listed),
+            evidence,
             remedy,
         )
     elif (
@@ -641,19 +627,12 @@ def check_cxi_fork_safe(trial: Trial) -> Iterator[Finding]:
     ]
     if not names or find_provider(trial) != 'cxi':
         return
-    if not any(resolve_process_variable(trial.container.environment, name) for name in names):
-        yield make_finding(
-            NOTE,
-            'the image sets %s, which the module unsets: it would slow device messages '
-            'of up to 128 bytes from 2.5 to 21 microseconds' % ' and '.join(names),
-            [(trial.image.path, ' and '.join(names))],
-            'remove it from the image',
-        )
-    else:
-        yield make_finding(
-            'works slowly',
-            'the image sets %s, which slows device messages of up to 128 bytes from 2.5 '
-            'to 21 microseconds' % ' and '.join(names),
-            [(trial.image.path, ' and '.join(names))],
-            'remove it from the image; =0 does not disable it',
-        )
+    is_set = any(resolve_process_variable(trial.container.environment, name) for name in names)
+    listed = ' and '.join(names)
+    yield make_finding(
+        'works slowly' if is_set else NOTE,
+        'the image sets %s, which %s device messages of up to 128 bytes from 2.5 to 21 microseconds'
+        % (listed, 'slows' if is_set else 'the module unsets: it would slow'),
+        [(trial.image.path, listed)],
+        'remove it from the image; =0 does not disable it',
+    )

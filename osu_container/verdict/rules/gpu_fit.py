@@ -335,13 +335,14 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             'run nvidia-smi in the container, which shows whether it works; else use an '
             'image with an older CUDA',
         )
+    evidence = [(trial.image.path, 'CUDA ' + release)]
     needed = OLDEST_DRIVERS.get(numbers[0])
     if needed is None and numbers[0] > max(OLDEST_DRIVERS):
         yield make_finding(
             'unknown',
             'cannot tell which driver CUDA %s of the image needs; the site has %s'
             % (release, fact['value']),
-            [(trial.image.path, 'CUDA ' + release)],
+            evidence,
             "see NVIDIA's table: docs.nvidia.com/deploy/cuda-compatibility",
         )
     elif needed and branch < needed:
@@ -350,7 +351,7 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             'CUDA %s of the image needs driver %d or newer, but the site has %s: '
             'programs that use a GPU fail with error 35 (cudaErrorInsufficientDriver)'
             % (release, needed, fact['value']),
-            [(trial.image.path, 'CUDA ' + release)],
+            evidence,
             'use an image with CUDA %d or older; programs on host memory may work (eb '
             '--force)' % (numbers[0] - 1),
         )
@@ -362,6 +363,6 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             'CUDA %s of the image is newer than driver %s: code that the driver must '
             'compile (PTX) fails with error 222, all other code runs'
             % (release, fact['value'] if not libcuda else libcuda[1]),
-            [(trial.image.path, 'CUDA ' + release)],
+            evidence,
             'build the programs for %s, so that they need no PTX' % trial.site['gpu']['value'],
         )

@@ -31,6 +31,7 @@ from osu_container.verdict.rules.questions import (
     find_provider,
     find_provider_variable,
     format_library,
+    shorten_names,
     uses_libfabric,
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
@@ -150,14 +151,11 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     )
     names = list_ambiguous_libraries(trial)
     if path and names:
-        listed = ', '.join(names[:5]) + (
-            ' and %d more' % (len(names) - 5) if len(names) > 5 else ''
-        )
         yield make_finding(
             'unknown',
             'cannot evaluate the LD_LIBRARY_PATH of the image (%s: %s), and the image '
             'has %s in several folders, or outside the evaluated part of the path'
-            % (path.location, path.reason, listed),
+            % (path.location, path.reason, shorten_names(names)),
             _list_evidence('LD_LIBRARY_PATH', path),
             'set it in the image with `export LD_LIBRARY_PATH=/folder:$LD_LIBRARY_PATH`; '
             'after a run `osu-container proof` reports what it loaded',
@@ -449,10 +447,8 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     """FI_PROVIDER of the image, which wins over the module's, reaches other nodes."""
     if find_network_layer(trial) != LIBFABRIC:
         return
-    module_value, variable = (
-        compute_module_values(trial).get('FI_PROVIDER'),
-        find_provider_variable(trial),
-    )
+    module_values, variable = compute_module_values(trial), find_provider_variable(trial)
+    module_value = module_values.get('FI_PROVIDER')
     environment = trial.container.environment
     if (
         variable
@@ -461,7 +457,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
         and (environment.default in (None, UNSET))
     ):
         return
-    location = (variable or trial.container.environment.variables['FI_PROVIDER']).location or ''
+    location = (variable or environment.variables['FI_PROVIDER']).location or ''
     provider = trial.site['provider']['value']
     remedy = (
         'remove it from the image, or export APPTAINERENV_FI_PROVIDER=%s, which wins '
@@ -480,14 +476,15 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
             else 'FI_PROVIDER=' + variable.value,
         )
     ]
+    chosen = find_provider(trial)
     included = None
     if (trial.mpi or {}).get('family') == 'Open MPI' and resolve_variable(
-        trial, 'OMPI_MCA_pml', compute_module_values(trial)
+        trial, 'OMPI_MCA_pml', module_values
     ) == 'cm':
         included = resolve_variable(
-            trial, 'OMPI_MCA_opal_common_ofi_provider_include', compute_module_values(trial)
+            trial, 'OMPI_MCA_opal_common_ofi_provider_include', module_values
         )
-    if find_provider(trial) is None:
+    if chosen is None:
         yield make_finding(
             'unknown',
             "%s, instead of the module's FI_PROVIDER=%s: no file shows which provider "
@@ -495,7 +492,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
             evidence,
             remedy,
         )
-    elif included and not set(split_provider(find_provider(trial) or '')) & set(
+    elif included and not set(split_provider(chosen or '')) & set(
         split_provider(included.replace(',', ';'))
     ):
         yield make_finding(
@@ -504,10 +501,8 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
             evidence,
             remedy,
         )
-    elif find_provider(trial) not in [
-        fact['value'] for fact in resolve_network(trial.site)[1]['providers']
-    ]:
-        slow = find_provider(trial) in _ETHERNET_PROVIDERS
+    elif chosen not in [fact['value'] for fact in resolve_network(trial.site)[1]['providers']]:
+        slow = chosen in _ETHERNET_PROVIDERS
         yield make_finding(
             'works slowly' if slow else 'unknown',
             "%s, which wins over the module's %s%s"

@@ -5,7 +5,7 @@ Rules on what ld.so does: libraries, symbol versions, symbols, and which librari
 import posixpath
 import re
 from collections import OrderedDict
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from osu_container.image.environment import resolve_process_variable
 from osu_container.image.loader import (
@@ -29,6 +29,7 @@ from osu_container.verdict.rules.questions import (
     format_library,
     list_called_functions,
     may_offer_unknown_symbols,
+    shorten_names,
     sort_versions,
 )
 from osu_container.verdict.trial import DRIVER_LIBRARY, Container, Trial, map_opened_names
@@ -218,6 +219,18 @@ def _list_processes(trial: Trial) -> List[Process]:
     )
 
 
+def _report_missing(
+    trial: Trial, name: str, requester: Optional[LoadedFile], problem: str, remedy: str
+) -> Finding:
+    return make_finding(
+        'fails',
+        '%s needs %s, %s'
+        % (format_library(requester) if requester else 'the process', name, problem),
+        [(requester.facts.path if requester else trial.image.path, 'needs ' + name)],
+        remedy,
+    )
+
+
 @rule('missing library', source='ld.so(8)', facts=('host',), needs_process=True)
 def missing_library(trial: Trial) -> Iterator[Finding]:
     """
@@ -225,7 +238,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
 
     NVIDIA's driver always comes from the host.
     """
-    seen = set()
+    seen: Set[str] = set()
     for name, requester in [
         pair
         for process in _list_processes(trial)
@@ -233,15 +246,11 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
         if DRIVER_LIBRARY.match(pair[0])
     ]:
         if find_gpu_maker(trial.site) != 'NVIDIA' and name not in seen:
-            yield make_finding(
-                'fails',
-                "%s, which belongs to NVIDIA's driver, and this site has no NVIDIA GPU"
-                % (
-                    '%s needs %s' % (format_library(requester), name)
-                    if requester
-                    else 'the process needs %s' % name
-                ),
-                [(requester.facts.path if requester else trial.image.path, 'needs ' + name)],
+            yield _report_missing(
+                trial,
+                name,
+                requester,
+                "which belongs to NVIDIA's driver, and this site has no NVIDIA GPU",
                 'use an image without CUDA, or one whose MPI opens the driver only on demand '
                 '(Open MPI)',
             )
@@ -266,15 +275,11 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
         )
     for name, requester in [pair for process in _list_processes(trial) for pair in process.missing]:
         if name not in seen:
-            yield make_finding(
-                'fails',
-                '%s, which is not on the library path in the container'
-                % (
-                    '%s needs %s' % (format_library(requester), name)
-                    if requester
-                    else 'the process needs %s' % name
-                ),
-                [(requester.facts.path if requester else trial.image.path, 'needs ' + name)],
+            yield _report_missing(
+                trial,
+                name,
+                requester,
+                'which is not on the library path in the container',
                 'install it in the image, or add its folder to LD_LIBRARY_PATH of the image',
             )
 
@@ -330,11 +335,6 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
         )
 
 
-def _shorten_names(names: Sequence[str]) -> str:
-    """Return the first five names as a text, with the number of the others."""
-    return ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
-
-
 @rule(
     'undefined symbol',
     source='ld.so(8), lazy binding; Python, sys.setdlopenflags(): RTLD_NOW',
@@ -356,7 +356,7 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
     for library, symbols in by_library.values():
         is_immediate = bind_now or any(immediate for _, immediate in symbols)
         names = [symbol for symbol, _ in symbols]
-        listed = _shorten_names(names)
+        listed = shorten_names(names)
         yield make_finding(
             'fails' if is_immediate else 'unknown',
             '%s needs %s, which no library of the process defines%s'

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from osu_container.image.closure import GLIBC_SONAMES
 from osu_container.image.environment import Variable, resolve_process_variable
@@ -25,6 +25,11 @@ def format_library_name(library: LoadedFile) -> str:
         library.origin,
         library.facts.soname or posixpath.basename(library.path),
     )
+
+
+def shorten_names(names: Sequence[str]) -> str:
+    """Return the first five names as a text, with the number of the others."""
+    return ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
 
 
 def sort_versions(versions: Iterable[str]) -> List[str]:
