@@ -42,7 +42,7 @@ latency = f'{common.PYTHON_PREFIX}/bin/osu_latency'
 Stage0 += common.add_header(USERARG['name'], osu)
 
 # Build stage. A Dockerfile names the base image, a definition file its SIF.
-start = base_image['image'] if common.is_singularity_format() else base
+start = f'sources/{base}.sif' if common.is_singularity_format() else base
 Stage0 += common.start_stage('build', start, base_image['distro'], 'localimage')
 Stage0 += common.install_packages(
     'python3',

@@ -18,13 +18,10 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from osu_container.base import outputs
 from osu_container.base.files import require_own_folder
+from osu_container.base.places import PROJECT
 from osu_container.build import ImageBuildError, fetch
 from osu_container.build.catalogue import (
     IMAGES,
-    PROJECT,
-    RECIPE_VERSION,
-    SOURCES,
-    compute_sha256,
     find_command,
     format_path,
     load_recipe,
@@ -32,6 +29,8 @@ from osu_container.build.catalogue import (
 )
 from osu_container.build.installed import list_packages, unpack_image
 from osu_container.build.progress import print_progress, run
+from osu_container.build.recipes.versions import RECIPE_VERSION, SOURCES
+from osu_container.image.libraries import compute_sha256
 from osu_container.image.sif import ImageError as SifError
 from osu_container.install.image_build import read_sha256_file
 
@@ -240,7 +239,7 @@ class Build:
             new = Path(beside) / self.sif.name
             self.build_sif(new, Path(work))
             total, packages = compute_sha256(new), list_packages(new, Path(work) / 'dpkg')
-            os.replace(str(new), str(self.sif))
+            new.replace(self.sif)
         outputs.replace_file(f'{self.sif}.sha256', f"{total}  {self.sif.name}\n")
         built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
         outputs.replace_file(

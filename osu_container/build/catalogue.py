@@ -12,31 +12,11 @@ from osu_container.base.files import read_json
 from osu_container.base.places import PROJECT, STATE
 from osu_container.build import ImageBuildError
 from osu_container.build.recipes.images import (
-    FAMILIES,
     IMAGES,
     RENDERED,
     name_rendered_recipe,
     render_recipe,
 )
-from osu_container.build.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
-from osu_container.image.libraries import compute_sha256
-
-__all__ = [
-    'DEBIAN',
-    'DEFAULT_DEBIAN',
-    'FAMILIES',
-    'IMAGES',
-    'PROJECT',
-    'RECIPE_VERSION',
-    'SOURCES',
-    'find_command',
-    'select_named_images',
-    'read_build_record',
-    'load_recipe',
-    'compute_sha256',
-    'format_path',
-    'get_image_state',
-]
 
 
 def format_path(path: Union[str, Path]) -> str:

@@ -12,14 +12,14 @@ from osu_container.base.places import PROJECT, STATE
 from osu_container.base.terminal import escape_line
 from osu_container.build import ImageBuildError
 from osu_container.build.catalogue import (
-    FAMILIES,
     IMAGES,
-    SOURCES,
     format_path,
     get_image_state,
     load_recipe,
     select_named_images,
 )
+from osu_container.build.recipes.images import FAMILIES
+from osu_container.build.recipes.versions import SOURCES
 
 EPILOG = """
 NAME is the name of an image (osu-container image list), a family such as workstation, or a pattern such as '*5.0.2*'.

@@ -17,14 +17,10 @@ from typing import Any, Dict, Iterable, List, Optional
 from osu_container.base import outputs
 from osu_container.base.places import STATE
 from osu_container.build import ImageBuildError
-from osu_container.build.catalogue import (
-    DEBIAN,
-    DEFAULT_DEBIAN,
-    SOURCES,
-    compute_sha256,
-    find_command,
-)
+from osu_container.build.catalogue import find_command
 from osu_container.build.progress import print_progress, run
+from osu_container.build.recipes.versions import DEBIAN, DEFAULT_DEBIAN, SOURCES
+from osu_container.image.libraries import compute_sha256
 
 #: Folders below a source path in which EasyBuild searches for the archive of the benchmarks
 EASYBUILD_FOLDERS = ('', 'o/osu-native', 'o/OSU-Micro-Benchmarks')
@@ -228,7 +224,7 @@ def _find_shared_tmpdir() -> str:
     folders = [tempfile.gettempdir(), '/tmp', '/var/tmp']
     for folder in map(Path, folders):
         path = folder.resolve()
-        if os.access(str(path), os.W_OK) and all(
+        if os.access(path, os.W_OK) and all(
             each.stat().st_mode & 0o001 for each in (path, *path.parents)
         ):
             return str(folder)
@@ -293,7 +289,7 @@ def make_debian_base(release: str, work: Path, log: Path) -> Path:
             log,
         )
         try:
-            os.rename(str(unpacked), str(base))
+            unpacked.rename(base)
         except OSError:  # if another build was faster
             if not base.exists():
                 raise

@@ -100,7 +100,7 @@ def source(tmp_path, monkeypatch):
 
     def put(**changes):
         monkeypatch.setitem(
-            catalogue.SOURCES,
+            fetch.SOURCES,
             'x',
             {
                 'name': 'x',
@@ -153,8 +153,8 @@ def test_unexpected_source_is_an_error(source, tmp_path, there, changes, message
 @pytest.fixture
 def choose_programs(tmp_path, monkeypatch):
     """Function (options) that chooses the programs of an image; the real archive holds one x."""
-    monkeypatch.setitem(catalogue.SOURCES['osu'], 'sha256', hashlib.sha256(b'x').hexdigest())
-    monkeypatch.setitem(catalogue.SOURCES['osu'], 'url', 'http://127.0.0.1:9/osu.tar.gz')
+    monkeypatch.setitem(fetch.SOURCES['osu'], 'sha256', hashlib.sha256(b'x').hexdigest())
+    monkeypatch.setitem(fetch.SOURCES['osu'], 'url', 'http://127.0.0.1:9/osu.tar.gz')
 
     def choose(name=NAME, **options):
         made = image_build.Build(
@@ -183,7 +183,7 @@ def test_missing_archive_selects_the_mpi4py_ports(choose_programs):
 def test_archive_in_source_path_selects_c_programs(choose_programs, tmp_path, folder):
     place = tmp_path / 'my sources' / folder
     place.mkdir(parents=True)
-    file = catalogue.SOURCES['osu']['file']
+    file = fetch.SOURCES['osu']['file']
     (place / file).write_text('x')
     made = choose_programs(sourcepath=(tmp_path, tmp_path / 'nowhere', tmp_path / 'my sources'))
     assert (made.kind, made.osu, made.archive) == ('c', f'{RELEASE} C', place / file)
@@ -214,10 +214,10 @@ def test_image_for_python_does_not_need_the_c_programs(choose_programs, osu, kin
 
 
 def test_damaged_archive_is_an_error(choose_programs, tmp_path):
-    (tmp_path / catalogue.SOURCES['osu']['file']).write_text('y')
+    (tmp_path / fetch.SOURCES['osu']['file']).write_text('y')
     with pytest.raises(ImageBuildError, match=SUMS):
         choose_programs()
-    assert (tmp_path / catalogue.SOURCES['osu']['file']).read_text() == 'y'
+    assert (tmp_path / fetch.SOURCES['osu']['file']).read_text() == 'y'
 
 
 # What builds

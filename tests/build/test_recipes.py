@@ -14,15 +14,17 @@ from pathlib import Path
 import pytest
 
 from osu_container.build import ImageBuildError
-from osu_container.build.catalogue import FAMILIES, IMAGES, SOURCES, load_recipe
+from osu_container.build.catalogue import IMAGES, load_recipe
 from osu_container.build.recipes.common import OSU_LINK_COMMANDS, PACKED
 from osu_container.build.recipes.images import (
     CHECKED_IN_RECIPES,
+    FAMILIES,
     RECIPES,
     RENDERED,
     list_recipe_files,
     render_recipe,
 )
+from osu_container.build.recipes.versions import SOURCES
 from osu_container.check.examination import read_published_table as published_rows
 from osu_container.data.sites import SITES
 from tests.helpers.machine import PROJECT, run

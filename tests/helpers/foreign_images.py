@@ -29,7 +29,7 @@ import pip
 from pip._vendor import certifi
 
 from osu_container.build import fetch
-from osu_container.build.catalogue import DEFAULT_DEBIAN, SOURCES
+from osu_container.build.recipes.versions import DEFAULT_DEBIAN, SOURCES
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, STATE, compile_library, run
 

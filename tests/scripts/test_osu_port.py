@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.bench.results import osu_output
-from osu_container.build import catalogue, fetch
+from osu_container.build import fetch
 from osu_container.install.native import BUILTIN_PORTS
 from tests.helpers.machine import PROJECT
 
@@ -307,7 +307,7 @@ def list_sources(*keys):
     fetch.download_sources(
         list(keys), PROJECT / 'sources', PROJECT / '.workstation' / 'log' / 'image-fetch.log'
     )
-    return [PROJECT / 'sources' / catalogue.SOURCES[key]['file'] for key in keys]
+    return [PROJECT / 'sources' / fetch.SOURCES[key]['file'] for key in keys]
 
 
 def make_real_prefix(folder, names):

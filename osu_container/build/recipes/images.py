@@ -181,6 +181,11 @@ def _describe_current_images() -> Iterator[Entry]:
         )
 
 
+def list_part_sources(parts: Dict[str, List[str]]) -> List[str]:
+    """Return the source keys of parts ({path in the image: source keys})."""
+    return [key for keys in parts.values() for key in keys]
+
+
 # --- Alps ---
 
 ALPS_CUDA = '12.8.1'
@@ -201,7 +206,7 @@ ALPS_PARTS = {
 }
 
 
-ALPS_SOURCES = [key for parts in ALPS_PARTS.values() for keys in parts.values() for key in keys]
+ALPS_SOURCES = [key for parts in ALPS_PARTS.values() for key in list_part_sources(parts)]
 
 
 def _describe_alps_image() -> Entry:
@@ -217,11 +222,6 @@ def _describe_alps_image() -> Entry:
 
 
 # ---- any Linux machine
-
-
-def list_part_sources(parts: Dict[str, List[str]]) -> List[str]:
-    """Return the source keys of parts ({path in the image: source keys})."""
-    return [key for keys in parts.values() for key in keys]
 
 
 def _describe_variants(
@@ -434,8 +434,6 @@ MPI4PY_BASES: Dict[str, Dict[str, Any]] = {
     },
     **dict(_describe_lumi_base(rocm, libcxi) for rocm in STACKS for libcxi in ('no', 'yes')),
 }
-for _name, _facts in MPI4PY_BASES.items():
-    _facts['image'] = f'sources/{_name}.sif'
 
 
 def name_mpi4py_image(base: str, cupy: str = 'none') -> str:
@@ -478,8 +476,9 @@ def _describe_mpi4py_image(base: str, cupy: str = 'none') -> Entry:
     }
 
 
-IMAGES: Dict[str, Dict[str, Any]] = dict(
-    [
+IMAGES: Dict[str, Dict[str, Any]] = {
+    name: {'published': None, 'fails': '', 'unbuilt': '', 'compiles_mpi': False, **entry}
+    for name, entry in [
         *_describe_published_images(),
         *_describe_current_images(),
         _describe_alps_image(),
@@ -515,15 +514,7 @@ IMAGES: Dict[str, Dict[str, Any]] = dict(
             if facts.get('rocm')
         ),
     ]
-)
-for _entry in IMAGES.values():
-    for _key, _value in (
-        ('published', None),
-        ('fails', ''),
-        ('unbuilt', ''),
-        ('compiles_mpi', False),
-    ):
-        _entry.setdefault(_key, _value)
+}
 
 FAMILIES = {
     'lumi': "LUMI: MI250X and Slingshot 11, MPICH from source",
