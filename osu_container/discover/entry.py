@@ -263,7 +263,7 @@ class _EntryBuilder:
         }
 
     def describe_native_build(self, target: str) -> Dict[str, Any]:
-        """Return the settings of a native build; target: architecture of the GPUs, '' without GPUs."""
+        """Return the settings of a native build; target: GPU architecture, '' without GPUs."""
         survey, host, libmpi = (
             self.survey,
             self.survey.host,
@@ -300,7 +300,7 @@ class _EntryBuilder:
         return BASES['plain']['native']
 
     def describe_cray_build(self, libmpi: str, target: str) -> Dict[str, Any]:
-        """Return the settings of a native build with Cray's compiler drivers and the loaded modules."""
+        """Return the settings of a native build with Cray's compilers and the loaded modules."""
         survey, cuda = self.survey, target.startswith('sm_')
         gtl = 'libraries.libmpi_gtl_' + ('cuda' if cuda else 'hsa')
         gtl = os.path.basename(survey.get_value(gtl, '')) if target else ''
@@ -387,7 +387,7 @@ def _find_node_problem(survey: 'Survey', approach: Dict[str, Any]) -> Optional[s
 
 
 def select_easyconfig(system: Dict[str, Any]) -> Optional[str]:
-    """Return the easyconfig to install from the results of discover_system(), None without any."""
+    """Return the easyconfig to install, from the results of discover_system(), or None."""
     installable = [approach for approach, problem in system['approaches'] if problem is None]
     default = system['site'].get(
         'default_approach', BASES[system['site']['based_on']].get('default_approach', {})

@@ -75,7 +75,7 @@ class SurveyedHost:
             self.remarks.append(text)
 
     def list_names(self, folder: str) -> List[str]:
-        """Return the sorted names in a folder, [] without it; an unreadable folder becomes a remark."""
+        """Return the sorted names in a folder, [] if it does not exist or cannot be read."""
         try:
             return sorted(os.listdir(self.add_root(folder)))
         except OSError as err:
@@ -94,7 +94,7 @@ class SurveyedHost:
         return os.path.exists(self.add_root(path))
 
     def list_matching_paths(self, pattern: str) -> List[str]:
-        """Return the paths that match a pattern; an unreadable folder before its * becomes a remark."""
+        """Return the paths that match a pattern."""
         if '*' in pattern:
             self.list_names(pattern.split('*')[0].rpartition('/')[0] or '/')
         return sorted(self.strip_root(path) for path in glob.glob(self.add_root(pattern)))

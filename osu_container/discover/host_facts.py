@@ -260,7 +260,7 @@ class DescribedHost:
         return path
 
     def exists(self, path: str) -> bool:
-        """Return whether the description has the file; is_described() tells whether a file may exist."""
+        """Return whether the description has the file; undescribed files may still exist."""
         return path in self.files
 
     is_file = exists

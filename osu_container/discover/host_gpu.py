@@ -1,10 +1,14 @@
-"""Looking for GPUs, ROCm or CUDA, and the GPU transport layer of Cray MPICH."""
+"""Survey GPUs, ROCm or CUDA, and the GPU transport layer of Cray MPICH."""
 
 import re
+from typing import TYPE_CHECKING, List, Optional, Tuple
 
-from osu_container.discover.host import sort_newest_first
+from osu_container.discover.host import SurveyedHost, sort_newest_first
 
-#: Model of an NVIDIA GPU, as it is in the driver's text -> its architecture
+if TYPE_CHECKING:
+    from osu_container.discover.survey import Survey
+
+#: (model of an NVIDIA GPU in the driver's text, its architecture)
 NVIDIA = (
     ('A100', 'sm_80'),
     ('H100', 'sm_90'),
@@ -16,8 +20,8 @@ NVIDIA = (
 )
 
 
-def survey_gpus(survey):
-    """Which GPUs there are."""
+def survey_gpus(survey: 'Survey') -> None:
+    """Add the driver and the architecture of the GPUs."""
     host = survey.host
     models = ' '.join(
         host.read_text('/proc/driver/nvidia/gpus/%s/information' % name)
@@ -33,8 +37,9 @@ def survey_gpus(survey):
                 for name, target in NVIDIA
                 if name in models
             ),
-            ('', '', ''),
+            None,
         )
+        or ('', '', '')
     )
     survey.nvidia = bool(models or target.startswith('sm_'))
     survey.amd = target.startswith('gfx')
@@ -48,50 +53,48 @@ def survey_gpus(survey):
     elif survey.cray:
         survey.add_missing(
             'GPUs',
-            "treated as a system without GPUs; login nodes often have none: look on a GPU node, or "
+            "the site has no GPUs, although login nodes often lack them: run discover on a GPU node, or "
             "load craype-accel-...",
         )
 
 
-def _find_kfd_architecture(host):
-    """
-    Return (architecture, source, evidence) of AMD's GPUs as the kernel names them, None without.
-    """
+def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
+    """Return (architecture, source, evidence) of AMD's GPUs from the kernel, or None."""
     versions = set()
     for node in host.list_names('/sys/class/kfd/kfd/topology/nodes'):
-        found = re.search(
+        match = re.search(
             r'^gfx_target_version (\d+)$',
             host.read_text('/sys/class/kfd/kfd/topology/nodes/%s/properties' % node),
             re.M,
         )
-        number = int(found.group(1)) if found else 0
+        number = int(match.group(1)) if match else 0
         if number:
             versions.add('gfx%d%x%x' % (number // 10000, number // 100 % 100, number % 100))
     return (sorted(versions)[0], '/sys/class/kfd/kfd/topology', 'measured') if versions else None
 
 
-def _find_module_architecture(host):
-    """
-    Return (architecture, source, evidence) by the loaded module craype-accel-..., None without.
-    """
-    found = re.match(r'(?:amd_(gfx\w+)|nvidia(\d+))$', host.get_variable('CRAY_ACCEL_TARGET'))
-    return found and (
-        found.group(1) or 'sm_' + found.group(2),
-        'CRAY_ACCEL_TARGET, by the loaded module craype-accel-...; no GPU was seen on this node',
-        'derived',
+def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
+    """Return (architecture, source, evidence) by the loaded craype-accel module, or None."""
+    match = re.match(r'(?:amd_(gfx\w+)|nvidia(\d+))$', host.get_variable('CRAY_ACCEL_TARGET'))
+    return (
+        (
+            match.group(1) or 'sm_' + match.group(2),
+            'CRAY_ACCEL_TARGET of the loaded module craype-accel-...; this node has no GPU',
+            'derived',
+        )
+        if match
+        else None
     )
 
 
-def _find_nvidia_architecture(survey):
-    """
-    Return (architecture, source, evidence) of the first GPU that nvidia-smi names, None without.
-    """
-    found = re.search(r',\s*(\d+)\.(\d+)\s*$', survey.get_command_output('nvidia'), re.M)
-    return found and ('sm_' + ''.join(found.groups()), '`nvidia-smi`', 'measured')
+def _find_nvidia_architecture(survey: 'Survey') -> Optional[Tuple[str, str, str]]:
+    """Return (architecture, source, evidence) of nvidia-smi's first GPU, None without one."""
+    match = re.search(r',\s*(\d+)\.(\d+)\s*$', survey.get_command_output('nvidia'), re.M)
+    return ('sm_' + ''.join(match.groups()), '`nvidia-smi`', 'measured') if match else None
 
 
-def survey_rocm(survey):
-    """ROCm's two libraries, of one release."""
+def survey_rocm(survey: 'Survey') -> None:
+    """Add ROCm's two libraries, of one release."""
     host = survey.host
     folders = [
         (host.get_variable(name).rstrip('/'), name)
@@ -121,20 +124,18 @@ def survey_rocm(survey):
                 opened_as=['libamdhip64.so'],
             ):
                 survey.add_missing(
-                    'libamdhip64', "bind: the GPU transport layer has no HIP of the host"
+                    'libamdhip64',
+                    "with bind, the GPU transport layer has no HIP runtime of the host",
                 )
             return
     if survey.amd:
         survey.add_missing(
-            'ROCm', "bind cannot give buffers in GPU memory to Cray MPICH: load the module rocm"
+            'ROCm', "with bind, Cray MPICH cannot use buffers in GPU memory: load the module rocm"
         )
 
 
-def _list_versioned_libraries(host, stem, source):
-    """
-    Return [(path, source)] of the libraries stem.so.NUMBER (stem: path, which may hold *), the
-    newest first.
-    """
+def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> List[Tuple[str, str]]:
+    """Return (path, source) of libraries stem.so.NUMBER, the newest first; stem may hold *."""
     return [
         (path, source)
         for path in sort_newest_first(host.list_matching_paths(stem + '.so.*'))
@@ -142,37 +143,38 @@ def _list_versioned_libraries(host, stem, source):
     ]
 
 
-def survey_cuda(survey):
+def survey_cuda(survey: 'Survey') -> None:
     """
-    CUDA's runtime, which Cray's GPU transport layer needs; the driver's library comes with the
-    container runtime.
+    Add CUDA's runtime, which Cray's GPU transport layer needs.
+
+    The container runtime provides the driver's library.
     """
     host = survey.host
-    found = [
-        one
+    candidates = [
+        candidate
         for name in ('CUDA_HOME', 'CUDATOOLKIT_HOME')
         if host.get_variable(name)
-        for one in _list_versioned_libraries(
+        for candidate in _list_versioned_libraries(
             host, host.get_variable(name).rstrip('/') + '/lib64/libcudart', name
         )
     ]
     for folder in ('/usr/local/cuda*', '/opt/nvidia/hpc_sdk/*/*/cuda/*'):
-        found += _list_versioned_libraries(host, folder + '/lib64/libcudart', folder)
-    if not survey.select_library(
-        'libcudart', found, "CUDA runtime that Cray's GPU transport layer needs", 'GPU'
-    ) and (survey.nvidia):
+        candidates += _list_versioned_libraries(host, folder + '/lib64/libcudart', folder)
+    if (
+        not survey.select_library(
+            'libcudart', candidates, "CUDA runtime that Cray's GPU transport layer needs", 'GPU'
+        )
+        and survey.nvidia
+    ):
         survey.add_missing(
             'CUDA',
-            "programs for the NVIDIA GPUs need the image's, and bind cannot give buffers in GPU "
-            "memory to Cray MPICH",
+            "programs for the NVIDIA GPUs need the CUDA of the image, and with bind Cray MPICH cannot "
+            "use buffers in GPU memory",
         )
 
 
-def survey_gtl(survey):
-    """
-    Cray MPICH's GPU transport layer: of the loaded modules, else beside the libmpi that was
-    chosen.
-    """
+def survey_gtl(survey: 'Survey') -> None:
+    """Add Cray MPICH's GPU transport layer, of loaded modules, else beside the chosen libmpi."""
     host = survey.host
     folders = [
         (host.get_variable(name)[2:].rstrip('/'), name)
@@ -183,13 +185,13 @@ def survey_gtl(survey):
     folders += (
         [(release.group(1) + '/gtl/lib', 'beside the libmpi that was chosen')] if release else []
     )
-    found = [
+    paths = [
         survey.select_library(
             'libmpi_gtl_' + kind,
             [
-                one
+                candidate
                 for folder, source in folders
-                for one in _list_versioned_libraries(
+                for candidate in _list_versioned_libraries(
                     host, '%s/libmpi_gtl_%s' % (folder, kind), source
                 )
             ],
@@ -199,9 +201,9 @@ def survey_gtl(survey):
         )
         for kind, maker in (('hsa', 'AMD'), ('cuda', 'NVIDIA'))
     ]
-    if not any(found) and (survey.amd or survey.nvidia and survey.get_value('libraries.libmpi')):
+    if not any(paths) and (survey.amd or survey.nvidia and survey.get_value('libraries.libmpi')):
         survey.add_missing(
             'GTL (libmpi_gtl_...)',
-            "bind on GPU nodes ends at start (GPU support is asked for): export "
-            "MPICH_GPU_SUPPORT_ENABLED=0, or load the module cray-mpich that has it",
+            "with bind, programs on GPU nodes fail at startup because GPU support is enabled: export "
+            "MPICH_GPU_SUPPORT_ENABLED=0, or load a cray-mpich with this library",
         )

@@ -1,44 +1,45 @@
-"""
-Looking for the host's MPI and what starts its ranks: libmpi, Cray PMI, PALS, xpmem, the --mpi=
-of srun.
-"""
+"""Survey the host's MPI and its rank launch: libmpi, Cray PMI, PALS, xpmem, srun's --mpi=."""
 
 import os
 import re
 from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
-from osu_container.discover.host import sort_newest_first
+from osu_container.discover.host import SurveyedHost, sort_newest_first
+
+if TYPE_CHECKING:
+    from osu_container.discover.survey import Survey
 
 LIBMPI, LIBMPI_ABI = 'libmpi.so.12', 'libmpi_abi.so.1'
 
 
-def survey_libmpi(survey):
-    """The MPI of the MPICH ABI: Cray's folder lib-abi-mpich, else an MPICH."""
+def survey_libmpi(survey: 'Survey') -> None:
+    """Add the MPI of the MPICH ABI: Cray's folder lib-abi-mpich, else an MPICH."""
     host, loaded = survey.host, survey.host.get_variable('CRAY_MPICH_DIR').rstrip('/')
     source = (
-        'the folder of the loaded cray-mpich has no lib-abi-mpich, this one of /opt/cray/pe/mpich has'
+        'in /opt/cray/pe/mpich, because the loaded cray-mpich has no lib-abi-mpich'
         if loaded
         else 'the newest in /opt/cray/pe/mpich, gnu before others'
     )
-    found = (
+    candidates = (
         _list_loaded_cray_builds(host, loaded)
         + [(path, source) for path in _list_cray_builds(host, loaded)]
         + _list_other_mpis(survey)
     )
     path = survey.select_library(
         'libmpi',
-        found,
+        candidates,
         "the host's MPI under the soname of the MPICH ABI: programs linked with "
         "any MPICH run with it",
         'MPI',
         LIBMPI,
     )
-    # beside the other one; MPICH after 5.0 may have it alone
+    # In the folder of libmpi if there is one; releases of MPICH after 5.0 may have only this library.
     survey.select_library(
         'libmpi_abi',
         [
-            (os.path.join(os.path.dirname(place), LIBMPI_ABI), source)
-            for place, source in ([(path, 'the folder of libmpi')] if path else found)
+            (os.path.join(os.path.dirname(candidate), LIBMPI_ABI), source)
+            for candidate, source in ([(path, 'the folder of libmpi')] if path else candidates)
         ],
         "the host's MPI under the soname of MPI 5's standard ABI, for programs linked with that",
         'MPI',
@@ -47,19 +48,22 @@ def survey_libmpi(survey):
     if not path:
         survey.add_missing(
             LIBMPI,
-            "bind and native cannot be installed; pure, hybrid and opensource do not need it. Load "
-            "the module of an MPICH, or of the vendor's MPI, and look again",
+            "bind and native cannot be installed, unlike pure, hybrid and opensource: load the module "
+            "of an MPICH or of the vendor's MPI, and run discover again",
         )
         return
-    inner, outer = survey.format_library_release('libmpi'), re.search(r'/pe/mpich/([\d.]+)/', path)
-    if not inner.startswith(
-        'Cray MPICH' if outer else ('MPICH', 'Intel MPI', 'Cray MPICH', 'MVAPICH')
+    release, path_release = (
+        survey.format_library_release('libmpi'),
+        re.search(r'/pe/mpich/([\d.]+)/', path),
+    )
+    if not release.startswith(
+        'Cray MPICH' if path_release else ('MPICH', 'Intel MPI', 'Cray MPICH', 'MVAPICH')
     ):
-        host.add_remark("%s says that it is %s" % (path, inner or 'nothing'))
+        host.add_remark("the library %s is of %s" % (path, release or 'an unknown MPI'))
 
 
-#: Place below /opt/host-mpi -> where an installation has it, from the folder of libmpi: upstream's,
-#: then Debian's
+#: Folder below /opt/host-mpi -> patterns of its files, relative to the folder of libmpi: of an
+#: upstream installation, then of Debian
 _PARTS = OrderedDict(
     [
         ('etc', ['../etc/openmpi-mca-params.conf', '/etc/openmpi/openmpi-mca-params.conf']),
@@ -70,25 +74,25 @@ _PARTS = OrderedDict(
 )
 
 
-def survey_open_mpi(survey):
-    """The host's Open MPI, for images whose MPI that is, with the folders of its plug-ins."""
+def survey_open_mpi(survey: 'Survey') -> None:
+    """Add the host's Open MPI, for images with Open MPI, and the folders of its plugins."""
     host, soname = survey.host, 'libmpi.so.40'
-    found = [
+    candidates = [
         ('%s/lib/%s' % (host.get_variable(name).rstrip('/'), soname), name)
         for name in ('EBROOTOPENMPI', 'MPI_HOME')
         if host.get_variable(name)
     ]
-    found += [
+    candidates += [
         ('%s/%s' % (folder, soname), 'LD_LIBRARY_PATH')
         for folder in host.list_variable_folders('LD_LIBRARY_PATH')
     ]
-    found += [
-        (path, 'looked in /opt')
+    candidates += [
+        (path, 'in /opt')
         for path in sort_newest_first(host.list_matching_paths('/opt/openmpi/*/lib/' + soname))
     ]
     path = survey.select_library(
         'libompi',
-        found + survey.list_library_candidates(soname),
+        candidates + survey.list_library_candidates(soname),
         "the host's Open MPI, for images whose MPI that is",
         'MPI',
         soname,
@@ -99,55 +103,51 @@ def survey_open_mpi(survey):
             (
                 place,
                 [
-                    one
+                    match
                     for pattern in patterns
-                    for one in host.list_matching_paths(
+                    for match in host.list_matching_paths(
                         os.path.normpath(os.path.join(folder, pattern))
                     )
                 ],
             )
             for place, patterns in _PARTS.items()
         ]
-        survey.facts['libraries.libompi']['folders'] = dict(
-            (place, os.path.dirname(one[0])) for place, one in parts if one
-        )
+        survey.facts['libraries.libompi']['folders'] = {
+            place: os.path.dirname(paths[0]) for place, paths in parts if paths
+        }
 
 
-def _list_loaded_cray_builds(host, loaded):
-    """
-    Return [(path, source)] where the loaded modules have a Cray MPICH; loaded: CRAY_MPICH_DIR or
-    ''.
-    """
-    found = [
+def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str, str]]:
+    """Return (path, source) of libmpi in the loaded modules; loaded: CRAY_MPICH_DIR or ''."""
+    builds = [
         (
             '%s/lib-abi-mpich/%s' % (loaded, LIBMPI),
-            'CRAY_MPICH_DIR, which the loaded module cray-mpich sets',
+            'CRAY_MPICH_DIR of the loaded module cray-mpich',
         )
     ]
-    return (found if loaded else []) + [
-        ('%s/%s' % (folder, LIBMPI), '%s, which the loaded module cray-mpich-abi sets' % name)
+    return (builds if loaded else []) + [
+        ('%s/%s' % (folder, LIBMPI), '%s of the loaded module cray-mpich-abi' % name)
         for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         for folder in host.list_variable_folders(name)
         if folder.endswith('/lib-abi-mpich')
     ]
 
 
-def _list_cray_builds(host, loaded):
+def _list_cray_builds(host: SurveyedHost, loaded: str) -> List[str]:
     """
-    Return the paths (list of str) of all of Cray's libmpi: those of the loaded release, then the
-    newest, first.
+    Return the paths of all of Cray's libmpi: of the loaded release first, then the newest.
 
-    loaded: CRAY_MPICH_DIR or ''. Of one release that of GCC is first: it needs no library of a
-    vendor's compiler.
+    loaded: CRAY_MPICH_DIR or ''. The build for GCC is the first of a release, because it needs no
+    library of a vendor's compiler.
     """
     release = re.search(r'/mpich/[\d.]+/', loaded + '/')
 
-    def order(path):
-        """Return by what the path of a build is sorted."""
+    def get_rank(path: str) -> Tuple[bool, List[int], bool, List[int]]:
         numbers = [
             [int(part) for part in re.findall(r'\d+', text)] for text in (path.split('/')[5], path)
         ]
-        return bool(release) and release.group() in path, numbers[0], '/gnu/' in path, numbers[1]
+        is_loaded = release is not None and release.group() in path
+        return is_loaded, numbers[0], '/gnu/' in path, numbers[1]
 
     return sorted(
         [
@@ -157,31 +157,28 @@ def _list_cray_builds(host, loaded):
                 '/opt/cray/pe/mpich/[0-9]*/ofi/%s/lib-abi-mpich/%s' % (depth, LIBMPI)
             )
         ],
-        key=order,
+        key=get_rank,
         reverse=True,
     )
 
 
-def _list_other_mpis(survey):
-    """
-    Return [(path, source)] of places where an MPICH or Intel MPI may be: mpicc's, ld.so's, usual
-    ones.
-    """
+def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
+    """Return (path, source) of possible MPICHs: of mpicc, of ld.so, in usual folders."""
     host = survey.host
-    found = [
+    folders = [
         (folder, '`mpicc -show`')
         for folder in re.findall(
             r'(?:-L|-rpath[ ,]-Wl,|-rpath,)(/[^\s,]+)', survey.get_command_output('mpicc')
         )
     ]
-    found += [
+    folders += [
         (folder, 'LD_LIBRARY_PATH') for folder in host.list_variable_folders('LD_LIBRARY_PATH')
     ]
     return (
-        [('%s/%s' % (folder.rstrip('/'), LIBMPI), source) for folder, source in found]
+        [('%s/%s' % (folder.rstrip('/'), LIBMPI), source) for folder, source in folders]
         + survey.list_library_candidates(LIBMPI)
         + [
-            (path, 'looked in /opt, /usr/local and /usr/lib64')
+            (path, 'in /opt, /usr/local or /usr/lib64')
             for pattern in (
                 '/opt/mpich*/lib/',
                 '/opt/mpich/*/lib/',
@@ -194,18 +191,16 @@ def _list_other_mpis(survey):
     )
 
 
-def survey_cray_libraries(survey):
-    """
-    Libraries that libmpi and libfabric of a Cray use: libcxi, Cray PMI, PALS, xpmem, Lustre's.
-    """
+def survey_cray_libraries(survey: 'Survey') -> None:
+    """Add the libraries that a Cray's libmpi and libfabric use, from libcxi to liblustreapi."""
     host, cray = survey.host, survey.cray
-    of_pmi = ['/opt/cray/pe/pmi/default/lib', '/opt/cray/pe/pmi/*/lib', '/opt/cray/pe/lib64']
+    pmi_folders = ['/opt/cray/pe/pmi/default/lib', '/opt/cray/pe/pmi/*/lib', '/opt/cray/pe/lib64']
     prefix = host.get_variable('CRAY_PMI_PREFIX').rstrip('/')
     if prefix:
-        of_pmi.insert(0, prefix + '/lib')
-    no_pmi = (
+        pmi_folders.insert(0, prefix + '/lib')
+    pmi_consequence = (
         cray
-        and "bind ends at start where the host's MPI needs Cray PMI; other approaches do not use it"
+        and "bind fails at startup if the host's MPI needs Cray PMI; other approaches do not use it"
     )
     for name, soname, why, folders, consequence in (
         (
@@ -214,11 +209,23 @@ def survey_cray_libraries(survey):
             "libfabric's provider cxi reaches the Slingshot card through it",
             survey.list_loader_folders(),
             survey.slingshot
-            and "bind and hybrid cannot reach Slingshot, because the host's "
-            "libfabric needs it; opensource brings its own",
+            and "bind and hybrid cannot use Slingshot, because the host's libfabric needs this library; "
+            "opensource uses that of the image",
         ),
-        ('libpmi', 'libpmi.so.0', "Cray MPICH finds its ranks through Cray PMI", of_pmi, no_pmi),
-        ('libpmi2', 'libpmi2.so.0', "Cray MPICH finds its ranks through Cray PMI", of_pmi, no_pmi),
+        (
+            'libpmi',
+            'libpmi.so.0',
+            "Cray MPICH finds its ranks through Cray PMI",
+            pmi_folders,
+            pmi_consequence,
+        ),
+        (
+            'libpmi2',
+            'libpmi2.so.0',
+            "Cray MPICH finds its ranks through Cray PMI",
+            pmi_folders,
+            pmi_consequence,
+        ),
         (
             'libpals',
             'libpals.so.0',
@@ -230,7 +237,7 @@ def survey_cray_libraries(survey):
                 '/opt/cray/pe/pals/*/lib',
                 '/opt/cray/pals/*/lib',
             ],
-            cray and "bind may end at start: Cray PMI opens it",
+            cray and "bind may fail at startup, because Cray PMI opens this library",
         ),
         # /opt/xpmem: Alps (github.com/eth-cscs/netstack 67b49b80, documentation of system-stack)
         (
@@ -240,7 +247,7 @@ def survey_cray_libraries(survey):
             re.findall(r'-L(\S+)', host.get_variable('CRAY_XPMEM_POST_LINK_OPTS'))
             + ['/opt/cray/xpmem/default/lib64', '/opt/xpmem/lib64']
             + survey.list_loader_folders(),
-            cray and "ranks of one node copy twice: slower within a node in bind",
+            cray and "bind is slower within a node, because ranks copy messages twice",
         ),
         (
             'liblustreapi',
@@ -257,7 +264,7 @@ def survey_cray_libraries(survey):
                 host.list_matching_paths('%s/%s' % (folder.rstrip('/'), soname))
             )
         ]
-        more = (
+        more: Dict[str, Any] = (
             {'opened_as': [soname], 'serves': 'MPI_File_open'}
             if name == 'liblustreapi'
             else {'soname': soname}
@@ -266,54 +273,57 @@ def survey_cray_libraries(survey):
             survey.add_missing(soname, consequence)
 
 
-def survey_pmi(survey):
+def survey_pmi(survey: 'Survey') -> None:
     """
-    The --mpi= of srun, by who starts with it. Where srun does not name them, none is: a guess
-    would be no site.
+    Add srun's --mpi= for image, host MPI and Open MPI, only as srun reports them.
+
+    The survey never guesses a PMI, because ranks would not find each other with a wrong one.
     """
-    answer = survey.host.command_results['mpi']
-    kinds = parse_srun_mpi_types(answer.output) if answer.is_successful else []
+    result = survey.host.command_results['mpi']
+    kinds = parse_srun_mpi_types(result.output) if result.is_successful else []
     family = survey.libraries.get('libmpi', {}).get('family') or ''
-    wanted = {'image': 'pmi2', 'Open MPI': 'pmix'}
+    preferred = {'image': 'pmi2', 'Open MPI': 'pmix'}
     if 'libraries.libmpi' in survey.facts:
-        # a libmpi that does not say what it is, in Cray's folder, is Cray's
-        of_cray = (
+        # A libmpi in Cray's folder without a recognised family is Cray's.
+        is_cray = (
             family == 'Cray MPICH'
             or not family
             and '/opt/cray/' in survey.get_value('libraries.libmpi')
         )
-        wanted['host'] = 'cray_shasta' if of_cray else 'pmix' if family == 'Open MPI' else 'pmi2'
+        preferred['host'] = 'cray_shasta' if is_cray else 'pmix' if family == 'Open MPI' else 'pmi2'
     chosen = OrderedDict(
-        (who, wanted[who]) for who in ('image', 'host', 'Open MPI') if wanted.get(who) in kinds
+        (role, preferred[role])
+        for role in ('image', 'host', 'Open MPI')
+        if preferred.get(role) in kinds
     )
     survey.add_fact(
         'pmi',
         chosen,
         '`srun --mpi=list`: %s; the host\'s MPI is %s' % (', '.join(kinds), family or 'not known')
-        if answer.is_successful
-        else 'srun does not answer: ' + answer.problem,
+        if result.is_successful
+        else '`srun --mpi=list` failed: %s' % result.problem,
         'derived',
         'PMI',
     )
-    if not answer.is_successful:
+    if not result.is_successful:
         survey.add_missing(
             'a PMI',
-            "eb installs nothing from this file: look again where `srun --mpi=list` answers (%s), or "
-            "write by hand what starts ranks here (docs/add-a-site.md, Without Slurm)"
-            % answer.problem,
+            "eb installs nothing from this site, because `srun --mpi=list` failed (%s): run discover "
+            "where it works, or add pmi to the file (docs/add-a-site.md, Without Slurm)"
+            % result.problem,
         )
         return
-    for who, without in (
-        ('image', "pure, hybrid and opensource cannot be started by srun"),
-        ('host', "bind and native cannot be started by srun"),
+    for role, consequence in (
+        ('image', "srun cannot start pure, hybrid and opensource"),
+        ('host', "srun cannot start bind and native"),
     ):
-        if who in wanted and who not in chosen:
-            survey.add_missing('--mpi=%s' % wanted[who], without)
+        if role in preferred and role not in chosen:
+            survey.add_missing('--mpi=%s' % preferred[role], consequence)
 
 
-def parse_srun_mpi_types(text):
-    """Return the kinds (list of str) that `srun --mpi=list` names, of any release of Slurm."""
-    found = []
+def parse_srun_mpi_types(text: str) -> List[str]:
+    """Return the MPI types in the output of `srun --mpi=list`, for any release of Slurm."""
+    types: List[str] = []
     for line in text.splitlines():
         line = re.sub(r'^srun:\s*', '', line).strip()
         listed = re.match(r'specific pmix plugin versions available:\s*(.*)', line)
@@ -324,5 +334,5 @@ def parse_srun_mpi_types(text):
             if re.match(r'\w+$', line)
             else []
         )
-        found += [name for name in names if name and name not in found]
-    return found
+        types += [name for name in names if name and name not in types]
+    return types

@@ -1,8 +1,8 @@
 """
-Looking for the network: interfaces and cards, libfabric with its providers, libcxi.
+Survey the network: interfaces and cards, libfabric with its providers.
 
-Cards stand in /sys/class/infiniband: InfiniBand, RoCE, Omni-Path (hfi1) and EFA. The name of one
-tells little, since udev may change it (rdma-core, kernel-boot/rdma-persistent-naming.rules: mlx5_0
+/sys/class/infiniband has the cards of InfiniBand, RoCE, Omni-Path (hfi1) and EFA. Names of cards are
+unreliable, since udev may change them (rdma-core, kernel-boot/rdma-persistent-naming.rules: mlx5_0
 becomes ibp12s0 or rocep8s0, efa_0 rdmap0s6).
 
 Sources: Documentation/ABI/stable/sysfs-class-infiniband of Linux; linux-rdma/rdma-core PR 884: the
@@ -12,33 +12,43 @@ iWARP.
 
 import os
 import re
-from collections import namedtuple
+from typing import TYPE_CHECKING, List, NamedTuple, Optional, Tuple
 
 from osu_container.base.files import read_plain_file
 from osu_container.data.networks import NETWORKS, PREFERRED_NETWORKS
-from osu_container.discover.host import sort_newest_first
+from osu_container.discover.host import SurveyedHost, sort_newest_first
 from osu_container.image.elf import ElfError, read_elf
 from osu_container.image.traits import read_fabric_traits
 from osu_container.verdict.layers import split_provider
 
+if TYPE_CHECKING:
+    from osu_container.discover.survey import Survey
+
 LIBFABRIC = 'libfabric.so.1'
 INFINIBAND_FOLDER = '/sys/class/infiniband'
-#: name; kind: key of NETWORKS (data/networks.py) or None, what it speaks is not known; driver: str,
-#: the kernel's, '' where it is not said; up: bool, one of its ports is, or nothing says
-NetworkCard = namedtuple('Card', 'name kind driver is_up')
 
-#: Driver of the kernel -> kind, where that alone tells it
+
+class NetworkCard(NamedTuple):
+    """A card in /sys/class/infiniband."""
+
+    name: str
+    #: key of NETWORKS (data/networks.py), None if unknown
+    kind: Optional[str]
+    #: driver of the kernel, '' if unknown
+    driver: str
+    #: whether a port is active, or no port reports a state
+    is_up: bool
+
+
+#: Driver of the kernel -> kind, for drivers of one kind
 _KIND_BY_DRIVER = {'hfi1': 'Omni-Path', 'efa': 'EFA'}
-#: The same by the name that the driver gives, for where no driver is told
+#: Driver -> names that it gives its cards, for cards without a known driver
 _DRIVER_NAME_PATTERNS = {'hfi1': re.compile(r'hfi1_\d+$'), 'efa': re.compile(r'efa_\d+$')}
 _KIND_BY_LINK = {'InfiniBand': 'InfiniBand', 'Ethernet': 'RoCE'}
 
 
-def survey_network_cards(survey):
-    """
-    Interfaces, Slingshot's cards, those of InfiniBand and its like; which of the networks
-    counts.
-    """
+def survey_network_cards(survey: 'Survey') -> None:
+    """Add the interfaces, the cards of Slingshot and of RDMA networks, and the best network."""
     host = survey.host
     names = [
         name
@@ -48,11 +58,11 @@ def survey_network_cards(survey):
     survey.add_fact('interfaces', names, '/sys/class/net', section='network')
     cards = sorted(
         set(host.list_names('/sys/class/cxi'))
-        | set(
+        | {
             os.path.basename(path)
             for path in host.list_matching_paths('/dev/cxi*')
             if re.search(r'/cxi\d+$', path)
-        )
+        }
     )
     survey.slingshot = bool(
         cards or any(name.startswith('hsn') for name in names) or host.exists('/opt/cray/libfabric')
@@ -63,8 +73,8 @@ def survey_network_cards(survey):
     elif survey.slingshot:
         survey.add_missing(
             "Slingshot's cards",
-            "on this node nothing goes over Slingshot; login nodes often have no card: "
-            "look on a compute node, srun -N1 osu-container discover",
+            "this node cannot use Slingshot, although login nodes often lack cards: run discover on a "
+            "compute node, srun -N1 osu-container discover",
         )
     if rdma:
         survey.add_fact(
@@ -76,7 +86,7 @@ def survey_network_cards(survey):
                 '%s %s%s%s'
                 % (
                     card.name,
-                    card.kind or 'of a kind that is not known',
+                    card.kind or 'of an unknown kind',
                     ', driver ' + card.driver if card.driver else '',
                     '' if card.is_up else ', down',
                 )
@@ -86,26 +96,23 @@ def survey_network_cards(survey):
     select_network(survey, [card for card in rdma if card.is_up and card.kind])
 
 
-def select_network(survey, cards):
-    """
-    Keep the kind of network, the best of those that the cards (list of Card, those that are up)
-    are for.
-    """
+def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
+    """Add the kind of network: the best kind among the active cards."""
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
-    kind = next((one for one in PREFERRED_NETWORKS if one in kinds), 'Ethernet')
-    drivers = sorted(set(card.driver for card in cards if card.kind == kind and card.driver))
+    kind = next((network for network in PREFERRED_NETWORKS if network in kinds), 'Ethernet')
+    drivers = sorted({card.driver for card in cards if card.kind == kind and card.driver})
     if kind in ('Slingshot', 'Ethernet'):
         source = (
             '/sys/class/cxi, /opt/cray/libfabric'
             if kind == 'Slingshot'
-            else 'no card in /sys/class/cxi, and none that is up in ' + INFINIBAND_FOLDER
+            else 'no card in /sys/class/cxi, and no active card in ' + INFINIBAND_FOLDER
         )
     else:
         source = '%s: %s' % (
             INFINIBAND_FOLDER,
             ', '.join(card.name for card in cards if card.kind == kind),
         )
-    others = sorted(kinds - {kind})
+    others = sorted(other for other in kinds if other and other != kind)
     survey.add_fact(
         'network',
         {'kind': kind, 'drivers': drivers},
@@ -116,25 +123,29 @@ def select_network(survey, cards):
     )
 
 
-def survey_libfabric(survey):
-    """libfabric, its release and providers; the provider of the fast network."""
-    of_mpi, of_system = _list_mpi_libfabrics(survey), _list_system_libfabrics(survey)
+def survey_libfabric(survey: 'Survey') -> None:
+    """Add libfabric, its release and providers, and the provider of the network."""
+    mpi_candidates, system_candidates = (
+        _list_mpi_libfabrics(survey),
+        _list_system_libfabrics(survey),
+    )
     path = survey.select_library(
         'libfabric',
-        of_system + of_mpi if survey.cray else of_mpi + of_system,
+        system_candidates + mpi_candidates if survey.cray else mpi_candidates + system_candidates,
         "the host's network library, with the providers of its network",
         'network',
         LIBFABRIC,
     )
     if not path:
         survey.add_missing(
-            LIBFABRIC, "bind and hybrid cannot be installed; pure and opensource bring their own"
+            LIBFABRIC,
+            "bind and hybrid cannot be installed; pure and opensource use the image's libfabric",
         )
     select_provider(survey, path, read_libfabric_providers(survey, path) if path else [])
 
 
-def _list_mpi_libfabrics(survey):
-    """Return [(path, source)] of the libfabric that libmpi names by its RUNPATH."""
+def _list_mpi_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
+    """Return (path, source) of the libfabric in the RUNPATH of libmpi."""
     host, libmpi = survey.host, survey.get_value('libraries.libmpi')
     if not libmpi:
         return []
@@ -154,46 +165,44 @@ def _list_mpi_libfabrics(survey):
     ]
 
 
-def _list_system_libfabrics(survey):
-    """Return [(path, source)] of places of a libfabric: of pkg-config, modules, Cray, ld.so."""
-    host, found = survey.host, []
+def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
+    """Return (path, source) of possible libfabrics: of pkg-config, modules, Cray, ld.so."""
+    host, candidates = survey.host, []
     if survey.get_command_output('libfabric'):
-        found.append(
+        candidates.append(
             (
                 '%s/%s' % (survey.get_command_output('libfabric').strip(), LIBFABRIC),
                 '`%s`' % host.command_results['libfabric'].command,
             )
         )
-    found += [
+    candidates += [
         ('%s/%s' % (folder, LIBFABRIC), '%s, by the loaded module libfabric' % name)
         for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         for folder in host.list_variable_folders(name)
         if '/libfabric/' in folder + '/'
     ]
-    found += [
+    candidates += [
         (path, 'the newest in /opt/cray/libfabric')
         for path in sort_newest_first(
             host.list_matching_paths('/opt/cray/libfabric/*/lib64/' + LIBFABRIC)
         )
     ]
-    found += [
+    candidates += [
         ('%s/%s' % (folder, LIBFABRIC), 'LD_LIBRARY_PATH')
         for folder in host.list_variable_folders('LD_LIBRARY_PATH')
     ]
-    return found + survey.list_library_candidates(LIBFABRIC)
+    return candidates + survey.list_library_candidates(LIBFABRIC)
 
 
-def select_provider(survey, path, there):
-    """
-    The provider for the network; path: of libfabric or None, there: its providers (list of str).
-    """
+def select_provider(survey: 'Survey', path: Optional[str], providers: List[str]) -> None:
+    """Add the provider for the network; path, providers: of the host's libfabric."""
     cards, cxi, kind = (
         survey.get_value('cards', []),
-        'cxi' in there,
+        'cxi' in providers,
         survey.get_value('network')['kind'],
     )
     if kind not in ('Slingshot', 'Ethernet'):
-        select_card_provider(survey, path, there, kind)
+        select_card_provider(survey, path, providers, kind)
     elif (cards or survey.slingshot) and cxi or cards and not path:
         survey.add_fact(
             'provider',
@@ -203,7 +212,7 @@ def select_provider(survey, path, there):
                 '/sys/class/cxi' if cards else 'no card on this node, as on many login nodes',
                 'providers of libfabric'
                 if cxi
-                else 'no libfabric of the host, the image must have the provider',
+                else 'no libfabric of the host, so the image needs the provider',
             ),
             'measured' if cards and cxi else 'derived',
             'network',
@@ -214,46 +223,50 @@ def select_provider(survey, path, there):
             'tcp',
             "the host's libfabric has no provider cxi for the cards"
             if cards
-            else 'no card of Slingshot in /sys/class/cxi',
+            else 'no Slingshot card in /sys/class/cxi',
             'derived',
             'network',
         )
         if cards:
             survey.add_missing(
                 'provider cxi',
-                "%s has %s: bind and hybrid cannot reach the cards %s, and the file says "
-                "provider tcp. opensource can, with libcxi in the image: set provider to cxi then"
-                % (path, ', '.join(there) or 'no provider that is known', ', '.join(cards)),
+                "%s has %s, so bind and hybrid cannot use the cards %s and the provider is tcp. To use "
+                "opensource with libcxi in the image, set provider to cxi in the file"
+                % (path, ', '.join(providers) or 'no known provider', ', '.join(cards)),
             )
 
 
-def select_card_provider(survey, path, there, kind):
-    """
-    The provider for InfiniBand and its like: the best that the host's libfabric has, else the
-    best that there is.
-    """
-    network, have = NETWORKS[kind], set(part for name in there for part in split_provider(name))
-    having = [fact for fact in network['providers'] if set(split_provider(fact['value'])) <= have]
-    fact = (having or network['providers'])[0]
+def select_card_provider(
+    survey: 'Survey', path: Optional[str], providers: List[str], kind: str
+) -> None:
+    """Add the provider for an RDMA network: the best of the host's libfabric, else the best."""
+    network, parts = (
+        NETWORKS[kind],
+        set(part for name in providers for part in split_provider(name)),
+    )
+    available = [
+        fact for fact in network['providers'] if set(split_provider(fact['value'])) <= parts
+    ]
+    fact = (available or network['providers'])[0]
     name = survey.add_fact('provider', fact['value'], fact['source'], fact['evidence'], 'network')
-    if path and not having:
+    if path and not available:
         survey.provider_problem = "the host's libfabric has no provider %s" % name
         survey.add_missing(
             'provider ' + name,
-            "hybrid and bind would end at start, because they take the host's libfabric; "
-            "an image that has the provider%s does without it"
-            % (", or UCX," if network['ucx']['value'] else ''),
+            "hybrid and bind fail at startup, because they inject the host's libfabric: use another "
+            "approach with an image that has the provider%s"
+            % (" or UCX" if network['ucx']['value'] else ''),
         )
     survey.add_missing(
         'an image for ' + kind,
-        "no image of this project has %s for these cards: with those pure goes over "
-        "TCP, slowly. `osu-container check IMAGE.sif --site-file FILE` tells which of yours does better"
+        "no image of this project has %s for these cards, so pure uses slow TCP: find a better image "
+        "with `osu-container check IMAGE.sif --site-file FILE`"
         % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name),
     )
 
 
-def read_libfabric_providers(survey, path):
-    """Return the providers of the libfabric at path, kept as a fact."""
+def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
+    """Return the providers of a libfabric and add them as a fact."""
     try:
         names = read_fabric_traits(read_plain_file(os.path.realpath(survey.host.add_root(path))))[
             'providers'
@@ -264,16 +277,13 @@ def read_libfabric_providers(survey, path):
         survey.add_fact('providers', names, 'names of functions in the file', 'derived', 'network')
     else:
         survey.add_missing(
-            'providers of libfabric', "whether the host's libfabric drives the network is not known"
+            'providers of libfabric', "whether the host's libfabric supports the network is unknown"
         )
     return names
 
 
-def list_rdma_cards(host):
-    """
-    Return the Cards of a Host in /sys/class/infiniband; those of Slingshot stand in
-    /sys/class/cxi.
-    """
+def list_rdma_cards(host: SurveyedHost) -> List[NetworkCard]:
+    """Return the cards in /sys/class/infiniband; those of Slingshot are in /sys/class/cxi."""
     return [
         _read_card(host, name)
         for name in host.list_names(INFINIBAND_FOLDER)
@@ -281,11 +291,10 @@ def list_rdma_cards(host):
     ]
 
 
-def _read_card(host, name):
-    """Return the Card of a name in FOLDER."""
+def _read_card(host: SurveyedHost, name: str) -> NetworkCard:
     folder = '%s/%s' % (INFINIBAND_FOLDER, name)
     link = host.add_root(folder + '/device/driver')
-    # a link to /sys/bus/pci/drivers/NAME: its last part, wherever the folder lies
+    # The link leads to /sys/bus/pci/drivers/NAME.
     driver = (
         os.path.basename(os.readlink(link))
         if os.path.islink(link)
@@ -306,6 +315,6 @@ def _read_card(host, name):
     )
     if (
         host.read_text(folder + '/node_type').strip().startswith('4')
-    ):  # iWARP, or usNIC: neither is made for MPI here
+    ):  # iWARP or usNIC, which this project does not support
         kind = None
     return NetworkCard(name, kind, driver, up)

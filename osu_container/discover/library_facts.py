@@ -1,63 +1,58 @@
 """
-What `discover --facts` writes: the libraries of this host as a description
-(osu_container/discover/host_facts.py).
+Describe the libraries of this host (discover/host_facts.py), for `discover --facts`.
 
-All that check asks of the real files is in it: of the libraries that sites name, of all that these
-need, and of each place where ld.so would look for them. Nothing else is: no file that is not one of
-these, and no name of a user.
+The description has everything that check reads from the real files: the libraries that sites name,
+their dependencies, and each folder where ld.so would look for them. It has no other file and no user
+name.
 """
 
 import os
 from collections import OrderedDict
+from typing import Any, Dict, List, Optional, Tuple
 
 from osu_container.base.files import read_plain_file
 from osu_container.data.sites import SITES
 from osu_container.discover.host_facts import FORMAT
 from osu_container.image.closure import GLIBC_SONAMES
-from osu_container.image.elf import ElfError, read_elf
+from osu_container.image.elf import ElfError, ElfFacts, read_elf
 from osu_container.image.image import MPI_FAMILIES
 from osu_container.image.traits import read_fabric_traits, read_mpi_traits
 from osu_container.verdict.rules.finding import sort_versions
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem
 
-#: Symbols of a library with more are left out, which makes them unknown: the largest of ROCm have
-#: some 500,000
+#: Libraries with more symbols are described without them, so the symbols are unknown: the largest
+#: of ROCm have some 500,000
 MOST_SYMBOLS = 50000
 LIBC = 'libc.so.6'
 
 
-def list_matching_sites(host, entry):
-    """
-    Return the whole entries (list of dict) of sites of which libraries are on a host (core Host),
-    entry the first.
-
-    :param entry: whole entry of the site that was found on it, or None
-    """
-    known = [resolve_site(name) for name in sorted(SITES)]
-    there = [
+def list_matching_sites(
+    host: HostFileSystem, entry: Optional[Dict[str, Any]]
+) -> List[Dict[str, Any]]:
+    """Return the sites with libraries on a host, the entry of the surveyed site first."""
+    return ([entry] if entry else []) + [
         site
-        for site in known
+        for site in map(resolve_site, sorted(SITES))
         if any(
             host.exists(host.add_root(fact['value'])) for fact in site['libraries'].values() if fact
         )
     ]
-    return ([entry] if entry else []) + there
 
 
-class _LibraryCollector(object):
-    """Gathers the libraries of a host and where they are."""
+class _LibraryCollector:
+    """Collect statements on the libraries of a host and their paths."""
 
-    def __init__(self, host, sites, today, node):
-        """host: core Host; sites: list of dict, whole entries; today: str, ISO date; node: str."""
+    def __init__(
+        self, host: HostFileSystem, sites: List[Dict[str, Any]], today: str, node: str
+    ) -> None:
+        """Collect the libraries that sites name, and their dependencies; today: ISO date."""
         self.host, self.today, self.node = host, today, node
-        self.libraries, self.names, self.cached, self._by_file, self._todo = (
-            OrderedDict(),
-            {},
-            {},
-            {},
-            [],
-        )
+        self.libraries: Dict[str, List[Dict[str, Any]]] = OrderedDict()
+        self.names: Dict[str, List[str]] = {}
+        self.cached: Dict[str, str] = {}
+        self._by_file: Dict[str, str] = {}
+        self._queue: List[Tuple[str, str]] = []
         folders = [
             folder
             for site in sites
@@ -71,8 +66,7 @@ class _LibraryCollector(object):
         self.add_named_library(LIBC, [])
         self.add_dependencies()
 
-    def build_statement(self, **facts):
-        """Return a statement (OrderedDict)."""
+    def build_statement(self, **facts: Any) -> Dict[str, Any]:
         return OrderedDict(
             [
                 ('evidence', 'measured'),
@@ -82,59 +76,57 @@ class _LibraryCollector(object):
             + sorted(facts.items())
         )
 
-    def add_library(self, path, root=None):
-        """
-        Take the library path (str, of the host), which lies below root (str; default: the
-        host's).
-        """
-        where = (self.host.root if root is None else root) + path
+    def add_library(self, path: str, root: Optional[str] = None) -> None:
+        """Add the library at a path of the host, below root (default: the host's)."""
+        real_path = (self.host.root if root is None else root) + path
         if path in self.libraries:
             return
-        if not os.path.exists(where):
+        if not os.path.exists(real_path):
             self.libraries[path] = [self.build_statement(there=False)]
             return
-        file = os.path.realpath(where)
+        file = os.path.realpath(real_path)
         if file in self._by_file:
             self.libraries[path] = [self.build_statement(same_as=self._by_file[file])]
-            # $ORIGIN is another folder
-            self._todo.append((path, where))
+            # Its dependencies are read again, because $ORIGIN is another folder.
+            self._queue.append((path, real_path))
             return
         self._by_file[file] = path
-        self._todo.append((path, where))
+        self._queue.append((path, real_path))
         try:
-            facts = read_elf(where)
+            facts = read_elf(real_path)
         except ElfError as err:
-            self.libraries[path] = [self.build_statement(unreadable=str(err).replace(where, path))]
+            self.libraries[path] = [
+                self.build_statement(unreadable=str(err).replace(real_path, path))
+            ]
             return
-        self.libraries[path] = [self.build_statement(**self.read_library_facts(where, facts))]
+        self.libraries[path] = [self.build_statement(**self.read_library_facts(real_path, facts))]
 
     @staticmethod
-    def read_library_facts(where, facts):
-        """Return what is said of the file where (str) with facts (ElfFacts)."""
-        found = {
+    def read_library_facts(real_path: str, facts: ElfFacts) -> Dict[str, Any]:
+        """Return the statement's facts on a file."""
+        statement: Dict[str, Any] = {
             'soname': facts.soname or '',
             'machine': facts.machine,
             'verdef': sorted(facts.verdef),
         }
         if facts.soname in GLIBC_SONAMES:
-            return found
-        undefined = dict(
-            (name, now)
+            return statement
+        # Symbols of the C library are left out, because its versions imply them.
+        undefined = {
+            name: now
             for name, now in facts.undefined.items()
             if not name.partition('@')[2].startswith('GLIBC_2')
-        )  # the versions say as much
-        found.update(
+        }
+        statement.update(
             needed=facts.needed,
             rpath=facts.rpath,
             runpath=facts.runpath,
-            verneed=dict(
-                (soname, sorted(names)) for soname, names in sorted(facts.verneed.items())
-            ),
+            verneed={soname: sorted(names) for soname, names in sorted(facts.verneed.items())},
         )
         if len(facts.defined) + len(undefined) < MOST_SYMBOLS:
-            # a versioned one is there by its plain name too
-            plain = set(name.partition('@')[0] for name in facts.defined if '@' in name)
-            found.update(
+            # A versioned symbol is defined under its plain name too.
+            plain = {name.partition('@')[0] for name in facts.defined if '@' in name}
+            statement.update(
                 defined=sorted(facts.defined - plain),
                 undefined={
                     'now': sorted(name for name in undefined if undefined[name]),
@@ -142,87 +134,87 @@ class _LibraryCollector(object):
                 },
             )
         if facts.nodeflib:
-            found['nodeflib'] = True
-        read = (
+            statement['nodeflib'] = True
+        read_traits = (
             read_fabric_traits
             if facts.soname == 'libfabric.so.1'
             else read_mpi_traits
             if facts.soname in MPI_FAMILIES
             else None
         )
-        if read:
+        if read_traits:
             try:
-                found['traits'] = read(read_plain_file(where))
-            except (OSError, ValueError):  # not known, then
+                statement['traits'] = read_traits(read_plain_file(real_path))
+            except (OSError, ValueError):  # unknown traits
                 pass
-        return found
+        return statement
 
-    def add_dependencies(self):
-        """Take what the libraries need, and what that needs."""
-        while self._todo:
-            path, where = self._todo.pop(0)
+    def add_dependencies(self) -> None:
+        """Add the dependencies of the queued libraries, and theirs."""
+        while self._queue:
+            path, real_path = self._queue.pop(0)
             try:
-                facts = read_elf(where)
+                facts = read_elf(real_path)
             except ElfError:
                 continue
-            own = [
+            library_paths = [
                 folder.replace('${ORIGIN}', '$ORIGIN').replace('$ORIGIN', os.path.dirname(path))
                 for folder in facts.rpath + facts.runpath
             ]
             new = [
                 os.path.normpath(folder)
-                for folder in own
+                for folder in library_paths
                 if folder.startswith('/') and '$' not in folder
             ]
-            more = [folder for folder in new if folder not in self.folders]
-            self.folders += more
-            for name in (
-                sorted(self.names) if more else ()
-            ):  # DT_RPATH is for what others need as well
-                self.add_named_library(name, more)
+            added = [folder for folder in new if folder not in self.folders]
+            self.folders += added
+            # DT_RPATH also counts for the dependencies of other libraries.
+            for name in sorted(self.names) if added else ():
+                self.add_named_library(name, added)
             for name in facts.needed:
                 if name not in GLIBC_SONAMES and name not in self.names:
                     self.add_named_library(name, self.folders, facts.machine)
 
-    def add_named_library(self, name, folders, machine=None):
-        """Take the library name (str) from each of folders (list of str) that has it."""
-        root, known = self.host.root, self.names.setdefault(name, [])
+    def add_named_library(self, name: str, folders: List[str], machine: Any = None) -> None:
+        """Add a library by name from each of the folders that has it."""
+        root, known_paths = self.host.root, self.names.setdefault(name, [])
         cached = self.host.find_cached(name, machine) if machine else None
         if cached:
             self.cached[name] = cached[len(root) :]
         paths = [(folder.rstrip('/') + '/' + name) for folder in folders or self.folders]
-        there = [path for path in paths if self.host.is_file(root + path)] + (
+        present = [path for path in paths if self.host.is_file(root + path)] + (
             [cached[len(root) :]] if cached else []
         )
-        for path in there:
+        for path in present:
             self.add_library(path)
-        # as the trial does: what a tree lacks is that of the machine on which it lies
-        for path in paths if root and not there and not known else ():
+        # Like the trial, use this machine's library if a tree below root lacks it.
+        for path in paths if root and not present and not known_paths else ():
             if os.path.isfile(path) and path not in self.libraries:
                 self.add_library(path, '')
-                there.append(path)
-        known += [path for path in there if path not in known]
+                present.append(path)
+        known_paths += [path for path in present if path not in known_paths]
 
 
-def describe_host(entry, root, name, today, node):
+def describe_host(
+    entry: Optional[Dict[str, Any]], root: str, name: str, today: str, node: str
+) -> Dict[str, Any]:
     """
-    Return the description (OrderedDict) of a host.
+    Return the description of a host.
 
-    :param entry: whole entry of the site found there, or None; root: str, folder that stands in for
-        its /; name: str, of the site; today: str, ISO date; node: str
+    entry: of the surveyed site; root: folder to read in place of /; name: of the site; today: ISO date.
     """
     host = HostFileSystem(root)
-    files = _LibraryCollector(host, list_matching_sites(host, entry), today, node)
+    collector = _LibraryCollector(host, list_matching_sites(host, entry), today, node)
     glibc = [
-        said['verdef']
-        for statements in files.libraries.values()
-        for said in statements
-        if said.get('soname') == LIBC
+        statement['verdef']
+        for statements in collector.libraries.values()
+        for statement in statements
+        if statement.get('soname') == LIBC
     ]
     newest = sort_versions(
         version for verdef in glibc for version in verdef if version.startswith('GLIBC_2')
     )[-1:]
-    data = OrderedDict(
+    return OrderedDict(
         [
             ('format', FORMAT),
             ('site', name),
@@ -241,9 +233,8 @@ def describe_host(entry, root, name, today, node):
                 if newest
                 else None,
             ),
-            ('names', files.names),
-            ('cached', files.cached),
-            ('libraries', files.libraries),
+            ('names', collector.names),
+            ('cached', collector.cached),
+            ('libraries', collector.libraries),
         ]
     )
-    return data

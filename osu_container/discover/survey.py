@@ -98,9 +98,9 @@ class Survey:
         """Return the value of a fact, or the default without the fact."""
         return self.facts[key]['value'] if key in self.facts else default
 
-    def add_missing(self, what: str, consequence: str) -> None:
+    def add_missing(self, part: str, consequence: str) -> None:
         """Add a missing part that a system of this kind should have."""
-        self.missing.append({'what': what, 'consequence': consequence})
+        self.missing.append({'what': part, 'consequence': consequence})
 
     def select_library(
         self,
@@ -162,7 +162,7 @@ class Survey:
         return self._loader_folders
 
     def list_library_candidates(self, soname: str) -> List[Tuple[str, str]]:
-        """Return (path, source) of a library in the cache of ld.so, then in the folders it searches."""
+        """Return (path, source) of a library in the cache and then the folders of ld.so."""
         cached = re.findall(
             r'^\s*%s \(.*\) => (/\S+)$' % re.escape(soname),
             self.get_command_output('libraries'),
