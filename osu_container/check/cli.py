@@ -120,17 +120,7 @@ def main(options: argparse.Namespace) -> int:
     if options.published:
         excluded = [
             name
-            for name in (
-                'image',
-                'approach',
-                'program',
-                'dry_run',
-                'json',
-                'site',
-                'sysroot',
-                'facts',
-                'site_file',
-            )
+            for name in 'image approach program dry_run json site sysroot facts site_file'.split()
             if getattr(options, name)
         ]
         if excluded:

@@ -80,44 +80,17 @@ GLIBC = dict(
 )
 
 #: Dependencies of a libfabric with the provider cxi: libcurl, json-c, and all that these need
-_CURL_LIBRARIES = [
-    'libcurl.so.4',
-    'libnghttp2.so.14',
-    'libidn2.so.0',
-    'libssh.so.4',
-    'libpsl.so.5',
-    'libgssapi_krb5.so.2',
-    'libldap_r-2.4.so.2',
-    'liblber-2.4.so.2',
-    'libbrotlidec.so.1',
-    'libbrotlicommon.so.1',
-    'libunistring.so.2',
-    'libjitterentropy.so.3',
-    'libkrb5.so.3',
-    'libk5crypto.so.3',
-    'libkrb5support.so.0',
-    'libsasl2.so.3',
-    'libkeyutils.so.1',
-    'libz.so.1',
-    'libzstd.so.1',
-    'libatomic.so.1',
-]
-_SSL_3 = [
-    'libssl.so.3',
-    'libcrypto.so.3',
-    'libselinux.so.1',
-    'libpcre2-8.so.0',
-    'libcom_err.so.2',
-    'libnl-3.so.200',
-    'libnl-route-3.so.200',
-]
-_SSL_1 = [
-    'libssl.so.1.1',
-    'libcrypto.so.1.1',
-    'libpcre.so.1',
-    'libnl-3.so.200',
-    'libnl-route-3.so.200',
-]
+_CURL_LIBRARIES = (
+    'libcurl.so.4 libnghttp2.so.14 libidn2.so.0 libssh.so.4 libpsl.so.5 libgssapi_krb5.so.2 '
+    'libldap_r-2.4.so.2 liblber-2.4.so.2 libbrotlidec.so.1 libbrotlicommon.so.1 libunistring.so.2 '
+    'libjitterentropy.so.3 libkrb5.so.3 libk5crypto.so.3 libkrb5support.so.0 libsasl2.so.3 '
+    'libkeyutils.so.1 libz.so.1 libzstd.so.1 libatomic.so.1'
+).split()
+_SSL_3 = (
+    'libssl.so.3 libcrypto.so.3 libselinux.so.1 libpcre2-8.so.0 libcom_err.so.2 libnl-3.so.200 '
+    'libnl-route-3.so.200'
+).split()
+_SSL_1 = 'libssl.so.1.1 libcrypto.so.1.1 libpcre.so.1 libnl-3.so.200 libnl-route-3.so.200'.split()
 
 #: Site -> (dependencies of its libfabric besides libcxi, source, date, evidence)
 LIBFABRIC_NEEDS = dict(
@@ -152,12 +125,6 @@ LIBFABRIC_NEEDS = dict(
                 '2026-07-22',
                 'derived',
             ),
-            'perlmutter': (
-                _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'],
-                _LUMI_GUESS,
-                '2026-11-23',
-                'untested',
-            ),
             **{
                 name: (
                     _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'],
@@ -165,7 +132,7 @@ LIBFABRIC_NEEDS = dict(
                     '2026-11-23',
                     'untested',
                 )
-                for name in ('alps', 'derecho', 'isambard-ai', 'olivia', 'polaris')
+                for name in ('alps', 'derecho', 'isambard-ai', 'olivia', 'perlmutter', 'polaris')
             },
         },
     ),

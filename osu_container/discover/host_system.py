@@ -15,38 +15,10 @@ if TYPE_CHECKING:
 
 #: Types of file systems that all nodes share
 SHARED_FILE_SYSTEMS = (
-    'lustre',
-    'gpfs',
-    'nfs',
-    'nfs4',
-    'beegfs',
-    'ceph',
-    'wekafs',
-    'panfs',
-    'dvs',
-    'pvfs2',
-    'fuse.glusterfs',
+    'lustre gpfs nfs nfs4 beegfs ceph wekafs panfs dvs pvfs2 fuse.glusterfs'.split()
 )
 #: Folders that every container has or the runtime binds
-SYSTEM_FOLDERS = (
-    'bin',
-    'boot',
-    'dev',
-    'etc',
-    'lib',
-    'lib64',
-    'mnt',
-    'opt',
-    'proc',
-    'root',
-    'run',
-    'sbin',
-    'srv',
-    'sys',
-    'tmp',
-    'usr',
-    'var',
-)
+SYSTEM_FOLDERS = 'bin boot dev etc lib lib64 mnt opt proc root run sbin srv sys tmp usr var'.split()
 DEFAULT_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib']
 DEBIAN_FOLDERS = ['/lib/%s-linux-gnu', '/usr/lib/%s-linux-gnu']
 #: Host libraries that an approach injects

@@ -117,15 +117,8 @@ class Redactor:
         names: Dict[str, str] = {}
         paths = list(folders)
         for name in (
-            'HOME',
-            'EBU_USER_PREFIX',
-            'MYSOFTWARE',
-            'MYSCRATCH',
-            'SCRATCH',
-            'TMPDIR',
-            'SLURM_SUBMIT_DIR',
-            'PWD',
-        ):
+            'HOME EBU_USER_PREFIX MYSOFTWARE MYSCRATCH SCRATCH TMPDIR SLURM_SUBMIT_DIR PWD'
+        ).split():
             paths.append((environ.get(name, ''), '~' if name == 'HOME' else '$' + name))
         try:
             user = pwd.getpwuid(os.getuid())
@@ -136,12 +129,8 @@ class Redactor:
         for name in ('USER', 'LOGNAME', 'SLURM_JOB_USER'):
             names[environ.get(name, '')] = '(user)'
         for name in (
-            'SLURM_JOB_ACCOUNT',
-            'SBATCH_ACCOUNT',
-            'SLURM_ACCOUNT',
-            'SALLOC_ACCOUNT',
-            'PAWSEY_PROJECT',
-        ):
+            'SLURM_JOB_ACCOUNT SBATCH_ACCOUNT SLURM_ACCOUNT SALLOC_ACCOUNT PAWSEY_PROJECT'
+        ).split():
             names[environ.get(name, '')] = '(account)'
         for gid in os.getgroups():
             try:
@@ -197,31 +186,9 @@ class Redactor:
 
 #: Names that identify nobody and occur in texts of this project
 COMMON_NAMES = (
-    'root',
-    'users',
-    'user',
-    'normal',
-    'default',
-    'osu',
-    'mpi',
-    'native',
-    'pure',
-    'bind',
-    'hybrid',
-    'opensource',
-    'swap',
-    'openmpi',
-    'host',
-    'image',
-    'test',
-    'none',
-    'slurm',
-    'nobody',
-    'container',
-    'lumi',
-    'debian',
-    'ubuntu',
-)
+    'root users user normal default osu mpi native pure bind hybrid opensource swap openmpi host '
+    'image test none slurm nobody container lumi debian ubuntu'
+).split()
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
