@@ -160,10 +160,10 @@ def main(options: argparse.Namespace) -> int:
         program_count = len(image.programs)
         if not program_count and not options.program:
             progress("looking for programs in %s" % options.image)
-            image.programs = dict(
-                (command.name, posixpath.dirname(command.path))
+            image.programs = {
+                command.name: posixpath.dirname(command.path)
                 for command in commands.find_commands(image)
-            )
+            }
         return print_verdicts(image, site, host, options, progress, program_count)
 
 
@@ -248,11 +248,11 @@ def summarize_image(image: AnyImage, program_count: int) -> Dict[str, Any]:
         'programs': program_count,
         'rocm': image.find_rocm_release(),
         'cuda': image.find_cuda_release(),
-        'labels': dict(
-            label
-            for label in sorted(image.labels.items())
-            if label[0].startswith('org.osu-container')
-        ),
+        'labels': {
+            name: value
+            for name, value in sorted(image.labels.items())
+            if name.startswith('org.osu-container')
+        },
     }
 
 

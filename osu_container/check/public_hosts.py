@@ -359,16 +359,14 @@ def describe_cray_host(
             _build_unpublished_statement(site),
         ]
     glibc_row = glibc or _find_row(GLIBC, site)
-    return OrderedDict(
-        [
-            ('format', FORMAT),
-            ('site', site['name']),
-            ('node', None),
-            ('machine', site.get('architecture', {}).get('value', 'x86_64')),
-            ('glibc', OrderedDict(zip(('value', 'source', 'date', 'evidence'), glibc_row))),
-            ('libraries', libraries),
-        ]
-    )
+    return {
+        'format': FORMAT,
+        'site': site['name'],
+        'node': None,
+        'machine': site.get('architecture', {}).get('value', 'x86_64'),
+        'glibc': OrderedDict(zip(('value', 'source', 'date', 'evidence'), glibc_row)),
+        'libraries': libraries,
+    }
 
 
 def _build_unpublished_statement(site: Dict[str, Any]) -> Dict[str, Any]:

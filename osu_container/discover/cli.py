@@ -68,31 +68,26 @@ def discover_system(
     name = name or entry.derive_site_name(survey)
     site = entry.build_site_entry(survey, name)
     return redact_secrets(
-        OrderedDict(
-            [
-                ('name', name),
-                ('node', survey.get_value('node')),
-                # slurmd sets the variable for batch scripts and steps, but not for the shell of
-                # salloc on the login node.
-                ('kind', 'compute' if host.environment.get('SLURMD_NODENAME') else 'login'),
-                ('date', survey.today),
-                ('root', host.root),
-                ('facts', OrderedDict(item for item in survey.facts.items() if item[1]['section'])),
-                ('approaches', entry.list_approach_problems(survey, site, name)),
-                ('missing', survey.missing),
-                ('remarks', host.remarks),
-                (
-                    'silent',
-                    [
-                        '`%s`: %s' % (each.command, each.problem)
-                        for each in host.command_results.values()
-                        if each.problem
-                    ],
-                ),
-                ('libraries', survey.libraries),
-                ('site', site),
-            ]
-        )
+        {
+            'name': name,
+            'node': survey.get_value('node'),
+            # slurmd sets the variable for batch scripts and steps, but not for the shell of
+            # salloc on the login node.
+            'kind': 'compute' if host.environment.get('SLURMD_NODENAME') else 'login',
+            'date': survey.today,
+            'root': host.root,
+            'facts': OrderedDict(item for item in survey.facts.items() if item[1]['section']),
+            'approaches': entry.list_approach_problems(survey, site, name),
+            'missing': survey.missing,
+            'remarks': host.remarks,
+            'silent': [
+                '`%s`: %s' % (each.command, each.problem)
+                for each in host.command_results.values()
+                if each.problem
+            ],
+            'libraries': survey.libraries,
+            'site': site,
+        }
     )
 
 

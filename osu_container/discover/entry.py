@@ -192,11 +192,11 @@ class _EntryBuilder:
                 "--try-amend=image=FILE.sif",
             )
         if is_arm or self.cxi and self.survey.nvidia:  # only Alps' image has CUDA and cxi
-            chosen = dict(
-                (name, ALPS_IMAGE if name == 'openmpi' else image)
+            chosen = {
+                name: ALPS_IMAGE if name == 'openmpi' else image
                 for name, image in chosen.items()
                 if name == 'openmpi' or not is_arm and name != 'opensource'
-            )
+            }
         elif self.cxi:
             plain, libcxi = self.select_slingshot_images()
             chosen.update(
@@ -206,11 +206,11 @@ class _EntryBuilder:
             )
         elif kind not in ('Ethernet', 'Slingshot'):
             # Approaches that use the provider of such cards fail without it, or without rdma-core.
-            chosen = dict(
-                (name, image)
+            chosen = {
+                name: image
                 for name, image in chosen.items()
                 if name == 'pure' or name == 'openmpi' and NETWORKS[kind]['ucx']['value']
-            )
+            }
         return chosen
 
     def select_slingshot_images(self) -> Tuple[str, str]:
@@ -282,14 +282,12 @@ class _EntryBuilder:
         for path in filter(None, mpicc):
             if os.access(host.add_root(path), os.X_OK):
                 return {
-                    'value': OrderedDict(
-                        [
-                            ('mpicc', path),
-                            ('mpicxx', re.sub(r'mpicc$', 'mpicxx', path)),
-                            ('libmpi', libmpi),
-                            ('python', '/usr/bin/python3'),
-                        ]
-                    ),
+                    'value': {
+                        'mpicc': path,
+                        'mpicxx': re.sub(r'mpicc$', 'mpicxx', path),
+                        'libmpi': libmpi,
+                        'python': '/usr/bin/python3',
+                    },
                     'source': 'mpicc beside the libmpi, or on PATH',
                     'evidence': 'measured',
                 }
@@ -330,19 +328,17 @@ class _EntryBuilder:
             ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else ''
         )
         return {
-            'value': OrderedDict(
-                [
-                    ('mpicc', 'cc'),
-                    ('mpicxx', 'CC'),
-                    ('libmpi', libmpi),
-                    ('python', '/usr/bin/python3'),
-                    ('prgenv', loaded[0] if loaded else 'gnu'),
-                    ('modules', modules),
-                    ('plugin', None),
-                    ('configopts', (with_gpu if gtl else '') + 'LDFLAGS="%s"' % rpath),
-                    ('needed', [gtl] if gtl else []),
-                ]
-            ),
+            'value': {
+                'mpicc': 'cc',
+                'mpicxx': 'CC',
+                'libmpi': libmpi,
+                'python': '/usr/bin/python3',
+                'prgenv': loaded[0] if loaded else 'gnu',
+                'modules': modules,
+                'plugin': None,
+                'configopts': (with_gpu if gtl else '') + 'LDFLAGS="%s"' % rpath,
+                'needed': [gtl] if gtl else [],
+            },
             'source': 'LOADEDMODULES',
             'evidence': 'derived' if loaded else 'untested',
         }

@@ -64,14 +64,12 @@ def survey_libmpi(survey: 'Survey') -> None:
 
 #: Folder below /opt/host-mpi -> patterns of its files, relative to the folder of libmpi: of an
 #: upstream installation, then of Debian
-_PARTS = OrderedDict(
-    [
-        ('etc', ['../etc/openmpi-mca-params.conf', '/etc/openmpi/openmpi-mca-params.conf']),
-        ('lib/openmpi', ['openmpi/mca_*.so', 'openmpi/lib/openmpi*/mca_*.so']),
-        ('lib/pmix', ['pmix/*mca_*.so', 'pmix2/lib/pmix/*mca_*.so']),
-        ('lib/ucx', ['ucx/*.so*', 'openmpi/ucx/*.so*']),
-    ]
-)
+_PARTS = {
+    'etc': ['../etc/openmpi-mca-params.conf', '/etc/openmpi/openmpi-mca-params.conf'],
+    'lib/openmpi': ['openmpi/mca_*.so', 'openmpi/lib/openmpi*/mca_*.so'],
+    'lib/pmix': ['pmix/*mca_*.so', 'pmix2/lib/pmix/*mca_*.so'],
+    'lib/ucx': ['ucx/*.so*', 'openmpi/ucx/*.so*'],
+}
 
 
 def survey_open_mpi(survey: 'Survey') -> None:

@@ -242,7 +242,7 @@ def select_card_provider(
     """Add the provider for an RDMA network: the best of the host's libfabric, else the best."""
     network, parts = (
         NETWORKS[kind],
-        set(part for name in providers for part in split_provider(name)),
+        {part for name in providers for part in split_provider(name)},
     )
     available = [
         fact for fact in network['providers'] if set(split_provider(fact['value'])) <= parts

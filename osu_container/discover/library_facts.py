@@ -214,27 +214,20 @@ def describe_host(
     newest = sort_versions(
         version for verdef in glibc for version in verdef if version.startswith('GLIBC_2')
     )[-1:]
-    return OrderedDict(
-        [
-            ('format', FORMAT),
-            ('site', name),
-            ('node', node),
-            ('machine', os.uname().machine),
-            (
-                'glibc',
-                OrderedDict(
-                    [
-                        ('value', '.'.join(newest[0][6:].split('.')[:2])),
-                        ('source', 'versions in ' + LIBC),
-                        ('date', today),
-                        ('evidence', 'measured'),
-                    ]
-                )
-                if newest
-                else None,
-            ),
-            ('names', collector.names),
-            ('cached', collector.cached),
-            ('libraries', collector.libraries),
-        ]
-    )
+    return {
+        'format': FORMAT,
+        'site': name,
+        'node': node,
+        'machine': os.uname().machine,
+        'glibc': {
+            'value': '.'.join(newest[0][6:].split('.')[:2]),
+            'source': 'versions in ' + LIBC,
+            'date': today,
+            'evidence': 'measured',
+        }
+        if newest
+        else None,
+        'names': collector.names,
+        'cached': collector.cached,
+        'libraries': collector.libraries,
+    }

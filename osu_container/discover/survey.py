@@ -16,20 +16,18 @@ from osu_container.discover.host import SurveyedHost
 from osu_container.image.libraries import read_library
 
 #: Commands that run at the same time
-COMMANDS = OrderedDict(
-    [
-        ('apptainer', ['apptainer', '--version']),
-        ('singularity', ['singularity', '--version']),
-        ('mpi', ['srun', '--mpi=list']),
-        ('slurm', ['scontrol', 'show', 'config']),
-        ('partitions', ['sinfo', '-h', '-o', '%P|%G']),
-        ('libfabric', ['pkg-config', '--variable=libdir', 'libfabric']),
-        ('mpicc', ['mpicc', '-show']),
-        ('glibc', ['getconf', 'GNU_LIBC_VERSION']),
-        ('libraries', ['ldconfig', '-p']),
-        ('nvidia', ['nvidia-smi', '--query-gpu=name,compute_cap', '--format=csv,noheader']),
-    ]
-)
+COMMANDS = {
+    'apptainer': ['apptainer', '--version'],
+    'singularity': ['singularity', '--version'],
+    'mpi': ['srun', '--mpi=list'],
+    'slurm': ['scontrol', 'show', 'config'],
+    'partitions': ['sinfo', '-h', '-o', '%P|%G'],
+    'libfabric': ['pkg-config', '--variable=libdir', 'libfabric'],
+    'mpicc': ['mpicc', '-show'],
+    'glibc': ['getconf', 'GNU_LIBC_VERSION'],
+    'libraries': ['ldconfig', '-p'],
+    'nvidia': ['nvidia-smi', '--query-gpu=name,compute_cap', '--format=csv,noheader'],
+}
 #: The parts of a survey in this order, because some depend on the results of others
 SUBJECTS: Tuple[Callable[['Survey'], None], ...] = (
     host_system.survey_runtime,

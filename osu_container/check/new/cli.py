@@ -276,7 +276,7 @@ def _format_overview(
         )
     if others:
         families = sorted(
-            set(family for family, name, _ in image.list_mpi_libraries() if soname in (None, name))
+            {family for family, name, _ in image.list_mpi_libraries() if soname in (None, name)}
         )
         lines.append(
             _format_row(
@@ -390,9 +390,9 @@ def _inspect_image(
         image_commands, others = _find_commands(
             image, options.command, None if host.is_partial else host.root
         )
-        image.programs = dict(
-            (command.name, posixpath.dirname(command.path)) for command in image_commands
-        )  # the programs that the easyblock judges
+        image.programs = {
+            command.name: posixpath.dirname(command.path) for command in image_commands
+        }  # the programs that the easyblock judges
         runtime = find_site_runtime(site, host)
         verdicts = []
         for name in CONTAINER_APPROACHES:

@@ -28,17 +28,15 @@ HEAD = '# osu-container try, format 1'
 LIMIT = 200000
 #: The site file of the system, as `osu-container discover -o` writes it: complete or left out
 SITE_PART = 'site'
-PARTS = OrderedDict(
-    [
-        ('summary', 8000),
-        ('errors', 30000),
-        ('verdict', 25000),
-        ('figures', 50000),
-        ('proof', 35000),
-        ('facts', 12000),
-        (SITE_PART, 38000),
-    ]
-)
+PARTS = {
+    'summary': 8000,
+    'errors': 30000,
+    'verdict': 25000,
+    'figures': 50000,
+    'proof': 35000,
+    'facts': 12000,
+    SITE_PART: 38000,
+}
 _PART, _SERIES = re.compile(r'==== ([\w ]+) ====\s*$'), re.compile(r'---- ([\w.-]+) ----\s*$')
 #: Lines of an output that would look like a heading of the report
 _FORGED = re.compile(r'^(?====|----)', re.M)
