@@ -79,7 +79,7 @@ def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, st
     return (
         (
             match.group(1) or 'sm_' + match.group(2),
-            'CRAY_ACCEL_TARGET of the loaded module craype-accel-...; this node has no GPU',
+            'CRAY_ACCEL_TARGET, set by the loaded module craype-accel-...; this node has no GPU',
             'derived',
         )
         if match

@@ -120,11 +120,11 @@ def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str,
     builds = [
         (
             '%s/lib-abi-mpich/%s' % (loaded, LIBMPI),
-            'CRAY_MPICH_DIR of the loaded module cray-mpich',
+            'CRAY_MPICH_DIR, set by the loaded module cray-mpich',
         )
     ]
     return (builds if loaded else []) + [
-        ('%s/%s' % (folder, LIBMPI), '%s of the loaded module cray-mpich-abi' % name)
+        ('%s/%s' % (folder, LIBMPI), '%s, set by the loaded module cray-mpich-abi' % name)
         for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         for folder in host.list_variable_folders(name)
         if folder.endswith('/lib-abi-mpich')
