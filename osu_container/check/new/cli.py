@@ -89,7 +89,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help="replace an existing easyconfig, and write one even if the approach fails",
     )
-    parser.epilog = "Writes N-<approach>.eb. No program of the image is run."
+    parser.epilog = (
+        "Writes N-<approach>.eb. No program of the image runs; if a container runtime is on PATH, the "
+        "image's environment scripts and its dynamic loader do (SECURITY.md)."
+    )
     parser.set_defaults(
         function=main,
         prog='osu-container new',
