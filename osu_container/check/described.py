@@ -76,7 +76,7 @@ def build_elf_facts(
     needed: Iterable[str] = (),
     verneed: Optional[Dict[str, Any]] = None,
     verdef: Iterable[str] = (),
-    machine: Any = X86_64,
+    machine: str = X86_64,
 ) -> ElfFacts:
     """Return the ElfFacts of a library of which only these facts are known."""
     return ElfFacts(
@@ -242,7 +242,7 @@ def _build_image_files(
     fabric: str,
     libc: str,
     libcxi: Optional[str],
-    machine: Any,
+    machine: str,
     verneed: Union[Set[str], bool],
     libfabric: str,
     glibc: str,

@@ -291,7 +291,7 @@ class DescribedHost:
             key for key, word in self._evidence.get(path, {}).items() if word == 'untested'
         )
 
-    def find_cached(self, name: str, machine: Any) -> Optional[str]:
+    def find_cached(self, name: str, machine: str) -> Optional[str]:
         return self.data.get('cached', {}).get(name)
 
     def read_elf(self, path: str) -> ElfFacts:
@@ -304,7 +304,7 @@ class DescribedHost:
             raise ElfError(self._unreadable.get(path, '%s is not described' % path))
         return self.files[path]
 
-    def get_machine(self) -> Any:
+    def get_machine(self) -> str:
         return MACHINE_NAMES[self.data['machine']]
 
     def read_traits(self, path: str, read: Callable[..., Any]) -> Dict[str, Any]:

@@ -175,7 +175,9 @@ class _LibraryCollector:
                 if name not in GLIBC_SONAMES and name not in self.names:
                     self.add_named_library(name, self.folders, facts.machine)
 
-    def add_named_library(self, name: str, folders: List[str], machine: Any = None) -> None:
+    def add_named_library(
+        self, name: str, folders: List[str], machine: Optional[str] = None
+    ) -> None:
         """Add a library by name from each of the folders that has it."""
         root, known_paths = self.host.root, self.names.setdefault(name, [])
         cached = self.host.find_cached(name, machine) if machine else None
