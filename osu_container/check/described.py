@@ -146,9 +146,9 @@ class DescribedImage:
             if path in self.files
         }
 
-    def read_traits(self, path: str, read: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the described traits, whatever `read` would find."""
-        return self._traits[self.files[path].soname]
+    def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
+        """Return the described traits, whatever `parse` would find."""
+        return self._traits[posixpath.basename(path)]
 
     def find_files(self, pattern: str) -> List[str]:
         return sorted(path for path in self.files if re.match('(?:%s)$' % pattern, path))

@@ -307,11 +307,11 @@ class DescribedHost:
     def get_machine(self) -> str:
         return MACHINE_NAMES[self.data['machine']]
 
-    def read_traits(self, path: str, read: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the described traits, whatever `read` would find."""
+    def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
+        """Return the described traits, whatever `parse` would find."""
         self.read_elf(path)
         return dict(
-            FABRIC_TRAITS if read is read_fabric_traits else MPI_TRAITS, **self._traits[path]
+            FABRIC_TRAITS if parse is read_fabric_traits else MPI_TRAITS, **self._traits[path]
         )
 
     def list_evidence(self) -> List[str]:
