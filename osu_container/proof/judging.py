@@ -532,14 +532,15 @@ def list_wrong_providers(
             'ucx': 'UCX, not libfabric',
             'mpi': "MPI's own TCP, not libfabric",
         }[network['layer']]
-        slow = network['provider'] in TCP and not set(allowed) & set(TCP)
+        slow = network['provider'] in TCP and set(allowed).isdisjoint(TCP)
+        ranks = [entry[0] for entry in group]
         problems.append(
             "%s use %s%s (%s); expected: %s"
             % (
-                format_ranks([entry[0] for entry in group]),
+                format_ranks(ranks),
                 used,
                 ', the slow network' if slow else '',
-                _format_network_evidence([entry[0] for entry in group]),
+                _format_network_evidence(ranks),
                 ' or '.join(allowed),
             )
         )
