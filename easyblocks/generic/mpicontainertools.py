@@ -59,6 +59,11 @@ class MPIContainerTools(EasyBlock):
             )
         for name in FILES:
             shutil.copy(os.path.join(CLONE, name), self.installdir)
+        os.makedirs(os.path.join(self.installdir, 'bin'))
+        os.symlink(
+            os.path.join('..', 'scripts', 'osu-container'),
+            os.path.join(self.installdir, 'bin', 'osu-container'),
+        )
         completion = os.path.join(self.installdir, 'share', 'bash-completion', 'completions')
         os.makedirs(completion)
         shutil.copy(

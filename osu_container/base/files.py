@@ -92,7 +92,7 @@ class FileTooLargeError(OSError):
 
 
 @contextlib.contextmanager
-def name_file_errors(path: str) -> Iterator[None]:
+def name_file_errors(path: AnyPath) -> Iterator[None]:
     """Add `path` to an OSError of the with block that names no file."""
     try:
         yield
@@ -250,7 +250,7 @@ def measure_junk(data: bytes) -> int:
 
 
 def read_lines(
-    path: str, kind: str, total_kind: Optional[str] = None
+    path: AnyPath, kind: str, total_kind: Optional[str] = None
 ) -> Iterator[Tuple[int, bytes]]:
     """
     Yield (number from 1, line with its end) of the plain file `path`.

@@ -15,8 +15,16 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = PROJECT / 'osu_container'
 #: Set-up of the workstation: Python environment, private Slurm, images
 STATE = PROJECT / '.workstation'
-#: Scripts that an installation copies: those of the clone; pip puts them into the package
-SCRIPTS = str(next(place for place in (PROJECT / 'scripts', PACKAGE / 'scripts') if place.is_dir()))
+
+
+def find_project_path(name: str) -> Path:
+    """Return a path of the clone; pip puts scripts/ and container-recipes/ into the package."""
+    path = PROJECT / name
+    return path if path.exists() else PACKAGE / name.replace('-recipes', '_recipes', 1)
+
+
+#: Scripts that an installation copies
+SCRIPTS = str(find_project_path('scripts'))
 
 
 def find_easyconfigs() -> str:

@@ -18,7 +18,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from osu_container.base import outputs
 from osu_container.base.files import require_own_folder
-from osu_container.base.places import PROJECT
+from osu_container.base.places import find_project_path
 from osu_container.build import ImageBuildError, fetch
 from osu_container.build.catalogue import (
     IMAGES,
@@ -169,7 +169,8 @@ class Build:
         if self.archive:
             sums[self.archive.name] = self.archive_sum
         sums.update(
-            (Path(name).name, compute_sha256(PROJECT / name)) for name in self.variant['files']
+            (Path(name).name, compute_sha256(find_project_path(name)))
+            for name in self.variant['files']
         )
         base = dict(self.entry['base'])
         if 'image' in base:
@@ -286,7 +287,7 @@ class Build:
             f"sources/{SOURCES[key]['file']}": self.options.sources / SOURCES[key]['file']
             for key in self.list_source_keys()
         }
-        links.update((name, PROJECT / name) for name in self.variant['files'])
+        links.update((name, find_project_path(name)) for name in self.variant['files'])
         arguments = {}
         if self.archive:
             links[f"sources/{SOURCES['osu']['file']}"] = self.archive

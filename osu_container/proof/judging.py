@@ -124,7 +124,7 @@ def read_proofs(directory: AnyPath, ranks: int) -> List[Proof]:
     return proofs
 
 
-def _list_rank_files(directory: str) -> Dict[int, str]:
+def _list_rank_files(directory: AnyPath) -> Dict[int, str]:
     """Return the path of each rank's file in a folder, by rank."""
     files = {}
     for path in glob.glob(os.path.join(glob.escape(str(directory)), 'rank-*.json')):

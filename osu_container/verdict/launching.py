@@ -83,7 +83,7 @@ def resolve_pmi_protocol(name: str, kind: str) -> str:
     return LAUNCHERS[name]['pmi'].get(kind, (kind,))[0]
 
 
-def format_pmi(name: str, kind: str) -> str:
+def format_pmi(name: str, kind: Optional[str]) -> str:
     """Return launcher and PMI as messages name them, e.g. 'srun --mpi=pmi2'."""
     return ' '.join(
         [LAUNCHERS[name]['command']] + (list_pmi_options(name, kind, True) or ['(%s)' % kind])

@@ -205,7 +205,8 @@ def test_buffers_of_python_benchmarks_are_arrays(build_image, run_user_script, n
         'from mpi4py import MPI\nimport numpy\nprint("sum", MPI.COMM_WORLD.allreduce(numpy.ones(2))[1])'
     )
     done = run_user_script(
-        f'{format_install_command(approach, name)} || exit; module load osu-container/{approach}; srun osu_bw H H -m 8 -i 5; '
+        f'{format_install_command(approach, name)} || exit; module load osu-container/{approach}; '
+        'srun osu_bw H H -m 8 -i 5; '
         f'APPTAINER_BIND={tmp_path} srun osu-exec python3 {program}; srun osu_bw D D'
     )
     assert re.search(r'^# osu_bw: mpi4py .* numpy [\d.]+$', done.stdout, re.M), done

@@ -84,6 +84,9 @@ def test_pip_install_is_enough(version, sources, tmp_path):
     assert {'run-in-container', 'osu-explain', 'osu-proof', 'osu_bw'} <= commands
     shown = run([root / 'bin' / 'osu-proof', '--help'])
     assert shown.returncode == 0, shown.stderr
+    image = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
+    shown = run([eb.python, '-m', 'osu_container', 'image', 'recipe', image], cwd='/')
+    assert shown.returncode == 0 and 'Bootstrap' in shown.stdout, shown.stderr
 
 
 def test_copied_easyblock_reports_the_remedy(eb, tmp_path):

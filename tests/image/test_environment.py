@@ -583,7 +583,8 @@ def test_endless_script_is_abandoned_and_reported(tmp_path, kind):
     (folder / '90-environment.sh').write_text(ENDLESS[kind])
     code = (
         'import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); '
-        'from osu_container.image.image import Image; print(Image(sys.argv[1], "").evaluate_environment().default.reason)'
+        'from osu_container.image.image import Image; '
+        'print(Image(sys.argv[1], "").evaluate_environment().default.reason)'
     )
     done = run([sys.executable, '-c', code, tmp_path], cwd=PROJECT, timeout=120)
     assert done.returncode == 0 and done.stdout not in ('\n', 'None\n'), done

@@ -18,7 +18,8 @@ TONIGHT = int(datetime.date.today().strftime('%Y%m%d')) * 1000
 
 def format_result(one):
     """Return what a test that fails should say (str) of a Tried."""
-    return f"{cases.list_unusual_fields(one.case)}\n{one.why}\non paper: {one.on_paper}\n{one.because}\n{one.outcome.output}"
+    lines = (one.why, f'on paper: {one.on_paper}', one.because, one.outcome.output)
+    return '\n'.join((str(cases.list_unusual_fields(one.case)), *lines))
 
 
 # For real

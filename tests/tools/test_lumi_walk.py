@@ -27,7 +27,8 @@ STACKS = ['25.03', '25.09']
 NOT_WALKED = {
     r'sbatch -A ': 'tests/attempt has it',
     r'scp ': 'needs an account on LUMI',
-    r'(osu-container/)?scripts/osu-container image (fetch|build)|module load LUMI PRoot': 'hours; tests/build/test_proot.py builds so',
+    r'(osu-container/)?scripts/osu-container image (fetch|build)|module load LUMI PRoot': 'hours; '
+    'tests/build/test_proot.py builds so',
     r'eb osu-native|module load \S+ \S+ osu-native': 'compilers of the stack; tests/easyblocks/test_native_cray.py',
     r'osu-container/scripts/osu-container new|eb multitorch': 'tests/easyblocks/test_image_of_site.py',
     r'osu-container (bench|compare) ': 'minutes; tests/bench has them',

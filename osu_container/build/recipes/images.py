@@ -19,7 +19,7 @@ IMAGES: name of the SIF without suffix -> dict with
 import logging
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from osu_container.base.places import PROJECT
+from osu_container.base.places import find_project_path
 from osu_container.build.recipes.versions import (
     CUDA,
     DEBIAN,
@@ -525,7 +525,7 @@ FAMILIES = {
     'mpi4py': "mpi4py and NumPy on top of another image",
 }
 
-RECIPES = PROJECT / 'container-recipes'
+RECIPES = find_project_path('container-recipes')
 #: Folder of the checked-in rendered recipes
 RENDERED = RECIPES / 'rendered'
 #: Names in RENDERED: one recipe per network and GPU, for review, and the Dockerfile that
