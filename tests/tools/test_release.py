@@ -3,6 +3,7 @@ A release: one version everywhere, citation that readers of such files take, and
 anything is made.
 """
 
+import importlib
 import io
 import json
 import os
@@ -53,6 +54,16 @@ def test_every_published_dataset_has_its_licence_on_the_page():
             dataset['licence'].partition(',')[0].partition(' found')[0].split()[0] in row
             or 'facts' in row
         ), name
+
+
+def test_pyproject_lists_every_package_and_an_existing_command():
+    text = (PROJECT / 'pyproject.toml').read_text()
+    module, function = re.search(r'^osu-container = "(.+):(.+)"$', text, re.M).groups()
+    assert callable(getattr(importlib.import_module(module), function))
+    listed = set(re.findall(r'^    "(osu_container[\w.]*)",$', text, re.M))
+    folders = {path.parent for path in (PROJECT / 'osu_container').rglob('__init__.py')}
+    packages = {'.'.join(folder.relative_to(PROJECT).parts) for folder in folders}
+    assert listed == packages | {'osu_container.scripts', 'osu_container.container_recipes'}
 
 
 @pytest.fixture
