@@ -163,7 +163,7 @@ def _has_content(path: str, data: bytes) -> bool:
 
 
 def make_folder(folder: str) -> str:
-    """Create the folder, which must not exist, with this project's mark. Raises OSError."""
+    """Create a new folder with this project's marker file. Raises OSError if it exists."""
     os.mkdir(folder)
     mark_folder(folder)
     return folder

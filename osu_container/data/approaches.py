@@ -386,7 +386,7 @@ _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, o
 def _make_linkx_pair(
     name: str, value: str, why: str, source: str, *rest: str, **conditions: Any
 ) -> List[Dict[str, Any]]:
-    """Return the two entries of a variable with another value under LINKx; value: without it."""
+    """Return a variable's entries with and without LINKx; `value` is that without."""
     return [
         _make_variable(
             name,

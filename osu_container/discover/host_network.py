@@ -239,7 +239,7 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
 def select_card_provider(
     survey: 'Survey', path: Optional[str], providers: List[str], kind: str
 ) -> None:
-    """Add the provider for an RDMA network: the best of the host's libfabric, else the best."""
+    """Add the best provider for an RDMA network that the host's libfabric has, else the best."""
     network, parts = (
         NETWORKS[kind],
         {part for name in providers for part in split_provider(name)},

@@ -574,8 +574,8 @@ class Image:
         """
         Open a SIF, or the folder of an unpacked image.
 
-        Its programs are those whose name begins with `program_prefix`, unless that is '', and
-        `programs`, by name or absolute path. Raises ImageError if the image cannot be read or
+        Its programs are `programs`, by name or absolute path, and all whose name begins with
+        `program_prefix`; an empty prefix adds none. Raises ImageError if the image cannot be read or
         lacks one of `programs`.
         """
         self.path, self.is_overlaid = path, False

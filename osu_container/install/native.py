@@ -25,7 +25,7 @@ BUILTIN_PORTS = ['osu_get_bw']
 
 
 class PortsError(Exception):
-    """The ports cannot be installed; the message has the remedy."""
+    """The mpi4py ports of the benchmarks cannot be installed; the message has the remedy."""
 
 
 def find_prgenv(modules: Iterable[str]) -> Optional[str]:

@@ -158,7 +158,7 @@ def assign_classes(styles: Iterable[Style]) -> dict[Style, str]:
 
 
 def render_marks(classes: dict[Style, str]) -> str:
-    """Return the marks of styles with their classes: SVG text, <defs>."""
+    """Return the SVG <defs> with the point marker of each line style and its CSS class."""
     return (
         '<defs>'
         + ''.join(
