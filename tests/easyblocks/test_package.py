@@ -160,7 +160,7 @@ def test_one_command_brings_all_commands_and_completion(any_eb):
     assert shown.stdout.startswith(
         f'osu-container {__version__} ({root})\n{root}/easyblocks/generic/*.py\n'
     ), shown
-    assert shown.stdout.endswith(f'{root}/scripts/osu-container\n')
+    assert shown.stdout.endswith(f'{root}/bin/osu-container\n')
     words = run_in_shell(
         any_eb,
         f'. {root}/share/bash-completion/completions/osu-container',

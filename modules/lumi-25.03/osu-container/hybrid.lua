@@ -69,10 +69,10 @@ pushenv("SLURM_MPI_TYPE", "pmi2")                    -- ranks find each other th
 local function default(name, value) pushenv(name, os.getenv(name) or value) end -- your own value wins
 default("FI_CXI_DISABLE_NON_INJECT_MSG_IDC", "1")    -- small messages from GPU memory are not copied through the host
 default("FI_CXI_RDZV_EAGER_SIZE", "2048")            -- bytes that a rendezvous message sends ahead
-default("FI_CXI_RDZV_THRESHOLD", "16384")            -- messages up to this many bytes go eagerly
-default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was given back
-default("FI_PROVIDER", "cxi")                        -- the provider of this network or an error
-default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")        -- MPICH hands buffers in GPU memory to libfabric instead of copying them
+default("FI_CXI_RDZV_THRESHOLD", "16384")            -- messages up to this size in bytes are sent eagerly
+default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
+default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this network or fails
+default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")        -- MPICH passes buffers in GPU memory to libfabric instead of copying them
 default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH avoids cxi when all ranks are on one node
 default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the rank's node
