@@ -163,7 +163,11 @@ class TryRun:
             )
             yield
         finally:
-            shutil.rmtree(self.work, ignore_errors=True)
+            for _ in range(50):  # samplers of the ranks may still write into it
+                shutil.rmtree(self.work, ignore_errors=True)
+                if not os.path.exists(self.work):
+                    break
+                time.sleep(0.1)
 
     # ---- steps -------------------------------------------------------------------------------------------------------
 
