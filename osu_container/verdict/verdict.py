@@ -184,8 +184,7 @@ def judge_approach(
     try:
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run)[1]
     except NoMpiError as err:
-        finding = _label_finding(
-            no_program,
+        finding = no_program.label_finding(
             Finding('', 'unknown', str(err), [(image.path, 'no libmpi')], PROGRAM_REMEDY, ''),
         )
         return Verdict(approach['name'], 'unknown', [finding], 'none', 'none', None)
@@ -201,20 +200,15 @@ def judge_approach(
         family, soname, _ = select_image_mpi(image, list_mpi_families(approach))
         # Of two reasons report the one that no change of the site removes
         if family and family not in list_mpi_families(approach):
-            finding = _label_finding(
-                other_mpi_family, next(report_other_mpi(family, soname, approach, image, site))
+            finding = other_mpi_family.label_finding(
+                next(report_other_mpi(family, soname, approach, image, site))
             )
         vendor_findings = [
-            _label_finding(check_gpu_vendor, other)
+            check_gpu_vendor.label_finding(other)
             for other in report_other_vendor(site, image)
             if other.level == 'fails'
         ]
         return Verdict(approach['name'], 'fails', vendor_findings + [finding], 'none', 'none', None)
-
-
-def _label_finding(rule: Any, finding: Finding) -> Finding:
-    """Return the finding with name and source of a rule."""
-    return finding._replace(rule=rule.name, source=rule.source)
 
 
 def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Optional[str]:

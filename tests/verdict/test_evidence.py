@@ -1,6 +1,5 @@
 """
-What a verdict rests on that is untested: named are those facts that count, held against a change
-of their values.
+A verdict names the untested facts that it rests on: exactly those whose change would change it.
 
 The oracle knows nothing of verdict/evidence.py: a fact counts if another value of it makes another
 trial.
