@@ -101,7 +101,7 @@ def read_python_files():
         pytest.param(PYTHON_36, OF_36, TOGETHER, id='3.6'),
     ],
 )
-def test_every_module_imports_alone(python, modules, script, tmp_path):
+def test_every_module_imports(python, modules, script, tmp_path):
     if python is None:
         pytest.skip('no Python 3.6 on this machine')
     # bench/checks.py loads the modules that are installed, as ReFrame wants them, unless a plan is
