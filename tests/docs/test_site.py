@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.machine import PROJECT, STATE, run
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.nightly]
 
 PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'docs').rglob('*.md'))
 
