@@ -32,13 +32,13 @@ PAGES = sorted(
     [PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')]
 )
 #: Pages that `make test` runs; `make test-all` runs the others too
-WALKED = 'README|install-lumi|your-own-container|proof'
+WALKED = 'README|install-lumi|lumi-more|your-own-container|proof'
 #: Pages for those who look after a system; the others are run as an ordinary user
 #: (tests/runs/test_ordinary_user.py)
 OF_SUPPORT = 'for-your-site|support'
 #: Pages for systems that are not here, and what is run of them
 ELSEWHERE, RUN_ELSEWHERE = (
-    'install-lumi|other-systems|mpi4py|gpu',
+    'install-lumi|lumi-more|other-systems|mpi4py|gpu',
     r'eb osu-.*|export .*|osu-container compare .*',
 )
 #: Commands that need LUMI, a network, a registry, an image of the user's or hours, or that remove
@@ -60,7 +60,7 @@ NOT_RUN = (
     r'osu-container proof --expect .*',
 )
 #: Pages on which `eb` gets --dry-run: it finds the easyconfig and takes the options
-DRY_RUN = 'install-lumi|other-systems|mpi4py|images|abi'
+DRY_RUN = 'install-lumi|lumi-more|other-systems|mpi4py|images|abi'
 #: Commands with an answer in their exit code -> these codes (tuple of int)
 CODES = {r'osu-container check ': (0, 4, 5, 6), r'osu-container compare |^diff ': (0, 1)}
 #: First lines of code blocks that are no commands
@@ -72,6 +72,7 @@ NOT_COMMANDS = (
     r'\w+ +(WORKS, untested|UNKNOWN, its MPI)',
     r'osu-entrypoint: ',
     r'approach +osu_bw',
+    r' +pure +bind',
     r'# osu_bw: mpi4py',
 )
 OTHER_RUN = '20261120T131244Z'

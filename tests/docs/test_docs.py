@@ -48,7 +48,7 @@ OTHERS = (
     'Cray MPICH',
     'RCCL',
 )
-#: Not in the repository: tools/generate/site_report.py makes it
+#: Not in the repository: tools/generate/site_pages.py makes it
 MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
 
 

@@ -32,6 +32,7 @@ from osu_container.verdict.site_choice import (
 )
 from osu_container.verdict.verdict import find_worst_level
 from tests.helpers.machine import PROJECT
+from tools.generate import site_pages
 
 DOCS = PROJECT / 'docs'
 
@@ -119,6 +120,10 @@ def test_picture_of_the_approaches_shows_their_libraries():
         program = 'image' if approach['container'] else 'host'
         origins = approach['comes_from']
         assert texts[place + 1 : place + 4] == [program, origins['libmpi'], origins['libfabric']]
+
+
+def test_plot_of_lumi_has_the_published_values():
+    assert site_pages.render_plot() == site_pages.PLOT.read_text(), 'stale: run `make docs`'
 
 
 # ---- what works where

@@ -1,10 +1,10 @@
 """
-docs/install-lumi.md from its first command to its last, typed in one shell, on stand-ins of LUMI's
-stacks.
+The two pages on LUMI from their first command to their last, run in one shell on simulated stacks
+of LUMI.
 
-What is LUMI's is played: the modules LUMI, partition and EasyBuild-user set what
+The modules LUMI, partition and EasyBuild-user are simulated: they set what
 EasyBuild-config/25.01.lua of LUMI-SoftwareStack 241114ba sets, the trees have the paths of each
-stack (tests/stand_in/README.md), and srun drops what no workstation has (account, partition, GPUs).
+stack (tests/stand_in/README.md), and srun drops options that no workstation has (account, GPUs).
 Clone, links, EasyBuild, Lmod, the runtime, Slurm and the ranks are real.
 """
 
@@ -21,11 +21,11 @@ from tests.helpers.machine import PROJECT, STATE, StandIn, run_clean_shell
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
-PAGE = PROJECT / 'docs' / 'install-lumi.md'
+PAGES = [PROJECT / 'docs' / name for name in ('install-lumi.md', 'lumi-more.md')]
 STACKS = ['25.03', '25.09']
 #: Line of the page -> why it is not walked here
 NOT_WALKED = {
-    r'sbatch -A ': 'tests/attempt has it',
+    r'sbatch -A |cat osu-try-': 'tests/check/test_try.py has the job',
     r'scp ': 'needs an account on LUMI',
     r'(osu-container/)?scripts/osu-container image (fetch|build)|module load LUMI PRoot': 'hours; '
     'tests/build/test_proot.py builds so',
@@ -157,14 +157,14 @@ class Walk:
 
 
 def list_blocks():
-    """Return [[command]] of the page: a list for each code block."""
+    """Return [[command]] of the pages: a list for each code block."""
     found = {}
-    for line in list_command_lines(PAGE):
+    for line in [line for page in PAGES for line in list_command_lines(page)]:
         found.setdefault(line.block, []).append(line.command)
     return list(found.values())
 
 
-def test_skipped_commands_are_on_the_page():
+def test_skipped_commands_are_on_the_pages():
     lines = [line for block in list_blocks() for line in block]
     assert [
         pattern for pattern in NOT_WALKED if not any(re.match(pattern, line) for line in lines)
