@@ -18,20 +18,10 @@ PAGES = sorted(
     ]
 )
 TROUBLESHOOTING = PROJECT / 'docs' / 'troubleshooting.md'
-#: Folders in which a path in the text must exist. What `make demo` makes is not among them.
-FOLDERS = (
-    '.ci',
-    '.github',
-    'container-recipes',
-    'docs',
-    'easyblocks',
-    'easyconfigs',
-    'modules',
-    'osu_container',
-    'scripts',
-    'tests',
-    'tools',
-)
+#: Folders whose files print messages, and folders in which a path in the text must exist, but for
+#: what `make demo` creates
+SOURCES = '.ci container-recipes easyblocks easyconfigs osu_container scripts tools'.split()
+FOLDERS = [*SOURCES, '.github', 'docs', 'modules', 'tests']
 #: Who says a message that is not ours; the text below its heading begins with "From <name>"
 OTHERS = (
     'EasyBuild',
@@ -159,15 +149,7 @@ def read_project_text():
     file a line.
     """
     files = [PROJECT / 'Makefile', PROJECT / 'env.sh']
-    for folder in (
-        '.ci',
-        'container-recipes',
-        'easyblocks',
-        'easyconfigs',
-        'osu_container',
-        'scripts',
-        'tools',
-    ):
+    for folder in SOURCES:
         files += [
             path
             for path in (PROJECT / folder).rglob('*')

@@ -23,21 +23,8 @@ def build(folder, target, **variables):
     Build the site of a project (Path) into target (Path) as `make docs` does; CompletedProcess.
     """
     environment = dict(os.environ, NO_MKDOCS_2_WARNING='1', **variables)
-    return run(
-        [
-            STATE / 'venv/bin/python',
-            '-m',
-            'mkdocs',
-            'build',
-            '--strict',
-            '--config-file',
-            folder / 'mkdocs.yml',
-            '--site-dir',
-            target,
-        ],
-        env=environment,
-        cwd=PROJECT,
-    )
+    command = f'{STATE}/venv/bin/python -m mkdocs build --strict -f {folder}/mkdocs.yml -d {target}'
+    return run(command.split(), env=environment, cwd=PROJECT)
 
 
 @pytest.fixture(scope='session')

@@ -9,6 +9,7 @@ import pytest
 
 from osu_container.bench.compare.thresholds import MARGINS
 from osu_container.bench.compare.troubles import RULES
+from osu_container.bench.results.references import read_dataset
 from osu_container.build.catalogue import IMAGES
 from osu_container.check import examination
 from osu_container.data.approaches import APPROACHES
@@ -32,7 +33,6 @@ from osu_container.verdict.site_choice import (
 )
 from osu_container.verdict.verdict import find_worst_level
 from tests.helpers.machine import PROJECT
-from tools.generate import site_pages
 
 DOCS = PROJECT / 'docs'
 
@@ -122,8 +122,21 @@ def test_picture_of_the_approaches_shows_their_libraries():
         assert texts[place + 1 : place + 4] == [program, origins['libmpi'], origins['libfabric']]
 
 
-def test_plot_of_lumi_has_the_published_values():
-    assert site_pages.render_plot() == site_pages.PLOT.read_text(), 'stale: run `make docs`'
+def test_plot_of_lumi_has_the_published_ratios_to_native():
+    series = {
+        one.name: list(one.compute_medians().values())
+        for one in read_dataset('lumi-g-2025-03').series
+        if one.case.title == 'osu_bw H H, two nodes'
+    }
+    native = series.pop('native')
+    text = (DOCS / 'results' / 'lumi.svg').read_text()
+    assert dict(re.findall('<polyline class="(.+)" points="(.+)"/>', text)) == {
+        name: ' '.join(
+            f'{40 + 18 * place},{266 - 190 * value / native[place]:.1f}'
+            for place, value in enumerate(values)
+        )
+        for name, values in series.items()
+    }
 
 
 # ---- what works where

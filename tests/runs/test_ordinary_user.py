@@ -71,37 +71,14 @@ def run_as_user(*command, folder='/', places=(), **kwargs):
     folders = sorted(
         {str(path.resolve()) for path in (PROJECT, STATE / 'venv', Path(sys.base_prefix))}
     )
-    account = [
-        'runuser',
-        '-u',
-        ACCOUNT,
-        '--',
-        'env',
-        '-i',
-        f'HOME={home}',
-        f'USER={ACCOUNT}',
-        'LC_ALL=C.UTF-8',
-        'PATH=/usr/local/bin:/usr/bin:/bin',
-        'sh',
-        '-c',
-        'cd "$0" && exec "$@"',
-        folder,
-    ]
+    account = (
+        f'runuser -u {ACCOUNT} -- env -i HOME={home} USER={ACCOUNT} LC_ALL=C.UTF-8 '
+        'PATH=/usr/local/bin:/usr/bin:/bin sh -c'
+    ).split() + ['cd "$0" && exec "$@"', folder]
     places = ['bash', '-euc', PLACES, 'bash', *places] if places else []
+    outer = ['unshare', '--mount', 'bash', '-c', REACHABLE, 'bash', *folders, '--']
     return run(
-        [
-            'unshare',
-            '--mount',
-            'bash',
-            '-c',
-            REACHABLE,
-            'bash',
-            *folders,
-            '--',
-            *places,
-            *account,
-            *command,
-        ],
+        [*outer, *places, *account, *command],
         errors='replace',
         **kwargs,
     )
@@ -117,7 +94,7 @@ def clone(build_image):  # noqa: F811, a fixture
     fuse = Path('/dev/fuse')
     before = fuse.stat().st_mode
     fuse.chmod(0o666)  # the mode that udev gives it; a container may lack udev
-    done = run(['useradd', '--create-home', '--shell', '/bin/bash', ACCOUNT])
+    done = run(f'useradd --create-home --shell /bin/bash {ACCOUNT}'.split())
     assert done.returncode == 0, done.stderr
     home = Path(pwd.getpwnam(ACCOUNT).pw_dir)
     folder = home / 'clone'
@@ -163,22 +140,8 @@ def remove_account():
     run(['pkill', '-KILL', '-u', ACCOUNT])
     # its temporary files too: the next account of this name may have another number, and pytest
     # refuses such a folder
-    run(
-        [
-            'find',
-            tempfile.gettempdir(),
-            '/dev/shm',
-            '-maxdepth',
-            '1',
-            '-user',
-            ACCOUNT,
-            '-exec',
-            'rm',
-            '-rf',
-            '{}',
-            '+',
-        ]
-    )
+    find = f'find {tempfile.gettempdir()} /dev/shm -maxdepth 1 -user {ACCOUNT} -exec rm -rf {{}} +'
+    run(find.split())
     done = run(['userdel', '--remove', '--force', ACCOUNT])
     assert done.returncode in (0, 12), done.stderr  # 12: its mail folder is not there
 
@@ -306,18 +269,8 @@ def occupy_names(names, script, victim, stack):
     for name in names:
         other = stack.enter_context(
             subprocess.Popen(
-                [
-                    'setpriv',
-                    '--reuid=65534',
-                    '--regid=65534',
-                    '--clear-groups',
-                    'sh',
-                    '-euc',
-                    script,
-                    'sh',
-                    name,
-                    victim,
-                ]
+                'setpriv --reuid=65534 --regid=65534 --clear-groups sh -euc'.split()
+                + [script, 'sh', name, victim]
             )
         )
         stack.callback(other.kill)

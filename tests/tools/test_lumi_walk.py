@@ -21,7 +21,7 @@ from tests.helpers.machine import PROJECT, STATE, StandIn, run_clean_shell
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
-PAGES = [PROJECT / 'docs' / name for name in ('install-lumi.md', 'lumi-more.md')]
+PAGES = sorted((PROJECT / 'docs').glob('*lumi*.md'))
 STACKS = ['25.03', '25.09']
 #: Line of the page -> why it is not walked here
 NOT_WALKED = {
@@ -140,12 +140,7 @@ class Walk:
                 **{
                     name: value
                     for name, value in self.eb_environment.items()
-                    if name
-                    in (
-                        'EB_PYTHON',
-                        'EASYBUILD_TMPDIR',
-                        'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES',
-                    )
+                    if re.match('EB_PYTHON|EASYBUILD_(TMPDIR|ALLOW_USE_AS_ROOT)', name)
                 },
                 'PATH': f"{self.folder}/bin:{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
                 'HOME': str(self.home),
