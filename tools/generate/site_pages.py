@@ -96,7 +96,7 @@ def on_page_content(content: str, **_: Any) -> str:
 TERMINAL = PROJECT / 'docs' / 'pictures' / 'terminal.svg'
 COLUMNS = 88
 #: A command whose output needs no image and no host
-COMMAND = 'osu-container check osu-workstation-mpich-4.2.3-libfabric-1.22.0 --site lumi-25.03'
+COMMAND = 'osu-container check osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0 --site lumi-25.03'
 TERMINAL_FORMAT = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
 <style>
   .{unique_id}-matrix {{ font: {char_height}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }}
