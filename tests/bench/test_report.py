@@ -17,7 +17,6 @@ from osu_container.bench.report import charts, content, page
 from osu_container.bench.report import cli as report_cli
 from osu_container.bench.results import ratios, references, run_files
 from tests.helpers.example_runs import MORE_CASES, RUN, make_run
-from tests.helpers.machine import PROJECT
 
 pytestmark = pytest.mark.system
 

@@ -1,4 +1,4 @@
-"""The documentation leads to what is there: links, files, make targets, messages, versions.
+"""Test that the links, files, make targets and messages that the pages name exist.
 
 CONTRIBUTING.md lists every folder of the repository and every package, and no other.
 """
@@ -22,7 +22,7 @@ TROUBLESHOOTING = PROJECT / 'docs' / 'troubleshooting.md'
 #: what `make demo` creates
 SOURCES = '.ci container-recipes easyblocks easyconfigs osu_container scripts tools'.split()
 FOLDERS = [*SOURCES, '.github', 'docs', 'modules', 'tests']
-#: Who says a message that is not ours; the text below its heading begins with "From <name>"
+#: Programs whose messages troubleshooting.md explains; the text then begins with "From <name>"
 OTHERS = (
     'EasyBuild',
     'Lmod',
@@ -38,7 +38,7 @@ OTHERS = (
     'Cray MPICH',
     'RCCL',
 )
-#: Not in the repository: tools/generate/site_pages.py makes it
+#: Files that only the site contains: tools/generate/site_pages.py creates them
 MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
 
 

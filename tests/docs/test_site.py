@@ -29,7 +29,7 @@ def build(folder, target, **variables):
 
 @pytest.fixture(scope='session')
 def site(tmp_path_factory):
-    """Folder of the site (Path), built strictly."""
+    """Return the folder of the site (Path) that a strict build has written."""
     folder = tmp_path_factory.mktemp('site')
     done = build(PROJECT, folder)
     assert done.returncode == 0 and 'WARNING' not in done.stderr, done
@@ -37,7 +37,7 @@ def site(tmp_path_factory):
 
 
 class Elements:
-    """What a page (text of HTML) loads, links to, and can be linked by."""
+    """The files that an HTML page (str) loads, its links, and the ids that other pages can link."""
 
     def __init__(self, text):
         self.ids = set(re.findall(r'\sid="([^"]*)"', text))

@@ -77,7 +77,7 @@ def read_table(page, column):
 
 
 def test_table_of_variables_has_what_lumi_sets():
-    """Every value that an approach can set by itself on a site of LUMI, and no other."""
+    """The table has every value that an approach sets on a site of LUMI, and no other value."""
     found = {
         (name, value)
         for row in read_table('approaches.md', 'variable')[1:]
@@ -141,7 +141,7 @@ def test_plot_of_lumi_has_the_published_ratios_to_native():
 
 # ---- what works where
 
-#: From sure to unsure
+#: Kinds of evidence, the strongest first
 EVIDENCE = ('measured', 'derived', 'untested')
 
 
@@ -153,7 +153,7 @@ def find_weakest_evidence(approach, site):
     for entry in (
         approach,
         select_host_mpi(approach, 'libmpi.so.40'),
-    ):  # a host may have Open MPI alone
+    ):  # a host may have only Open MPI
         try:
             facts = [site['libraries'][name] for name, _ in list_host_libraries(entry, site)] + [
                 site['pmi']

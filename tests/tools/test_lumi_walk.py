@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
 PAGES = sorted((PROJECT / 'docs').glob('*lumi*.md'))
 STACKS = ['25.03', '25.09']
-#: Line of the page -> why it is not walked here
+#: Command of the pages -> why this test does not run the command
 NOT_WALKED = {
     r'sbatch -A |cat osu-try-': 'tests/check/test_try.py has the job',
     r'scp ': 'needs an account on LUMI',
@@ -64,14 +64,15 @@ program=$1; shift
 unset SLURM_JOB_ID  # the page reads it in a job script
 exec /usr/bin/srun "${words[@]}" "$program" H H -m 64 -i 5
 '''
-#: git clone and git pull: the clone is this one; eb: on a login node by its name
+#: Functions for the shell: git clone and git pull use this clone; eb runs with the host name of a
+#: login node
 PLAYED = '''eb() { unshare --uts bash -c 'hostname uan01 && exec eb "$@"' eb "$@"; }
 git() { case $1 in clone) ln -sfn "$2" "$3" ;; -C) [[ -d $2 && $3 == pull ]] ;; *) return 1 ;; esac; }
 '''
 
 
 class Walk:
-    """A user's home and project on LUMI with one stack: G, or C."""
+    """A user's home and project on a simulated LUMI with one stack and one partition (G or C)."""
 
     def __init__(self, folder, stack, partition, apptainer):
         self.folder, self.stack, self.partition = folder, stack, partition
@@ -89,7 +90,7 @@ class Walk:
                 self.tree = made.tree
                 shutil.copy(
                     made.tree / '_mpicontainer_local.py', folder
-                )  # what a stand-in cannot have
+                )  # facts that the simulated system lacks
                 self.eb_environment = made.eb.environment
         for name, text in {
             **{f'LUMI/{one}': f'setenv("LUMI_STACK_VERSION", "{one}")\n' for one in STACKS},
@@ -123,7 +124,7 @@ class Walk:
         command = command.replace('LUMI/25.03', f'LUMI/{self.stack}')
         command = command.replace(
             ' osu-settings/single-node', ''
-        )  # of cxi, in whose place the stand-in has tcp
+        )  # this module needs cxi, and the simulated system has tcp
         if self.partition == 'C':
             command = command.replace('partition/G', 'partition/C')
             if re.match(r'eb osu-container-\w+\.eb', command) and 'site=' not in command:
