@@ -33,7 +33,7 @@ pytestmark = [
 
 ACCOUNT = 'osu-tester'
 #: Parts of .workstation that commands write to: the account has its own
-WRITTEN = ('slurm', 'lock', 'log', 'image', 'images-of-tests', 'bin')
+WRITTEN = 'slurm lock log image images-of-tests bin'.split()
 #: Script that root runs in a new mount namespace with the arguments: folders, '--', command. A
 #: folder may be below a folder that only root may enter (a clone or a Python in root's home): the
 #: script makes the folder accessible for the account at the same path.

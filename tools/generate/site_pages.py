@@ -25,8 +25,8 @@ from mkdocs.structure.pages import Page
 
 from osu_container import PLACEHOLDER, REPOSITORY
 from osu_container.base.places import PROJECT
-from osu_container.bench.report import page as report_page
 from osu_container.bench.report.cli import build_published_report
+from osu_container.bench.report.page import render_page
 
 #: A Markdown link to a parent folder: text, path and anchor
 LINK = re.compile(r'\[([^\]]+)\]\((\.\./[^)\s#]+)(#[^)\s]*)?\)')
@@ -52,8 +52,10 @@ def on_config(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Add the report, to which docs/results/index.md links."""
     if 'results/index.md' in files.src_uris:
-        text = report_page.render_page(build_published_report())
-        files.append(File.generated(config, 'results/report.html', content=text))
+        report = File.generated(
+            config, 'results/report.html', content=render_page(build_published_report())
+        )
+        files.append(report)
 
 
 def on_post_page(output: str, **_: Any) -> str:
@@ -121,7 +123,7 @@ def render_terminal() -> str:
         ['script', '-qc', line, '/dev/null'], stdin=subprocess.DEVNULL, text=True
     )
     console = Console(record=True, width=COLUMNS, file=io.StringIO())
-    console.print(Text(f'$ {COMMAND}', 'bold'), Text.from_ansi(printed.replace('\r', '')), sep='\n')
+    console.print(Text(f'$ {COMMAND}', 'bold'), Text.from_ansi(printed), sep='\n')
     return console.export_svg(title='', code_format=TERMINAL_FORMAT, unique_id='terminal')
 
 
