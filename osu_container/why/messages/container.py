@@ -1,4 +1,4 @@
-"""The container and its runtime."""
+"""Messages of Apptainer and Singularity, and of the commands of this project in a container."""
 
 from typing import Any, Dict, List
 

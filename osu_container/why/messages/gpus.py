@@ -1,4 +1,4 @@
-"""GPUs, the benchmarks themselves, and NCCL and RCCL with their plugins."""
+"""Messages of CUDA, ROCm and the benchmarks, and of NCCL and RCCL with their plugins."""
 
 from typing import Any, Dict, List
 

@@ -1,4 +1,4 @@
-"""MPI, libfabric, UCX, RCCL and the network's cards."""
+"""Messages of libfabric, UCX and network cards, and messages of MPI about the network."""
 
 from typing import Any, Dict, List
 

@@ -1,6 +1,6 @@
 """
-A program: what the loader of libraries says as it starts, what MPI says (failed calls,
-settings), how it ends.
+Messages of the loader (ld.so) when a program starts, messages of MPI about failed calls and
+settings, and messages about terminated programs.
 """
 
 from typing import Any, Dict, List

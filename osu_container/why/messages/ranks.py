@@ -1,4 +1,4 @@
-"""Ranks that do not find each other, and what starts them: srun, mpirun, PMI, PMIx."""
+"""Messages about ranks that do not find each other, and of their launchers and PMI."""
 
 from typing import Any, Dict, List
 

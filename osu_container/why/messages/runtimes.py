@@ -1,4 +1,4 @@
-"""podman, enroot and pyxis, Sarus, Charliecloud, the container toolkit of NVIDIA."""
+"""Messages of podman, enroot and pyxis, Sarus, Charliecloud and the NVIDIA toolkit."""
 
 from typing import Any, Dict, List
 

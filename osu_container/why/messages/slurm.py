@@ -1,4 +1,4 @@
-"""Slurm."""
+"""Messages of Slurm."""
 
 from typing import Any, Dict, List
 

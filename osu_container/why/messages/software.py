@@ -1,4 +1,4 @@
-"""Modules and EasyBuild: what loads software, and what installs it."""
+"""Messages of Lmod, Environment Modules and EasyBuild."""
 
 from typing import Any, Dict, List
 
