@@ -82,7 +82,7 @@ class Build:
         )
         if requested not in ('auto', *variants):
             raise ImageBuildError(
-                f"{self.name} has no variant {requested}. Use --osu {' or --osu '.join(variants)}"
+                f"{self.name} cannot be built with --osu {requested}. Use --osu {' or --osu '.join(variants)}"
             )
         if archive and ('c' not in variants or requested not in ('auto', 'c')):
             raise ImageBuildError(
@@ -104,8 +104,8 @@ class Build:
         """
         if not archive.is_file():
             raise ImageBuildError(
-                f"the archive {archive} does not exist. Name an archive of the OSU Micro-Benchmarks with "
-                "--osu-archive, or omit the option"
+                f"--osu-archive names {archive}, which does not exist. Name an archive of the OSU "
+                "Micro-Benchmarks, or omit the option"
             )
         try:
             expected = read_sha256_file(f'{archive}.sha256') or SOURCES['osu']['sha256']

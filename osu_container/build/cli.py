@@ -251,7 +251,7 @@ def print_recipe(options: argparse.Namespace) -> int:
     kind = options.osu or next(iter(variants))
     if kind not in variants:
         raise ImageBuildError(
-            f"{names[0]} has no variant {kind}. Use --osu {' or --osu '.join(variants)}"
+            f"{names[0]} has no recipe for --osu {kind}. Use --osu {' or --osu '.join(variants)}"
         )
     print(load_recipe(names[0], kind, '.Dockerfile' if options.docker else '.def'), end='')
     return 0
