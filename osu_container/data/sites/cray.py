@@ -71,8 +71,8 @@ def make_mpich_libraries(
     return {
         'libmpi': make_fact(
             '%s/ofi/%s/lib-abi-mpich/libmpi.so.12' % (root, build),
-            'Cray MPICH %s under the soname of the '
-            'MPICH ABI, for programs linked with any MPICH' % version,
+            'Cray MPICH %s: the library has the soname of the MPICH ABI, which programs linked '
+            'with any MPICH need' % version,
             source,
             date,
             evidence,
@@ -118,8 +118,8 @@ def make_ll128_variable(source: str, date: str) -> Dict[str, Any]:
     return make_variable(
         'NCCL_PROTO',
         '^LL128',
-        'the protocol LL128, a default since NCCL 2.27, is slower over Slingshot, '
-        'and gave wrong data between GH200 nodes (NVIDIA/nccl#2001)',
+        'the protocol LL128 is slower over Slingshot and gave wrong data between GH200 nodes '
+        '(NVIDIA/nccl#2001); it is a default since NCCL 2.27',
         source,
         date,
         'derived',
@@ -135,7 +135,7 @@ def make_nccl_variables(
         make_variable(
             'NCCL_SOCKET_IFNAME',
             interfaces,
-            'NCCL ranks find each other over these interfaces and, without a plugin, also send '
+            'NCCL ranks find each other over these interfaces; without a plugin, they also send '
             'data over them',
             source,
             date,
@@ -227,7 +227,8 @@ def make_rocm_libraries(
         ),
         'libamdhip64': make_fact(
             folder + '/libamdhip64.so.' + major,
-            'the HIP runtime must come from the same ROCm build as libhsa-runtime64',
+            'this HIP runtime belongs to the same ROCm as libhsa-runtime64: both must come from '
+            'one build',
             source,
             date,
             evidence,
@@ -341,14 +342,14 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
             'libcxi': make_fact(
                 '/usr/lib64/libcxi.so.1',
-                'the host\'s libfabric uses this library to access the Slingshot card',
+                'the host\'s libfabric uses this library for the Slingshot card',
                 'as on LUMI, Frontier and Setonix',
                 _FIRST_READ_DATE,
                 'derived',
             ),
             'libxpmem': make_fact(
                 '/usr/lib64/libxpmem.so.0',
-                'Cray MPICH uses this library to share memory between the ranks of a node',
+                'Cray MPICH uses this library to share memory within a node',
                 'as on LUMI and Frontier',
                 _FIRST_READ_DATE,
                 'derived',
@@ -370,8 +371,9 @@ BASES: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'NCCL_SOCKET_IFNAME',
                 _HSN,
-                'RCCL and NCCL ranks find each other over these interfaces and, without a plugin, '
-                'also send data over them; other interfaces are slow or do not connect the nodes',
+                'RCCL and NCCL ranks find each other over these interfaces; without a plugin, '
+                'they also send data over them. Other interfaces are slow or do not connect the '
+                'nodes',
                 'names of the cards, as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
@@ -438,7 +440,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         ),
         'one_build': make_fact(
             [],
-            'no such folder is known: the runtime itself adds the libraries of the GPU driver (--nv)',
+            'no such folder is known: the runtime itself adds the libraries of the GPU driver '
+            '(--nv)',
             'apptainer(1), --nv',
             _FIRST_READ_DATE,
             'derived',

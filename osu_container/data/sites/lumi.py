@@ -152,7 +152,7 @@ def _make_native_build(
 
 _LIBXPMEM_2026 = _fact(
     '/usr/lib64/libxpmem.so.0',
-    'Cray MPICH uses this library to share memory between the ranks of a node',
+    'Cray MPICH uses this library to share memory within a node',
     'CRAY_XPMEM_POST_LINK_OPTS=-L/usr/lib64 in the ' + _LOG,
     '2026-03-06',
     'measured',
@@ -297,7 +297,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
             'libcxi': _fact(
                 '/usr/lib64/libcxi.so.1',
-                'the host\'s libfabric uses this library to access the Slingshot card',
+                'the host\'s libfabric uses this library for the Slingshot card',
                 'singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds this '
                 'library',
                 '2026-05-04',
@@ -410,8 +410,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             _variable(
                 'NCCL_SOCKET_IFNAME',
                 'hsn0,hsn1,hsn2,hsn3',
-                'RCCL ranks find each other over these interfaces and, without a plugin, also '
-                'send data over them; other interfaces are slow or do not connect the nodes',
+                'RCCL ranks find each other over these interfaces; without a plugin, they also '
+                'send data over them. Other interfaces are slow or do not connect the nodes',
                 _TRAINING + '202-Binding.md',
                 '2026-06-17',
                 'measured',
@@ -801,7 +801,7 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
                 ),
                 libxpmem=_fact(
                     '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
-                    'Cray MPICH uses this library to share memory between the ranks of a node',
+                    'Cray MPICH uses this library to share memory within a node',
                     _CONTRIB,
                     '2026-05-04',
                     'measured',

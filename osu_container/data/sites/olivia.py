@@ -127,7 +127,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_RX_MATCH_MODE',
                 'hybrid',
-                'if the card has no resources left, the provider matches messages in software',
+                'the provider matches messages in software if the card has no resources left',
                 _OPENMPI,
                 _READ_DATE,
                 'derived',

@@ -133,14 +133,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             libcxi=make_fact(
                 '/usr/lib64/libcxi.so.1',
-                'the host\'s libfabric uses this library to access the Slingshot card',
+                'the host\'s libfabric uses this library for the Slingshot card',
                 _PODMAN + 'nccl.yaml',
                 _READ_DATE,
                 'measured',
             ),
             libxpmem=make_fact(
                 '/usr/lib64/libxpmem.so.0',
-                'Cray MPICH uses this library to share memory between the ranks of a node',
+                'Cray MPICH uses this library to share memory within a node',
                 _PODMAN + 'nccl.yaml',
                 _READ_DATE,
                 'measured',

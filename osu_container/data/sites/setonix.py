@@ -123,14 +123,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libcxi=make_fact(
                     '/usr/lib64/libcxi.so.1',
-                    'the host\'s libfabric uses this library to access the Slingshot card',
+                    'the host\'s libfabric uses this library for the Slingshot card',
                     'SINGULARITYENV_LD_PRELOAD in ' + _MODULE,
                     _READ_DATE,
                     'measured',
                 ),
                 libxpmem=make_fact(
                     '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
-                    'Cray MPICH uses this library to share memory between the ranks of a node',
+                    'Cray MPICH uses this library to share memory within a node',
                     'SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD in ' + _MODULE,
                     _READ_DATE,
                     'measured',
@@ -235,7 +235,7 @@ STACKS['setonix-26.03'] = {
         ),
         libxpmem=make_fact(
             '/opt/xpmem/lib64/libxpmem.so.0',
-            'Cray MPICH uses this library to share memory between the ranks of a node',
+            'Cray MPICH uses this library to share memory within a node',
             'SINGULARITYENV_LD_PRELOAD of the '
             + _NEXT
             + '; a user still has /opt/cray/xpmem/default/lib64',

@@ -31,8 +31,8 @@ _NETMOD = dict(
         'readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both versions need libfabric and '
         'libucp',
     ),
-    why='an MPICH may contain the netmods ofi and ucx, and every approach here needs ofi, which '
-    'uses libfabric',
+    why='every approach here needs the netmod ofi, which uses libfabric; an MPICH may also '
+    'contain the netmod ucx',
     name='MPIR_CVAR_CH4_NETMOD',
     only=['mpich >= 3.4', 'no ucx'],
 )
