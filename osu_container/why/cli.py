@@ -134,8 +134,8 @@ def _summarize_search(name: str, search: Search, several_files: bool) -> List[st
         sentences.append("The text is empty.")
     elif not search.list_messages():
         sentences.append(
-            "None of the %d known messages is in these %d lines. Please send the text to the project: "
-            "docs/support.md, section Send a report." % (len(MESSAGES), search.line_count)
+            "This text (%d lines) contains none of the %d known messages. Please send the text to the "
+            "project (docs/support.md, section Send a report)." % (search.line_count, len(MESSAGES))
         )
     return [
         ('%s: ' % make_printable(name) if several_files else '') + sentence

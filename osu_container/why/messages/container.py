@@ -66,7 +66,7 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "You have set SINGULARITY_BIND and the module has set APPTAINER_BIND. If you "
-        "start apptainer by hand, it ignores SINGULARITY_BIND.",
+        "start apptainer by hand, apptainer ignores SINGULARITY_BIND.",
         'remedy': "Use the commands of the module (osu_*, osu-exec, osu-shell), which combine "
         "both variables, or add your folders to APPTAINER_BIND as well.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11",
@@ -132,7 +132,7 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The image does not contain the program {program}. Or the program exists, but "
-        "the interpreter in its first line or the loader in its ELF header does not.",
+        "its interpreter (first line) or its loader (ELF header) does not exist.",
         'remedy': "Look for the program with `singularity exec IMAGE ls -l PATH` and `singularity "
         "exec IMAGE sh -c 'echo $PATH'`. In a module of this project, `module help` lists the "
         "benchmarks and `osu-exec ls /opt` shows other programs. An image that was built without "
@@ -260,8 +260,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<library>[^\s:]+)",
             )
         ],
-        'cause': "{by} was built with a newer version of {library}: it needs {version}. The "
-        "entrypoint noticed this before the program started.",
+        'cause': "{by} was built with a newer version of {library} and needs the symbol version "
+        "{version}. The entrypoint noticed this before the program started.",
         'remedy': "If the version begins with FABRIC_, use an image whose MPI was built with a "
         "libfabric that is not newer than the host's, or use approach opensource. If the version "
         "begins with GLIBC_, use an image of a distribution at least as new as the host's. With "
@@ -496,7 +496,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "does not list you.",
         'remedy': "Start the job on another node (`srun --exclude=NODE`), and tell the "
         "administrators. Thousands of simultaneous starts can overload the user directory; one "
-        "container for all ranks of a node avoids this. With Docker or podman, add `-v "
+        "container for all ranks of a node avoids the overload. With Docker or podman, add `-v "
         "/etc/passwd:/etc/passwd:ro`, or `-e USER=me -e HOME=/tmp` beside --user, for programs "
         "that look up the user's name.",
         'source': "github.com/apptainer/singularity, issues 5598, 5757 and 4767",
@@ -566,8 +566,8 @@ ENTRIES: List[Dict[str, Any]] = [
         "the system assigns to you (/etc/subuid, newuidmap), or the command fakeroot. Neither "
         "works here.",
         'remedy': "Install fakeroot beside apptainer and run `apptainer build --ignore-subuid`, "
-        "or build the image on another machine and copy it. Administrators can install uidmap and "
-        "run `apptainer config fakeroot --add USER`.",
+        "or build the image on another machine and copy the SIF file. Administrators can install "
+        "uidmap and run `apptainer config fakeroot --add USER`.",
         'source': "apptainer.org, user guide, Fakeroot; github.com/apptainer/apptainer, issues "
         "1751 and 2190",
         'also': [
@@ -588,7 +588,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "Only one container at a time can write to the overlay {path}, and another "
         "container uses this overlay: the container of another rank or of an earlier run.",
         'remedy': "Open the overlay read-only with `--overlay FILE:ro` if several ranks use it, "
-        "or give each rank an overlay (`--overlay FILE.$SLURM_PROCID`).",
+        "or give each rank an overlay of its own (`--overlay FILE.$SLURM_PROCID`).",
         'source': "github.com/apptainer/singularity, issues 5577 and 6196",
         'also': [("a container of an earlier run still exists", "pgrep -u $USER -a starter")],
     },

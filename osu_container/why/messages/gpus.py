@@ -241,7 +241,7 @@ GPUS: List[Dict[str, Any]] = [
         'cause': "The program sees no GPU. The job step has no GPU, the container does not show "
         "the GPU, or you have no permission to open its device file. {why}",
         'remedy': "Request GPUs with `srun --gpus-per-node=8` (or --gpus=1). Start the container "
-        "with {--nv|--rocm, or, if it uses --containall, with --bind=/dev/kfd,/dev/dri}.",
+        "with {--nv|--rocm; with --containall, add --bind=/dev/kfd,/dev/dri}.",
         'source': "github.com/ROCm/ROCm, issue 1798; docs.sylabs.io, SingularityCE, GPU support",
         'also': [
             (
@@ -355,7 +355,7 @@ GPUS: List[Dict[str, Any]] = [
         "{--nv|--rocm}{|. The output of `groups` must include the groups of /dev/kfd and "
         "/dev/dri/renderD* (render, video; podman: --group-add keep-groups --device /dev/kfd "
         "--device /dev/dri)}. Look for a wrong setting with `env | grep VISIBLE_DEVICES`, and "
-        "unset it.",
+        "unset the variable.",
         'source': "github.com/vllm-project/vllm, issues 7207 and 34573; "
         "github.com/ROCm/ROCm-docker, issue 112",
         'also': [
@@ -404,7 +404,7 @@ GPUS: List[Dict[str, Any]] = [
         'also': [
             (
                 "the process was forked after it had used the GPU",
-                "the same program with the multiprocessing start method spawn",
+                "run the same program with the multiprocessing start method spawn",
             )
         ],
     },
@@ -470,8 +470,8 @@ GPUS: List[Dict[str, Any]] = [
             ("nsufficient ", "nvml(?: error)?: [Ii]nsufficient [Pp]ermissions"),
         ],
         'cause': "The container or the job step has no access to the device files of the GPUs. "
-        "Either a cgroup denies the access (`systemctl daemon-reload` removes it from running "
-        "Docker containers), or the job has no GPU.",
+        "Either a cgroup denies the access (`systemctl daemon-reload` removes the access of "
+        "running Docker containers), or the job has no GPU.",
         'remedy': "In a job, request GPUs with --gpus-per-node. For Docker, start the container "
         "again with `--device /dev/nvidia0 --device /dev/nvidiactl --device /dev/nvidia-uvm`, or "
         "use the cgroup driver cgroupfs. For rootless Docker, set no-cgroups = true in "

@@ -199,7 +199,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'remedy': "Start as many ranks as GPUs, and let each rank choose its GPU with "
         "{cudaSetDevice|hipSetDevice}(local rank). The osu_xccl_* benchmarks choose the GPU by "
         "local rank, so each rank must see all GPUs of the node: do not use --gpus-per-task, "
-        "--gpu-bind or {CUDA|ROCR}_VISIBLE_DEVICES with them.",
+        "--gpu-bind or {CUDA|ROCR}_VISIBLE_DEVICES.",
         'source': "EESSI on LUMI, 2026; github.com/horovod/horovod, issue 3929",
     },
     {
@@ -304,12 +304,12 @@ ENTRIES: List[Dict[str, Any]] = [
         'also': [
             (
                 "the card has no resources for so many connections",
-                "the same command with two ranks per node",
+                "run the same command with two ranks per node",
             ),
             (
                 "more memory is registered than the card (EFA) supports; huge pages need fewer "
                 "entries",
-                "the same command with a smaller problem",
+                "run the same command with a smaller problem",
             ),
         ],
     },
@@ -389,7 +389,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "Open MPI has no transport for messages: the transport that a setting selects "
         "(OMPI_MCA_pml, OMPI_MCA_btl, --mca) does not work here. Usually the setting selects UCX, "
         "and UCX finds no network card.",
-        'remedy': "Find the setting with `env | grep OMPI_MCA_` and unset it. `export "
+        'remedy': "Find the setting with `env | grep OMPI_MCA_` and unset the variable. `export "
         "OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp` selects TCP (in Open MPI 4 write vader "
         "instead of sm).",
         'source': "github.com/openucx/ucx, issue 5284; github.com/open-mpi/ompi, issue 9838; "
@@ -440,7 +440,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'also': [
             (
                 "the separate containers cause the error",
-                "the same command with apptainer exec --sharens, or with "
+                "run the same command with apptainer exec --sharens, or with "
                 "UCX_TLS=^{cuda_ipc|rocm_ipc}",
             )
         ],
@@ -714,8 +714,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "Open MPI looked for a fast network (InfiniBand) and found none that is active. "
         "Open MPI uses shared memory and TCP.",
         'remedy': "The message is harmless on a machine without a fast network; `export "
-        "OMPI_MCA_btl_base_warn_component_unused=0` silences the message. If the machine has one, "
-        "check it with `ibstat` and with `ls /dev/infiniband` in the container.",
+        "OMPI_MCA_btl_base_warn_component_unused=0` silences the message. If the machine has a "
+        "fast network, check the card with `ibstat` and with `ls /dev/infiniband` in the "
+        "container.",
         'source': "Open MPI, help-mpi-btl-base.txt; github.com/open-mpi/ompi, issue 1393",
         'last': True,
         'unless': ["openib not used"],
@@ -735,7 +736,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'also': [
             (
                 "the program freed the memory during the transfer, or another rank failed",
-                "the same command with buffers in host memory (osu_bw H H)",
+                "run the same command with buffers in host memory (osu_bw H H)",
             )
         ],
     },

@@ -106,8 +106,9 @@ LOADER: List[Dict[str, Any]] = [
         "built with another major version of ROCm than the installed version, or ROCm is not "
         "installed.",
         'remedy': "Use an image with the same major version of ROCm as the host's MPI: Cray MPICH "
-        "up to 25.09 needs ROCm 6, even if the image contains ROCm 7. If the name has no version "
-        "number, libfabric opens it; some distributions have this name only in the -dev package.",
+        "up to 25.09 needs ROCm 6, even if the image contains ROCm 7. A name without a version "
+        "number is opened by libfabric; some distributions have this name only in the -dev "
+        "package.",
         'source': "LUMI training, update of January 2026; libfabric, src/hmem_rocr.c",
     },
     {
@@ -434,7 +435,7 @@ MPI: List[Dict[str, Any]] = [
         'also': [
             (
                 "the program uses a communicator that it has freed, or calls MPI before MPI_Init",
-                "a debugger with a breakpoint at MPI_Abort",
+                "run a debugger with a breakpoint at MPI_Abort",
             )
         ],
     },
@@ -456,7 +457,7 @@ MPI: List[Dict[str, Any]] = [
         "OMPI_MCA_coll=^hcoll,tuned`, `export MPIR_CVAR_DEVICE_COLLECTIVES=none`, a variable "
         "I_MPI_ADJUST_*, or `export UCX_TLS=self,sm,tcp`.",
         'source': "MPICH, src/mpi/errhan/errnames.txt; Open MPI, ompi/errhandler",
-        'also': [("the MPI has an error", "the same command with another MPI, or with TCP")],
+        'also': [("the MPI has an error", "run the same command with another MPI, or with TCP")],
     },
     {
         'name': "window that MPI cannot make",
@@ -602,7 +603,7 @@ MPI: List[Dict[str, Any]] = [
         'cause': "A setting of Open MPI (OMPI_MCA_*, --mca, or a file openmpi-mca-params.conf) "
         "has a value that Open MPI does not accept. The lines below name the setting.",
         'remedy': "Find the setting with `env | grep OMPI_MCA_; cat ~/.openmpi/mca-params.conf "
-        "$PREFIX/etc/openmpi-mca-params.conf`, and correct or remove it.",
+        "$PREFIX/etc/openmpi-mca-params.conf`, and correct or remove the setting.",
         'source': "Open MPI, help-mca-var.txt; github.com/conda-forge/openmpi-feedstock, issue 63",
     },
     {

@@ -264,7 +264,7 @@ ENTRIES: List[Dict[str, Any]] = [
                 "the container hides the folders with PMIx's files",
                 "echo $PMIX_SERVER_TMPDIR, a folder that must be bound",
             ),
-            ("too many ranks connect at once", "the same command with few ranks"),
+            ("too many ranks connect at once", "run the same command with few ranks"),
         ],
     },
     {
@@ -338,7 +338,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'also': [
             (
                 "the hwloc library of this Open MPI is too old for the system",
-                "the same command with an Open MPI built --with-hwloc=/usr",
+                "run the same command with an Open MPI built --with-hwloc=/usr",
             )
         ],
     },
@@ -528,7 +528,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'remedy': "Start the program without the variables of the rank: `env -i PATH=$PATH "
         "HOME=$HOME PROGRAM`, or unset the variables that `env | grep -E '^(OMPI|PMIX)_'` prints. "
         "In Python, do not import mpi4py in the child process (if __name__ == '__main__'), or set "
-        "mpi4py.rc.initialize = False there.",
+        "mpi4py.rc.initialize = False in the child process.",
         'source': "github.com/mpi4py/mpi4py, issue 705; github.com/open-mpi/ompi, issue 12027",
         'also': [
             (

@@ -81,7 +81,7 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "Rootless podman (and other rootless runtimes) needs a folder /run/user/NUMBER "
-        "and a systemd session of the user. Jobs, su and cron do not create them.",
+        "and a systemd session of the user. Jobs, su and cron create neither.",
         'remedy': "Run `export XDG_RUNTIME_DIR=/tmp/run-$UID; mkdir -p -m 700 $XDG_RUNTIME_DIR`, "
         "and start the container with `podman --cgroup-manager=cgroupfs`. Administrators can run "
         "`loginctl enable-linger USER`.",
@@ -208,8 +208,8 @@ ENTRIES: List[Dict[str, Any]] = [
         "plugstack.conf only when it starts.",
         'remedy': "`srun --help | grep pyxis` shows whether the plugin is loaded. Administrators "
         "must install spank_pyxis.so and its line in plugstack.conf on login and compute nodes, "
-        "then restart slurmd. Give the option to srun; sbatch accepts it only if pyxis on all "
-        "nodes supports sbatch.",
+        "then restart slurmd. Give the option to srun; sbatch accepts the option only if pyxis on "
+        "all nodes supports sbatch.",
         'source': "github.com/NVIDIA/pyxis, issue 84 and README",
     },
     {

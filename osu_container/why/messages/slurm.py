@@ -155,9 +155,9 @@ ENTRIES: List[Dict[str, Any]] = [
         "that waits for the run. Either the limit is too short, or the ranks wait for each other "
         "forever.",
         'remedy': "Run the same command by hand with a longer -t. If the command never finishes, "
-        "run it on one node, then with another libfabric provider (FI_PROVIDER; `osu-explain` "
-        "shows the module's value), to see whether the network is the cause. `py-spy dump --pid "
-        "PID` or `gdb -p PID` shows where a rank waits.",
+        "run the command on one node, then with another libfabric provider (FI_PROVIDER; "
+        "`osu-explain` shows the module's value), to see whether the network is the cause. "
+        "`py-spy dump --pid PID` or `gdb -p PID` shows where a rank waits.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
@@ -211,8 +211,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"munge\.socket\S{0,60}: (?:No such file|Connection refused|Permission denied)",
             ),
         ],
-        'cause': "Slurm's commands authenticate you through munge, and cannot reach it: the "
-        "command was called inside a container, or the daemon munged does not run on this node.",
+        'cause': "Slurm's commands authenticate you through munge, but munge cannot be reached: "
+        "the command was called inside a container, or the daemon munged does not run on this "
+        "node.",
         'remedy': "Call srun, sbatch and sinfo outside the container. Inside the container they "
         "need --bind /run/munge, the host's slurm.conf and the same version of Slurm.",
         'source': "munge(1); github.com/dun/munge, issues 118 and 124",
@@ -235,7 +236,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "clocks, user IDs or Slurm versions differ. {why}",
         'remedy': "Leave the node out with `srun --exclude=NODE`, and tell the administrators: "
         "`munge -n | ssh NODE unmunge` checks key and clock, `srun --version` on both nodes the "
-        "version. munged reads its key only when it starts.",
+        "version. The daemon munged reads its key only when it starts.",
         'source': "github.com/dun/munge, issues 62, 116 and 126",
     },
     {
@@ -277,7 +278,8 @@ ENTRIES: List[Dict[str, Any]] = [
         "resource) were requested, or the partition has no GPUs.",
         'remedy': "`sinfo -o '%P %G'` prints the names: request --gres=gpu:mi250:8 or "
         "--gpus-per-node=8 in a partition with GPUs. Remove an empty --gres=. If the site "
-        "supports only --gres, remove --gpus; if it allocates whole nodes, use no GPU option.",
+        "supports only --gres, remove --gpus; if the site allocates whole nodes, use no GPU "
+        "option.",
         'source': "github.com/3dem/relion, issue 877; github.com/awslabs/awsome-distributed-ai, "
         "issue 196",
         'unless': ["more than the job has"],
@@ -343,9 +345,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?:failed|error)[^\n]{0,120}Socket timed out on send/recv",
             )
         ],
-        'cause': "A node or Slurm's controller did not answer in time. It is overloaded or down, "
-        "a firewall blocks the connection, or it rejects the sender's credentials (munge keys "
-        "differ).",
+        'cause': "A node or Slurm's controller did not answer in time. The node is overloaded or "
+        "down, a firewall blocks the connection, or the node rejects the sender's credentials "
+        "(munge keys differ).",
         'remedy': "Try again, with fewer srun commands at the same time. If one node fails each "
         "time, leave the node out with `srun --exclude=NODE`, and tell the administrators: `munge "
         "-n | ssh NODE unmunge` shows whether the munge keys are equal.",
@@ -384,7 +386,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "in this partition. The job waits for them.",
         'remedy': "`sinfo -R` prints why nodes are unavailable; remove -w, or name other nodes. "
         "ReqNodeNotAvail often means a reservation for maintenance: a job with a shorter -t may "
-        "finish before it.",
+        "finish before the maintenance.",
         'source': "Slurm, src/common/slurm_errno.c",
     },
     {
@@ -548,7 +550,7 @@ ENTRIES: List[Dict[str, Any]] = [
             "_establish_configuration: failed to load configs",
         ],
         'cause': "This machine has no slurm.conf, so Slurm requests the configuration from the "
-        "controller, and does not get it. No controller is named, the controller is not running "
+        "controller, but receives none. No controller is named, the controller is not running "
         "yet, or the controller does not serve configurations.",
         'remedy': "Start slurmctld first, then slurmd. To name the controller, run `slurmd "
         "--conf-server HOST:6817`; the controller needs SlurmctldParameters=enable_configless. Or "
@@ -561,9 +563,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "socket of Slurm's own keys",
         'patterns': ["failed to connect to any sack sockets"],
-        'cause': "This Slurm authenticates you with auth/slurm, and cannot reach the service for "
-        "it: sackd on login nodes, slurmd and slurmctld on their nodes. The service does not run "
-        "here, or its socket is not in this container.",
+        'cause': "This Slurm authenticates you with auth/slurm, and cannot reach the service of "
+        "auth/slurm: sackd on login nodes, slurmd and slurmctld on their nodes. The service does "
+        "not run here, or its socket is not in this container.",
         'remedy': "In a container, call Slurm's commands on the host instead, or add --bind "
         "/run/slurm. On the host, check `systemctl status sackd`; /etc/slurm/slurm.key must be "
         "the same on all machines.",

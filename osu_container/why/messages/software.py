@@ -92,8 +92,8 @@ MODULES: List[Dict[str, Any]] = [
         "name or belong to the same family (compilers, MPI), or the modulefile declares the "
         "conflict. {old}",
         'remedy': "Run `module swap OLD NEW`, or `module unload NAME` for the module that the "
-        "hint names. `module list` prints the loaded modules, and `module purge` unloads all of "
-        "them (then load the software stack again).",
+        "hint names. `module list` prints the loaded modules, and `module purge` unloads all "
+        "modules (then load the software stack again).",
         'source': "Environment Modules; github.com/envmodules/modules, issue 352",
     },
     {
@@ -143,8 +143,9 @@ MODULES: List[Dict[str, Any]] = [
         'cause': "This shell knows the command module, but has no folder of modules. The site "
         "sets MODULEPATH in the files of a login shell (/etc/profile.d), which this shell has not "
         "read.",
-        'remedy': "Begin the script with `#!/bin/bash -l`, and submit it without --export=NONE. "
-        "By hand, run `module use FOLDER`. Reading Lmod's init file alone does not set MODULEPATH.",
+        'remedy': "Begin the script with `#!/bin/bash -l`, and submit the script without "
+        "--export=NONE. By hand, run `module use FOLDER`. Reading Lmod's init file alone does not "
+        "set MODULEPATH.",
         'source': "github.com/saforem2/ezpz, pull request 222; Lmod, documentation",
     },
 ]
