@@ -1,7 +1,7 @@
-"""OSU Micro-Benchmarks with MPICH or Open MPI and with ROCm or CUDA, made of Debian's parts only.
+"""OSU Micro-Benchmarks with ROCm or CUDA, made of Debian's parts only.
 
-libfabric supports GPU memory, but lacks the provider cxi, because Debian has no libcxi. The build
-needs a Debian mirror, but no GPU.
+The MPI is MPICH or Open MPI. libfabric supports GPU memory, but lacks the provider cxi, because
+Debian has no libcxi. The build needs a Debian mirror, but no GPU.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages

@@ -1,8 +1,8 @@
 """OSU Micro-Benchmarks with MPICH and ROCm for LUMI (MI250X, Slingshot 11).
 
 The build needs repo.radeon.com (AMD) and an Ubuntu mirror, but no GPU. This project has never built
-the image, because it has no MI250X, and its test machines reach neither a container registry nor AMD's
-server.
+the image, because it has no MI250X, and its test machines reach neither a container registry nor
+AMD's server.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages

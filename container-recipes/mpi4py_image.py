@@ -41,7 +41,8 @@ latency = f'{common.PYTHON_PREFIX}/bin/osu_latency'
 
 Stage0 += common.add_header(USERARG['name'], osu)
 
-# Build stage. A Dockerfile names the base image, a definition file names the SIF file of the base image.
+# Build stage. A Dockerfile names the base image, a definition file names the SIF file of the base
+# image.
 start = f'sources/{base}.sif' if common.is_singularity_format() else base
 Stage0 += common.start_stage('build', start, base_image['distro'], 'localimage')
 Stage0 += common.install_packages(
@@ -74,9 +75,9 @@ Stage1 += common.install_packages('python3')
 # Remove the benchmarks of the base image, so that the image has a single set of benchmarks.
 Stage1 += hpccm.primitives.shell(chdir=False, commands=['rm -rf /opt/osu'])
 # These variables are for programs of the user. Without MPI4PY_LIBMPI, mpi4py would load the image's
-# libmpi.so instead of the libmpi.so.12 that approach bind injects. The other variables exclude packages
-# of the host's Python: modules may set PYTHONPATH, and packages of `pip install --user` in ~/.local would
-# precede the image's packages.
+# libmpi.so instead of the libmpi.so.12 that approach bind injects. The other variables exclude
+# packages of the host's Python: modules may set PYTHONPATH, and packages of `pip install --user` in
+# ~/.local would precede the image's packages.
 Stage1 += hpccm.primitives.environment(
     _export=False,
     variables={

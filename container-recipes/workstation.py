@@ -35,8 +35,8 @@ mpich, release, libfabric, osu = (
 )
 
 
-# The argument mpi selects an entry. Entries are no classes, because HPCCM executes this file with separate
-# local names, which the body of a class could not use. Fields of an entry:
+# The argument mpi selects an entry. Entries are no classes, because HPCCM executes this file with
+# separate local names, which the body of a class could not use. Fields of an entry:
 # sources: keys of SOURCES in versions.py; the first source has the version of the MPI
 # install: functions that return the steps of the build stage
 # wrappers: folder with mpicc

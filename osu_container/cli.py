@@ -1,8 +1,8 @@
 """
-Provide the command osu-container; each subcommand has a module, which is imported when it is called.
+Provide the command osu-container.
 
-This module needs only Python 3.6 and its standard library, so that the portable subcommands run on any
-node.
+The module of a subcommand is imported when the subcommand is called. This module needs only Python
+3.6 and its standard library, so that the portable subcommands run on any node.
 """
 
 import argparse
@@ -192,13 +192,13 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """
     Run a subcommand and return its exit code.
 
-    Expected failures are printed as a message on stderr and give exit code 1. This function does not
-    change the signal handlers and streams of the process, so that a thread can also call it.
+    Expected failures are printed as a message on stderr and give exit code 1. This function does
+    not change the signal handlers and streams of the process, so that a thread can also call it.
     """
     files.reset_inputs()
     with terminal.escape_streams():
-        # The guard includes the import of the subcommand, because loading a library can fail for lack
-        # of memory.
+        # The guard includes the import of the subcommand, because loading a library can fail for
+        # lack of memory.
         return streams.run_guarded(
             'osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments), False
         )
@@ -217,7 +217,8 @@ def _run(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
     commands.required = True  # an argument of add_subparsers() only since Python 3.7
     for name, (module, text) in COMMANDS.items():
-        # Import only the module of the called subcommand, because other modules may need missing packages.
+        # Import only the module of the called subcommand, because other modules may need missing
+        # packages.
         subparser = commands.add_parser(name, help=text, description=text)
         if arguments[:1] == [name]:
             try:

@@ -400,10 +400,11 @@ def select_compression(program: str, entry: Dict[str, Any]) -> List[str]:
 KEPT_VARIABLES = re.compile(
     r'(APPTAINER|SINGULARITY)_(CACHEDIR|CONFIGDIR|DISABLE_CACHE|NOHTTPS|(DOCKER|LOGIN)_\w+)'
 )
-#: Variables that a build removes, because they would change the image or its test. Binds fail because
-#: the image lacks their folders during the build (LUMI training 2026-04, 205-Containers.md). Inside a
-#: job, mpiexec of the image's test would start its ranks with srun (MPICH's Hydra 4.2.3). Settings of
-#: MPI and libfabric select the site's network, which the test does not use.
+#: Variables that a build removes, because they would change the image or its test. Binds fail
+#: because the image lacks their folders during the build (LUMI training 2026-04,
+#: 205-Containers.md). Inside a job, mpiexec of the image's test would start its ranks with srun
+#: (MPICH's Hydra 4.2.3). Settings of MPI and libfabric select the site's network, which the test
+#: does not use.
 DROPPED_VARIABLES = re.compile(
     r'(APPTAINER|SINGULARITY)(_|ENV_)|(SLURM|PMI|PMIX|PALS|HYDRA|FI|MPICH|MPIR_CVAR|OMPI|'
     r'PRTE|UCX|NCCL|RCCL)_'
@@ -413,8 +414,8 @@ DROPPED_VARIABLES = re.compile(
 def prepare_environment(work: Path, temporary: Path) -> Dict[str, str]:
     """Return the environment for a build, without variables of the caller's job and binds.
 
-    The runtime writes its temporary files to `temporary`. Its cache is in `work`, unless the user has
-    set another folder. /tmp and the home folder may be too small for both.
+    The runtime writes its temporary files to `temporary`. Its cache is in `work`, unless the user
+    has set another folder. /tmp and the home folder may be too small for both.
     """
     environment = {
         name: value

@@ -22,8 +22,8 @@ from osu_container.build.recipes.images import FAMILIES
 from osu_container.build.recipes.versions import SOURCES
 
 EPILOG = """
-NAME is the name of an image (`osu-container image list` prints all names), a family of images such as
-workstation, or a pattern such as '*5.0.2*'.
+NAME is the name of an image (`osu-container image list` prints all names), a family of images such
+as workstation, or a pattern such as '*5.0.2*'.
 """
 
 
@@ -128,7 +128,8 @@ def _add_sources_option(parser: argparse.ArgumentParser) -> None:
 
 def _add_work_option(parser: argparse.ArgumentParser) -> None:
     cache = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'osu-container'
-    # The user may have made this folder a symbolic link. Folders that builds create in it are not links.
+    # The user may have made this folder a symbolic link. Folders that builds create in it are not
+    # links.
     parser.add_argument(
         '--work',
         type=lambda text: Path(text).resolve(),

@@ -55,8 +55,8 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
     """Download the sources of these keys that are missing in the folder.
 
     Raises ImageBuildError if a file cannot be downloaded or has another sha256; an existing file is
-    kept. A source without a published sha256 is not compared here: its build compares the commit that
-    the archive names (verify_sources() in recipes/common.py).
+    kept. A source without a published sha256 is not compared here: its build compares the commit
+    that the archive names (verify_sources() in recipes/common.py).
     """
     folder.mkdir(parents=True, exist_ok=True)
     for key in keys:
@@ -89,8 +89,9 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
 
 def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
     """Download a file from PyPI with pip to the folder of `path`. Raises ImageBuildError."""
-    # pip compares the sha256 before it opens the file. To read the metadata of a source archive, pip
-    # also downloads the build tools of the archive. They must be wheels, or pip would compile them.
+    # pip compares the sha256 before it opens the file. To read the metadata of a source archive,
+    # pip also downloads the build tools of the archive. They must be wheels, or pip would compile
+    # them.
     options = [
         '--only-binary',
         ':all:',
@@ -158,8 +159,8 @@ def _download_url(url: str, new: Path, path: Path) -> None:
 def find_archive(folders: Iterable[Path]) -> Optional[Path]:
     """Return the path of the OSU archive in the source folders, or None.
 
-    Raises ImageBuildError if a file with the name of the archive has another sha256, because the user
-    copied this file there on purpose.
+    Raises ImageBuildError if a file with the name of the archive has another sha256, because the
+    user copied this file there on purpose.
     """
     source = SOURCES['osu']
     for folder in folders:
@@ -178,8 +179,8 @@ def find_archive(folders: Iterable[Path]) -> Optional[Path]:
 
 # ---- Debian
 
-#: Options of dpkg that exclude documentation and translations, half of the base system, but keep the
-#: licences
+#: Options of dpkg that exclude documentation and translations, half of the base system, but keep
+#: the licences
 DPKG_OPTIONS = (
     'path-exclude=/usr/share/doc/*',
     'path-include=/usr/share/doc/*/copyright',

@@ -99,7 +99,8 @@ def verify_installation(root: str) -> List[str]:
     return problems
 
 
-#: Limit of CPU time for unpacking an image, in seconds; the project's largest image (6 GB) needs 100
+#: Limit of CPU time for unpacking an image, in seconds; the project's largest image (6 GB) needs
+#: 100
 _UNPACK_SECONDS = 3600
 
 
@@ -159,9 +160,9 @@ def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = 
 def list_packages(sif: Union[str, Path], folder: Path) -> Dict[str, str]:
     """Return {name: version} of the Debian packages in an image.
 
-    The packages are read from dpkg's records in the image. Packages that a recipe unpacked below /opt
-    have their records there (build/recipes/slingshot.py). folder: a new folder for temporary files.
-    Raises ImageBuildError.
+    The packages are read from dpkg's records in the image. Packages that a recipe unpacked below
+    /opt have their records there (build/recipes/slingshot.py). folder: a new folder for temporary
+    files. Raises ImageBuildError.
     """
     unpack_image(sif, folder, ['*/lib/dpkg/status', 'opt/*/share/dpkg/status'])
     packages: Dict[str, str] = {}

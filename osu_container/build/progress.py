@@ -26,8 +26,8 @@ def run(
 ) -> None:
     """Run a command and append its output to the log file.
 
-    step: name of this step in error messages. Raises ImageBuildError, with the exit code and the end
-    of the output, if the command fails.
+    step: name of this step in error messages. Raises ImageBuildError, with the exit code and the
+    end of the output, if the command fails.
     """
     command = [str(word) for word in command]
     with open(log, 'ab') as stream:

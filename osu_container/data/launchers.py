@@ -1,27 +1,29 @@
 """
 Define the launchers, which start the ranks of a job, and the batch systems.
 
-To add a launcher, add an entry. A site names its launcher in its key `launcher` (default: srun), and
-its batch system in its key `jobs`.
+To add a launcher, add an entry. A site names its launcher in its key `launcher` (default: srun),
+and its batch system in its key `jobs`.
 
 Keys of a launcher
     title        description of the launcher
     command      name of the command; also: list of other names of the command
     nodes, ranks, per_node, hosts, folder   options of the command line, with the placeholders {nodes}, {ranks},
                  {per_node} (ranks on each node), {hosts} (names separated by commas) and {folder}
-                 (working folder of the program). [] if the launcher has no such option: then it uses
-                 all nodes of the job, or the number follows from the other options
+                 (working folder of the program). [] if the launcher has no such option: then it
+                 uses all nodes of the job, or the number follows from the other options
     unbound      options with which the launcher binds no cores, because osu-gpu-bind does so
     pmi          kinds of PMI: kind -> (protocol of the MPI, as in image/traits.py; variable that this kind of PMI
                  sets for every rank)
     pmi_words    options that select the {kind} of PMI, [] if the launcher has only one kind
-    pmi_variable variable that also selects the kind of PMI, and that a module can set; None if only options can
-    rank, size, local_rank, local_size      variables that every rank has: its number, the number of ranks, its number
-                 on the node, the number of ranks on the node; local_size may be a quotient of two variables
+    pmi_variable variable that also selects the kind of PMI, and that a module can set; None if only
+    options can rank, size, local_rank, local_size      variables that every rank has: its number,
+    the number of ranks, its number
+                 on the node, the number of ranks on the node; local_size may be a quotient of two
+                 variables
 
-The keys why, source, date and evidence are those of a fact (sites/schema.py). The order of the entries
-matters. Inside a Slurm step, the ranks of the other launchers also have the variables of srun, so
-detect_launcher() must test the other launchers before srun.
+The keys why, source, date and evidence are those of a fact (sites/schema.py). The order of the
+entries matters. Inside a Slurm step, the ranks of the other launchers also have the variables of
+srun, so detect_launcher() must test the other launchers before srun.
 """
 
 from typing import Any, Dict, Mapping, Optional, Tuple
@@ -163,11 +165,11 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
 #: Launcher of a site whose entry names no launcher
 DEFAULT_LAUNCHER = 'srun'
 
-#: Batch systems. Keys: directive (prefix of a line with an option in a job script); partition, account,
-#: nodes and time (options of a job); submit (command that submits a script with the current
-#: environment); job, count and nodes_file (variables of a job with its number, the number of its nodes,
-#: and the path of a file with one line per rank; None if the batch system has no such variable). The
-#: options of a site's jobs may contain {nodes}.
+#: Batch systems. Keys: directive (prefix of a line with an option in a job script); partition,
+#: account, nodes and time (options of a job); submit (command that submits a script with the
+#: current environment); job, count and nodes_file (variables of a job with its number, the number
+#: of its nodes, and the path of a file with one line per rank; None if the batch system has no such
+#: variable). The options of a site's jobs may contain {nodes}.
 BATCH_SYSTEMS: Dict[str, Dict[str, Any]] = {
     'slurm': {
         'directive': '#SBATCH ',
@@ -220,8 +222,8 @@ def detect_launcher(
     """
     Return (name, entry) of the launcher that started this rank, or (None, None).
 
-    environment: the variables of the rank. The variable with the number of the rank on its node must
-    exist, because a variable such as PMI_RANK may come from the shell of an outer job step.
+    environment: the variables of the rank. The variable with the number of the rank on its node
+    must exist, because a variable such as PMI_RANK may come from the shell of an outer job step.
     """
     for name, launcher in LAUNCHERS.items():
         evidence = (

@@ -1,14 +1,14 @@
 """
-Define the kinds of networks between nodes: their libfabric providers, UCX support and drivers.
+Define the kinds of networks: their libfabric providers, UCX support and drivers.
 
-This module contains only data. A site names its network in its key `network`. Without this key, a site
-with the provider cxi has Slingshot, and a site with any other provider has Ethernet.
+This module contains only data. A site names its network in its key `network`. Without this key, a
+site with the provider cxi has Slingshot, and a site with any other provider has Ethernet.
 
 Keys of a network
     providers   list of facts about libfabric providers, the fastest first. value: the name for FI_PROVIDER; since: the
-                first libfabric version with the provider; why, source, date, evidence as in every fact.
-                Other providers use the network with TCP, which is slow. A list with tcp alone means
-                that no provider is faster than tcp
+                first libfabric version with the provider; why, source, date, evidence as in every
+                fact. Other providers use the network with TCP, which is slow. A list with tcp alone
+                means that no provider is faster than tcp
     ucx         fact: whether UCX is as fast as the best provider; value None: unknown
     drivers     kernel driver of the card (/sys/class/infiniband/CARD/device/driver) -> plug-in of rdma-core
                 (lib<plug-in>-rdmav<number>.so), with which libibverbs uses the card
@@ -155,5 +155,6 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
     },
 }
 
-#: Kinds of networks, the best first. A machine may have several, such as a RoCE card for its storage.
+#: Kinds of networks, the best first. A machine may have several, such as a RoCE card for its
+#: storage.
 PREFERRED_NETWORKS = ('Slingshot', 'InfiniBand', 'Omni-Path', 'EFA', 'RoCE', 'Ethernet')

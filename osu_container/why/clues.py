@@ -1,5 +1,5 @@
 """
-Find the first lines of a text that look like an error, for texts without a known message.
+Find the lines that look like an error, for texts without a known message.
 
 For each line, name the program that printed the line and how to make this program print more.
 """
@@ -257,7 +257,8 @@ MESSAGE_PROGRAMS = [
 _MESSAGE_PROGRAMS = [
     (name, re.compile(expression), more) for name, expression, more, _ in MESSAGE_PROGRAMS
 ]
-#: Labels that srun, mpirun and nodes put at the start of a line; names that other programs print there
+#: Labels that srun, mpirun and nodes put at the start of a line; names that other programs print
+#: there
 _LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?)?')
 _OTHER_PROGRAM = re.compile(
     r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
@@ -295,7 +296,7 @@ def identify_program(line: str) -> Tuple[str, str]:
 
 
 def weigh_line(line: str) -> int:
-    """Return 2 if a line looks like an error, 1 if it looks like a warning, otherwise 0."""
+    """Return 2 for a line that looks like an error, 1 for a warning, 0 for other lines."""
     if _CODE.match(line) or _FRAME.match(_LABEL.sub('', line[:MAX_LETTERS]).lstrip()):
         return 0
     lowered = _NO_ERROR.sub(' ', line[:MAX_LETTERS]).lower()
@@ -305,7 +306,7 @@ def weigh_line(line: str) -> int:
 
 
 def extract_explanations(lines: Iterable[str]) -> List[str]:
-    """Return the lines after an error that explain it: what(), proposals, the place of a crash."""
+    """Return explanations after an error: what(), proposals, the place of a crash."""
     says: List[str] = []
     frames: List[str] = []
     for line in [_LABEL.sub('', line[:MAX_LETTERS]) for line in lines]:

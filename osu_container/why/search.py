@@ -88,7 +88,7 @@ def make_printable(text: str) -> str:
 
 
 def _extract_line(text: str, match: Match[str]) -> str:
-    """Return the line in which a match begins, or the part around the match if it is long."""
+    """Return the line in which a match begins; of a long line the part near the match."""
     begin = max(text.rfind(end, 0, match.start()) for end in '\n\r') + 1
     ends = [place for place in (text.find(end, match.start()) for end in '\n\r') if place >= 0]
     end = min(ends) if ends else len(text)
@@ -237,7 +237,8 @@ class Search:
 
         Each message is a dict with the keys name, cause, remedy and source as in MESSAGES, and also
         (list of dicts with cause and command). line is the first line with the message (shortened),
-        number is its line number from 1, part its suffix, times the number of lines with the message.
+        number is its line number from 1, part its suffix, times the number of lines with the
+        message.
         """
         if not self.loud and not self.clues.lines[2]:
             return []
@@ -257,9 +258,9 @@ class Search:
         """
         Return the first lines that look like an error, or [] if their cause is known.
 
-        Each line is a dict with the keys line (shortened text), number (line number), program (name of
-        the program that printed the line, or ''), more (how to make this program print more, or '')
-        and says (list of the explanations that follow the line).
+        Each line is a dict with the keys line (shortened text), number (line number), program (name
+        of the program that printed the line, or ''), more (how to make this program print more, or
+        '') and says (list of the explanations that follow the line).
         """
         known_numbers = {hit['number'] for hit in self.hits.values()}
         if self.sure:
@@ -314,9 +315,9 @@ def search_file(handle: BinaryIO) -> Search:
     """
     Search a file that is open in binary mode; at most a few BLOCKs are in memory at a time.
 
-    If a plain file is longer than HEAD and TAIL together, only its beginning and its end are searched
-    (see Search.list_skipped_parts()). Raises OSError if the file cannot be read, and ValueError if
-    the file is not a text.
+    If a plain file is longer than HEAD and TAIL together, only its beginning and its end are
+    searched (see Search.list_skipped_parts()). Raises OSError if the file cannot be read, and
+    ValueError if the file is not a text.
     """
     search, rest = Search(), b''
     for data in _read_blocks(handle):

@@ -1,8 +1,8 @@
 """
 Test `osu-container image`: its subcommands list, fetch and build.
 
-The builder really runs with Apptainer, on an image of a few megabytes that contains the shell of this
-machine. test_images_run.py builds the images of the catalogue.
+The builder really runs with Apptainer, on an image of a few megabytes that contains the shell of
+this machine. test_images_run.py builds the images of the catalogue.
 """
 
 import hashlib
@@ -402,7 +402,7 @@ class Tiny:
     @staticmethod
     def make_base(base):
         """
-        Copy the shell and the programs of the definition file, with their libraries, to a root folder.
+        Copy the programs of the definition file, with their libraries, to a root folder.
         """
         for name in PROGRAMS:
             path = shutil.which(name, path='/usr/bin:/bin')

@@ -1,9 +1,9 @@
 """
-Test that osu-entrypoint replaces the image's libfabric with the host's, or prints why it cannot.
+Test that osu-entrypoint replaces the image's libfabric, or prints why it cannot.
 
-The entrypoint runs in a folder as its root. This folder contains bash, coreutils, the loader and the C
-library of this machine, and small MPI and network libraries that the test compiles. So the real loader
-decides, and the program really loads the chosen library.
+The entrypoint runs in a folder as its root. This folder contains bash, coreutils, the loader and
+the C library of this machine, and small MPI and network libraries that the test compiles. So the
+real loader decides, and the program really loads the chosen library.
 """
 
 import ctypes
@@ -64,7 +64,7 @@ USES = 'int fi_version(void);\nint used_version(void) { return fi_version(); }\n
 
 def make_chroot_hook(root):
     """
-    Return a function for preexec_fn that makes the folder `root` the root folder of the process.
+    Return a function for preexec_fn that changes the root folder of the process to `root`.
 
     An ordinary user gets a new user namespace.
     """
@@ -207,7 +207,7 @@ def test_only_missing_libraries_and_libcxi_are_injected(world_with_newer_host, p
 
 
 def make_unfit_host_case(name):
-    """Return a function (world, parts) that makes the host unsuitable, and texts of the message."""
+    """Return a function that makes the host unsuitable, and the expected texts."""
     return {
         'nothing bound': (lambda world, parts: None, ['/host/lib']),
         'empty folder': (

@@ -1,8 +1,9 @@
 """
-Build the images that this machine can build, install them as modules, and run them on two nodes.
+Build images, install them as modules, and run them on two nodes.
 
-One test process builds images while another runs the tests with Slurm (tests/conftest.py). `make test`
-builds one image of each kind, except the images with ROCm or CUDA from Debian, whose builds take long.
+One test process builds images while another runs the tests with Slurm (tests/conftest.py). `make
+test` builds one image of each kind, except the images with ROCm or CUDA from Debian, whose builds
+take long.
 """
 
 import contextlib
@@ -221,7 +222,8 @@ def test_files_of_other_tools_name_our_versions():
     yaml = pytest.importorskip('yaml')
     environment = yaml.safe_load((FILES / 'environment.yml').read_text())
     label = 'conda-forge/label/mpi-external'
-    # The empty package mpich must come first, so that conda does not install conda-forge's own MPICH.
+    # The empty package mpich must come first, so that conda does not install conda-forge's own
+    # MPICH.
     assert environment['channels'] == [label, 'conda-forge']
     values = dict(line.split('=', 1) for line in environment['dependencies'])
     python, mpi4py = values['python'], SOURCES['mpi4py-source']['version']
@@ -251,7 +253,7 @@ def find_gpu_vendor(name):
 
 @pytest.fixture
 def run_in_image(build_image, apptainer):  # noqa: F811, a fixture
-    """Return a function (image, script, options of the runtime) that runs a script in an image."""
+    """Return a function (image, script, runtime options) that runs a script in an image."""
 
     def call(name, script, *options):
         return run(
@@ -308,7 +310,7 @@ def test_device_buffers_without_a_gpu_are_refused_with_reason(build_image, run_u
 
 def map_verdicts(image, site):
     """
-    Return {approach: verdict of check} for an Image on a site, from the description of its host.
+    Return {approach: verdict of check} for an Image on the described host of a site.
     """
     entry, values = resolve_site(site), {}
     host = DescribedHost(find_host_description(entry))
@@ -355,7 +357,8 @@ def test_check_judges_image_and_description_alike(build_image, name):  # noqa: F
         for site in SITES:
             if (PROJECT / 'osu_container' / 'check' / 'hosts' / f'{site}.json').exists():
                 real, by_name = map_verdicts(image, site), map_described_verdicts(name, site)
-                # an image gives more facts than its description, so its verdict may be worse, but not better
+                # an image gives more facts than its description, so its verdict may be worse, but
+                # not better
                 assert {key for key in real if real[key] == 'works'} <= {
                     key for key in by_name if by_name[key] != 'fails'
                 }, (site, real)

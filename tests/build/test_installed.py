@@ -1,5 +1,5 @@
 """
-Test that `osu-container image verify` names each problem of images and installed modules.
+Test that `osu-container image verify` names problems of images and modules.
 """
 
 import argparse

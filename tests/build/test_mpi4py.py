@@ -88,7 +88,7 @@ def test_launcher_translates_options_of_python_benchmarks(launch, arguments, omb
 
 def test_each_osu_python_benchmark_has_a_command(tmp_path):
     """
-    Run the commands of the recipe in a folder: each benchmark of the archive gets a command.
+    Run the recipe's commands in a folder: each benchmark of the archive gets a command.
     """
     name = next(name for name, entry in IMAGES.items() if 'python' in entry['variants'])
     prefix = tmp_path / 'opt' / 'mpi4py'

@@ -1,5 +1,5 @@
 """
-Test the recipes: sources are pinned, rendered texts are correct, checked-in texts are current.
+Test the recipes: pinned sources, and correct and current rendered texts.
 
 Rendering takes a few milliseconds, so that every test reads all files of all images. A failing test
 names the file.
@@ -46,7 +46,7 @@ def texts():
 @pytest.fixture(scope='module')
 def definitions(texts):
     """
-    Return {file name: {name of a stage: its text}} of all definition files, with ordered stages.
+    Return {file name: {name of a stage: its text}} of all definition files, in order.
     """
     return {
         file: {
@@ -78,7 +78,7 @@ def test_every_source_is_pinned():
 
 def test_other_files_pin_the_same_checksums():
     """
-    An easyconfig cannot read versions.py, and a shell script does not: both repeat the checksums.
+    Easyconfigs and shell scripts do not read versions.py: they repeat its checksums.
     """
     ours = {source['sha256'] for source in SOURCES.values()}
     for easyconfig in PROJECT.glob('easyconfigs/*/*/*.eb'):
@@ -181,7 +181,7 @@ def test_every_source_is_checked_before_it_is_used(texts):
 
 def test_stages_copy_what_exists_and_what_proot_can_copy(definitions):
     """
-    SingularityCE with PRoot cannot copy folders from a stage: it copies the archive that the stage packs.
+    SingularityCE with PRoot copies no folders from a stage, only its packed archive.
     """
     archives = {source['file'] for source in SOURCES.values()}
     for file, stages in definitions.items():
@@ -222,7 +222,7 @@ def test_stages_copy_what_exists_and_what_proot_can_copy(definitions):
 
 def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
     """
-    The documentation names /opt/osu/bin/osu_bw, which must exist for the ports and for the C benchmarks.
+    The documentation names /opt/osu/bin/osu_bw, for ports and for C benchmarks.
     """
     for file, stages in definitions.items():
         text = ''.join(stages.values())
@@ -275,7 +275,7 @@ def list_shell_scripts(text):
 @pytest.mark.nightly
 def test_shellcheck_finds_nothing(texts, tmp_path):
     """
-    Each script is checked once, because images share most scripts; its name contains one of its files.
+    Check each different script once; the name of a script contains one of its files.
     """
     scripts = {script: file for file, text in texts.items() for script in list_shell_scripts(text)}
     for number, (script, file) in enumerate(scripts.items()):
@@ -297,7 +297,7 @@ def test_shellcheck_finds_nothing(texts, tmp_path):
 @pytest.mark.nightly
 def test_hadolint_finds_nothing(texts, tmp_path):
     """
-    Check one Dockerfile for each recipe, choice of programs, and option that changes instructions.
+    Check one Dockerfile per recipe, choice of programs, and option that changes steps.
     """
     forms = {}
     for file, (name, kind) in list_recipe_files().items():

@@ -1,8 +1,8 @@
 """
-Test the data of sites and approaches: entries are complete, and every value has a reason and a source.
+Test the data of sites and approaches: complete entries with reasons and sources.
 
-Also test that site files with wrong values are refused, and that sites are recognised by the variables
-of their systems.
+Also test that site files with wrong values are refused, and that sites are recognised by the
+variables of their systems.
 """
 
 import copy

@@ -1,12 +1,12 @@
 """
-Test that `osu-container why` names the right message for texts that programs really printed.
+Test that `osu-container why` names the right message for texts of real programs.
 
-For a text without a known message, the command must show the lines that look like an error, with the
-program that printed them.
+For a text without a known message, the command must show the lines that look like an error, with
+the program that printed them.
 
-messages.tsv has one text per line, in three columns: the message that must be named first (- for none);
-the origin of the text (the thread that found its cause, the source code that prints the text, or a run
-of this project); the text.
+messages.tsv has one text per line, in three columns: the message that must be named first (- for
+none); the origin of the text (the thread that found its cause, the source code that prints the
+text, or a run of this project); the text.
 """
 
 import gzip
@@ -225,7 +225,7 @@ SETTINGS = SimpleNamespace(load_checks=SimpleNamespace(image_folders=(), site_im
 @pytest.fixture
 def lmod(tmp_path):
     """
-    Return a function that runs a script with faulty modules in bash, and returns its output.
+    Return a function that runs a script with faulty modules and returns its output.
 
     Arguments of the function: the script, and a name of LMODS.
     """
@@ -312,7 +312,8 @@ def logs(tmp_path):
     """
     Write ten logs and return their names.
 
-    Seven logs have the same message, one has another message, one has no known message, one is empty.
+    Seven logs have the same message, one has another message, one has no known message, one is
+    empty.
     """
     old = "./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
     texts = [old, 'fine\n' + 2 * old] + 5 * [old] + ['x: undefined symbol: f7\n', 'fine\n', '']
@@ -424,7 +425,7 @@ def test_binary_is_refused_and_junk_hides_no_message():
 @pytest.fixture(scope='module')
 def slurm_shell(slurm):
     """
-    Return a function that runs a script with the private Slurm, and returns stdout and stderr as one text.
+    Return a function that runs a script with the private Slurm and returns its output.
     """
     environment = {
         'PATH': f"{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",

@@ -1,7 +1,7 @@
-"""Building blocks that the recipes share. Most functions return HPCCM primitives for one stage.
+"""Building blocks that the recipes share.
 
-Paths of files to copy are relative to the build folder, which contains `sources/` and further folders
-of this repository.
+Most functions return HPCCM primitives for one stage. Paths of files to copy are relative to the
+build folder, which contains `sources/` and further folders of this repository.
 """
 
 from typing import Iterable, List, NamedTuple, Optional, Sequence, Union
@@ -17,15 +17,15 @@ from osu_container.install.native import BUILTIN_PORTS
 #: Folders in a build stage: for the source archives, and for unpacked sources
 FILES = '/opt/files'
 BUILD = '/opt/build'
-#: Command that installs Debian packages. apt must stay root, because a build without all rights of root
-#: cannot change to apt's own user.
+#: Command that installs Debian packages. apt must stay root, because a build without all rights of
+#: root cannot change to apt's own user.
 APT_INSTALL = (
     'DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install '
     '--no-install-recommends'
 )
 APT_CLEAN = 'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin'
-#: The same for the runtime stage, which also removes the package files (180 MB with ROCm). apt keeps
-#: these files on a base from mmdebstrap.
+#: The same for the runtime stage, which also removes the package files (180 MB with ROCm). apt
+#: keeps these files on a base from mmdebstrap.
 APT_CLEAN_IMAGE = f'{APT_CLEAN} /var/cache/apt/archives/*.deb /run/adduser'
 
 
@@ -77,10 +77,10 @@ def start_stage(
 ) -> List[Union[baseimage, raw]]:
     """Return the base image and the build arguments of a stage.
 
-    With the build arguments BOOTSTRAP and BASE the stage can start from another registry, a folder or
-    a SIF file. distro: HPCCM's name of the distribution (HPCCM has no name for Debian). bootstrap:
-    Apptainer's name for the origin of the base image. name: name of the build argument for the base
-    image.
+    With the build arguments BOOTSTRAP and BASE the stage can start from another registry, a folder
+    or a SIF file. distro: HPCCM's name of the distribution (HPCCM has no name for Debian).
+    bootstrap: Apptainer's name for the origin of the base image. name: name of the build argument
+    for the base image.
     """
     values = {
         'BOOTSTRAP': bootstrap,
@@ -134,10 +134,10 @@ def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> sh
 
 
 def unpack_packages(record: str, root: str = '/') -> List[str]:
-    """Return the commands that unpack all Debian packages in the current folder, with a record.
+    """Return the commands that unpack and record all Debian packages in the current folder.
 
-    The packages are not installed, because HIP depends on a compiler of one gigabyte. record: folder
-    for `status` and `info/` in dpkg's format.
+    The packages are not installed, because HIP depends on a compiler of one gigabyte. record:
+    folder for `status` and `info/` in dpkg's format.
     """
     return [
         f'mkdir -p {record}/info',
@@ -162,11 +162,11 @@ PACKED = '/opt/packed.tar'
 
 
 def pack_paths(*paths: str) -> List[shell]:
-    """Return the last step of a stage, which packs the paths for later stages into one archive.
+    """Return the last step of a stage: it packs the paths for later stages into one archive.
 
-    A Dockerfile needs no archive: the result is []. A definition file must not copy folders, because
-    SingularityCE changes the owner of each folder from another stage to root. With PRoot an ordinary
-    user cannot do so, and the build fails with `chown: operation not permitted`
+    A Dockerfile needs no archive: the result is []. A definition file must not copy folders,
+    because SingularityCE changes the owner of each folder from another stage to root. With PRoot an
+    ordinary user cannot do so, and the build fails with `chown: operation not permitted`
     (github.com/sylabs/singularity 40ef481, internal/pkg/build/stage.go, copyFilesFrom: no ids are
     mapped with PRoot). For the same reason the archive stores no owners.
     """
@@ -244,13 +244,14 @@ def install_mpi_wheel(name: str, version: str) -> shell:
     )
 
 
-#: Benchmarks that are built with MPI 4 need functions of MPI 4 at run time. With an injected host MPI
-#: of the MPI 3 standard, such as Cray MPICH 8, they fail (OSU 7.4: undefined symbol: MPI_Session_init).
+#: Benchmarks that are built with MPI 4 need functions of MPI 4 at run time. With an injected host
+#: MPI of the MPI 3 standard, such as Cray MPICH 8, they fail (OSU 7.4: undefined symbol:
+#: MPI_Session_init).
 OSU_OPTIONS = '--enable-mpi4=no'
 
 
-#: Commands that link all C benchmarks into one folder; `make install` sorts them into several folders.
-#: The mpi4py ports use the same folder, so that every image has /opt/osu/bin/osu_bw.
+#: Commands that link all C benchmarks into one folder; `make install` sorts them into several
+#: folders. The mpi4py ports use the same folder, so that every image has /opt/osu/bin/osu_bw.
 OSU_LINK_COMMANDS = [
     'mkdir -p /opt/osu/bin',
     "find /opt/osu/libexec -type f -name 'osu_*' -perm -u+x -exec ln -s -t /opt/osu/bin '{}' +",
@@ -313,7 +314,7 @@ class Benchmarks(NamedTuple):
 
 
 def describe_benchmarks(osu: str, bindings: str) -> Benchmarks:
-    """Describe the benchmarks of an image: the C benchmarks for 'c', otherwise the mpi4py ports.
+    """Describe the benchmarks of an image: C benchmarks for 'c', otherwise mpi4py ports.
 
     bindings: name of mpi4py's extension module for the MPI of the image.
     """
@@ -342,8 +343,8 @@ def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
             f'tar --no-same-owner -xzf {FILES}/{source["file"]} -C {BUILD}',
             f'cp {unpacked}/demo/osu_*.py {prefix}/libexec/ports/',
             f'cp {unpacked}/LICENSE.rst {prefix}/share/licenses/',
-            # This prefix must contain no libmpi, because mpi4py would load that libmpi instead of an
-            # injected one.
+            # This prefix must contain no libmpi, because mpi4py would load that libmpi instead of
+            # an injected one.
             f'python3 -m zipfile -e {FILES}/{wheel["file"]} {prefix}/lib/python',
             f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
             f'for port in {prefix}/libexec/ports/osu_*.py; do '
@@ -360,8 +361,8 @@ def add_mpi_loader_path(prefix: str, libfabric: Optional[str] = None) -> shell:
 
     The image sets no LD_LIBRARY_PATH, because the folders of a module must come first. The folder
     with the wheel's private libraries is not added. It contains UCX, which the wheel's MPI finds
-    through RUNPATH, but an injected host libmpi must load the host's UCX instead. libfabric: path of
-    libfabric among the private libraries, or None if libfabric is in the default library folder.
+    through RUNPATH, but an injected host libmpi must load the host's UCX instead. libfabric: path
+    of libfabric among the private libraries, or None if libfabric is in the default library folder.
     """
     folders = [f'{prefix}/lib', *(['/opt/libfabric/lib'] if libfabric else [])]
     link = (
@@ -448,10 +449,11 @@ def add_image_test(
     """Return the %test section, which stops the build if the image contradicts its labels.
 
     programs: arguments of `find` that select the files linked with MPI. latency: command that runs
-    osu_latency on two ranks. libfabric: expected version of libfabric.so.1, or None if the image has
-    no libfabric. version: command that succeeds if the MPI has the version of the labels. missing:
-    symbol version, such as 'FABRIC_1.7', that libfabric.so.1 is known to lack. In this case the test
-    starts no program, but expects the loader to report the missing symbol version for each program.
+    osu_latency on two ranks. libfabric: expected version of libfabric.so.1, or None if the image
+    has no libfabric. version: command that succeeds if the MPI has the version of the labels.
+    missing: symbol version, such as 'FABRIC_1.7', that libfabric.so.1 is known to lack. In this
+    case the test starts no program, but expects the loader to report the missing symbol version for
+    each program.
     """
     # The dot stands for a back quote, which would start a command in the shell.
     complaint = f"libfabric.so.1: version .{missing}' not found"
@@ -486,8 +488,8 @@ def add_image_test(
 def install_intel_mpi() -> shell:
     """Return the step that copies Intel MPI's files for C programs to /opt/intel-mpi.
 
-    The wheel contains every library four times, and 60 MB of files for GPUs, Java, Fortran, ILP64 and
-    the tuning of specific processors.
+    The wheel contains every library four times, and 60 MB of files for GPUs, Java, Fortran, ILP64
+    and the tuning of specific processors.
     """
     unpacked = f'{BUILD}/intel-mpi'
     data = f'{unpacked}/impi_rt-{SOURCES["impi-rt"]["version"]}.data/data'
@@ -606,8 +608,8 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
 def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[shell]:
     """Return the steps that build CuPy for HIP and unpack the AMD libraries that it needs.
 
-    keys: keys of the sources of CuPy and its build tools. packages: names of AMD's packages with the
-    libraries that CuPy is linked with.
+    keys: keys of the sources of CuPy and its build tools. packages: names of AMD's packages with
+    the libraries that CuPy is linked with.
     """
     wheels = ' '.join(f'{FILES}/{SOURCES[key]["file"]}' for key in keys if key != 'cupy')
     target = f'{PYTHON_PREFIX}/lib/python'

@@ -1,4 +1,4 @@
-"""Building blocks for images that consist of Debian's parts only (container-recipes/debian.py).
+"""Building blocks for images of Debian's parts only (container-recipes/debian.py).
 
 slingshot.py compiles libfabric, MPI and the benchmarks. This module adds the GPU libraries and
 compilers. ROCm is installed from Debian packages. CUDA is arranged in /usr/local/cuda in NVIDIA's
@@ -16,14 +16,14 @@ from osu_container.build.recipes.versions import GPU_OF_DEBIAN
 
 ROCM_PREFIX = '/usr'
 LIBRARIES = '/usr/lib/x86_64-linux-gnu'
-#: File names with which libfabric opens the GPU libraries (dlopen in src/hmem_rocr.c and hmem_cuda.c of
-#: 2.1.0), and their link targets. Debian has these names only in its -dev packages.
+#: File names with which libfabric opens the GPU libraries (dlopen in src/hmem_rocr.c and
+#: hmem_cuda.c of 2.1.0), and their link targets. Debian has these names only in its -dev packages.
 DLOPEN_NAMES = {
     'rocm': ('libhsa-runtime64.so', 'libhsa-runtime64.so.1'),
     'cuda': ('libcudart.so', 'libcudart.so.12'),
 }
-#: Packages to compile programs, and packages to run them. Without recommended packages, HIP's runtime
-#: installs the LLVM library (comgr is linked with LLVM) but no compiler.
+#: Packages to compile programs, and packages to run them. Without recommended packages, HIP's
+#: runtime installs the LLVM library (comgr is linked with LLVM) but no compiler.
 ROCM_BUILD = ['hipcc', 'libamdhip64-dev', 'librccl-dev']
 RUNTIME_PACKAGES = {
     'rocm': ['libamdhip64-5', 'libhsa-runtime64-1', 'librccl1', 'librocm-smi64-1'],
@@ -54,7 +54,7 @@ def start_build_stage(stage: str, release: str, *tools: str) -> List[Any]:
 
 
 def enable_non_free(release: str) -> shell:
-    """Return the step that enables Debian's contrib and non-free, which have NVIDIA's libraries."""
+    """Return the step that enables Debian's contrib and non-free, for NVIDIA's libraries."""
     return shell(
         chdir=False,
         commands=[
@@ -111,8 +111,8 @@ def install_cuda_toolkit() -> shell:
             f"printf '{profile}' >{CUDA_PREFIX}/bin/nvcc.profile",
             # nvcc uses the compilers that are in its own folder.
             *(f'ln -s /usr/bin/{name}-13 {CUDA_PREFIX}/bin/{name}' for name in ('gcc', 'g++')),
-            # glibc 2.41 and newer declares these functions noexcept. CUDA 12.4 declares them without
-            # noexcept, which the compiler rejects.
+            # glibc 2.41 and newer declares these functions noexcept. CUDA 12.4 declares them
+            # without noexcept, which the compiler rejects.
             f"sed -i -E 's/\\<((cos|sin)pif?)\\((double|float) x\\);/\\1(\\3 x) noexcept (true);/' "
             f'{CUDA_PREFIX}/include/crt/math_functions.h',
             'cd /',
@@ -125,7 +125,7 @@ MPICH_LIBFABRIC_PREFIX = f'{BUILD}/libfabric-of-mpich'
 
 
 def build_mpich_libfabric() -> List[str]:
-    """Return the commands that build the libfabric in MPICH's archive, with which MPICH is linked.
+    """Return the commands that build the libfabric in MPICH's archive, to link MPICH with it.
 
     The archive of MPICH 4.0.2 contains libfabric 1.13. A libmpi.so.12 that is linked with this old
     version loads with the libfabric of every host (approach hybrid) and with the image's newer
@@ -170,7 +170,7 @@ def install_gpu_runtime(gpu: str) -> shell:
 
 
 def check_gpu_libraries(gpu: str) -> List[str]:
-    """Return the commands that stop the build if a GPU library has a wrong version or fails to load."""
+    """Return the commands that stop the build if a GPU library is wrong or fails to load."""
     return [
         *(
             f"dpkg-query -W -f '${{Version}}' {name} | grep '^{release}'"

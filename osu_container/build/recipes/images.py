@@ -1,4 +1,4 @@
-"""Catalogue of the named images, as data. The recipes in container-recipes/ build these images.
+"""Catalogue of the named images, which the recipes in container-recipes/ build.
 
 IMAGES: name of the SIF file without suffix -> dict with the keys
     family        'lumi', 'workstation', 'debian', 'alps', 'abi' or 'mpi4py'
@@ -71,7 +71,8 @@ def get_libcxi_version(shs: str) -> str:
     return SOURCES[list_libcxi_sources(shs)[-1]]['version']
 
 
-#: The host's ROCm version of LUMI/24.03, and the rows of compatibility.csv (libcxi, libfabric, MPICH)
+#: The host's ROCm version of LUMI/24.03, and the rows of compatibility.csv (libcxi, libfabric,
+#: MPICH)
 PUBLISHED_ROCM = '6.0.3'
 PUBLISHED = [
     ('no', '1.15.2', '3.1.4'),
@@ -88,8 +89,8 @@ PUBLISHED = [
     ('yes', '2.0.0', '4.2.3'),
 ]
 
-#: ROCm version -> software stack of LUMI with this version. All stacks have the same host libfabric,
-#: and MPICH of an image for approach hybrid must not be built with a newer libfabric.
+#: ROCm version -> software stack of LUMI with this version. All stacks have the same host
+#: libfabric, and MPICH of an image for approach hybrid must not be built with a newer libfabric.
 STACKS = {'6.3.4': 'LUMI/25.03', '6.4.4': 'LUMI/25.09'}
 HOST_LIBFABRIC = '1.22.0'
 NEWEST_LIBFABRIC = '2.6.0'
@@ -102,7 +103,7 @@ def name_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str) -> str:
 
 
 def select_rccl_plugin(rocm: str, libfabric: str) -> Optional[str]:
-    """Return the source key of the RCCL plugin for an image, or None for an image without plugin.
+    """Return the source key of the RCCL plugin for an image, or None if it has no plugin.
 
     Images with the published ROCm version have the published plugin, aws-ofi-rccl 17d41cb. This
     plugin does not compile with libfabric 2, so that the published image with libfabric 2 has none.
@@ -288,9 +289,9 @@ def _describe_workstation_images() -> Iterator[Entry]:
         )
 
 
-# ---- images with ROCm or CUDA whose parts all come from Debian and PyPI. The tests can build these images,
-# because the builds need no server of AMD or NVIDIA, no GitHub and no registry. Their builds also test
-# the compile steps that the images for LUMI and Alps use (slingshot.py).
+# ---- images with ROCm or CUDA whose parts all come from Debian and PyPI. The tests can build these
+# images, because the builds need no server of AMD or NVIDIA, no GitHub and no registry. Their
+# builds also test the compile steps that the images for LUMI and Alps use (slingshot.py).
 
 DEBIAN_LIBFABRIC = '2.1.0'
 
@@ -305,7 +306,7 @@ VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
 
 
 def name_debian_image(gpu: str, mpi: str, version: str) -> str:
-    """Return the name of a debian image; gpu: key of GPU_OF_DEBIAN, mpi, version: of MPI_PARTS."""
+    """Return the name of a Debian image; gpu: key of GPU_OF_DEBIAN, mpi: of MPI_PARTS."""
     return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
 
 
@@ -346,8 +347,8 @@ def _describe_abi_image(mpi: str, sources: List[str], libfabric: str, purpose: s
     }
 
 
-#: Files of this repository in images with mpi4py: the launcher of the benchmarks, the commands python
-#: and pip, and the .pth file through which Python finds mpi4py
+#: Files of this repository in images with mpi4py: the launcher of the benchmarks, the commands
+#: python and pip, and the .pth file through which Python finds mpi4py
 MPI4PY_FILES = [
     OSU_PORT,
     *(f'container-recipes/mpi4py/{name}' for name in ('osu-python', 'python', 'osu-mpi4py.pth')),
@@ -416,8 +417,8 @@ def _describe_lumi_base(rocm: str, libcxi: str) -> Entry:
     }
 
 
-#: Name of a base image -> its contents; python: Python version of its Debian or Ubuntu; built: whether
-#: the tests build the image
+#: Name of a base image -> its contents; python: Python version of its Debian or Ubuntu; built:
+#: whether the tests build the image
 MPI4PY_BASES: Dict[str, Dict[str, Any]] = {
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0': {
         'mpi': 'MPICH 4.2.3',
@@ -560,8 +561,8 @@ def list_recipe_files() -> Dict[str, Tuple[str, str]]:
 def render_recipe(name: str, kind: str, suffix: str) -> str:
     """Return the text of an image's definition file ('.def') or Dockerfile ('.Dockerfile').
 
-    kind: key of the image's variants. Raises ImportError if HPCCM is not installed, and passes on the
-    exceptions of the recipe.
+    kind: key of the image's variants. Raises ImportError if HPCCM is not installed, and passes on
+    the exceptions of the recipe.
     """
     import hpccm
 

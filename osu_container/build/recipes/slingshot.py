@@ -9,9 +9,10 @@ on its arguments, so that several images can share a cached stage. Later stages 
     /opt/osu                                               benchmarks
     /opt/rocm-VERSION                                      AMD's libraries, from AMD's packages
 
-The images set no variables; the modules set them. Images have no RPATH and no LD_LIBRARY_PATH, so that
-the loader finds the host libraries of a module first. In particular, CXI_FORK_SAFE is not set: this
-variable makes libfabric copy every small message from GPU memory on a slow path (docs/compare.md).
+The images set no variables; the modules set them. Images have no RPATH and no LD_LIBRARY_PATH, so
+that the loader finds the host libraries of a module first. In particular, CXI_FORK_SAFE is not set:
+this variable makes libfabric copy every small message from GPU memory on a slow path
+(docs/compare.md).
 """
 
 from typing import Iterable, List, Sequence, Tuple, Union
@@ -44,8 +45,8 @@ TOOLS = [
     'python3',
 ]
 
-#: Debian packages with the libraries that the network libraries need, at build time and at run time.
-#: Ubuntu noble adds t64 to some package names; apt also accepts the names without t64.
+#: Debian packages with the libraries that the network libraries need, at build time and at run
+#: time. Ubuntu noble adds t64 to some package names; apt also accepts the names without t64.
 NETWORK_BUILD = [
     'libconfig-dev',
     'libcurl4-openssl-dev',
@@ -61,8 +62,9 @@ NETWORK_BUILD = [
 NETWORK_RUN = ['libcurl4', 'libjson-c5', 'libnl-3-200', 'libnuma1', 'libpciaccess0']
 ROCM_RUN = ['libdrm-amdgpu1', 'libdrm2', 'libelf1', 'libnuma1']
 
-#: ROCm packages that are needed to link and run programs with HIP and RCCL. The packages are unpacked
-#: without their dependencies, because hip-runtime-amd depends on the whole compiler (ROCm/ROCm#3306).
+#: ROCm packages that are needed to link and run programs with HIP and RCCL. The packages are
+#: unpacked without their dependencies, because hip-runtime-amd depends on the whole compiler
+#: (ROCm/ROCm#3306).
 ROCM_LIBRARIES = [
     'comgr',
     'hip-dev',
@@ -85,7 +87,8 @@ def start_ubuntu_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
 def list_runtime_folders(*prefixes: str) -> List[str]:
     """Return the folders below prefixes that an image needs at run time, without headers.
 
-    Of the programs, only fi_info (libfabric) and cxi_stat (libcxi) are needed, to inspect the network.
+    Of the programs, only fi_info (libfabric) and cxi_stat (libcxi) are needed, to inspect the
+    network.
     """
     return [
         f'{prefix}/{folder}'
@@ -110,7 +113,7 @@ def unpack_sources(*keys: str) -> List[str]:
 def build_source(
     key: str, prefix: str, options: Iterable[str], prepare: Iterable[str] = ()
 ) -> List[str]:
-    """Return the commands that build a source with configure and make, and install to a prefix.
+    """Return the commands that build a source with configure and make to a prefix.
 
     options: options of configure. prepare: commands that run before configure.
     """
@@ -135,8 +138,8 @@ def build_source(
 def add_loader_paths(*prefixes: str) -> shell:
     """Return the step that lets the loader find the libraries in PREFIX/lib of each prefix.
 
-    If two prefixes contain a library with the same name, the loader uses the first. A prefix may not
-    exist yet at this step.
+    If two prefixes contain a library with the same name, the loader uses the first. A prefix may
+    not exist yet at this step.
     """
     folders = ''.join(f'{prefix}/lib\\n' for prefix in prefixes)
     return shell(
@@ -150,8 +153,8 @@ def add_loader_paths(*prefixes: str) -> shell:
 def add_rocm_repository(rocm: str) -> shell:
     """Return the step that adds AMD's packages of a ROCm release to apt, before Ubuntu's.
 
-    The packages are pinned, because AMD's folder for a release contains only this release. AMD's key
-    signs the checksums of the packages.
+    The packages are pinned, because AMD's folder for a release contains only this release. AMD's
+    key signs the checksums of the packages.
     """
     release = ROCM[rocm]['ubuntu']
     key = '/etc/apt/keyrings/rocm.asc'
@@ -183,7 +186,8 @@ def unpack_rocm_libraries(rocm: str) -> shell:
             'apt-get -q update',
             f'apt-get -q -o APT::Sandbox::User=root download {names}',
             *common.unpack_packages(f'{prefix}/share/dpkg'),
-            # libfabric opens the library with this name, which only some versions of the package have.
+            # libfabric opens the library with this name, which only some versions of the package
+            # have.
             f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
             f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',
             'cd /',
@@ -237,9 +241,9 @@ def build_xpmem() -> shell:
 def build_libcxi(shs: str) -> shell:
     """Return the step that builds libcxi of an SHS release to /opt/libcxi.
 
-    GPU support is disabled, because only the test programs of libcxi use GPUs. The only program that
-    is kept is cxi_stat, which lists the network cards. The other programs need libraries that the
-    image does not have.
+    GPU support is disabled, because only the test programs of libcxi use GPUs. The only program
+    that is kept is cxi_stat, which lists the network cards. The other programs need libraries that
+    the image does not have.
     """
     *headers, library = list_libcxi_sources(shs)
     return shell(
@@ -314,7 +318,8 @@ def build_libfabric(
     if has_cxi(version, cxi):
         options += ['--enable-cxi=/opt/libcxi', 'CPPFLAGS=-I/opt/libcxi/include']
         if is_newer('2.1', version):
-            # libcxi removed this flag in 479eb0c (December 2024), and libfabric in pull request 10648.
+            # libcxi removed this flag in 479eb0c (December 2024), and libfabric in pull request
+            # 10648.
             commands.append("sed -i 's/| CXI_MAP_IOVA_ALLOC//g' prov/cxi/include/cxip.h")
     return shell(
         chdir=False,
@@ -323,7 +328,7 @@ def build_libfabric(
 
 
 def list_libfabric_rocr_options(prefix: str) -> List[str]:
-    """Return libfabric's configure options for AMD GPU memory; libfabric opens ROCr at run time."""
+    """Return libfabric's configure options for AMD GPUs; it opens ROCr at run time."""
     return [f'--with-rocr={prefix}', '--enable-rocr-dlopen']
 
 
@@ -379,12 +384,12 @@ def build_mpich(
     """Return the step that builds MPICH to /opt/mpich, with GPU support for 4.0 and newer.
 
     MPICH 3.1 uses TCP without libfabric (nemesis), as in the published image. The GPU models are
-    named, because Yaksa in MPICH would otherwise search for a GPU in the build machine, or compile for
-    every model that it supports.
+    named, because Yaksa in MPICH would otherwise search for a GPU in the build machine, or compile
+    for every model that it supports.
 
     gpu: result of list_mpich_hip_options() or list_mpich_cuda_options(). fabric: prefix of the
-    libfabric with which MPICH is linked. xpmem: whether /opt/xpmem exists. prepare: commands that run
-    before configure.
+    libfabric with which MPICH is linked. xpmem: whether /opt/xpmem exists. prepare: commands that
+    run before configure.
     """
     disable_options, enable_options = gpu
     if is_newer('3.4', version):
@@ -488,8 +493,8 @@ STUBS, STUBS_CONF = f'{CUDA_PREFIX}/lib64/stubs', '/etc/ld.so.conf.d/zz-cuda-stu
 def add_cuda_stubs() -> shell:
     """Return the step that makes CUDA's stub libraries available to the loader.
 
-    With the stubs, programs that are linked with libcuda.so.1 start on a build machine, which has no
-    GPU driver.
+    With the stubs, programs that are linked with libcuda.so.1 start on a build machine, which has
+    no GPU driver.
     """
     return shell(chdir=False, commands=[f'echo {STUBS} >{STUBS_CONF}', 'ldconfig'])
 
@@ -502,7 +507,8 @@ def remove_cuda_stubs() -> shell:
     return shell(chdir=False, commands=[f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig'])
 
 
-#: Components of Open MPI that are linked with CUDA: separate files, which Open MPI opens when needed
+#: Components of Open MPI that are linked with CUDA: separate files, which Open MPI opens when
+#: needed
 OPENMPI_CUDA_PARTS = 'accelerator-cuda,btl-smcuda,rcache-gpusm,rcache-rgpusm'
 
 
@@ -644,10 +650,10 @@ def add_stack_test(
     """Return the %test section, which stops the build if the image contradicts its labels.
 
     version: command that succeeds if the MPI has the version of the labels. mpiexec: command that
-    starts two ranks over TCP and without GPU memory, because a build machine has neither the network
-    nor a GPU. programs: arguments of `find` that select the files linked with MPI. checks: further
-    commands that must succeed. driver: names of the GPU driver's libraries; if the build machine does
-    not have them, the test starts no program.
+    starts two ranks over TCP and without GPU memory, because a build machine has neither the
+    network nor a GPU. programs: arguments of `find` that select the files linked with MPI. checks:
+    further commands that must succeed. driver: names of the GPU driver's libraries; if the build
+    machine does not have them, the test starts no program.
     """
     allowed = f' | grep -vE "{"|".join(driver)}"' if driver else ''
     started = [version, f'{mpiexec} {LATENCY}']

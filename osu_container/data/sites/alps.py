@@ -1,10 +1,11 @@
 """
-Describe Alps (CSCS): nodes with four GH200 and Slingshot 11; the clusters Daint, Clariden and Santis.
+Describe Alps (CSCS): nodes with four GH200 and Slingshot 11.
 
-schema.py explains the keys. This project has never run a program on Alps: 'measured' means that a page
-of CSCS or a public log shows the value. CSCS's Container Engine runs containers on Alps, but no SIF
-files; for this engine the same facts are rendered as an EDF file. Cray MPICH exists only in uenv
-images, so that a module cannot name its paths. Therefore approaches bind and native are not possible.
+The clusters Daint, Clariden and Santis are parts of Alps. schema.py explains the keys. This project
+has never run a program on Alps: 'measured' means that a page of CSCS or a public log shows the
+value. CSCS's Container Engine runs containers on Alps, but no SIF files; for this engine the same
+facts are rendered as an EDF file. Cray MPICH exists only in uenv images, so that a module cannot
+name its paths. Therefore approaches bind and native are not possible.
 """
 
 from typing import Any, Dict
@@ -26,8 +27,8 @@ _STORAGE = (
     'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, docs/alps/storage.md)'
 )
 _OPENMPI = 'CSCS documentation, Open MPI (github.com/eth-cscs/cscs-docs, docs/software/communication/openmpi.md)'
-#: Versions that CSCS's tool system-stack read from the packages of a node, with the Slurm that Daint had
-#: until 2026-09-16
+#: Versions that CSCS's tool system-stack read from the packages of a node, with the Slurm that
+#: Daint had until 2026-09-16
 _STACK = 'CSCS, netstack (github.com/eth-cscs/netstack 67b49b80), documentation of system-stack: SHS 13.1.0'
 _NCCL = 'CSCS documentation, NCCL (github.com/eth-cscs/cscs-docs 1660b1e, docs/software/communication/nccl_env_vars)'
 _IMAGES = (

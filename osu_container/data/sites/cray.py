@@ -1,8 +1,8 @@
 """
-Define facts that HPE Cray EX systems with Slingshot 11 share, as functions and base entries.
+Define facts that HPE Cray EX systems share, as functions and base entries.
 
-schema.py explains the keys. LUMI is such a system too, but lumi.py defines its facts itself, because
-they come from logs of LUMI.
+schema.py explains the keys. LUMI is such a system too, but lumi.py defines its facts itself,
+because they come from logs of LUMI.
 """
 
 from typing import Any, Dict, List, Sequence, Tuple
@@ -15,9 +15,9 @@ def format_rccl_options(rocm: str) -> str:
     Return the configure options for building the benchmarks that measure RCCL.
 
     configure searches for <rccl.h>, which ROCm has in include/rccl since 5.2. configure links every
-    program with LIBS; --as-needed keeps RCCL out of programs that do not use it. The option --with-rccl
-    is not used, because it would add -lrccl to the LDFLAGS of all programs (configure.ac of OSU 7.4).
-    rocm: folder of ROCm, or a shell variable with this folder.
+    program with LIBS; --as-needed keeps RCCL out of programs that do not use it. The option
+    --with-rccl is not used, because it would add -lrccl to the LDFLAGS of all programs
+    (configure.ac of OSU 7.4). rocm: folder of ROCm, or a shell variable with this folder.
     """
     return (
         '--enable-rcclomb CPPFLAGS=-I%s/include/rccl '
@@ -41,7 +41,8 @@ def make_variable(
     return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
 
 
-#: Default library folders of SLES, with HPE's folder of links to default versions; folder of AMD's libdrm
+#: Default library folders of SLES, with HPE's folder of links to default versions; folder of AMD's
+#: libdrm
 SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64']
 AMD_FOLDER = '/opt/amdgpu/lib64'
 
@@ -63,9 +64,9 @@ def make_mpich_libraries(
     """
     Return the facts about the libraries of Cray MPICH.
 
-    source, date, evidence: for the folder lib-abi-mpich. gtl: kind of the GPU transport layer, 'hsa'
-    or 'cuda'; gtl_source, gtl_date and gtl_evidence are for its folder. build: folder of the compiler
-    with which Cray MPICH was built.
+    source, date, evidence: for the folder lib-abi-mpich. gtl: kind of the GPU transport layer,
+    'hsa' or 'cuda'; gtl_source, gtl_date and gtl_evidence are for its folder. build: folder of the
+    compiler with which Cray MPICH was built.
     """
     root, name = '/opt/cray/pe/mpich/' + version, 'libmpi_gtl_' + gtl
     return {
@@ -89,7 +90,7 @@ def make_mpich_libraries(
 
 
 def make_stack_fact(system: str, name: str, values: List[str]) -> Dict[str, Any]:
-    """Return the fact stack for a stack that is recognised by the version of module cray-mpich."""
+    """Return the fact stack for a stack that the version of module cray-mpich identifies."""
     return make_fact(
         {'of': system, 'name': name, 'variable': 'CRAY_MPICH_VERSION', 'values': values},
         'the loaded version of the module cray-mpich selects the stack; if no such module is '
@@ -288,8 +289,8 @@ def make_spool_fact(source: str, date: str, evidence: str) -> Dict[str, Any]:
     )
 
 
-#: (GCD, first of its eight cores, network card of its MI250X) for nodes with 64 cores and four MI250X.
-#: OLCF and Pawsey publish the same picture of the node as LUMI.
+#: (GCD, first of its eight cores, network card of its MI250X) for nodes with 64 cores and four
+#: MI250X. OLCF and Pawsey publish the same picture of the node as LUMI.
 MI250X = [
     (0, 48, 'cxi0'),
     (1, 56, 'cxi0'),
@@ -309,7 +310,8 @@ def make_gpu_binding(
     Return the value of gpu_binding: a list with a dict for each GPU.
 
     rows: (number of the GPU, its first core, name of its network card). cores: number of cores that
-    belong to each GPU. reserved: how many of these cores, from the first, the system keeps for itself.
+    belong to each GPU. reserved: how many of these cores, from the first, the system keeps for
+    itself.
     """
     mask = ((1 << cores) - 1) & ~((1 << reserved) - 1)
     return [{'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': nic} for gpu, first, nic in rows]

@@ -1,9 +1,9 @@
 """
 Describe Frontier (OLCF): HPE Cray EX, nodes with four MI250X and Slingshot 11.
 
-schema.py explains the keys. This project has never run a program on Frontier: 'measured' means that a
-page or job script of OLCF, or a public log, shows the value. CPE 26.03 with Cray MPICH 9.1.0 is also
-installed, but is not the default (OLCF, system changes of 2026-04-07). Its folder
+schema.py explains the keys. This project has never run a program on Frontier: 'measured' means that
+a page or job script of OLCF, or a public log, shows the value. CPE 26.03 with Cray MPICH 9.1.0 is
+also installed, but is not the default (OLCF, system changes of 2026-04-07). Its folder
 gnu/12.3/lib-abi-mpich is known from Perlmutter and from users of Setonix, not from Frontier.
 """
 
@@ -25,7 +25,8 @@ from osu_container.data.sites.lumi import STACKS as LUMI
 _GUIDE = 'OLCF, Frontier User Guide (github.com/olcf/olcf-user-docs dd5b01fe, systems/frontier_user_guide.rst)'
 _PAGE = 'OLCF, Containers on Frontier (github.com/olcf/olcf-user-docs 2745903, software/containers_on_frontier.rst)'
 _SCRIPT = 'submit642.sbatch of the GPU-aware MPI example in github.com/olcf/olcf_containers_examples b4933106'
-#: A job on two nodes in July 2026. Its log shows modules, library path and the result of each --mpi=.
+#: A job on two nodes in July 2026. Its log shows modules, library path and the result of each
+#: --mpi=.
 _JOB = 'log of job 4953725 of 2026-07-07 (github.com/poietic-pbc/emender 35ed7549)'
 _CONTAINER = (
     'a pipeline in an Apptainer container on Frontier (github.com/Q-CAD/Ensemble-FF-Fit af8f8bc1, '
@@ -64,8 +65,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _REREAD_DATE,
                 'derived',
             ),
-            # OLCF's examples run images with ROCm 6.2.4, 6.4.2 and 7.2. The version of the driver on
-            # the nodes is not published.
+            # OLCF's examples run images with ROCm 6.2.4, 6.4.2 and 7.2. The version of the driver
+            # on the nodes is not published.
             'gpu_userland': make_fact(
                 ['6.2', '7.2'],
                 'OLCF\'s examples run images with these ROCm versions; the versions that the '

@@ -1,10 +1,10 @@
 """
-Describe LUMI (CSC): HPE Cray EX with Slingshot 11, three software stacks, GPU and CPU nodes.
+Describe LUMI (CSC): GPU and CPU nodes with Slingshot 11, three software stacks.
 
-schema.py explains the keys. Each fact is defined once: 'based_on' names the entry with the facts that
-an entry lacks. This project has never run a program on LUMI. 'measured' means that the named log, page
-or file shows the value on LUMI at this date. 'derived' means that the value follows from the rule in
-why. No source shows 'untested' values on LUMI.
+schema.py explains the keys. Each fact is defined once: 'based_on' names the entry with the facts
+that an entry lacks. This project has never run a program on LUMI. 'measured' means that the named
+log, page or file shows the value on LUMI at this date. 'derived' means that the value follows from
+the rule in why. No source shows 'untested' values on LUMI.
 """
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -113,7 +113,8 @@ def _make_pmi_libraries(version: str, evidence: str) -> Dict[str, Dict[str, Any]
 
 #: Name, version and suffix of the easyconfig of the RCCL plugin. The easyconfig is in
 #: LUMI-EasyBuild-contrib fc59dd70, which is on the robot path of EasyBuild-user. It depends on
-#: libfabric/1.22.0 and on the default rocm, 6.3.4, but uses the rocm of another stack if that is loaded.
+#: libfabric/1.22.0 and on the default rocm, 6.3.4, but uses the rocm of another stack if that is
+#: loaded.
 _PLUGIN = ('aws-ofi-nccl', '1.18.0', '-rocm')
 
 
@@ -123,11 +124,11 @@ def _make_native_build(
     """
     Return the value of the fact native, the settings of a native build.
 
-    prgenv: name of Cray's programming environment. rocm: version of ROCm, None for CPU nodes. plugin:
-    the RCCL plugin, as a dependency of an easyconfig.
+    prgenv: name of Cray's programming environment. rocm: version of ROCm, None for CPU nodes.
+    plugin: the RCCL plugin, as a dependency of an easyconfig.
     """
-    # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version, whatever
-    # stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
+    # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version,
+    # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
     rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (
         ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if rocm else ''
     )
@@ -509,8 +510,8 @@ def _make_stack_facts(
     Return the facts with which a software stack of LUMI is recognised.
 
     nodes: common name of the stacks for GPU nodes or for CPU nodes. fits: values of
-    LUMI_STACK_PARTITION in a shell that may load the modules. partitions: regular expression for the
-    values that select this stack.
+    LUMI_STACK_PARTITION in a shell that may load the modules. partitions: regular expression for
+    the values that select this stack.
     """
     values, modules = (
         [stack, stack + '.dev'],
@@ -552,8 +553,8 @@ def _make_stack_facts(
     }
 
 
-#: Names of login nodes and compute nodes. partition/container serves GPU and CPU nodes; its modules are
-#: for GPU nodes, unless --try-amend=site=lumi-c-YY.MM selects CPU nodes.
+#: Names of login nodes and compute nodes. partition/container serves GPU and CPU nodes; its modules
+#: are for GPU nodes, unless --try-amend=site=lumi-c-YY.MM selects CPU nodes.
 _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 #: Values of LUMI_STACK_PARTITION in shells that may load modules for GPU nodes and for CPU nodes
@@ -758,7 +759,8 @@ STACKS['lumi-c-26.03'].update(
     images=STACKS['lumi-c-25.09']['images'],
 )
 
-#: LUMI before January 2026. Stack 24.03 is still installed, with ROCm 6.3.4, but unsupported (admin.list).
+#: LUMI before January 2026. Stack 24.03 is still installed, with ROCm 6.3.4, but unsupported
+#: (admin.list).
 PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
     'lumi-24.03': dict(
         {

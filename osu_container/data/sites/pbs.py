@@ -1,9 +1,9 @@
 """
 Describe systems with PBS and PALS instead of Slurm: Derecho (NCAR) and Polaris (ALCF).
 
-Both systems are HPE Cray EX with A100 and Slingshot 11. schema.py explains the keys. This project has
-never run a program on these systems: all facts come from public pages and notes, and 'measured' means
-that the authors of the source saw the value on the system.
+Both systems are HPE Cray EX with A100 and Slingshot 11. schema.py explains the keys. This project
+has never run a program on these systems: all facts come from public pages and notes, and 'measured'
+means that the authors of the source saw the value on the system.
 """
 
 from typing import Any, Dict

@@ -1,11 +1,11 @@
 """
 Describe Perlmutter (NERSC): HPE Cray EX, GPU nodes with four A100 and Slingshot 11.
 
-schema.py explains the keys. This project has never run a program on Perlmutter: 'measured' means that
-NERSC's software or a public log shows the value. NERSC offers podman-hpc and no Apptainer;
-docs/contributions has files for podman-hpc. Since the maintenance of 2026-09-16, Cray MPICH 9.1.0 and
-CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4). Users have published more about 9.0.1,
-which is still installed.
+schema.py explains the keys. This project has never run a program on Perlmutter: 'measured' means
+that NERSC's software or a public log shows the value. NERSC offers podman-hpc and no Apptainer;
+docs/contributions has files for podman-hpc. Since the maintenance of 2026-09-16, Cray MPICH 9.1.0
+and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4). Users have published more about
+9.0.1, which is still installed.
 """
 
 from typing import Any, Dict
@@ -27,12 +27,12 @@ _MACHE = (
     'pull request for Spack 1.x)'
 )
 _USER = 'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.so.12 lives"'
-#: Notes of September 2026 about two MPIs in one process on Perlmutter; they name the installed versions of
-#: Cray MPICH and the default
+#: Notes of September 2026 about two MPIs in one process on Perlmutter; they name the installed
+#: versions of Cray MPICH and the default
 _LORRAX = 'notes of 2026-09-30 on builds on Perlmutter (github.com/jackmcarthur/lorrax f43150f7, config/perlmutter)'
 _CUDA = '/opt/nvidia/hpc_sdk/Linux_x86_64/25.5/cuda/12.9'
-#: Reports that programs needed libcudart.so.13 after the default GTL had changed, although they were built
-#: with CUDA 12
+#: Reports that programs needed libcudart.so.13 after the default GTL had changed, although they
+#: were built with CUDA 12
 _CUDA_13 = (
     'programs built with CUDA 12 need libcudart.so.13 since the maintenance of 2026-08-19 '
     '(github.com/E3SM-Project/E3SM issue 8650)'

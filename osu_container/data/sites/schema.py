@@ -1,5 +1,5 @@
 """
-Define the keys and shapes of a site entry, which describes one system with one software stack.
+Define the keys and shapes of a site entry: one system with one software stack.
 
 Every fact is a dict with the keys
     value      the value itself
@@ -14,7 +14,8 @@ Keys of a site
                        'libraries' and 'files', single names are taken
     title              description of the site
     recognised_by      dict: hostnames (list of regular expressions, of which one must match) and environment (variable
-                       -> regular expression, all of which must match; an unset variable counts as empty)
+                       -> regular expression, all of which must match; an unset variable counts as
+                       empty)
     default_approach   name of the approach that `module load osu-container` loads
     runtime            commands of the container runtime; the first command on PATH is used
     provider           libfabric provider of the high-speed network, or the best provider of a machine without one
@@ -22,8 +23,8 @@ Keys of a site
                        Slingshot if the provider is cxi, otherwise Ethernet
     launcher           optional: key of data/launchers.py for the launcher of the ranks; default: srun
     pmi                kind of PMI (srun's --mpi=) for an MPI with the MPICH ABI in the image ('image'), for the
-                       host's MPI ('host') and for 'Open MPI'. An MPI without a key cannot run on the
-                       system. {} if no source shows how ranks find each other
+                       host's MPI ('host') and for 'Open MPI'. An MPI without a key cannot run on
+                       the system. {} if no source shows how ranks find each other
     pmi_variables      kind of PMI -> variable that this PMI sets in the environment of every rank
     slingshot          optional: release of the Slingshot Host Software (SHS) on the nodes, which includes the driver
     gpu                architecture of the GPUs, None for nodes without GPUs
@@ -35,17 +36,17 @@ Keys of a site
                        libraries open it by dlopen, such as ROCm's names without a version), release
                        (version of libmpi or libfabric), serves (the only function that needs the
                        library) and folders (only for libompi, the host's Open MPI: path below
-                       /opt/host-mpi, such as 'lib/openmpi', 'lib/pmix', 'lib/ucx' or 'etc' -> folder
-                       with plug-ins or parameters, which is bound if it exists)
+                       /opt/host-mpi, such as 'lib/openmpi', 'lib/pmix', 'lib/ucx' or 'etc' ->
+                       folder with plug-ins or parameters, which is bound if it exists)
     library_folders    folders that the host's ld.so searches by default, to find dependencies of these libraries
     one_build          folders whose libraries come from one build. If a host library from such a folder is injected,
                        all libraries of the folder that it needs are injected too
     files              name -> fact with paths that an approach may bind under the same path. An existing path is bound;
-                       bound says when the path is checked: 'install' (at the installation), 'run' (when
-                       a program starts, on its node; {kernel} is the version of the kernel) or 'step'
-                       (as 'run', and never below --sysroot; {NAME} is the rank's variable NAME, {tmpfs}
-                       is Slurm's TmpFS; nothing is bound if such a variable is unset). otherwise:
-                       variables that are set if the path does not exist
+                       bound says when the path is checked: 'install' (at the installation), 'run'
+                       (when a program starts, on its node; {kernel} is the version of the kernel)
+                       or 'step' (as 'run', and never below --sysroot; {NAME} is the rank's variable
+                       NAME, {tmpfs} is Slurm's TmpFS; nothing is bound if such a variable is
+                       unset). otherwise: variables that are set if the path does not exist
     lnx_links          optional: value of FI_LNX_PROV_LINKS for libfabric's provider lnx (LINKx); without this key there
                        is no module osu-settings/linkx
     conflicts          modules that cannot be loaded together with the modules of this project
@@ -60,27 +61,27 @@ Keys of a site
     variables          variables for every approach (data/approaches.py explains their keys)
     images             approach -> file name of its image in EasyBuild's source path
     image_folders      folders below which the site keeps images for all users. Such an image is linked, never copied.
-                       An image that is given without a folder is searched in these folders, also by a
-                       module whose image was deleted. {NAME} at the beginning of a folder is the value
-                       of that variable; a folder whose variable is unset is ignored
+                       An image that is given without a folder is searched in these folders, also by
+                       a module whose image was deleted. {NAME} at the beginning of a folder is the
+                       value of that variable; a folder whose variable is unset is ignored
     images_there       optional: images with osu_latency and osu_bw that exist on the system, for `osu-container try`:
                        paths with wildcards, the image that is fastest to read first
     image_help         page that explains how to get an image for such a machine
     jobs               how to request a job: partition (or None), account (whether an account must be named), options
-                       (of a job, may contain {nodes}), step (options of the launcher); optional: batch
-                       (key of BATCH_SYSTEMS in data/launchers.py; default: slurm)
+                       (of a job, may contain {nodes}), step (options of the launcher); optional:
+                       batch (key of BATCH_SYSTEMS in data/launchers.py; default: slurm)
     native             settings of a native build: mpicc, mpicxx (path on the host, or command from the modules),
                        libmpi, python; optional: prgenv ('amd' or 'gnu', Cray's programming
-                       environment), modules, plugin (name, version and suffix of the easyconfig of the
-                       RCCL plugin), configopts, needed (sonames that the programs must need)
+                       environment), modules, plugin (name, version and suffix of the easyconfig of
+                       the RCCL plugin), configopts, needed (sonames that the programs must need)
     wrapper_modules    modules that may provide wrap-container (easyconfig parameter wrapper)
     architecture       optional: architecture of the processors, as `uname -m` prints it; default: x86_64
     engine             optional: container engine of the system that cannot start the modules ('podman-hpc',
                        'container-engine'); docs/contributions has files for this engine
 
 Host paths are the paths on the real system. EasyBuild's --sysroot (or ROOT in a local file, see
-mpicontainer.py) is prepended to these paths, so that a folder with the same tree can stand in for the
-system.
+mpicontainer.py) is prepended to these paths, so that a folder with the same tree can stand in for
+the system.
 """
 
 from typing import Any, Dict, List
@@ -133,9 +134,9 @@ FACT = ('value', 'why', 'source', 'date', 'evidence')
 #: Possible values of the key evidence
 EVIDENCE = ('measured', 'derived', 'untested')
 
-#: Key -> shape of the value of its fact. A shape is a type, a tuple of alternatives, [shape] for a list,
-#: {str: shape} for a dict with any keys, or {'key': shape} for a dict with exactly these keys, of which
-#: keys that end in ? are optional.
+#: Key -> shape of the value of its fact. A shape is a type, a tuple of alternatives, [shape] for a
+#: list, {str: shape} for a dict with any keys, or {'key': shape} for a dict with exactly these
+#: keys, of which keys that end in ? are optional.
 _VARIABLES = {str: str}
 SHAPES: Dict[str, Any] = {
     'recognised_by': {'hostnames?': [str], 'environment?': _VARIABLES},
@@ -229,8 +230,8 @@ def matches_shape(value: Any, shape: Any) -> bool:
     )
 
 
-#: Folders below TmpFS that Slurm's plugin mpi/pmix creates for the ranks of a job step, and through which
-#: ranks of Open MPI find each other. The folder of the PMIx server is below SlurmdSpoolDir
+#: Folders below TmpFS that Slurm's plugin mpi/pmix creates for the ranks of a job step, and through
+#: which ranks of Open MPI find each other. The folder of the PMIx server is below SlurmdSpoolDir
 #: (`scontrol show config` prints TmpFS and SlurmdSpoolDir). Since Slurm 20.11 the name contains the
 #: user's number.
 RANK_FOLDERS = [
@@ -270,8 +271,8 @@ PMIX_FILES: Dict[str, Dict[str, Any]] = {
     },
 }
 
-#: The same facts for systems that this project has not inspected: if Slurm has the plugin, the folders
-#: exist
+#: The same facts for systems that this project has not inspected: if Slurm has the plugin, the
+#: folders exist
 PMIX_FILES_DERIVED = {
     name: dict(fact, source=_HOOK + '; steps of Slurm 22.05 on a workstation', evidence='derived')
     for name, fact in PMIX_FILES.items()

@@ -1,9 +1,10 @@
 """
-Describe Setonix (Pawsey, Perth): HPE Cray EX, GPU nodes with four MI250X and Slingshot 11.
+Describe Setonix (Pawsey, Perth): GPU nodes with four MI250X and Slingshot 11.
 
 schema.py explains the keys. This project has never run a program on Setonix: 'measured' means that
-Pawsey's module for Singularity, a page of Pawsey or a public log shows the value. Pawsey's next stack,
-cpe/26.03, has Cray MPICH 9.1.0 and libfabric 2.3.1; Pawsey tested it on its test system Joey first.
+Pawsey's module for Singularity, a page of Pawsey or a public log shows the value. Pawsey's next
+stack, cpe/26.03, has Cray MPICH 9.1.0 and libfabric 2.3.1; Pawsey tested this stack on the test
+system Joey first.
 """
 
 from typing import Any, Dict
@@ -34,13 +35,14 @@ _GPU_TEST = (
     'github.com/PawseySC/pawsey-containers 803482ae, setonix/mpi/tests/test_06_osu-gpu.slurm.sh'
 )
 _SETTINGS = 'github.com/PawseySC/pawsey-containers fec8273d, setonix/mpi/tests/tests-support/rfm_settings.py'
-#: Jobs on Setonix in September 2026 with an image: they show the version of Cray MPICH, and that the image
-#: used the Slingshot network
+#: Jobs on Setonix in September 2026 with an image: they show the version of Cray MPICH, and that
+#: the image used the Slingshot network
 _JOBS = (
     'jobs 49382367 and 49764166 of September 2026 in an image by singularity/4.1.0-mpi '
     '(github.com/underworldcode/underworld3, findings on Setonix)'
 )
-#: Pawsey's test of its images with Cray MPICH 9.1.0 on its test system, and settings of a user of Setonix
+#: Pawsey's test of its images with Cray MPICH 9.1.0 on its test system, and settings of a user of
+#: Setonix
 _NEXT = (
     'script for cray-mpich/9.1.0 and libfabric/2.3.1 (github.com/PawseySC/pawsey-containers, pull '
     'request 92 and issue 86)'
@@ -205,9 +207,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
     ),
 }
 
-#: The GTL of Cray MPICH 9.1.0 needs ROCm 7 (libamdhip64.so.7, as on Tuolumne), and no source names a
-#: folder of ROCm 7 on Setonix. This entry omits both, so that only opensource and hybrid support buffers in
-#: GPU memory.
+#: The GTL of Cray MPICH 9.1.0 needs ROCm 7 (libamdhip64.so.7, as on Tuolumne), and no source names
+#: a folder of ROCm 7 on Setonix. This entry omits both, so that only opensource and hybrid support
+#: buffers in GPU memory.
 STACKS['setonix-26.03'] = {
     'based_on': 'setonix',
     'title': 'Setonix (Pawsey), GPU nodes, cpe/26.03 with Cray MPICH 9.1.0',

@@ -1,7 +1,7 @@
 """
-Describe a workstation: Debian or Ubuntu after `make demo`, and the base entry for any Linux machine.
+Describe a workstation after `make demo` (Debian or Ubuntu).
 
-schema.py explains the keys.
+The module also has the base entry for any Linux machine. schema.py explains the keys.
 """
 
 from typing import Any, Dict

@@ -1,5 +1,5 @@
 """
-The messages that `osu-container why` knows, as data. ../search.py searches a text for them.
+The messages that `osu-container why` knows, as data for ../search.py.
 
 programs.py   the loader (ld.so), errors and settings of MPI, terminated programs
 network.py    libfabric, UCX, network cards, and MPI's messages about the network

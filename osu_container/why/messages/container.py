@@ -1,4 +1,4 @@
-"""Messages of Apptainer and Singularity, and of the commands of this project in a container."""
+"""Messages of Apptainer, Singularity, and the modules and images of this project."""
 
 from typing import Any, Dict, List
 

@@ -1,6 +1,7 @@
 """
-Messages of the loader (ld.so) when a program starts, messages of MPI about failed calls and
-settings, and messages about terminated programs.
+Messages of the loader (ld.so), of MPI, and about terminated programs.
+
+The messages of MPI are about failed calls and wrong settings.
 """
 
 from typing import Any, Dict, List
