@@ -86,16 +86,21 @@ class Help(argparse.HelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = []
         for paragraph in re.split(r'\n\s*\n', text.strip('\n')):
-            kept: List[str] = []
-            others: List[str] = []
+            kept_lines: List[str] = []
+            prose_lines: List[str] = []
             for line in paragraph.splitlines():
-                if line[:1] == ' ' or kept:
-                    kept.append(indent + line)
+                if line[:1] == ' ' or kept_lines:
+                    kept_lines.append(indent + line)
                 else:
-                    others.append(line)
+                    prose_lines.append(line)
             paragraphs.append(
                 '\n'.join(
-                    ([super()._fill_text(' '.join(others), width, indent)] if others else []) + kept
+                    (
+                        [super()._fill_text(' '.join(prose_lines), width, indent)]
+                        if prose_lines
+                        else []
+                    )
+                    + kept_lines
                 )
             )
         return '\n\n'.join(paragraphs)
@@ -157,17 +162,19 @@ class Parser(argparse.ArgumentParser):
     ) -> argparse.Namespace:
         """Parse `args`; the parser of the subcommand reports unknown options, with its usage."""
         args = sys.argv[1:] if args is None else args
-        options, unknown = self.parse_known_args(args, namespace)
-        if unknown:
-            called = self.find_subparser(args)
-            names = [option for action in called._actions for option in action.option_strings]
+        options, unknown_arguments = self.parse_known_args(args, namespace)
+        if unknown_arguments:
+            called_parser = self.find_subparser(args)
+            names = [
+                option for action in called_parser._actions for option in action.option_strings
+            ]
             hints = [
                 _suggest_name(argument.partition('=')[0], names)
-                for argument in unknown
+                for argument in unknown_arguments
                 if argument.startswith('-')
             ]
-            called.error(
-                f"unrecognized arguments: {' '.join(unknown)}{'.' * any(hints)}{''.join(hints)}"
+            called_parser.error(
+                f"unrecognized arguments: {' '.join(unknown_arguments)}{'.' * any(hints)}{''.join(hints)}"
             )
         return options
 
@@ -242,14 +249,14 @@ def _report_missing_package(prog: str, err: ModuleNotFoundError) -> int:
     if (err.name or 'osu_container').partition('.')[0] == 'osu_container':
         raise err
     folder = Path(__file__).resolve().parent.parent
-    here = shell.join_words(['-m', 'pip', 'install', '-r', str(folder / REQUIREMENTS)])
+    pip_arguments = shell.join_words(['-m', 'pip', 'install', '-r', str(folder / REQUIREMENTS)])
     if not os.environ.get('OSU_CONTAINER_PYTHON') and (folder / 'Makefile').is_file():
         remedy = shell.join_words(['make', '-C', str(folder), 'python-env'])
     elif sys.prefix != sys.base_prefix:  # a virtual environment of the user
-        remedy = f'{shell.quote(sys.executable)} {here}'
+        remedy = f'{shell.quote(sys.executable)} {pip_arguments}'
     else:
         remedy = (
-            f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/python {here} && "
+            f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/python {pip_arguments} && "
             "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python"
         )
     streams.print_stderr(

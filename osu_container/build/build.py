@@ -75,26 +75,28 @@ class Build:
 
     def choose_programs(self) -> None:
         """Choose the benchmark programs and find their archive. Raises ImageBuildError."""
-        requested, variants, archive = (
+        requested_programs, variants, archive = (
             self.options.osu,
             self.entry['variants'],
             self.options.osu_archive,
         )
-        if requested not in ('auto', *variants):
+        if requested_programs not in ('auto', *variants):
             raise ImageBuildError(
-                f"{self.name} cannot be built with --osu {requested}. Use --osu {' or --osu '.join(variants)}"
+                f"{self.name} cannot be built with --osu {requested_programs}. Use --osu {' or --osu '.join(variants)}"
             )
-        if archive and ('c' not in variants or requested not in ('auto', 'c')):
+        if archive and ('c' not in variants or requested_programs not in ('auto', 'c')):
             raise ImageBuildError(
-                f"--osu-archive cannot be used: {self.name} with --osu {requested} contains no C benchmarks. "
+                f"--osu-archive cannot be used: {self.name} with --osu {requested_programs} contains no C benchmarks. "
                 "Omit --osu-archive"
             )
         if archive:
             self.archive_sum = self.verify_archive(archive)
-        elif requested in ('auto', 'c') and 'c' in variants:
-            archive = self.find_archive(needed=requested == 'c' or len(variants) == 1)
+        elif requested_programs in ('auto', 'c') and 'c' in variants:
+            archive = self.find_archive(needed=requested_programs == 'c' or len(variants) == 1)
         default = 'c' if archive else next(kind for kind in variants if kind != 'c')
-        self.select_variant(default if requested == 'auto' else requested, archive)
+        self.select_variant(
+            default if requested_programs == 'auto' else requested_programs, archive
+        )
 
     def verify_archive(self, archive: Path) -> str:
         """Compare the user's archive with its expected sha256, and return this sha256.
@@ -238,21 +240,21 @@ class Build:
             prefix='build-', dir=str(options.work)
         ) as work, tempfile.TemporaryDirectory(
             prefix='.build-', dir=str(self.sif.parent)
-        ) as beside:
-            new = Path(beside) / self.sif.name
+        ) as sif_folder:
+            new = Path(sif_folder) / self.sif.name
             self.build_sif(new, Path(work))
-            total, packages = compute_sha256(new), list_packages(new, Path(work) / 'dpkg')
+            sif_sha256, packages = compute_sha256(new), list_packages(new, Path(work) / 'dpkg')
             new.replace(self.sif)
-        outputs.replace_file(f'{self.sif}.sha256', f"{total}  {self.sif.name}\n")
-        built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
+        outputs.replace_file(f'{self.sif}.sha256', f"{sif_sha256}  {self.sif.name}\n")
+        build_time = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
         outputs.replace_file(
             f'{self.sif}.json',
             json.dumps(
                 {
                     'name': self.name,
                     'inputs': inputs,
-                    'sif-sha256': total,
-                    'built': built,
+                    'sif-sha256': sif_sha256,
+                    'built': build_time,
                     'packages': packages,
                     'licences': {
                         SOURCES[key]['file']: [
@@ -265,7 +267,7 @@ class Build:
             )
             + '\n',
         )
-        print_progress(f"built {format_path(self.sif)}, sha256 {total}")
+        print_progress(f"built {format_path(self.sif)}, sha256 {sif_sha256}")
 
     def is_kept(self, inputs: Dict[str, Any]) -> bool:
         """Return whether to keep the existing image: it is current, or another program built it."""
@@ -368,8 +370,8 @@ def has_all_rights() -> bool:
         for line in Path('/proc/self/status').read_text().splitlines()
         if ':' in line
     )
-    last = int(Path('/proc/sys/kernel/cap_last_cap').read_text())
-    return os.geteuid() == 0 and int(status['CapPrm'], 16) == (1 << last + 1) - 1
+    last_capability = int(Path('/proc/sys/kernel/cap_last_cap').read_text())
+    return os.geteuid() == 0 and int(status['CapPrm'], 16) == (1 << last_capability + 1) - 1
 
 
 def has_subuid_entry() -> bool:

@@ -322,17 +322,19 @@ def build_images(options: argparse.Namespace) -> int:
 
 def _process_all(names: List[str], function: Callable[[str], None], prog: str) -> None:
     """Call a function for each name; raise ImageBuildError at the end if some calls failed."""
-    failed = []
+    failed_names = []
     for name in names:
         try:
             function(name)
         except ImageBuildError as err:
             if len(names) == 1:
                 raise
-            failed.append(name)
+            failed_names.append(name)
             print(f"{prog}: {name}: {err}", file=sys.stderr)
-    if failed:
-        raise ImageBuildError(f"{len(failed)} of {len(names)} failed: {', '.join(failed)}")
+    if failed_names:
+        raise ImageBuildError(
+            f"{len(failed_names)} of {len(names)} failed: {', '.join(failed_names)}"
+        )
 
 
 def verify_files(options: argparse.Namespace) -> int:
@@ -356,14 +358,14 @@ def verify_files(options: argparse.Namespace) -> int:
         print(escape_line(f"{name}: {'wrong' if problems else 'ok'}"))
         for problem in problems:
             print(f"    {escape_line(problem)}")
-    failed = [name for name, problems in results.items() if problems]
-    if failed:
+    failed_names = [name for name, problems in results.items() if problems]
+    if failed_names:
         remedy = (
             "Install the module again: eb EASYCONFIG --rebuild"
             if options.installed
             else "Build or copy the image again"
         )
         raise ImageBuildError(
-            f"verification failed for {', '.join(failed)}; the problems are listed above. {remedy}"
+            f"verification failed for {', '.join(failed_names)}; the problems are listed above. {remedy}"
         )
     return 0

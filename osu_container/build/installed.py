@@ -24,18 +24,19 @@ from osu_container.verdict.facts import FactsError, list_stale_libraries, valida
 
 def verify_image(sif: Path) -> List[str]:
     """Compare an image with its .sha256 file and its signature; return the problems found."""
-    beside = f'{sif}.sha256'
+    checksum_file = f'{sif}.sha256'
     try:
-        expected = read_sha256_file(beside)
-        if expected is None:
+        expected_sha256 = read_sha256_file(checksum_file)
+        if expected_sha256 is None:
             return [
-                f"cannot verify the image: {beside} does not exist or is empty. Copy this file from where the "
+                f"cannot verify the image: {checksum_file} does not exist or is empty. Copy this file from where the "
                 "image comes from, or build the image again"
             ]
-        actual = compute_sha256(sif)
-        if actual != expected:
+        actual_sha256 = compute_sha256(sif)
+        if actual_sha256 != expected_sha256:
             return [
-                f"the image has the sha256 {actual}, but {beside} says {expected}. Copy or build the image again"
+                f"the image has the sha256 {actual_sha256}, but {checksum_file} contains "
+                f"{expected_sha256}. Copy or build the image again"
             ]
         runtime = find_command('apptainer', 'singularity')
         problem = sif_file.find_signature_problem(str(sif), runtime) if runtime else None

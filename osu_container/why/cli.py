@@ -64,7 +64,10 @@ def _format_advice(message: Dict[str, Any]) -> str:
     return '\n'.join(
         _format_field(words, title)
         for title, words in [('cause', message['cause']), ('remedy', message['remedy'])]
-        + [('or', MAY_BE % (other['cause'], other['command'])) for other in message['also']]
+        + [
+            ('or', MAY_BE % (alternative['cause'], alternative['command']))
+            for alternative in message['also']
+        ]
         + [('source', message['source'])]
     )
 
@@ -148,12 +151,12 @@ def main(options: argparse.Namespace) -> int:
     messages: List[Dict[str, Any]] = []
     clues: List[Dict[str, Any]] = []
     sentences: List[str] = []
-    failed, several_files = False, len(options.log) > 1
+    has_failed, several_files = False, len(options.log) > 1
     for name in options.log:
         try:
             search = _search_log(name)
         except (OSError, ValueError) as err:
-            failed = True
+            has_failed = True
             sys.stdout.flush()
             reason = getattr(err, 'strerror', None)
             sys.stderr.write(
@@ -177,4 +180,4 @@ def main(options: argparse.Namespace) -> int:
             _print_text(entry)
         _print_clues(clues, several_files)
         _print_messages(messages, several_files)
-    return 0 if messages and not failed else 1
+    return 0 if messages and not has_failed else 1

@@ -291,8 +291,8 @@ def identify_program(line: str) -> Tuple[str, str]:
     for name, expression, more in _MESSAGE_PROGRAMS:
         if expression.search(line):
             return name, more
-    other = _OTHER_PROGRAM.match(line)
-    return (other.group(1) if other else ''), ''
+    program = _OTHER_PROGRAM.match(line)
+    return (program.group(1) if program else ''), ''
 
 
 def weigh_line(line: str) -> int:
@@ -307,7 +307,7 @@ def weigh_line(line: str) -> int:
 
 def extract_explanations(lines: Iterable[str]) -> List[str]:
     """Return explanations after an error: what(), proposals, the place of a crash."""
-    says: List[str] = []
+    explanations: List[str] = []
     frames: List[str] = []
     for line in [_LABEL.sub('', line[:MAX_LETTERS]) for line in lines]:
         frame = _FRAME.match(line.lstrip())
@@ -317,9 +317,9 @@ def extract_explanations(lines: Iterable[str]) -> List[str]:
                 "the program crashed in %s, the first frame of the stack outside the crash handler"
                 % where
             )
-        elif not frame and len(says) < 3 and _EXPLANATION.match(line):
-            says.append(line.strip())
-    return says + frames
+        elif not frame and len(explanations) < 3 and _EXPLANATION.match(line):
+            explanations.append(line.strip())
+    return explanations + frames
 
 
 class Clues:
@@ -330,9 +330,9 @@ class Clues:
         self.lines: Dict[int, List[Tuple[int, str, List[str]]]] = {1: [], 2: []}
         self.seen: Set[str] = set()
 
-    def add(self, text: str, words: str, ended: int) -> None:
+    def add(self, text: str, words: str, ended_lines: int) -> None:
         """
-        Search the next part of a text, which follows `ended` complete lines.
+        Search the next part of a text, which follows `ended_lines` complete lines.
 
         words: the different words of this part (see search.split_words()). A part without any word
         of an error or warning is skipped.
@@ -351,11 +351,13 @@ class Clues:
                     if weight == 2
                     else []
                 )
-                says = extract_explanations(following)
+                explanations = extract_explanations(following)
                 self.seen.update(
-                    [message] + [_VARIES.sub('', text_line).strip() for text_line in says]
+                    [message] + [_VARIES.sub('', text_line).strip() for text_line in explanations]
                 )
-                self.lines[weight].append((ended + text.count('\n', 0, begin) + 1, line, says))
+                self.lines[weight].append(
+                    (ended_lines + text.count('\n', 0, begin) + 1, line, explanations)
+                )
 
     def _find_line_starts(self, text: str, lowered: str) -> Set[int]:
         """Return the start positions of lines with an error word; `lowered` has the text's words."""

@@ -65,10 +65,12 @@ def select_gate(text: str) -> Tuple[str, bool]:
     hundreds of words in a set is several times faster than searching the log for hundreds of texts.
     """
     words = text.translate(NO_DIGITS).split()
-    whole = text.split()[not text[:1].isspace() : len(text.split()) - (not text[-1:].isspace())]
-    whole = [word.translate(NO_DIGITS) for word in whole]
-    if any(whole):
-        return max(whole, key=len), True
+    whole_words = text.split()[
+        not text[:1].isspace() : len(text.split()) - (not text[-1:].isspace())
+    ]
+    whole_words = [word.translate(NO_DIGITS) for word in whole_words]
+    if any(whole_words):
+        return max(whole_words, key=len), True
     return max(words, key=len) if words else '', False
 
 
@@ -157,7 +159,7 @@ class Search:
     def __init__(self) -> None:
         #: number of complete lines; whether the last line is incomplete; whether any text is not
         #: blank
-        self.ended_lines, self.open, self.has_text = 0, False, False
+        self.ended_lines, self.has_open_line, self.has_text = 0, False, False
         #: suffix of line numbers in the current part ('' at the beginning of the text); number of
         #: bytes that were not read
         self.part, self.skipped_bytes = '', 0
@@ -165,16 +167,16 @@ class Search:
         self.hits: Dict[str, Dict[str, Any]] = {}
         #: whether a message with a single cause was found; lines that look like an error; whether
         #: a message was found outside QUIET lines
-        self.sure, self.clues, self.loud = False, Clues(), False
+        self.has_cause, self.clues, self.has_loud_hit = False, Clues(), False
 
     @property
     def line_count(self) -> int:
         """Number of lines that were read, including an incomplete last line."""
-        return self.ended_lines + self.open
+        return self.ended_lines + self.has_open_line
 
     def skip_to_end(self) -> None:
         """Continue with the last part of a long text; its first line gets number 1."""
-        self.ended_lines, self.open, self.part = 0, False, ' of the end'
+        self.ended_lines, self.has_open_line, self.part = 0, False, ' of the end'
 
     def list_skipped_parts(self) -> List[str]:
         """Return a sentence about the part of the text that was not read, or []."""
@@ -200,8 +202,8 @@ class Search:
             lines: Dict[int, Match[str]] = {}  # start position of a line -> its match
             for part, word in parts:
                 if word not in present:
-                    passed, whole = GATES[word]
-                    present[word] = passed in (words if whole else joined) and word in text
+                    gate_word, is_whole = GATES[word]
+                    present[word] = gate_word in (words if is_whole else joined) and word in text
                 for match in part.finditer(text) if present[word] else ():
                     lines.setdefault(text.rfind('\n', 0, match.start()) + 1, match)
             if not lines:
@@ -223,12 +225,12 @@ class Search:
                 QUIET.search(text[begin : begin + SHOWN_LINE].split('\n')[0])
                 for begin in sorted(lines)[:SHOWN_LINE]
             ):
-                self.loud = True
-                self.sure = self.sure or rank_entry(entry) == 0
-        if not self.sure:
+                self.has_loud_hit = True
+                self.has_cause = self.has_cause or rank_entry(entry) == 0
+        if not self.has_cause:
             self.clues.add(text, joined, self.ended_lines)
         self.ended_lines += text.count('\n')
-        self.open = not text.endswith('\n') if text else self.open
+        self.has_open_line = not text.endswith('\n') if text else self.has_open_line
         self.has_text = self.has_text or bool(text.strip())
 
     def list_messages(self) -> List[Dict[str, Any]]:
@@ -240,7 +242,7 @@ class Search:
         number is its line number from 1, part its suffix, times the number of lines with the
         message.
         """
-        if not self.loud and not self.clues.lines[2]:
+        if not self.has_loud_hit and not self.clues.lines[2]:
             return []
         hits = [
             (entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits
@@ -248,9 +250,9 @@ class Search:
         hits = [(entry, hit) for entry, hit in hits if hit['times'] >= entry.get('times', 1)]
         names = {entry['name'] for entry, _ in hits}
         hits = [(entry, hit) for entry, hit in hits if not names & set(entry.get('unless', []))]
-        first = min((rank_entry(entry) for entry, _ in hits), default=None)
+        best_rank = min((rank_entry(entry) for entry, _ in hits), default=None)
         return sorted(
-            (hit for entry, hit in hits if rank_entry(entry) == first),
+            (hit for entry, hit in hits if rank_entry(entry) == best_rank),
             key=lambda hit: (hit['part'], hit['number']),
         )
 
@@ -263,10 +265,10 @@ class Search:
         '') and says (list of the explanations that follow the line).
         """
         known_numbers = {hit['number'] for hit in self.hits.values()}
-        if self.sure:
+        if self.has_cause:
             return []
         lines, explanations = [], set()
-        for number, line, says, program, more in self.clues.list_lines():
+        for number, line, explanation_lines, program, more in self.clues.list_lines():
             if number not in known_numbers:
                 lines.append(
                     {
@@ -276,12 +278,12 @@ class Search:
                         'more': more,
                         'says': [
                             make_printable(text[:SHOWN_LINE])
-                            for text in says
+                            for text in explanation_lines
                             if text not in explanations
                         ],
                     }
                 )
-                explanations.update(says)
+                explanations.update(explanation_lines)
         return lines
 
 

@@ -211,12 +211,12 @@ def verify_sources(*keys: str) -> List[str]:
     for key in keys:
         source = SOURCES[key]
         if source['sha256']:
-            total = (
+            checksum = (
                 format_build_argument('OSU_SHA256', source['sha256'])
                 if key == 'osu'
                 else source['sha256']
             )
-            commands.append(f'echo "{total}  {FILES}/{source["file"]}" | sha256sum -c -')
+            commands.append(f'echo "{checksum}  {FILES}/{source["file"]}" | sha256sum -c -')
         else:
             commands.append(
                 f'gzip -cd {FILES}/{source["file"]} | head -c 1024 | grep -aq "comment={source["commit"]}"'
@@ -444,19 +444,19 @@ def add_image_test(
     latency: str,
     libfabric: Optional[str],
     version: str,
-    missing: Optional[str] = None,
+    missing_version: Optional[str] = None,
 ) -> raw:
     """Return the %test section, which stops the build if the image contradicts its labels.
 
     programs: arguments of `find` that select the files linked with MPI. latency: command that runs
     osu_latency on two ranks. libfabric: expected version of libfabric.so.1, or None if the image
     has no libfabric. version: command that succeeds if the MPI has the version of the labels.
-    missing: symbol version, such as 'FABRIC_1.7', that libfabric.so.1 is known to lack. In this
-    case the test starts no program, but expects the loader to report the missing symbol version for
-    each program.
+    missing_version: symbol version, such as 'FABRIC_1.7', that libfabric.so.1 is known to lack. In
+    this case the test starts no program, but expects the loader to report the missing symbol
+    version for each program.
     """
     # The dot stands for a back quote, which would start a command in the shell.
-    complaint = f"libfabric.so.1: version .{missing}' not found"
+    complaint = f"libfabric.so.1: version .{missing_version}' not found"
     lines = [
         'set -e',
         f'programs=$(find {programs})',
@@ -465,9 +465,9 @@ def add_image_test(
         *(
             (
                 f'    ldd "$program" 2>&1 | grep -q "{complaint}" || '
-                f'{{ echo "$program: no complaint about {missing}" >&2; exit 1; }}',
+                f'{{ echo "$program: no complaint about {missing_version}" >&2; exit 1; }}',
             )
-            if missing
+            if missing_version
             else (
                 '    if ldd "$program" | grep "not found"; then echo "$program: library not found" >&2; exit 1; fi',
             )
@@ -480,7 +480,7 @@ def add_image_test(
             'python3 -c "import ctypes; version = ctypes.CDLL(\'libfabric.so.1\').fi_version(); '
             f'assert (version >> 16, version & 0xffff) == ({major}, {minor}), version"'
         )
-    if not missing:
+    if not missing_version:
         lines += [version, latency]
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
 

