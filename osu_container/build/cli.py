@@ -205,8 +205,7 @@ def list_images(options: argparse.Namespace) -> int:
             )
     print(
         columns.fill_text(
-            "P: the image has a published combination of versions; unbuilt: this project has never "
-            "built the image."
+            "P: combination of versions that others published; unbuilt: this project has never built the image."
         )
     )
     return 0
