@@ -172,8 +172,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'FI_CXI_DEFAULT_TX_SIZE',
                 '16384',
                 'NCCL starts many sends before it waits for them; 16384 is the maximum of the '
-                'provider (cxip.h, CXIP_MAX_TX_SIZE), which ignores the 32768 that CSCS '
-                'recommended in 2025',
+                'provider (cxip.h, CXIP_MAX_TX_SIZE). With 32768, which CSCS recommended in 2025, the '
+                'provider uses its default instead',
                 _IMAGES + '; eth-cscs/alps-uenv pull request 316',
                 _REREAD_DATE,
                 'derived',
