@@ -109,7 +109,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'title': 'Derecho (NCAR), GPU nodes, Cray MPICH 8.1.32 with libfabric 1.22.0',
         'recognised_by': make_fact(
             {'hostnames': [r'^derecho\d', r'^deg\d{4}'], 'environment': {'NCAR_HOST': '^derecho$'}},
-            'names of login and GPU nodes; in addition NCAR\'s variable NCAR_HOST must match',
+            'the host names are those of login and GPU nodes; NCAR\'s variable NCAR_HOST must match too',
             'scripts of NCAR name files by ${NCAR_HOST}; ' + _NCAR_DOCS,
             _READ_DATE,
             'derived',
