@@ -1,8 +1,8 @@
-"""OSU Micro-Benchmarks with Open MPI and CUDA for Alps: GH200 and Slingshot 11.
+"""OSU Micro-Benchmarks with Open MPI and CUDA for Alps (GH200, Slingshot 11).
 
-Build the image on a machine with the processor of the host, aarch64; a GPU is not needed. The project
-has never built it, because it has no GH200 and its test machines reach no registry.
-docs/other-systems.md explains how to run it.
+Build the image on an aarch64 machine; the build needs no GPU. This project has never built the
+image, because it has no GH200 and its test machines reach no container registry.
+docs/other-systems.md explains how to run the image.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
@@ -52,7 +52,7 @@ steps = {
     ],
 }
 
-# HPCCM provides two stages, this recipe needs four.
+# HPCCM provides two stages, but this recipe needs four.
 stages[:] = [Stage0, Stage1, hpccm.Stage(), hpccm.Stage()]
 stages[0] += common.add_header(USERARG['name'], 'c')
 for number, part in enumerate(steps):
@@ -68,7 +68,8 @@ for number, part in enumerate(steps):
     stage += steps[part]
     stage += common.pack_paths(*ALPS_PARTS[part])
 
-# The base is not that of the build stages, so it has its own build argument.
+# The runtime stage starts from another base image than the build stages, so it has its own build
+# argument.
 runtime = stages[-1]
 runtime += common.start_stage('runtime', images['runtime'], 'ubuntu24', name='RUNTIME_BASE')
 runtime += common.install_packages(

@@ -1,7 +1,7 @@
-"""OSU Micro-Benchmarks with MPICH or Open MPI and ROCm or CUDA, with only Debian's parts.
+"""OSU Micro-Benchmarks with ROCm or CUDA, made of Debian's parts only.
 
-libfabric supports GPU memory, but not provider cxi, because Debian has no libcxi. The build needs a
-Debian mirror and no GPU.
+The MPI is MPICH or Open MPI. libfabric supports GPU memory, but lacks the provider cxi, because
+Debian has no libcxi. The build needs a Debian mirror, but no GPU.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
@@ -28,7 +28,7 @@ network, mpis = [*NETWORK_PARTS], [*mpi_parts]
 rocm_tools = [] if gpu == 'cuda' else debian.ROCM_BUILD
 programs = common.describe_benchmarks(osu, mpi)
 
-# HPCCM provides two stages, this recipe needs four, and one more for CUDA's tools.
+# HPCCM provides two stages, but this recipe needs four, and a fifth one for CUDA's tools.
 toolkit, fabric, middle, benchmarks, runtime = stages[:] = [
     Stage0,
     Stage1,

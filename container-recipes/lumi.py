@@ -1,7 +1,8 @@
-"""OSU Micro-Benchmarks with MPICH and ROCm for LUMI: MI250X and Slingshot 11.
+"""OSU Micro-Benchmarks with MPICH and ROCm for LUMI (MI250X, Slingshot 11).
 
-The build needs repo.radeon.com (AMD) and an Ubuntu mirror, but no GPU. The project has never built the
-image, because it has no MI250X and its test machines reach no registry and no server of AMD.
+The build needs repo.radeon.com (AMD) and an Ubuntu mirror, but no GPU. This project has never built
+the image, because it has no MI250X, and its test machines reach neither a container registry nor
+AMD's server.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
@@ -32,7 +33,7 @@ release = ROCM[rocm]['ubuntu']
 gpu = f'/opt/rocm-{rocm}'
 network = ['/opt/hwloc', '/opt/libfabric', '/opt/xpmem', *(['/opt/libcxi'] if with_libcxi else [])]
 
-# HPCCM provides two stages, this recipe needs six.
+# HPCCM provides two stages, but this recipe needs six.
 libraries, fabric, mpi, rccl, benchmarks, runtime = stages[:] = [
     Stage0,
     Stage1,
@@ -43,7 +44,7 @@ if not plugin:
 
 libraries += common.add_header(USERARG['name'], 'c')
 
-# AMD's libraries without AMD's compiler
+# This stage unpacks AMD's libraries without AMD's compiler.
 libraries += slingshot.start_ubuntu_stage('rocm', release)
 libraries += common.install_packages('ca-certificates')
 libraries += common.copy_files('rocm-key')

@@ -1,7 +1,7 @@
-"""mpi4py and NumPy on top of another image, for LUMI also CuPy.
+"""mpi4py and NumPy (for LUMI also CuPy), added to another image.
 
-/opt/mpi4py has mpi4py, NumPy and pip for the Python of the base image, and the benchmarks: OSU's
-Python programs or mpi4py's ports of the C programs, started by osu-python.
+/opt/mpi4py contains mpi4py, NumPy and pip for the Python of the base image, and benchmarks that
+osu-python starts: either OSU's Python benchmarks, or the mpi4py ports of the C benchmarks.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
@@ -41,7 +41,8 @@ latency = f'{common.PYTHON_PREFIX}/bin/osu_latency'
 
 Stage0 += common.add_header(USERARG['name'], osu)
 
-# Build stage. A Dockerfile names the base image, a definition file its SIF.
+# Build stage. A Dockerfile names the base image, a definition file names the SIF file of the base
+# image.
 start = f'sources/{base}.sif' if common.is_singularity_format() else base
 Stage0 += common.start_stage('build', start, base_image['distro'], 'localimage')
 Stage0 += common.install_packages(
@@ -71,12 +72,12 @@ Stage0 += common.pack_paths(*runtime_paths)
 Stage1 += common.start_stage('runtime', start, base_image['distro'], 'localimage')
 Stage1 += common.copy_stage_paths('build', *runtime_paths)
 Stage1 += common.install_packages('python3')
-# Remove the programs of the base image, because an image has one set of benchmarks.
+# Remove the benchmarks of the base image, so that the image has a single set of benchmarks.
 Stage1 += hpccm.primitives.shell(chdir=False, commands=['rm -rf /opt/osu'])
-# For programs of the user. Without MPI4PY_LIBMPI, mpi4py would load the image's libmpi.so and not the
-# libmpi.so.12 that approach bind injects. The other variables exclude packages of the host's Python:
-# modules set PYTHONPATH, and `pip install --user` fills ~/.local, which comes before the image's
-# packages.
+# These variables are for programs of the user. Without MPI4PY_LIBMPI, mpi4py would load the image's
+# libmpi.so instead of the libmpi.so.12 that approach bind injects. The other variables exclude
+# packages of the host's Python: modules may set PYTHONPATH, and packages of `pip install --user` in
+# ~/.local would precede the image's packages.
 Stage1 += hpccm.primitives.environment(
     _export=False,
     variables={
@@ -85,7 +86,9 @@ Stage1 += hpccm.primitives.environment(
         'PYTHONNOUSERSITE': '1',
     },
 )
-Stage1 += hpccm.primitives.runscript(commands=[common.ENTRYPOINT])  # of the base image
+Stage1 += hpccm.primitives.runscript(
+    commands=[common.ENTRYPOINT]
+)  # the entrypoint of the base image
 Stage1 += common.add_creation_time()
 licences = common.combine_licences(
     *source_keys,

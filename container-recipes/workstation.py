@@ -1,10 +1,14 @@
-"""OSU Micro-Benchmarks with an MPI from its PyPI wheel, on Debian with Python 3.
+"""OSU Micro-Benchmarks with an MPI from PyPI (a wheel), on Debian with Python 3.
 
-MPICH is for any Linux machine without a high-speed network. Intel MPI has a libmpi.so.12 that a
-host's can replace. The image has the parts that C programs need: libmpi, the process manager and
-general tuning; the wheel has no libfabric. The Intel Simplified Software License permits use and
-redistribution, unmodified and with the texts in /opt/intel-mpi/share/licenses. Open MPI has
-libmpi.so.40, which no MPI of the MPICH ABI can replace; its ranks need Slurm's PMIx plugin.
+MPICH is for any Linux machine without a high-speed network.
+
+Intel MPI has a libmpi.so.12, which a host's libmpi.so.12 can replace. The image contains the parts
+that C programs need: libmpi, the process manager and general tuning files. Intel's wheel has no
+libfabric. The Intel Simplified Software License permits the use and the redistribution of the
+unmodified files together with the texts in /opt/intel-mpi/share/licenses.
+
+Open MPI has libmpi.so.40, which no MPI with the MPICH ABI can replace. Its ranks need Slurm's PMIx
+plugin.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
@@ -31,12 +35,13 @@ mpich, release, libfabric, osu = (
 )
 
 
-# By the argument mpi. HPCCM executes this file with separate local names, so a class could not use them.
-# sources: keys of versions.py; the version of the first source is that of the MPI
+# The argument mpi selects an entry. Entries are no classes, because HPCCM executes this file with
+# separate local names, which the body of a class could not use. Fields of an entry:
+# sources: keys of SOURCES in versions.py; the first source has the version of the MPI
 # install: functions that return the steps of the build stage
-# wrappers: folder of mpicc
-# bindings: name of mpi4py's module
-# libfabric: path in the wheel, None if the image uses Debian's
+# wrappers: folder with mpicc
+# bindings: name of mpi4py's extension module
+# libfabric: path of libfabric in the wheel, None if the image uses Debian's libfabric
 # version: command that succeeds if the MPI has the version {}
 FAMILIES = {
     'mpich': SimpleNamespace(
@@ -73,7 +78,7 @@ FAMILIES = {
 mpi, prefix = FAMILIES[USERARG['mpi']], f"/opt/{USERARG['mpi']}"
 python, programs = DEBIAN[release]['python'], common.describe_benchmarks(osu, mpi.bindings)
 version = SOURCES[mpi.sources[0]]['version']
-# The loader refuses an MPICH that needs a newer libfabric.
+# Symbol version that MPICH needs and this libfabric lacks: the loader then refuses MPICH.
 missing = (
     f'FABRIC_{MPICH_FABRIC_ABI[mpich]}'
     if mpich and is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric])

@@ -1,9 +1,10 @@
-"""Install MPI container images as Lmod modules: predict, set up, verify and measure."""
+"""Install MPI container images as Lmod modules; predict, verify and measure their runs."""
 
-#: Release of the package; pyproject.toml reads it here
+#: Version of the package; pyproject.toml reads the version from here
 __version__ = '1.0.0'
-#: Address of the public repository, such as https://github.com/NAME/osu-container, defined here only.
-#: While it is empty, the site has no links to the repository, and the pages and codemeta.json
-#: contain PLACEHOLDER. `REPOSITORY=https://... make release` fills in both in what it packs
+#: Address of the public repository, such as https://github.com/NAME/osu-container. It is defined
+#: only here. While the address is empty, the documentation has no links to the repository, and its
+#: pages and codemeta.json contain PLACEHOLDER instead. `REPOSITORY=https://... make release`
+#: inserts the address into the release.
 REPOSITORY = ''
 PLACEHOLDER = '<address of this repository>'

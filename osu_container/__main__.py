@@ -1,5 +1,5 @@
 """
-Run osu-container with the current Python: python -m osu_container. Python 3.6.
+Run osu-container with the current Python (3.6 or newer): python -m osu_container.
 """
 
 import sys

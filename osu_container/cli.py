@@ -1,7 +1,8 @@
 """
-Provide the command osu-container, with one module per subcommand, imported when called.
+Provide the command osu-container.
 
-Python 3.6 and its standard library only, so that the portable subcommands run on any node.
+The module of a subcommand is imported when the subcommand is called. This module needs only Python
+3.6 and its standard library, so that the portable subcommands run on any node.
 """
 
 import argparse
@@ -18,78 +19,95 @@ from osu_container import __version__
 from osu_container.base import exit_codes, files, shell, streams, terminal
 from osu_container.base.exit_codes import PACKAGE_MISSING
 
-#: subcommand -> (module with add_arguments(parser), description in --help)
+#: subcommand -> (module with the function add_arguments(parser), description in --help)
 COMMANDS = {
     'try': (
         'osu_container.check.try_.cli',
-        "run every approach once, without installing anything, and write one report file",
+        "run an image once with every approach, without installing anything, and write one report file",
     ),
     'check': (
         'osu_container.check.cli',
-        "predict which approaches will work with an image, and why, without running anything",
+        "predict which approaches will work with an image, and explain why, without running the image",
     ),
     'discover': (
         'osu_container.discover.cli',
-        "inspect this system and write its description as a site file",
+        "inspect this system and write a site file, which describes its MPI, network and GPUs",
     ),
-    'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),
+    'proof': (
+        'osu_container.proof.cli',
+        "run an MPI program and show which libraries and network every rank really used",
+    ),
     'why': (
         'osu_container.why.cli',
-        "explain the error messages in a job's output: cause and remedy",
+        "explain error messages in the output of a job: cause and remedy",
     ),
-    'new': ('osu_container.check.new.cli', "write an easyconfig for your own MPI container"),
-    'image': ('osu_container.build.cli', "list, build and verify the images of this project"),
+    'new': (
+        'osu_container.check.new.cli',
+        "write an easyconfig that installs your own MPI container as a module",
+    ),
+    'image': (
+        'osu_container.build.cli',
+        "list, build and verify the container images of this project",
+    ),
     'bench': (
         'osu_container.bench.cli',
-        "run the benchmarks in a Slurm job, with every approach and natively",
+        "run benchmarks or your own command in a Slurm job, with each approach and natively",
     ),
     'import': (
         'osu_container.bench.results.import_cli',
-        "convert the output of the OSU benchmarks or IMB to a recorded run",
+        "convert existing output of the OSU benchmarks or IMB to recorded results",
     ),
     'compare': (
         'osu_container.bench.compare.cli',
-        "compare runs and published figures at every message size",
+        "compare recorded or published results at every message size",
     ),
     'report': (
         'osu_container.bench.report.cli',
-        "write one page about runs: tables, curves, proof, environment",
+        "write a web page about recorded results: tables, plots, loaded libraries, environment",
     ),
-    'reference': ('osu_container.bench.results.cli', "list the published figures"),
+    'reference': (
+        'osu_container.bench.results.cli',
+        "list the published results to which your results can be compared",
+    ),
 }
-#: Python packages of the subcommands that are not portable
+#: File that lists the Python packages which the other subcommands need
 REQUIREMENTS = 'osu_container/requirements.txt'
 
 
 def _suggest_name(word: str, names: Sequence[str]) -> str:
-    """Return ' Did you mean NAME?' for the name most similar to `word`, or ''."""
+    """Return ' Did you mean NAME?' with the name most similar to `word`, or ''."""
     close = difflib.get_close_matches(word, names, 1)
     return f' Did you mean {close[0]}?' if close else ''
 
 
 class Help(argparse.HelpFormatter):
-    """Help as wide as the terminal; indented lines of a description keep their form."""
+    """Formats help texts to the width of the terminal, and keeps indented lines unchanged."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = []
         for paragraph in re.split(r'\n\s*\n', text.strip('\n')):
-            kept: List[str] = []
-            others: List[str] = []
+            kept_lines: List[str] = []
+            prose_lines: List[str] = []
             for line in paragraph.splitlines():
-                if line[:1] == ' ' or kept:
-                    kept.append(indent + line)
+                if line[:1] == ' ' or kept_lines:
+                    kept_lines.append(indent + line)
                 else:
-                    others.append(line)
+                    prose_lines.append(line)
             paragraphs.append(
                 '\n'.join(
-                    ([super()._fill_text(' '.join(others), width, indent)] if others else []) + kept
+                    (
+                        [super()._fill_text(' '.join(prose_lines), width, indent)]
+                        if prose_lines
+                        else []
+                    )
+                    + kept_lines
                 )
             )
         return '\n\n'.join(paragraphs)
 
 
 class Version(argparse.Action):
-    """The option --version; that of argparse would break a long path into lines."""
+    """Implements the option --version; argparse's own action would wrap a long path."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(nargs=0, default=argparse.SUPPRESS, **options)
@@ -101,14 +119,14 @@ class Version(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """An ArgumentParser whose errors suggest the command, option or value that was meant."""
+    """Parses arguments; its errors suggest the command, option or value that was meant."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         options.setdefault('formatter_class', Help)
         super().__init__(*arguments, **options)
 
     def add_exit_codes(self, command: str) -> None:
-        """Add the exit codes of `command` and of its subcommands to their help."""
+        """Add the exit codes of `command` and of its subcommands to their help texts."""
         subparsers = [
             action for action in self._actions if isinstance(action, argparse._SubParsersAction)
         ]
@@ -120,7 +138,7 @@ class Parser(argparse.ArgumentParser):
             )
 
     def find_subparser(self, arguments: Sequence[str]) -> 'Parser':
-        """Return the parser of the subcommand in `arguments`, or this parser if there is none."""
+        """Return the parser of the subcommand that `arguments` name, otherwise this parser."""
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
                 for number, argument in enumerate(arguments):
@@ -129,11 +147,11 @@ class Parser(argparse.ArgumentParser):
         return self
 
     def _get_values(self, action: argparse.Action, arg_strings: List[str]) -> Any:
-        # an empty value is an error: mostly it comes from a variable that is not set
+        # An empty value is an error, because it usually comes from an unset variable.
         if '' in arg_strings and action.nargs not in (argparse.REMAINDER, argparse.PARSER):
             raise argparse.ArgumentError(
                 action,
-                "the value is empty. Set the variable that it comes from, or omit the argument",
+                "the value is empty. If the value comes from a variable, set the variable, or omit the argument",
             )
         return super()._get_values(action, arg_strings)
 
@@ -142,24 +160,26 @@ class Parser(argparse.ArgumentParser):
         args: Optional[Sequence[str]] = None,
         namespace: Optional[argparse.Namespace] = None,
     ) -> argparse.Namespace:
-        """Parse `args`; the subcommand reports an unknown option, with its own usage."""
+        """Parse `args`; the parser of the subcommand reports unknown options, with its usage."""
         args = sys.argv[1:] if args is None else args
-        options, unknown = self.parse_known_args(args, namespace)
-        if unknown:
-            called = self.find_subparser(args)
-            names = [option for action in called._actions for option in action.option_strings]
+        options, unknown_arguments = self.parse_known_args(args, namespace)
+        if unknown_arguments:
+            called_parser = self.find_subparser(args)
+            names = [
+                option for action in called_parser._actions for option in action.option_strings
+            ]
             hints = [
                 _suggest_name(argument.partition('=')[0], names)
-                for argument in unknown
+                for argument in unknown_arguments
                 if argument.startswith('-')
             ]
-            called.error(
-                f"unrecognized arguments: {' '.join(unknown)}{'.' * any(hints)}{''.join(hints)}"
+            called_parser.error(
+                f"unrecognized arguments: {' '.join(unknown_arguments)}{'.' * any(hints)}{''.join(hints)}"
             )
         return options
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and `message`, with a suggestion for a wrong choice; exit with 2."""
+        """Print the usage and `message`, with a suggestion for a wrong choice, and exit with 2."""
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         if wrong:
             message += '.' + _suggest_name(wrong.group(1), re.findall(r'[\w.:+-]+', wrong.group(2)))
@@ -168,8 +188,8 @@ class Parser(argparse.ArgumentParser):
 
 def run_command() -> int:
     """Run osu-container as the only task of this process; return the exit code."""
-    # proof starts the user's program and leaves it the user's umask; the others write scripts that
-    # are run later, which nobody else may change
+    # proof starts the user's program, which must keep the user's umask. The other subcommands write
+    # scripts that are run later, and other users must not be able to change these scripts.
     if sys.argv[1:2] != ['proof']:
         os.umask(os.umask(0o077) | stat.S_IWOTH)
     return streams.run_process(main)
@@ -179,12 +199,13 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """
     Run a subcommand and return its exit code.
 
-    Expected failures become a message on stderr and exit code 1. The signal handlers and streams of
-    the process stay unchanged, so that a thread can call this function too.
+    Expected failures are printed as a message on stderr and give exit code 1. This function does
+    not change the signal handlers and streams of the process, so that a thread can also call it.
     """
     files.reset_inputs()
     with terminal.escape_streams():
-        # also around the import of a subcommand: a library that it loads may find no memory
+        # The guard includes the import of the subcommand, because loading a library can fail for
+        # lack of memory.
         return streams.run_guarded(
             'osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments), False
         )
@@ -193,8 +214,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     parser = Parser(
         prog='osu-container',
-        description="Install, check and measure MPI container images: see README.md",
-        epilog="osu-container COMMAND --help lists the options and exit codes of a command.",
+        description="Predict, set up and verify how MPI container images run over the high-speed network of "
+        "a cluster, and compare their speed. README.md shows the first steps.",
+        epilog="`osu-container COMMAND --help` lists the options and exit codes of a command.",
     )
     parser.add_argument(
         '--version', action=Version, help="print the version and the folder of the installation"
@@ -202,7 +224,8 @@ def _run(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
     commands.required = True  # an argument of add_subparsers() only since Python 3.7
     for name, (module, text) in COMMANDS.items():
-        # import only the module of the called subcommand: others may need packages that are missing
+        # Import only the module of the called subcommand, because other modules may need missing
+        # packages.
         subparser = commands.add_parser(name, help=text, description=text)
         if arguments[:1] == [name]:
             try:
@@ -217,27 +240,27 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def run_subcommand(options: argparse.Namespace) -> int:
-    """Call options.function, which the parser of the subcommand has set; return the exit code."""
+    """Call options.function, which the subcommand's parser has set, and return the exit code."""
     return streams.run_guarded(options.prog, lambda: _call_subcommand(options))
 
 
 def _report_missing_package(prog: str, err: ModuleNotFoundError) -> int:
-    """Print which Python package is missing and how to install it; return the exit code."""
+    """Print which Python package is missing and how to install it, and return the exit code."""
     if (err.name or 'osu_container').partition('.')[0] == 'osu_container':
         raise err
     folder = Path(__file__).resolve().parent.parent
-    here = shell.join_words(['-m', 'pip', 'install', '-r', str(folder / REQUIREMENTS)])
+    pip_arguments = shell.join_words(['-m', 'pip', 'install', '-r', str(folder / REQUIREMENTS)])
     if not os.environ.get('OSU_CONTAINER_PYTHON') and (folder / 'Makefile').is_file():
         remedy = shell.join_words(['make', '-C', str(folder), 'python-env'])
     elif sys.prefix != sys.base_prefix:  # a virtual environment of the user
-        remedy = f'{shell.quote(sys.executable)} {here}'
+        remedy = f'{shell.quote(sys.executable)} {pip_arguments}'
     else:
         remedy = (
-            f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/python {here} && "
+            f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/python {pip_arguments} && "
             "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python"
         )
     streams.print_stderr(
-        f"{prog}: error: the Python package {err.name} is missing. Install it: {remedy}"
+        f"{prog}: error: the Python package {err.name} is missing. Install the package: {remedy}"
     )
     return PACKAGE_MISSING
 

@@ -1,9 +1,11 @@
 # shellcheck shell=bash
-# Completion of osu-container for bash
+# Completion of the command osu-container for bash
 #
-# What can be typed is what the help of the command says, so that nothing stands twice. Else names of files.
+# The possible words are read from the --help output of the command, so that no list is kept here. If the help offers no
+# word, bash completes file names.
 
-# _osu_container_words BEFORE COMMAND...: options and subcommands in its help, or what the option BEFORE takes
+# Usage: _osu_container_words PREVIOUS COMMAND...
+# Print the options and subcommands in the help of COMMAND, or the possible values of the option PREVIOUS.
 _osu_container_words() {
     local help values=''
     help=$(COLUMNS=80 "${@:2}" --help 2>/dev/null)
@@ -20,7 +22,7 @@ _osu_container() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local called=("${COMP_WORDS[0]}") words at=1
     words=$(_osu_container_words "$before" "${called[@]}")
-    # only what the help itself names is called once more: what stands behind may be a command of a job
+    # Call --help only for subcommands that the help itself names: later words may be the command of a job.
     while (( at < COMP_CWORD && at < 3 )) && [[ $'\n'$words$'\n' == *$'\n'"${COMP_WORDS[at]}"$'\n'* ]]; do
         called+=("${COMP_WORDS[at]}")
         words=$(_osu_container_words "$before" "${called[@]}")

@@ -1,13 +1,13 @@
-"""List, build and verify images. Their recipes are in container-recipes/.
+"""List, build and verify the container images whose recipes are in container-recipes/.
 
 cli         command line of `osu-container image`
-catalogue   named images, and whether each exists here
-fetch       sources with the expected sha256; the Debian base system of images
-build       build of one image: sources, base system, SIF, sha256, list of packages
-progress    progress on the screen, output of programs in log files
-installed   files and packages of a SIF; checks of SIF files and installed modules
+catalogue   select named images, and report which of them are built
+fetch       download sources and check their sha256; make the Debian base system of images
+build       build one image: sources, base system, SIF file, sha256, list of packages
+progress    print progress on the screen, and write the output of programs to log files
+installed   read the files and packages of a SIF; verify SIF files and installed modules
 """
 
 
 class ImageBuildError(Exception):
-    """An image cannot be built, read or trusted; the text has the problem and the remedy."""
+    """An image cannot be built, read or trusted; the message names the problem and the remedy."""

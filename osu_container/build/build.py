@@ -36,75 +36,78 @@ from osu_container.install.image_build import read_sha256_file
 
 
 class BuildOptions(NamedTuple):
-    """Options of `osu-container image build`. Paths are absolute."""
+    """Options of `osu-container image build`; all paths are absolute."""
 
     #: benchmark programs: 'auto', 'c', 'mpi4py' or 'python'
     osu: str = 'auto'
-    #: archive of the C programs that the user named
+    #: archive of the C benchmarks that the user named, None to search for the archive
     osu_archive: Optional[Path] = None
     #: folder of downloads and images
     sources: Path = Path()
-    #: folders to search for the archive of the C programs
+    #: folders to search for the archive of the C benchmarks
     sourcepath: Tuple[Path, ...] = ()
     #: folder of base systems, logs and temporary files
     work: Path = Path()
-    #: SIF to write, None for NAME.sif in sources
+    #: SIF file to write, None for NAME.sif in `sources`
     output: Optional[Path] = None
-    #: whether to build although the image exists
+    #: whether to replace an existing image
     force: bool = False
 
 
 class Build:
     """The build of one named image."""
 
-    #: key of the variant
+    #: variant of the image: 'c', 'mpi4py' or 'python', by its benchmark programs
     kind: str
     #: sources, files and recipe arguments of the variant
     variant: Dict[str, Any]
-    #: archive of the C programs, None for an image with mpi4py's ports
+    #: archive of the C benchmarks, None for an image with the mpi4py ports
     archive: Optional[Path]
-    #: release and kind of the benchmark programs, as the image's label names them
+    #: release and kind of the benchmark programs, as in the label of the image
     osu: str
 
     def __init__(self, name: str, options: BuildOptions) -> None:
-        """Set the paths of the image `name` of the catalogue, without reading or writing files."""
+        """Set the paths for the image `name` of the catalogue, without reading or writing files."""
         self.name, self.options, self.entry = name, options, IMAGES[name]
         self.sif = options.output or options.sources / f'{name}.sif'
         self.log = options.work / 'log' / f'image-{name}.log'
         self.archive_sum = SOURCES['osu']['sha256']
 
     def choose_programs(self) -> None:
-        """Set the benchmark programs and their archive. Raises ImageBuildError."""
-        requested, variants, archive = (
+        """Choose the benchmark programs and find their archive. Raises ImageBuildError."""
+        requested_programs, variants, archive = (
             self.options.osu,
             self.entry['variants'],
             self.options.osu_archive,
         )
-        if requested not in ('auto', *variants):
+        if requested_programs not in ('auto', *variants):
             raise ImageBuildError(
-                f"{self.name} has no variant --osu {requested}. Use --osu {' or --osu '.join(variants)}"
+                f"{self.name} cannot be built with --osu {requested_programs}. Use --osu {' or --osu '.join(variants)}"
             )
-        if archive and ('c' not in variants or requested not in ('auto', 'c')):
+        if archive and ('c' not in variants or requested_programs not in ('auto', 'c')):
             raise ImageBuildError(
-                f"--osu-archive does not apply: {self.name} with --osu {requested} has no C programs. Leave "
-                "out --osu-archive"
+                f"--osu-archive cannot be used: {self.name} with --osu {requested_programs} contains no C benchmarks. "
+                "Omit --osu-archive"
             )
         if archive:
             self.archive_sum = self.verify_archive(archive)
-        elif requested in ('auto', 'c') and 'c' in variants:
-            archive = self.find_archive(needed=requested == 'c' or len(variants) == 1)
+        elif requested_programs in ('auto', 'c') and 'c' in variants:
+            archive = self.find_archive(needed=requested_programs == 'c' or len(variants) == 1)
         default = 'c' if archive else next(kind for kind in variants if kind != 'c')
-        self.select_variant(default if requested == 'auto' else requested, archive)
+        self.select_variant(
+            default if requested_programs == 'auto' else requested_programs, archive
+        )
 
     def verify_archive(self, archive: Path) -> str:
-        """Return the expected sha256 of the user's archive: from FILE.sha256, or of the release.
+        """Compare the user's archive with its expected sha256, and return this sha256.
 
+        The expected sha256 is in FILE.sha256; without this file it is the sha256 of the release.
         Raises ImageBuildError if the archive does not exist or has another sha256.
         """
         if not archive.is_file():
             raise ImageBuildError(
-                f"--osu-archive: {archive} does not exist. Name an archive of the OSU "
-                "Micro-Benchmarks, or leave out --osu-archive"
+                f"--osu-archive names {archive}, which does not exist. Name an archive of the OSU "
+                "Micro-Benchmarks, or omit the option"
             )
         try:
             expected = read_sha256_file(f'{archive}.sha256') or SOURCES['osu']['sha256']
@@ -119,9 +122,9 @@ class Build:
         return expected
 
     def find_archive(self, needed: bool) -> Optional[Path]:
-        """Return the archive of the C programs; download it if it is missing.
+        """Return the path of the archive with the C benchmarks, after a download if it is missing.
 
-        If the download fails, raise ImageBuildError if the archive is needed, else return None.
+        If the download fails: raise ImageBuildError if `needed`, otherwise return None.
         """
         options, source = self.options, SOURCES['osu']
         path = fetch.find_archive(options.sourcepath)
@@ -135,13 +138,13 @@ class Build:
                 raise
             print_progress(str(err).split('\n')[0])
             print_progress(
-                "using mpi4py's ports of the benchmarks. To use the C programs, put "
+                "the image gets the mpi4py ports of the benchmarks. For the C benchmarks, copy "
                 f"{source['file']} into {format_path(options.sources)} and repeat the command"
             )
             return None
 
     def select_variant(self, kind: str, archive: Optional[Path] = None) -> None:
-        """Set a variant of the image, and the archive of its C programs if it has them."""
+        """Select a variant of the image, with the archive of its C benchmarks if it has any."""
         self.kind, self.variant, self.archive = kind, self.entry['variants'][kind], archive
         if archive:
             version = re.search(r'-(\d[\d.]*)\.t', archive.name)
@@ -157,11 +160,11 @@ class Build:
             self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
 
     def list_source_keys(self) -> List[str]:
-        """Return the keys of the sources to fetch, without an OSU archive of the user."""
+        """Return the keys of the sources to download; an OSU archive of the user is excluded."""
         return [key for key in self.variant['sources'] if not (key == 'osu' and self.archive)]
 
     def collect_inputs(self) -> Dict[str, Any]:
-        """Return everything that determines the image; the same inputs need no new build."""
+        """Return all inputs of the build as a dict; an image with equal inputs is not rebuilt."""
         sums = {
             SOURCES[key]['file']: SOURCES[key]['sha256'] or SOURCES[key]['commit']
             for key in self.list_source_keys()
@@ -184,17 +187,18 @@ class Build:
         }
 
     def resolve_base_image(self) -> Path:
-        """Return the SIF on which this image is built."""
+        """Return the path of the SIF file from which this image starts."""
         return self.options.sources / f"{self.entry['base']['image']}.sif"
 
     def find_problems(self) -> List[str]:
-        """Return the reasons why this machine cannot build the image, empty if there are none."""
+        """Return the reasons why this machine cannot build the image; [] if it can."""
         machine = 'aarch64' if self.entry['family'] == 'alps' else 'x86_64'
         problems = (
             []
             if platform.machine() == machine
             else [
-                f"this machine is {platform.machine()}, the image is for {machine}. Build it on {machine}"
+                f"the image is for {machine}, but this machine is {platform.machine()}. Build the image on a "
+                f"machine with {machine}"
             ]
         )
         for require_program in (
@@ -209,15 +213,15 @@ class Build:
         return problems
 
     def run(self) -> None:
-        """Build the image unless it is current. Raises ImageBuildError."""
+        """Build the image, unless an image from the same inputs exists. Raises ImageBuildError."""
         options, problem = self.options, outputs.find_replacement_problem(self.sif)
         if problem:
             raise ImageBuildError(
-                f"cannot write {self.sif}: {problem}. Name another file: --output FILE"
+                f"cannot write {self.sif}: {problem}. Name another file with --output FILE"
             )
         for folder in (options.sources, self.log.parent, self.sif.parent):
             folder.mkdir(parents=True, exist_ok=True)
-            require_own_folder(folder)  # because the build runs scripts in it
+            require_own_folder(folder)  # because the build runs scripts from this folder
         if 'image' in self.entry['base']:
             base_build = Build(
                 self.entry['base']['image'], options._replace(output=None, force=False, osu='auto')
@@ -236,21 +240,21 @@ class Build:
             prefix='build-', dir=str(options.work)
         ) as work, tempfile.TemporaryDirectory(
             prefix='.build-', dir=str(self.sif.parent)
-        ) as beside:
-            new = Path(beside) / self.sif.name
+        ) as sif_folder:
+            new = Path(sif_folder) / self.sif.name
             self.build_sif(new, Path(work))
-            total, packages = compute_sha256(new), list_packages(new, Path(work) / 'dpkg')
+            sif_sha256, packages = compute_sha256(new), list_packages(new, Path(work) / 'dpkg')
             new.replace(self.sif)
-        outputs.replace_file(f'{self.sif}.sha256', f"{total}  {self.sif.name}\n")
-        built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
+        outputs.replace_file(f'{self.sif}.sha256', f"{sif_sha256}  {self.sif.name}\n")
+        build_time = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
         outputs.replace_file(
             f'{self.sif}.json',
             json.dumps(
                 {
                     'name': self.name,
                     'inputs': inputs,
-                    'sif-sha256': total,
-                    'built': built,
+                    'sif-sha256': sif_sha256,
+                    'built': build_time,
                     'packages': packages,
                     'licences': {
                         SOURCES[key]['file']: [
@@ -263,25 +267,25 @@ class Build:
             )
             + '\n',
         )
-        print_progress(f"built {format_path(self.sif)}, sha256 {total}")
+        print_progress(f"built {format_path(self.sif)}, sha256 {sif_sha256}")
 
     def is_kept(self, inputs: Dict[str, Any]) -> bool:
-        """Return whether the existing image is current, or was not built by this command."""
+        """Return whether to keep the existing image: it is current, or another program built it."""
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != compute_sha256(self.sif):
             print_progress(
-                f"keeping {format_path(self.sif)}, which this command did not build. To replace it: --force"
+                f"keeping {format_path(self.sif)}, which this command did not build. To replace the file, add --force"
             )
             return True
         if record['inputs'] == inputs:
-            print_progress(f"{format_path(self.sif)} is current ({self.osu})")
+            print_progress(f"{format_path(self.sif)} is up to date ({self.osu})")
             return True
         return False
 
     def build_sif(self, new: Path, work: Path) -> None:
-        """Build the image as the file `new`, with temporary files in `work`."""
+        """Build the image and write it to the file `new`, with temporary files in `work`."""
         context = work / 'context'
-        print_progress(f"fetching or checking {len(self.list_source_keys())} sources")
+        print_progress(f"downloading and checking {len(self.list_source_keys())} sources")
         fetch.download_sources(self.list_source_keys(), self.options.sources, self.log)
         links = {
             f"sources/{SOURCES[key]['file']}": self.options.sources / SOURCES[key]['file']
@@ -293,7 +297,7 @@ class Build:
             links[f"sources/{SOURCES['osu']['file']}"] = self.archive
             arguments = {'OSU_SHA256': self.archive_sum, 'OSU': self.osu}
         base = self.prepare_base(work)
-        if base:  # by a short name, because the image keeps the name in its labels
+        if base:  # under a short name, because the labels of the image contain this name
             links['base'] = base
             arguments.update(BOOTSTRAP='localimage', BASE='base')
         for name, path in links.items():
@@ -316,7 +320,7 @@ class Build:
         )
 
     def prepare_base(self, work: Path) -> Optional[Path]:
-        """Return the folder of the base system, None for an image from a container registry."""
+        """Return the folder with the base system, or None if the base comes from a registry."""
         start = self.entry['base']
         if 'debian' in start:
             return fetch.make_debian_base(start['debian'], self.options.work, self.log)
@@ -331,7 +335,7 @@ class Build:
 
 
 def select_build_runtime() -> Tuple[str, List[str]]:
-    """Return the path of apptainer or singularity and its build options for this user.
+    """Return the path of apptainer or singularity, and the build options that this user needs.
 
     Apptainer needs --fakeroot. SingularityCE builds for an ordinary user with PRoot
     (docs.sylabs.io, SingularityCE 4.1, "Unprivileged proot builds"). Raises ImageBuildError if a
@@ -340,7 +344,7 @@ def select_build_runtime() -> Tuple[str, List[str]]:
     program = find_command('apptainer', 'singularity')
     if not program:
         raise ImageBuildError(
-            "neither apptainer nor singularity is on PATH. Install Apptainer: "
+            "neither apptainer nor singularity is on PATH. Install Apptainer with "
             "tools/workstation/prerequisites.sh"
         )
     if has_all_rights():
@@ -352,9 +356,9 @@ def select_build_runtime() -> Tuple[str, List[str]]:
         return program, ['--fakeroot']
     if not find_command('proot'):
         raise ImageBuildError(
-            "proot is not on PATH; SingularityCE needs proot to build for a user without an entry in "
-            "/etc/subuid. Load its module (LUMI: module load LUMI PRoot), or build on another machine "
-            "and copy the SIF"
+            "proot is not on PATH, which SingularityCE needs to build for a user without an entry in "
+            "/etc/subuid. Load the module of proot (on LUMI: module load LUMI PRoot), or build on "
+            "another machine and copy the SIF file"
         )
     return program, []
 
@@ -366,12 +370,12 @@ def has_all_rights() -> bool:
         for line in Path('/proc/self/status').read_text().splitlines()
         if ':' in line
     )
-    last = int(Path('/proc/sys/kernel/cap_last_cap').read_text())
-    return os.geteuid() == 0 and int(status['CapPrm'], 16) == (1 << last + 1) - 1
+    last_capability = int(Path('/proc/sys/kernel/cap_last_cap').read_text())
+    return os.geteuid() == 0 and int(status['CapPrm'], 16) == (1 << last_capability + 1) - 1
 
 
 def has_subuid_entry() -> bool:
-    """Return whether /etc/subuid lists this user, as --fakeroot of SingularityCE needs."""
+    """Return whether /etc/subuid lists this user, which SingularityCE needs for --fakeroot."""
     path, user = Path('/etc/subuid'), pwd.getpwuid(os.geteuid())
     lines = path.read_text().splitlines() if path.exists() else []
     return any(line.split(':')[0] in (user.pw_name, str(user.pw_uid)) for line in lines)
@@ -380,8 +384,9 @@ def has_subuid_entry() -> bool:
 def select_compression(program: str, entry: Dict[str, Any]) -> List[str]:
     """Return the options that select the compression of the image.
 
-    Images of Debian packages use zstd, which starts faster. Images from a registry are for LUMI and
-    Alps, whose runtimes mount the SIF by the kernel, where zstd is untested.
+    Images that start from Debian packages use zstd, with which containers start faster. Images that
+    start from a registry are for LUMI and Alps. There the kernel mounts the SIF file, and zstd is
+    untested with these kernels.
     """
     while 'image' in entry['base']:
         entry = IMAGES[entry['base']['image']]
@@ -393,14 +398,15 @@ def select_compression(program: str, entry: Dict[str, Any]) -> List[str]:
     return []
 
 
-#: Variables of the runtime that a build keeps: the folders of its files, access to registries
+#: Variables of the runtime that a build keeps: its folders, and its access to registries
 KEPT_VARIABLES = re.compile(
     r'(APPTAINER|SINGULARITY)_(CACHEDIR|CONFIGDIR|DISABLE_CACHE|NOHTTPS|(DOCKER|LOGIN)_\w+)'
 )
-#: Variables that would change an image or its test. Binds fail because the image lacks their folders
-#: during the build (LUMI training 2026-04, 205-Containers.md). In a job, mpiexec of the image's test
-#: would start its ranks by srun (MPICH's Hydra 4.2.3). Settings of MPI and libfabric are for the
-#: site's network, and the test does not use this network.
+#: Variables that a build removes, because they would change the image or its test. Binds fail
+#: because the image lacks their folders during the build (LUMI training 2026-04,
+#: 205-Containers.md). Inside a job, mpiexec of the image's test would start its ranks with srun
+#: (MPICH's Hydra 4.2.3). Settings of MPI and libfabric select the site's network, which the test
+#: does not use.
 DROPPED_VARIABLES = re.compile(
     r'(APPTAINER|SINGULARITY)(_|ENV_)|(SLURM|PMI|PMIX|PALS|HYDRA|FI|MPICH|MPIR_CVAR|OMPI|'
     r'PRTE|UCX|NCCL|RCCL)_'
@@ -408,10 +414,10 @@ DROPPED_VARIABLES = re.compile(
 
 
 def prepare_environment(work: Path, temporary: Path) -> Dict[str, str]:
-    """Return the environment of a build, without the job and the binds of the caller.
+    """Return the environment for a build, without variables of the caller's job and binds.
 
-    The runtime's temporary files are in `temporary` and its cache, unless the user has set a
-    folder, in `work`, because /tmp and the home folder may be small, in memory or under a quota.
+    The runtime writes its temporary files to `temporary`. Its cache is in `work`, unless the user
+    has set another folder. /tmp and the home folder may be too small for both.
     """
     environment = {
         name: value

@@ -1,4 +1,4 @@
-"""Named images: select them by name or pattern, and report which exist in a folder."""
+"""Select named images by name or pattern, and report which of them a folder contains."""
 
 import difflib
 import fnmatch
@@ -20,13 +20,13 @@ from osu_container.build.recipes.images import (
 
 
 def format_path(path: Union[str, Path]) -> str:
-    """Return a path as text, relative to the project's folder if it is inside."""
+    """Return a path as text; a path in the project's folder becomes relative to this folder."""
     path = Path(path)
     return str(path.relative_to(PROJECT)) if PROJECT in (path, *path.parents) else str(path)
 
 
 def find_command(*names: str) -> Optional[str]:
-    """Return the path of the first existing command, also in the folders of daemons, or None."""
+    """Return the path of the first command that exists on PATH or in sbin folders, or None."""
     path = os.pathsep.join(
         [os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin', '/sbin']
     )
@@ -36,8 +36,8 @@ def find_command(*names: str) -> Optional[str]:
 def select_named_images(patterns: List[str]) -> List[str]:
     """Return the names of the images that match any pattern, in the order of the catalogue.
 
-    A pattern is a name, with or without '.sif', a family, or a name with shell wildcards; no
-    patterns select all images. Raises ImageBuildError if a pattern matches no image.
+    A pattern is a name (with or without '.sif'), a name with shell wildcards, or a family. An empty
+    list selects all images. Raises ImageBuildError if a pattern matches no image.
     """
     if not patterns:
         return list(IMAGES)
@@ -53,7 +53,7 @@ def select_named_images(patterns: List[str]) -> List[str]:
             similar = difflib.get_close_matches(plain, IMAGES, n=3, cutoff=0.5)
             hint = f" Did you mean {' or '.join(similar)}?" if similar else ''
             raise ImageBuildError(
-                f"no image matches {pattern!r}.{hint} List all images: osu-container image list"
+                f"no image matches {pattern!r}.{hint} `osu-container image list` lists all images"
             )
         selected |= matches
     return [name for name in IMAGES if name in selected]
@@ -62,8 +62,8 @@ def select_named_images(patterns: List[str]) -> List[str]:
 def load_recipe(name: str, kind: str, suffix: str = '.def') -> str:
     """Return the definition file of an image, or its Dockerfile for the suffix '.Dockerfile'.
 
-    kind: key of the image's variants. The text is the checked-in file or rendered by HPCCM. Raises
-    ImageBuildError if HPCCM is needed and not installed.
+    kind: key of the image's variants. The text is read from the folder rendered/, or HPCCM renders
+    the text. Raises ImageBuildError if HPCCM is needed but not installed.
     """
     path = RENDERED / f"{name_rendered_recipe(name, kind)}{suffix}"
     if path.exists():
@@ -74,20 +74,20 @@ def load_recipe(name: str, kind: str, suffix: str = '.def') -> str:
         if err.name != 'hpccm':
             raise
         raise ImageBuildError(
-            f"the recipe of {name} needs HPCCM, which is not installed for {sys.executable}. Install it: "
-            f"make python-env, or: {sys.executable} -m pip install hpccm"
+            f"the recipe of {name} needs HPCCM, which is not installed for {sys.executable}. Install HPCCM "
+            f"with: make python-env, or: {sys.executable} -m pip install hpccm"
         ) from err
 
 
 def get_image_state(name: str, folder: Path) -> str:
-    """Return 'built', 'not here', or 'unbuilt' for an image that the project never built."""
+    """Return 'built', 'not here', or 'unbuilt' (the project has never built the image)."""
     if (folder / f'{name}.sif').exists():
         return 'built'
     return 'unbuilt' if IMAGES[name]['unbuilt'] else 'not here'
 
 
 def read_build_record(sif: Path) -> Dict[str, Any]:
-    """Return the build record beside an image (IMAGE.json), {} if it is missing or damaged."""
+    """Read the build record of an image, IMAGE.json; {} if the file is missing or damaged."""
     try:
         record = read_json(f'{sif}.json')
         return record if isinstance(record['inputs'], dict) else {}

@@ -22,14 +22,15 @@ from osu_container.build.recipes.images import FAMILIES
 from osu_container.build.recipes.versions import SOURCES
 
 EPILOG = """
-NAME is the name of an image (osu-container image list), a family such as workstation, or a pattern such as '*5.0.2*'.
+NAME is the name of an image (`osu-container image list` prints all names), a family of images such
+as workstation, or a pattern such as '*5.0.2*'.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands to the parser of `osu-container image`."""
     commands = parser.add_subparsers(dest='what', metavar='WHAT')
-    commands.required = True  # an argument only from Python 3.7 on
+    commands.required = True  # an argument of add_subparsers() only since Python 3.7
 
     def command(
         name: str, function: Callable[[argparse.Namespace], int], text: str
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparser = command(
         'list',
         list_images,
-        "list the named images with their purpose, and whether each exists here",
+        "list the images of this project with their purpose, and show which of them are built",
     )
     subparser.add_argument('names', nargs='*', metavar='NAME')
     subparser.add_argument(
@@ -59,22 +60,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparser = command(
         'recipe',
         print_recipe,
-        "print the Apptainer definition file of an image, with the commands that build it by hand",
+        "print the Apptainer definition file of an image; its header has the build commands",
     )
     subparser.add_argument('name', metavar='NAME')
     subparser.add_argument(
         '--osu',
         choices=('c', 'mpi4py', 'python'),
-        help="benchmark programs in the image (default: the C programs, or mpi4py's ports if the image "
-        "has none)",
+        help="benchmark programs in the image: the C benchmarks, their mpi4py ports, or OSU's Python "
+        "benchmarks (default: c if the image has this variant, else mpi4py)",
     )
-    subparser.add_argument('--docker', action='store_true', help="print the Dockerfile instead")
+    subparser.add_argument(
+        '--docker', action='store_true', help="print the Dockerfile of the image instead"
+    )
 
     subparser = command(
         'fetch',
         fetch_sources,
-        "download and check the sources of images (default: of all images), so that they build "
-        "without a network",
+        "download and check the sources of images (default: all images), so that a later build "
+        "needs no network",
     )
     subparser.add_argument('names', nargs='*', metavar='NAME')
     subparser.add_argument(
@@ -83,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         choices=sorted(SOURCES),
         metavar='KEY',
-        help="fetch only this source, by its key in osu_container/build/recipes/versions.py (can be repeated)",
+        help="download only this source; KEY is its key in osu_container/build/recipes/versions.py (can be repeated)",
     )
     subparser.add_argument('--quiet', action='store_true', help="print only downloads and errors")
     _add_sources_option(subparser)
@@ -92,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparser = command(
         'build',
         build_images,
-        "build images, test them, and write their sha256 and list of packages",
+        "build images, test them, and write the sha256 and package list of each image",
     )
     subparser.add_argument('names', nargs='+', metavar='NAME')
     _add_build_options(subparser)
@@ -100,14 +103,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparser = command(
         'verify',
         verify_files,
-        "compare SIF files with the sha256 beside them, and check their signatures",
+        "compare SIF files with their sha256 in FILE.sha256, and check their signatures",
     )
     subparser.add_argument('files', nargs='*', type=Path, metavar='FILE')
     subparser.add_argument(
         '--installed',
         action='store_true',
-        help="instead of FILE: check the image and the host libraries of every module that is "
-        "installed in MODULEPATH",
+        help="check every osu-container module in MODULEPATH instead of FILE: its image and its host "
+        "libraries",
     )
 
 
@@ -118,20 +121,21 @@ def _add_sources_option(parser: argparse.ArgumentParser) -> None:
         type=_parse_absolute_path,
         default=clone_sources if clone_sources.is_dir() else Path.cwd(),
         metavar='DIR',
-        help="folder of downloads and images (default: sources/ in a clone of the project, else the "
+        help="folder for downloads and images (default: sources/ in a clone of the project, else the "
         "current folder)",
     )
 
 
 def _add_work_option(parser: argparse.ArgumentParser) -> None:
     cache = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'osu-container'
-    # The folder may be a symbolic link of the user, the folders that builds make in it are none.
+    # The user may have made this folder a symbolic link. Folders that builds create in it are not
+    # links.
     parser.add_argument(
         '--work',
         type=lambda text: Path(text).resolve(),
         metavar='DIR',
         default=((STATE if (PROJECT / 'Makefile').is_file() else cache) / 'image').resolve(),
-        help="folder of base systems and temporary files, which may be removed at any time (default: "
+        help="folder for base systems and temporary files, which can be deleted at any time (default: "
         ".workstation/image in a clone of the project, else ~/.cache/osu-container/image)",
     )
 
@@ -143,27 +147,28 @@ def _add_build_options(parser: argparse.ArgumentParser) -> None:
     add(
         '--check',
         action='store_true',
-        help="build nothing; report whether this machine can build the images, exit code 1 if not",
+        help="build nothing; report whether this machine can build the images (exit code 1 if not)",
     )
-    add('--force', action='store_true', help="build even if the image exists")
+    add('--force', action='store_true', help="replace an existing image")
     add(
         '--output',
         type=_parse_absolute_path,
         metavar='SIF',
-        help="write the image to this file, for one NAME only (default: NAME.sif in the sources folder)",
+        help="write the image to this file; needs exactly one image (default: NAME.sif in the folder of --sources)",
     )
     add(
         '--osu',
         choices=('auto', 'c', 'mpi4py', 'python'),
         default='auto',
-        help="benchmark programs in the image (default: auto, the C programs if their archive is available, "
-        "else mpi4py's ports)",
+        help="benchmark programs in the image: the C benchmarks, their mpi4py ports, or OSU's Python "
+        "benchmarks (default: auto, which means c if the OSU archive is available, else mpi4py)",
     )
     add(
         '--osu-archive',
         type=_parse_absolute_path,
         metavar='FILE',
-        help="build the C programs from this archive: the release, or any archive with its sha256 in FILE.sha256",
+        help="build the C benchmarks from this archive: the OSU release that this project uses, or another "
+        "archive with its sha256 in FILE.sha256",
     )
 
 
@@ -200,7 +205,7 @@ def list_images(options: argparse.Namespace) -> int:
             )
     print(
         columns.fill_text(
-            "P: published combination of versions; unbuilt: this project has never built the image."
+            "P: combination of versions that others published; unbuilt: this project has never built the image."
         )
     )
     return 0
@@ -239,20 +244,21 @@ def print_recipe(options: argparse.Namespace) -> int:
     names = select_named_images([options.name])
     if len(names) > 1:
         raise ImageBuildError(
-            f"{options.name} matches {len(names)} images: {', '.join(names)}. Name one of them"
+            f"{options.name} matches {len(names)} images, but this command needs exactly one. Name one of: "
+            f"{', '.join(names)}"
         )
     variants = IMAGES[names[0]]['variants']
     kind = options.osu or next(iter(variants))
     if kind not in variants:
         raise ImageBuildError(
-            f"{names[0]} has no variant --osu {kind}. Use --osu {' or --osu '.join(variants)}"
+            f"{names[0]} has no recipe for --osu {kind}. Use --osu {' or --osu '.join(variants)}"
         )
     print(load_recipe(names[0], kind, '.Dockerfile' if options.docker else '.def'), end='')
     return 0
 
 
 def fetch_sources(options: argparse.Namespace) -> int:
-    """Download all sources; raise ImageBuildError at the end if some failed."""
+    """Download the sources of images; raise ImageBuildError at the end if some failed."""
     from osu_container.build import fetch
 
     keys = list(options.source)
@@ -271,7 +277,7 @@ def fetch_sources(options: argparse.Namespace) -> int:
     )
     if not options.quiet:
         print(
-            f"{len(keys)} sources are in {format_path(options.sources)} and have the expected sha256"
+            f"{len(keys)} sources are in {format_path(options.sources)}, and each has the expected sha256"
         )
     return 0
 
@@ -283,8 +289,8 @@ def build_images(options: argparse.Namespace) -> int:
     names = select_named_images(options.names)
     if options.output and len(names) > 1:
         raise ImageBuildError(
-            f"--output needs exactly one image, but {len(names)} match: {', '.join(names)}. Name one "
-            "of them"
+            f"--output needs exactly one image, but {len(names)} images match. Name one of: "
+            f"{', '.join(names)}"
         )
     build_options = BuildOptions(
         osu=options.osu,
@@ -307,34 +313,37 @@ def build_images(options: argparse.Namespace) -> int:
         problems = image.find_problems()
         if problems:
             raise ImageBuildError('\n'.join(problems))
-        print(f"{name}: this machine can build it")
+        print(f"{name}: this machine can build the image")
 
     _process_all(names, build, options.prog)
     return 0
 
 
 def _process_all(names: List[str], function: Callable[[str], None], prog: str) -> None:
-    """Call a function for all names; raise ImageBuildError at the end if some calls failed."""
-    failed = []
+    """Call a function for each name; raise ImageBuildError at the end if some calls failed."""
+    failed_names = []
     for name in names:
         try:
             function(name)
         except ImageBuildError as err:
             if len(names) == 1:
                 raise
-            failed.append(name)
+            failed_names.append(name)
             print(f"{prog}: {name}: {err}", file=sys.stderr)
-    if failed:
-        raise ImageBuildError(f"{len(failed)} of {len(names)} failed: {', '.join(failed)}")
+    if failed_names:
+        raise ImageBuildError(
+            f"{len(failed_names)} of {len(names)} failed: {', '.join(failed_names)}"
+        )
 
 
 def verify_files(options: argparse.Namespace) -> int:
-    """Print the problems of SIF files or installed modules; raise ImageBuildError if any."""
+    """Verify SIF files or installed modules and print all problems; raise if there are any."""
     from osu_container.build import installed
 
     if bool(options.files) == options.installed:
         raise ImageBuildError(
-            "name either SIF files, or --installed for the images of all installed modules"
+            "the files are missing, or FILE and --installed are combined. Give either SIF files, or "
+            "--installed for the images of all installed modules"
         )
     if options.installed:
         modules = installed.find_installations(os.environ.get('MODULEPATH', ''))
@@ -348,12 +357,14 @@ def verify_files(options: argparse.Namespace) -> int:
         print(escape_line(f"{name}: {'wrong' if problems else 'ok'}"))
         for problem in problems:
             print(f"    {escape_line(problem)}")
-    failed = [name for name, problems in results.items() if problems]
-    if failed:
+    failed_names = [name for name, problems in results.items() if problems]
+    if failed_names:
         remedy = (
-            "Install again: eb EASYCONFIG --rebuild" if options.installed else "Build or copy again"
+            "Install the module again: eb EASYCONFIG --rebuild"
+            if options.installed
+            else "Build or copy the image again"
         )
         raise ImageBuildError(
-            f"do not use {', '.join(failed)} because of the problems above. {remedy}"
+            f"verification failed for {', '.join(failed_names)}; the problems are listed above. {remedy}"
         )
     return 0

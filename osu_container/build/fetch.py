@@ -1,6 +1,6 @@
-"""Download the sources of images and verify their sha256 against versions.py.
+"""Download the sources of images, and compare their sha256 with versions.py.
 
-Make the Debian base system that images start from where no container registry is reachable.
+Also make the Debian base system from which images start if no container registry is reachable.
 """
 
 import contextlib
@@ -22,11 +22,11 @@ from osu_container.build.progress import print_progress, run
 from osu_container.build.recipes.versions import DEBIAN, DEFAULT_DEBIAN, SOURCES
 from osu_container.image.libraries import compute_sha256
 
-#: Folders below a source path in which EasyBuild searches for the archive of the benchmarks
+#: Folders below EasyBuild's source path that may contain the archive of the benchmarks
 EASYBUILD_FOLDERS = ('', 'o/osu-native', 'o/OSU-Micro-Benchmarks')
 
-#: Platforms of the wheels, which are for x86_64. pip selects by them and by the image's Python, not
-#: by the Python that runs pip.
+#: Platform tags of the wheels, which are for x86_64. With these tags pip selects the wheels for the
+#: Python of the image, not for the Python that runs pip.
 PLATFORMS = (
     'manylinux_2_28_x86_64',
     'manylinux2014_x86_64',
@@ -37,12 +37,12 @@ PLATFORMS = (
     'any',
 )
 
-#: Seconds without a byte after which a server is unreachable
+#: Number of seconds without data after which a download fails
 TIMEOUT = 20
 
 
 def require_sha256(path: Path, expected: str, advice: str) -> None:
-    """Raise ImageBuildError if the file has another sha256; the file is not removed."""
+    """Raise ImageBuildError, with `advice`, if the file has another sha256; keep the file."""
     actual = compute_sha256(path)
     if actual != expected:
         raise ImageBuildError(
@@ -54,16 +54,16 @@ def require_sha256(path: Path, expected: str, advice: str) -> None:
 def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
     """Download the sources of these keys that are missing in the folder.
 
-    Raises ImageBuildError if a file has another sha256, in which case an existing file stays, or
-    cannot be downloaded. Of a source without a published sha256, the build compares the commit that
-    the archive names (recipes/slingshot.py).
+    Raises ImageBuildError if a file cannot be downloaded or has another sha256; an existing file is
+    kept. A source without a published sha256 is not compared here: its build compares the commit
+    that the archive names (verify_sources() in recipes/common.py).
     """
     folder.mkdir(parents=True, exist_ok=True)
     for key in keys:
         source = SOURCES[key]
         path = folder / source['file']
         if not path.exists():
-            print_progress(f"fetching {source['file']}")
+            print_progress(f"downloading {source['file']}")
             with tempfile.TemporaryDirectory(prefix='.fetch-', dir=str(folder)) as temporary:
                 new = Path(temporary) / path.name
                 if source['url'] == 'PyPI':
@@ -74,8 +74,8 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
                     require_sha256(
                         new,
                         source['sha256'],
-                        f"The download from {source['url']} is removed. Repeat the command; if the sha256 "
-                        "stays the same, the file has changed on the server: inspect it before use",
+                        f"The download from {source['url']} was removed. Repeat the command. If the same sha256 "
+                        "is found again, the file on the server has changed: inspect the file before use",
                     )
                 with contextlib.suppress(FileExistsError):  # if another process was faster
                     outputs.rename_file(new, path)
@@ -83,14 +83,15 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
             require_sha256(
                 path,
                 source['sha256'],
-                "Move the file away and repeat the command to download it again",
+                "To download the file again, move the existing file away and repeat the command",
             )
 
 
 def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
-    """Download a file from PyPI by pip into the folder of `path`. Raises ImageBuildError."""
-    # pip compares the sha256 before it opens the file. For the metadata of a source archive, pip
-    # downloads the archive's build tools: as wheels, because pip would compile their sources.
+    """Download a file from PyPI with pip to the folder of `path`. Raises ImageBuildError."""
+    # pip compares the sha256 before it opens the file. To read the metadata of a source archive,
+    # pip also downloads the build tools of the archive. They must be wheels, or pip would compile
+    # them.
     options = [
         '--only-binary',
         ':all:',
@@ -108,7 +109,7 @@ def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
         )
         requirement.flush()
         run(
-            f"fetching {source['name']} {source['version']} from PyPI",
+            f"downloading {source['name']} {source['version']} from PyPI",
             [
                 *find_pip(),
                 'download',
@@ -138,28 +139,28 @@ def find_pip() -> List[str]:
         ):
             return [str(python), '-m', 'pip', '--disable-pip-version-check']
     raise ImageBuildError(
-        f"pip is not installed for {sys.executable}, and .workstation/venv does not exist. Run "
-        "tools/workstation/python_env.sh, or install python3-pip"
+        f"pip is not installed for {sys.executable}, and the project's Python in .workstation/venv does "
+        "not exist. Run tools/workstation/python_env.sh, or install the package python3-pip"
     )
 
 
 def _download_url(url: str, new: Path, path: Path) -> None:
-    """Download a URL to the file `new`; ImageBuildError tells how to get `path` by hand."""
+    """Download a URL to the file `new`; an ImageBuildError says how to get `path` by hand."""
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer, open(new, 'wb') as stream:
             shutil.copyfileobj(answer, stream)
     except OSError as err:
         raise ImageBuildError(
-            f"{url} cannot be downloaded ({getattr(err, 'reason', err)}).\nDownload {path.name} on another "
-            f"machine and copy it into {path.parent}"
+            f"cannot download {url} ({getattr(err, 'reason', err)}).\nDownload {path.name} on another "
+            f"machine, and copy the file to {path.parent}"
         ) from err
 
 
 def find_archive(folders: Iterable[Path]) -> Optional[Path]:
     """Return the path of the OSU archive in the source folders, or None.
 
-    Raises ImageBuildError if a file of its name has another sha256, because the user put the file
-    there on purpose.
+    Raises ImageBuildError if a file with the name of the archive has another sha256, because the
+    user copied this file there on purpose.
     """
     source = SOURCES['osu']
     for folder in folders:
@@ -169,8 +170,8 @@ def find_archive(folders: Iterable[Path]) -> Optional[Path]:
                 require_sha256(
                     path,
                     source['sha256'],
-                    "Copy the archive again, or move it away to use mpi4py's ports of the benchmarks. To use "
-                    "another archive, write its FILE.sha256 and add --osu-archive FILE",
+                    "Copy the archive again, or move the file away to use the mpi4py ports of the benchmarks. "
+                    "To use this archive, write its sha256 to FILE.sha256 and add --osu-archive FILE",
                 )
                 return path
     return None
@@ -178,7 +179,8 @@ def find_archive(folders: Iterable[Path]) -> Optional[Path]:
 
 # ---- Debian
 
-#: Documentation and translations, half of the base system, are left out. The licences stay.
+#: Options of dpkg that exclude documentation and translations, half of the base system, but keep
+#: the licences
 DPKG_OPTIONS = (
     'path-exclude=/usr/share/doc/*',
     'path-include=/usr/share/doc/*/copyright',
@@ -187,13 +189,13 @@ DPKG_OPTIONS = (
     'path-exclude=/usr/share/locale/*',
 )
 
-#: mmdebstrap's hook that merges / and /usr from the start, as in the images of the registries.
-#: Without the hook, Debian 12 installs Perl (50 MB) for its program that merges them.
+#: Hook of mmdebstrap that merges / and /usr from the start, as in the Debian images of registries.
+#: Without the hook, Debian 12 installs Perl (50 MB) for the program that merges them.
 MERGED_USR_HOOKS = Path('/usr/share/mmdebstrap/hooks/maybe-merged-usr')
 
-#: Paths that are left out when a base system is unpacked. Device nodes need root, and no image needs
-#: them. /run, hostname and resolv.conf belong to the machine that builds. Only apt's user can read
-#: the last two folders, and the build is not apt's user.
+#: Paths that are excluded when a base system is unpacked. Only root can create device nodes, and no
+#: image needs them. /run, hostname and resolv.conf belong to the build machine. Only apt's own user
+#: can read the last two folders, and the build runs as another user.
 NOT_UNPACKED = (
     './dev/*',
     './run/*',
@@ -209,8 +211,8 @@ def find_mmdebstrap() -> str:
     program = find_command('mmdebstrap')
     if not program:
         raise ImageBuildError(
-            "mmdebstrap is not on PATH; it makes the Debian base system. Install it (Debian, Ubuntu): "
-            "apt-get install mmdebstrap"
+            "mmdebstrap, which makes the Debian base system, is not on PATH. Install it on Debian or "
+            "Ubuntu: apt-get install mmdebstrap"
         )
     return program
 
@@ -218,8 +220,8 @@ def find_mmdebstrap() -> str:
 def _find_shared_tmpdir() -> str:
     """Return a folder for mmdebstrap's temporary files that other users can enter.
 
-    Without root, mmdebstrap works as a user of /etc/subuid. EasyBuild's TMPDIR is closed to other
-    users. Raises ImageBuildError if there is no such folder.
+    Without root, mmdebstrap runs as another user from /etc/subuid, who cannot enter the TMPDIR that
+    EasyBuild sets. Raises ImageBuildError if there is no such folder.
     """
     folders = [tempfile.gettempdir(), '/tmp', '/var/tmp']
     for folder in map(Path, folders):
@@ -229,24 +231,25 @@ def _find_shared_tmpdir() -> str:
         ):
             return str(folder)
     raise ImageBuildError(
-        f"making the base system failed: other users cannot enter {', '.join(folders)}, but mmdebstrap "
-        "without root needs this. Name another folder: export TMPDIR=FOLDER"
+        "cannot make the base system: without root, mmdebstrap needs a temporary folder that other "
+        f"users can enter, and {', '.join(folders)} are closed to them. Name another folder: export "
+        "TMPDIR=FOLDER"
     )
 
 
 def resolve_base_folder(release: str, work: Path) -> Path:
     """Return the folder of the base system of a Debian release, which need not exist yet.
 
-    The name depends on the release and the options of mmdebstrap, but not on the mirror.
+    The name of the folder depends on the release and the options of mmdebstrap, not on the mirror.
     """
     options = [release, *DPKG_OPTIONS, *NOT_UNPACKED]
     return work / f"base-{release}-{hashlib.sha256(' '.join(options).encode()).hexdigest()[:12]}"
 
 
 def make_debian_base(release: str, work: Path, log: Path) -> Path:
-    """Return the folder with Debian and Python 3; make it if it does not exist yet.
+    """Return the folder with Debian and Python 3, which is made if it does not exist yet.
 
-    The packages come from the mirror $DEBIAN_MIRROR, if it is set. Raises ImageBuildError.
+    If DEBIAN_MIRROR is set, the packages come from this mirror. Raises ImageBuildError.
     """
     base = resolve_base_folder(release, work)
     if base.exists():
@@ -290,7 +293,7 @@ def make_debian_base(release: str, work: Path, log: Path) -> Path:
         )
         try:
             unpacked.rename(base)
-        except OSError:  # if another build was faster
+        except OSError:  # because another build was faster
             if not base.exists():
                 raise
     return base

@@ -1,7 +1,7 @@
 """Unpack images, list their packages, and verify images and installed modules.
 
-An image is compared with its sha256 and signature, an installed module with its recorded image and
-host libraries. No image is run.
+An image is verified with its sha256 and its signature. An installed module is compared with the
+image and the host libraries that its installation recorded. No image is started.
 """
 
 import os
@@ -23,18 +23,20 @@ from osu_container.verdict.facts import FactsError, list_stale_libraries, valida
 
 
 def verify_image(sif: Path) -> List[str]:
-    """Return the problems of an image, compared with its .sha256 file and its signature."""
-    beside = f'{sif}.sha256'
+    """Compare an image with its .sha256 file and its signature; return the problems found."""
+    checksum_file = f'{sif}.sha256'
     try:
-        expected = read_sha256_file(beside)
-        if expected is None:
+        expected_sha256 = read_sha256_file(checksum_file)
+        if expected_sha256 is None:
             return [
-                f"cannot verify the image: {beside} does not exist or is empty. Copy it, or build again"
+                f"cannot verify the image: {checksum_file} does not exist or is empty. Copy this file from where the "
+                "image comes from, or build the image again"
             ]
-        actual = compute_sha256(sif)
-        if actual != expected:
+        actual_sha256 = compute_sha256(sif)
+        if actual_sha256 != expected_sha256:
             return [
-                f"wrong sha256 {actual}, expected {expected} ({beside}). Copy or build the image again"
+                f"the image has the sha256 {actual_sha256}, but {checksum_file} contains "
+                f"{expected_sha256}. Copy or build the image again"
             ]
         runtime = find_command('apptainer', 'singularity')
         problem = sif_file.find_signature_problem(str(sif), runtime) if runtime else None
@@ -44,10 +46,10 @@ def verify_image(sif: Path) -> List[str]:
 
 
 def find_installations(modulepath: str) -> Dict[str, str]:
-    """Return {installation folder: module name} of this project's modules in a MODULEPATH.
+    """Return {installation folder: module name} of all osu-container modules in a MODULEPATH.
 
-    If several modules have the same installation, the first is returned. Raises ImageBuildError if
-    there are none.
+    If several modules have the same installation, only the first module is returned. Raises
+    ImageBuildError if there are no modules.
     """
     installations: Dict[str, str] = {}
     for folder in filter(None, modulepath.split(':')):
@@ -61,14 +63,14 @@ def find_installations(modulepath: str) -> Dict[str, str]:
                 )
     if not installations:
         raise ImageBuildError(
-            f"no osu-container module in MODULEPATH ({modulepath or 'not set'}). Add the folder of the "
-            "modules: module use FOLDER"
+            f"MODULEPATH ({modulepath or 'not set'}) contains no osu-container module. Add the folder of "
+            "the modules: module use FOLDER"
         )
     return installations
 
 
 def verify_installation(root: str) -> List[str]:
-    """Return the problems of an installation: of its image, host libraries and permissions."""
+    """Check image, host libraries and permissions of an installation; return the problems."""
     try:
         facts = validate_facts(read_json(os.path.join(root, 'facts.json')))
     except (FactsError, OSError, ValueError) as err:
@@ -82,7 +84,7 @@ def verify_installation(root: str) -> List[str]:
             problems += verify_image(path)
         elif path.is_symlink():
             problems.append(
-                f"{path} is a link to a missing file. Install the module again: eb EASYCONFIG --rebuild"
+                f"{path} is a dangling link: its image is missing. Install the module again: eb EASYCONFIG --rebuild"
             )
     problems += list_stale_libraries(facts)
     writable = [
@@ -92,21 +94,22 @@ def verify_installation(root: str) -> List[str]:
     ]
     if writable:
         problems.append(
-            f"all users can write {writable[0]} ({len(writable)} such files in all), which runs as the user who "
-            f"loads the module. Remove the permission: chmod -R o-w {shell.quote_path(root)}"
+            f"all users can change {writable[0]} ({len(writable)} such files in total), and users who load the "
+            f"module run these files. Remove the permission: chmod -R o-w {shell.quote_path(root)}"
         )
     return problems
 
 
-#: Limit of processor time for unpacking, in seconds; the project's largest image, 6 GB, needs 100
+#: Limit of CPU time for unpacking an image, in seconds; the project's largest image (6 GB) needs
+#: 100
 _UNPACK_SECONDS = 3600
 
 
 def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = ()) -> None:
     """Unpack an image, or the files that match the patterns, into a new folder.
 
-    The caller can read all files. Owners, extended attributes and special files are left out.
-    Raises ImageBuildError.
+    The caller can read all unpacked files. Owners, extended attributes and special files are not
+    restored. Raises ImageBuildError.
     """
     try:
         offset = sif_file.read_sif(str(sif))[0]
@@ -138,27 +141,29 @@ def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = 
         )
     except FileNotFoundError as err:
         raise ImageBuildError(
-            "unsquashfs is not on PATH; it reads images. Install the package squashfs-tools"
+            "unsquashfs, which reads images, is not on PATH. Install the package squashfs-tools"
         ) from err
-    # From the top, because a folder must be readable before os.walk() lists it.
+    # From the top down, because a folder must be readable before os.walk() lists it.
     for parent, folders, files in os.walk(str(folder)):
         for name in folders + files:
             path = os.path.join(parent, name)
             mode = os.lstat(path).st_mode
             if not stat.S_ISLNK(mode):
                 os.chmod(path, mode | (stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR))
-    if process.returncode not in (0, 2):  # 2: files that only root can make are left out
+    if process.returncode not in (0, 2):  # 2: files that only root can create were skipped
         text = process.stderr.strip()[-500:] or f'unsquashfs failed ({process.returncode})'
         raise ImageBuildError(
-            f"cannot unpack the squashfs in {sif}: {text}. Check the image and the free space in {folder.parent}"
+            f"cannot unpack the image {sif}: {text}. Check the image (osu-container image verify FILE) and the "
+            f"free space in {folder.parent}"
         )
 
 
 def list_packages(sif: Union[str, Path], folder: Path) -> Dict[str, str]:
-    """Return {name: version} of the Debian packages that dpkg's records in the image list.
+    """Return {name: version} of the Debian packages in an image.
 
-    `folder` is new and gets temporary files. Packages that a recipe unpacked below /opt have their
-    records there (build/recipes/slingshot.py). Raises ImageBuildError.
+    The packages are read from dpkg's records in the image. Packages that a recipe unpacked below
+    /opt have their records there (build/recipes/slingshot.py). folder: a new folder for temporary
+    files. Raises ImageBuildError.
     """
     unpack_image(sif, folder, ['*/lib/dpkg/status', 'opt/*/share/dpkg/status'])
     packages: Dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Progress of long commands on the screen, and the output of their programs in a log file."""
+"""Print the progress of long commands on the screen; write program output to a log file."""
 
 import subprocess
 from pathlib import Path
@@ -8,12 +8,12 @@ from osu_container.base.streams import ProgressScreen, start_process_group
 from osu_container.base.terminal import redact_secrets
 from osu_container.build import ImageBuildError
 
-#: Counts the seconds from the import of this module
+#: Screen that counts the seconds since the import of this module
 SCREEN = ProgressScreen()
 
 
 def print_progress(text: str) -> None:
-    """Print one line with the seconds since the start."""
+    """Print one line of progress, with the number of seconds since the start."""
     SCREEN.print_line(SCREEN.format_elapsed(text))
 
 
@@ -24,9 +24,10 @@ def run(
     cwd: Optional[Path] = None,
     env: Optional[Dict[str, str]] = None,
 ) -> None:
-    """Run a command and append its output to the log file; errors name the `step`.
+    """Run a command and append its output to the log file.
 
-    Raises ImageBuildError with the exit code and the end of the output if the command fails.
+    step: name of this step in error messages. Raises ImageBuildError, with the exit code and the
+    end of the output, if the command fails.
     """
     command = [str(word) for word in command]
     with open(log, 'ab') as stream:
@@ -39,7 +40,7 @@ def run(
                 child.wait()
         except FileNotFoundError as err:
             raise ImageBuildError(
-                f"{step} failed: cannot start {command[0]}: {err.strerror}"
+                f"{step} failed, because {command[0]} cannot be started: {err.strerror}"
             ) from err
     if child.returncode:
         with open(log, errors='replace') as stream:
@@ -47,5 +48,5 @@ def run(
         raise ImageBuildError(
             f"{step} failed: {command[0]} returned exit code {child.returncode}. The last lines of its output:\n"
             + '\n'.join(f"    {line}" for line in end)
-            + f"\nThe complete output: {log}"
+            + f"\nThe complete output is in {log}"
         )

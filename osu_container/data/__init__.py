@@ -1,1 +1,1 @@
-"""Data only: approaches and sites, every value with its reason and source."""
+"""Data about approaches and sites; every value has its reason and its source."""

@@ -1,27 +1,29 @@
 """
 Define the launchers, which start the ranks of a job, and the batch systems.
 
-A new launcher is one entry more. A site names its launcher in its key launcher (default: srun), and
-its batch system in its key jobs.
+To add a launcher, add an entry. A site names its launcher in its key `launcher` (default: srun),
+and its batch system in its key `jobs`.
 
 Keys of a launcher
-    title        description
-    command      the command; also: list of its other names
-    nodes, ranks, per_node, hosts, folder   options of its command line, with the placeholders {nodes}, {ranks},
-                 {per_node} (ranks on each node), {hosts} (separated by commas) and {folder} (in
-                 which the program runs). [] if it has none: it uses the nodes of the job, or the
-                 number follows from the others
-    unbound      options by which it leaves the binding of cores to osu-gpu-bind
-    pmi          how ranks find each other: kind -> (protocol of the MPI, as in image/traits.py; variable that every
-                 rank then has)
-    pmi_words    options that select the {kind}, [] if there is only one
-    pmi_variable variable that does the same and that a module can set; None: only the options do
-    rank, size, local_rank, local_size      variables of a rank: its number, the number of ranks, the same on its node;
-                 local_size may be a quotient of two
+    title        description of the launcher
+    command      name of the command; also: list of other names of the command
+    nodes, ranks, per_node, hosts, folder   options of the command line, with the placeholders {nodes}, {ranks},
+                 {per_node} (ranks on each node), {hosts} (names separated by commas) and {folder}
+                 (working folder of the program). [] if the launcher has no such option: then it
+                 uses all nodes of the job, or the number follows from the other options
+    unbound      options with which the launcher binds no cores, because osu-gpu-bind does so
+    pmi          kinds of PMI: kind -> (protocol of the MPI, as in image/traits.py; variable that this kind of PMI
+                 sets for every rank)
+    pmi_words    options that select the {kind} of PMI, [] if the launcher has only one kind
+    pmi_variable variable that also selects the kind of PMI, and that a module can set; None if only
+    options can rank, size, local_rank, local_size      variables that every rank has: its number,
+    the number of ranks, its number
+                 on the node, the number of ranks on the node; local_size may be a quotient of two
+                 variables
 
-why, source, date and evidence are those of a fact (sites/schema.py). The order matters: in a step
-of Slurm, the daemons of the other launchers have the variables of srun, so the variables of the
-others are checked first.
+The keys why, source, date and evidence are those of a fact (sites/schema.py). The order of the
+entries matters. Inside a Slurm step, the ranks of the other launchers also have the variables of
+srun, so detect_launcher() must test the other launchers before srun.
 """
 
 from typing import Any, Dict, Mapping, Optional, Tuple
@@ -31,7 +33,7 @@ _FLUX = 'flux-run(1), flux-environment(7) of flux-core'
 
 LAUNCHERS: Dict[str, Dict[str, Any]] = {
     'hydra': {
-        'title': 'Hydra, the mpiexec of MPICH and Intel MPI',
+        'title': 'Hydra (mpiexec of MPICH and Intel MPI)',
         'command': 'mpiexec',
         'also': ['mpiexec.hydra', 'mpiexec.mpich', 'mpirun.mpich'],
         'nodes': [],
@@ -40,7 +42,7 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'hosts': ['-hosts', '{hosts}'],
         'folder': ['-wdir', '{folder}'],
         'unbound': [],
-        # PMI-1 over a socket, as what MPICH speaks to the plugin pmi2 of Slurm
+        # PMI-1 over a socket: the protocol that MPICH also uses with Slurm's plugin pmi2
         'pmi': {'pmi2': ('pmi2', 'PMI_FD')},
         'pmi_words': [],
         'pmi_variable': None,
@@ -48,13 +50,14 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'PMI_SIZE',
         'local_rank': 'MPI_LOCALRANKID',
         'local_size': 'MPI_LOCALNRANKS',
-        'why': 'it starts its daemons by srun, PBS, LSF or ssh, as the job has it, and hands on the whole environment',
+        'why': 'Hydra starts its daemons with srun, PBS, LSF or ssh, depending on the job, and '
+        'passes the whole environment to the ranks',
         'source': 'mpiexec of MPICH 5.0.2 in a job of Slurm 22.05 on two nodes',
         'date': _READ_DATE,
         'evidence': 'measured',
     },
     'prrte': {
-        'title': "PRRTE, the mpirun of Open MPI",
+        'title': "PRRTE (mpirun of Open MPI)",
         'command': 'mpirun',
         'also': ['mpiexec.openmpi', 'mpirun.openmpi', 'prterun'],
         'nodes': [],
@@ -70,14 +73,14 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'OMPI_COMM_WORLD_SIZE',
         'local_rank': 'OMPI_COMM_WORLD_LOCAL_RANK',
         'local_size': 'OMPI_COMM_WORLD_LOCAL_SIZE',
-        'why': 'in a job of Slurm its daemons are started by srun and have the whole environment; started by ssh, they '
-        'hand on what -x names',
+        'why': 'in a Slurm job, PRRTE starts its daemons with srun, and the ranks get the whole '
+        'environment; with ssh, the ranks get only the variables that -x names',
         'source': 'mpirun of Open MPI 5.0.11 in a job of Slurm 22.05 on two nodes',
         'date': _READ_DATE,
         'evidence': 'measured',
     },
     'pals': {
-        'title': "PALS, HPE's mpiexec on systems with PBS",
+        'title': "PALS (HPE's mpiexec on systems with PBS)",
         'command': 'mpiexec',
         'also': [],
         'nodes': [],
@@ -89,20 +92,22 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'pmi': {'cray': ('cray_shasta', 'PALS_APID'), 'pmix': ('pmix', 'PMIX_RANK')},
         'pmi_words': ['--pmi={kind}'],
         'pmi_variable': 'PALS_PMI',
-        # PALS_SIZE is never set (the same sources), PMI_SIZE is Cray PMI's
+        # PALS_SIZE is never set, according to the same sources; PMI_SIZE is set by Cray PMI
         'rank': 'PALS_RANKID',
         'size': 'PMI_SIZE',
         'local_rank': 'PALS_LOCAL_RANKID',
         'local_size': 'PALS_LOCAL_SIZE',
-        'why': 'Cray MPICH finds its ranks by Cray PMI, the MPICH of Aurora by PMIx',
-        'source': 'ALCF user guides, Running Jobs on Aurora and Polaris (mpiexec -n, --ppn, --hosts, --cpu-bind, '
-        '--pmi=pmix); github.com/NCAR/mpibind (--cpu-bind none); public job scripts export PALS_PMI=pmix and '
-        'PALS_PMI=cray, and read PALS_RANKID, PALS_LOCAL_RANKID, PALS_LOCAL_SIZE and PMI_SIZE',
+        'why': 'the ranks of Cray MPICH find each other through Cray PMI, the ranks of MPICH on '
+        'Aurora through PMIx',
+        'source': 'ALCF user guides, Running Jobs on Aurora and Polaris (mpiexec -n, --ppn, '
+        '--hosts, --cpu-bind, --pmi=pmix); github.com/NCAR/mpibind (--cpu-bind none); public job '
+        'scripts export PALS_PMI=pmix and PALS_PMI=cray, and read PALS_RANKID, PALS_LOCAL_RANKID, '
+        'PALS_LOCAL_SIZE and PMI_SIZE',
         'date': _READ_DATE,
         'evidence': 'derived',
     },
     'flux': {
-        'title': 'Flux, the resource manager of El Capitan and Tuolumne',
+        'title': 'Flux (resource manager of El Capitan and Tuolumne)',
         'command': 'flux run',
         'also': [],
         'nodes': ['-N{nodes}'],
@@ -122,7 +127,8 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'FLUX_JOB_SIZE',
         'local_rank': 'FLUX_TASK_LOCAL_ID',
         'local_size': 'FLUX_JOB_SIZE/FLUX_JOB_NNODES',
-        'why': 'a module cannot choose the kind of PMI: Flux takes it from its command line alone',
+        'why': 'a module cannot select the kind of PMI, because Flux reads it only from its '
+        'command line',
         'source': _FLUX + '; cray-pals and pmix are plugins of flux-coral2 and flux-pmix',
         'date': _READ_DATE,
         'evidence': 'untested',
@@ -148,21 +154,22 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'rank': 'SLURM_PROCID',
         'size': 'SLURM_STEP_NUM_TASKS',
         'local_rank': 'SLURM_LOCALID',
-        'local_size': 'SLURM_STEP_TASKS_PER_NODE',  # of every node: 2(x3),1
-        'why': 'the plugin of --mpi= tells ranks of each other',
-        'source': 'srun(1); Slurm 22.05 on two nodes (pmi2, pmix); cray_shasta as on LUMI; pspmix: pages of JSC on '
-        'JUPITER and JURECA, untested',
+        'local_size': 'SLURM_STEP_TASKS_PER_NODE',  # a list for all nodes, such as 2(x3),1
+        'why': 'the ranks find each other through the Slurm plugin that --mpi= selects',
+        'source': 'srun(1); Slurm 22.05 on two nodes (pmi2, pmix); cray_shasta as on LUMI; '
+        'pspmix: pages of JSC about JUPITER and JURECA, untested',
         'date': '2026-11-21',
         'evidence': 'measured',
     },
 }
-#: The launcher of a site that names none
+#: Launcher of a site whose entry names no launcher
 DEFAULT_LAUNCHER = 'srun'
 
-#: Batch systems: directive (prefix of a line with an option in a job script), options for partition,
-#: account, nodes and time, submit (command that submits a script with the current environment), job
-#: and nodes_file (variables of a job: its number, a file with one line per rank), count (variable:
-#: number of its nodes). Options of a site's jobs may contain {nodes}
+#: Batch systems. Keys: directive (prefix of a line with an option in a job script); partition,
+#: account, nodes and time (options of a job); submit (command that submits a script with the
+#: current environment); job, count and nodes_file (variables of a job with its number, the number
+#: of its nodes, and the path of a file with one line per rank; None if the batch system has no such
+#: variable). The options of a site's jobs may contain {nodes}.
 BATCH_SYSTEMS: Dict[str, Dict[str, Any]] = {
     'slurm': {
         'directive': '#SBATCH ',
@@ -213,10 +220,10 @@ def detect_launcher(
     environment: Mapping[str, str],
 ) -> Tuple[Optional[str], Optional[Dict[str, Any]]]:
     """
-    Return (name, entry) of the launcher that set `environment`, or (None, None).
+    Return (name, entry) of the launcher that started this rank, or (None, None).
 
-    The number of a rank on its node is the evidence: the shell of an outer step may have set
-    PMI_RANK.
+    environment: the variables of the rank. The variable with the number of the rank on its node
+    must exist, because a variable such as PMI_RANK may come from the shell of an outer job step.
     """
     for name, launcher in LAUNCHERS.items():
         evidence = (

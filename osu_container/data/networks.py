@@ -1,16 +1,17 @@
 """
-Define the kinds of networks between nodes, with their libfabric providers and UCX.
+Define the kinds of networks: their libfabric providers, UCX support and drivers.
 
-Data only. A site names its network in its key `network`; without this key, the provider cxi means
-Slingshot and any other provider Ethernet.
+This module contains only data. A site names its network in its key `network`. Without this key, a
+site with the provider cxi has Slingshot, and a site with any other provider has Ethernet.
 
 Keys of a network
-    providers   list of facts, the best first: value as in FI_PROVIDER, since: the first release of libfabric with
-                it, why, source, date, evidence. Other providers reach such a network over TCP, which is
-                slow there; [tcp] alone means that no provider is faster
-    ucx         fact: whether UCX is as good as the best provider; value None: unknown
-    drivers     kernel driver of the card (/sys/class/infiniband/CARD/device/driver) -> its plug-in of rdma-core
-                (lib<plug-in>-rdmav<number>.so), by which libibverbs reaches the card
+    providers   list of facts about libfabric providers, the fastest first. value: the name for FI_PROVIDER; since: the
+                first libfabric version with the provider; why, source, date, evidence as in every
+                fact. Other providers use the network with TCP, which is slow. A list with tcp alone
+                means that no provider is faster than tcp
+    ucx         fact: whether UCX is as fast as the best provider; value None: unknown
+    drivers     kernel driver of the card (/sys/class/infiniband/CARD/device/driver) -> plug-in of rdma-core
+                (lib<plug-in>-rdmav<number>.so), with which libibverbs uses the card
 """
 
 from typing import Any, Dict
@@ -27,8 +28,8 @@ def _make_fact(
     return dict(more, value=value, why=why, source=source, date=_READ_DATE, evidence=evidence)
 
 
-#: Kernel driver -> plug-in of libibverbs (rdma-core, kernel-boot/rdma-description.rules and
-#: providers/)
+#: Kernel driver of a card -> plug-in of libibverbs (source: rdma-core,
+#: kernel-boot/rdma-description.rules and providers/)
 _VERBS = {
     'mlx5_core': 'mlx5',
     'mlx4_core': 'mlx4',
@@ -46,24 +47,28 @@ _VERBS = {
 _VERBS_PROVIDERS = [
     _make_fact(
         'verbs;ofi_rxm',
-        'the cards speak verbs; ofi_rxm gives MPI the reliable messages that verbs has not, and the '
-        'two are named together',
+        'the cards support verbs; MPI needs reliable messages, which verbs lacks and ofi_rxm '
+        'adds, so both providers are named together',
         'fi_verbs(7), fi_rxm(7); ' + _NEWS + 'v1.7.0: "Remove RDM EP support. Use RxM"',
         since='1.7',
     ),
     _make_fact(
         'ucx',
-        'libfabric over UCX',
+        'this provider passes all messages to UCX',
         'fi_ucx(7); enabled in openSUSE\'s libfabric 1.21.0',
         'untested',
         since='1.21',
     ),
     _make_fact(
-        'mlx', 'Intel MPI\'s own libfabric over UCX, for cards of Mellanox', _INTEL, since=None
+        'mlx',
+        'this provider exists only in Intel MPI\'s libfabric and passes messages of Mellanox '
+        'cards to UCX',
+        _INTEL,
+        since=None,
     ),
     _make_fact(
         'psm3',
-        'messages over verbs UD or sockets',
+        'this provider sends messages through verbs (UD) or sockets',
         _NEWS + 'v1.15.0: "IPv6 addressing in RoCE and sockets"; '
         'enabled in SUSE\'s libfabric 1.13.2',
         'untested',
@@ -72,7 +77,7 @@ _VERBS_PROVIDERS = [
 ]
 _UCX = _make_fact(
     True,
-    'UCX has rc, dc and ud for these cards, and takes the fastest that it can reach',
+    'UCX has the transports rc, dc and ud for these cards, and selects the fastest that works',
     _UCX_SOURCE,
 )
 
@@ -81,12 +86,12 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         'providers': [
             _make_fact(
                 'cxi',
-                'libfabric\'s provider for Slingshot 11',
+                'cxi is libfabric\'s provider for Slingshot 11',
                 'fi_cxi(7); ' + _NEWS + 'v1.21.0',
                 since='1.21',
             )
         ],
-        'ucx': _make_fact(False, 'UCX knows no Slingshot', _UCX_SOURCE),
+        'ucx': _make_fact(False, 'UCX does not support Slingshot', _UCX_SOURCE),
         'drivers': {},
     },
     'InfiniBand': {'providers': _VERBS_PROVIDERS, 'ucx': _UCX, 'drivers': _VERBS},
@@ -95,22 +100,22 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         'providers': [
             _make_fact(
                 'opx',
-                'Cornelis\' own provider, the only one for CN5000',
-                'fi_opx(7); ' + _NEWS + 'v1.15.0: "New '
-                'provider supporting Cornelis Networks Omni-path hardware"; docs.cornelis.com, CN5000 Omni-Path '
-                'Overview, Software; github.com/easybuilders/easybuild-framework/issues/4560',
+                'opx is the provider of Cornelis Networks, and the only provider for CN5000 cards',
+                'fi_opx(7); ' + _NEWS + 'v1.15.0: "New provider supporting Cornelis Networks '
+                'Omni-path hardware"; docs.cornelis.com, CN5000 Omni-Path Overview, Software; '
+                'github.com/easybuilders/easybuild-framework/issues/4560',
                 since='1.15',
             ),
             _make_fact(
                 'psm2',
-                'the older one, for cards of 100 Gbit/s, over libpsm2',
+                'psm2 is the older provider, for cards with 100 Gbit/s, and needs libpsm2',
                 'fi_psm2(7); github.com/easybuilders/easybuild-framework/issues/4560',
                 since='1.3',
             ),
         ],
         'ucx': _make_fact(
             False,
-            'UCX has only verbs there, with more overhead than psm2 or opx',
+            'on Omni-Path, UCX supports only verbs, which has more overhead than psm2 or opx',
             'UCX NEWS 1.6.0: '
             '"OmniPath (using Verbs)"; github.com/easybuilders/easybuild-framework/issues/4560',
         ),
@@ -120,7 +125,7 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         'providers': [
             _make_fact(
                 'efa',
-                'the card has its own protocol, which this provider speaks',
+                'efa supports the protocol of the EFA cards',
                 'fi_efa(7); '
                 + _NEWS
                 + 'v1.8.0: "New core provider for Amazon EC2 Elastic Fabric Adapter"',
@@ -129,7 +134,7 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         ],
         'ucx': _make_fact(
             None,
-            'UCX has a part for EFA, and no run is known',
+            'UCX has a component for EFA, but no run with it is known',
             'libuct_ib_efa.so in MPICH 5.0.2 of PyPI',
             'untested',
         ),
@@ -139,15 +144,17 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         'providers': [
             _make_fact(
                 'tcp',
-                'tcp is in every libfabric, and nothing faster reaches another node',
+                'every libfabric contains the provider tcp, and no faster provider works between '
+                'nodes on Ethernet',
                 'fi_tcp(7)',
                 since='1.7',
             )
         ],
-        'ucx': _make_fact(True, 'UCX has TCP too', _UCX_SOURCE),
+        'ucx': _make_fact(True, 'UCX also supports TCP', _UCX_SOURCE),
         'drivers': {},
     },
 }
 
-#: From the best network to the worst: a machine may have several, such as a RoCE card for disks
+#: Kinds of networks, the best first. A machine may have several, such as a RoCE card for its
+#: storage.
 PREFERRED_NETWORKS = ('Slingshot', 'InfiniBand', 'Omni-Path', 'EFA', 'RoCE', 'Ethernet')

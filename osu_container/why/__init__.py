@@ -1,13 +1,14 @@
 """
-Name cause and remedy of the messages in a job's output.
+Explain the error messages in the output of a job: cause and remedy.
 
-    osu-container why slurm-123.out        or        srun ... 2>&1 | osu-container why
-    osu-container why slurm-*.out          several files: each message once, with the files that have it
+    osu-container why slurm-123.out               read one file
+    srun PROGRAM 2>&1 | osu-container why         read standard input
+    osu-container why slurm-*.out                 read several files, and report each message once
 
-messages/     the known messages, a file for each subject
-search.py     search a text for them
-clues.py      find lines that look like an error, for texts without a known cause
-cli.py        the command
+messages/     the known messages, with one file per subject
+search.py     searches a text for known messages
+clues.py      finds lines that look like an error, for texts without a known message
+cli.py        the command line of `osu-container why`
 
-Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
+The package needs only Python 3.6 and its standard library, because it also runs on compute nodes.
 """

@@ -1,4 +1,4 @@
-"""The command `osu-container why`: name cause and remedy of the messages in a job's output."""
+"""Command line of `osu-container why`: explain the error messages in the output of jobs."""
 
 import argparse
 import json
@@ -11,9 +11,9 @@ from osu_container.base.files import open_plain_file
 from osu_container.why.messages import MESSAGES
 from osu_container.why.search import Search, make_printable, search_file
 
-#: Most places that are shown of a message, and most lines without a known cause
+#: Maximum number of places that are printed per message, and of printed lines without a known cause
 SHOWN_PLACES, SHOWN_CLUES = 6, 12
-#: An alternative cause and the command that decides
+#: Sentence on another possible cause, and the command that shows whether this cause applies
 MAY_BE = "It may also be that %s. To find out: %s"
 
 
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs='*',
         default=['-'],
         metavar='LOG',
-        help="files with the output of jobs, or - for standard input (default)",
+        help="file with the output of a job, or - for standard input (default: -)",
     )
     parser.add_argument('--json', action='store_true', help="machine-readable output")
     parser.set_defaults(
@@ -36,12 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _search_log(name: str) -> Search:
-    """Return the search of a file, or of standard input for '-'. Raises OSError, ValueError."""
+    """Search a file, or standard input if the name is '-'. Raises OSError or ValueError."""
     if name != '-':
         with open_plain_file(name) if os.path.isfile(name) else open(name, 'rb') as handle:
             # Pipes and plain files have no device number.
             if os.fstat(handle.fileno()).st_rdev and not handle.isatty():
-                raise ValueError("it is a device. Name the file with a job's output")
+                raise ValueError("the file is a device. Name a file with the output of a job")
             return search_file(handle)
     if sys.stdin.isatty():
         sys.stderr.write("osu-container why: paste the output, then press Ctrl-D\n")
@@ -49,28 +49,31 @@ def _search_log(name: str) -> Search:
 
 
 def _print_text(text: str) -> None:
-    """Print text with '?' for letters that the terminal's encoding lacks."""
+    """Print text, with '?' in place of characters that the terminal's encoding lacks."""
     encoding = sys.stdout.encoding or 'ascii'
     print(text.encode(encoding, 'replace').decode(encoding))
 
 
 def _format_field(text: str, title: str) -> str:
-    """Return text in lines that fit the terminal, indented behind a title."""
+    """Return a title and an indented text, wrapped to the width of the terminal."""
     return fill_text(text, '  %-8s' % title, ' ' * 10)
 
 
 def _format_advice(message: Dict[str, Any]) -> str:
-    """Return cause, remedy, alternative causes and source of a message as lines."""
+    """Return the lines with cause, remedy, other possible causes and source of a message."""
     return '\n'.join(
         _format_field(words, title)
         for title, words in [('cause', message['cause']), ('remedy', message['remedy'])]
-        + [('or', MAY_BE % (other['cause'], other['command'])) for other in message['also']]
+        + [
+            ('or', MAY_BE % (alternative['cause'], alternative['command']))
+            for alternative in message['also']
+        ]
         + [('source', message['source'])]
     )
 
 
 def _format_place(message: Dict[str, Any], several_files: bool) -> str:
-    """Return the line number of a message, with the name of its file if there are several."""
+    """Return the line number of a message, after its file name if several files were read."""
     more = ' (and %d more)' % (message['times'] - 1) if message.get('times', 1) > 1 else ''
     return make_printable(
         '%sline %d%s%s'
@@ -84,7 +87,7 @@ def _format_place(message: Dict[str, Any], several_files: bool) -> str:
 
 
 def _print_messages(messages: Iterable[Dict[str, Any]], several_files: bool) -> None:
-    """Print each message once, with all files that have it."""
+    """Print each message once, with all files that contain the message."""
     groups: Dict[Any, List[Dict[str, Any]]] = {}
     for message in messages:
         groups.setdefault((message['name'], message['cause'], message['remedy']), []).append(
@@ -105,15 +108,16 @@ def _print_messages(messages: Iterable[Dict[str, Any]], several_files: bool) -> 
 
 
 def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
-    """Print lines that look like an error and have no known cause."""
+    """Print the lines that look like an error but have no known cause."""
     if clues:
         _print_text(
-            "\nThese lines look like an error, without a known cause; the first is usually nearest to it:"
+            "\nThese lines look like errors, but their cause is not known. The first line is usually the "
+            "closest to the cause:"
         )
     last_program = None
     for clue in clues[:SHOWN_CLUES]:
         source = 'printed by %s' % clue['program'] + (
-            "; for more details: %s" % clue['more'] if clue['more'] else ''
+            "; to print more details: %s" % clue['more'] if clue['more'] else ''
         )
         _print_text(
             '\n    '.join([_format_place(clue, several_files), clue['line']] + clue['says'])
@@ -127,14 +131,14 @@ def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
 
 
 def _summarize_search(name: str, search: Search, several_files: bool) -> List[str]:
-    """Return sentences on a search without a known message, and on parts that were not read."""
+    """Return sentences about a text without known messages and about parts that were not read."""
     sentences = []
     if not search.has_text:
         sentences.append("The text is empty.")
     elif not search.list_messages():
         sentences.append(
-            "No known message (of %d) in %d lines. Keep the text and send it (docs/support.md, Send a "
-            "report)." % (len(MESSAGES), search.line_count)
+            "This text (%d lines) contains none of the %d known messages. Please send the text to the "
+            "project (docs/support.md, section Send a report)." % (search.line_count, len(MESSAGES))
         )
     return [
         ('%s: ' % make_printable(name) if several_files else '') + sentence
@@ -143,23 +147,23 @@ def _summarize_search(name: str, search: Search, several_files: bool) -> List[st
 
 
 def main(options: argparse.Namespace) -> int:
-    """Print what is known about the messages in the logs; return the exit code."""
+    """Print the known messages of the logs; return the exit code."""
     messages: List[Dict[str, Any]] = []
     clues: List[Dict[str, Any]] = []
     sentences: List[str] = []
-    failed, several_files = False, len(options.log) > 1
+    has_failed, several_files = False, len(options.log) > 1
     for name in options.log:
         try:
             search = _search_log(name)
         except (OSError, ValueError) as err:
-            failed = True
+            has_failed = True
             sys.stdout.flush()
             reason = getattr(err, 'strerror', None)
             sys.stderr.write(
                 "osu-container why: error: %s: %s\n"
                 % (
                     make_printable(name),
-                    reason + ". Name the file with a job's output" if reason else err,
+                    reason + ". Name a file with the output of a job" if reason else err,
                 )
             )
             continue
@@ -176,4 +180,4 @@ def main(options: argparse.Namespace) -> int:
             _print_text(entry)
         _print_clues(clues, several_files)
         _print_messages(messages, several_files)
-    return 0 if messages and not failed else 1
+    return 0 if messages and not has_failed else 1

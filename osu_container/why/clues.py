@@ -1,18 +1,20 @@
 """
-Find the first lines of a text that look like an error and have no known cause, the program that
-printed each, and how to make it print more.
+Find the lines that look like an error, for texts without a known message.
+
+For each line, name the program that printed the line and how to make this program print more.
 """
 
 import re
 from typing import Dict, Iterable, List, Set, Tuple
 
-#: Weight of a line (see weigh_line()) -> lines of it that are kept; letters of a line that are read
+#: Weight of a line (see weigh_line()) -> number of lines of this weight that are kept; number of
+#: characters of a line that are read
 KEPT_PER_WEIGHT, MAX_LETTERS = {2: 6, 1: 2}, 400
-#: Lines with the same word that are read in one part of a text: most are alike
+#: Maximum number of lines with the same word that are read in one part of a text: most are alike
 MAX_TRIES = 50
 _SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
 
-#: Words of lines with an error, in lower case; WARNING_WORDS: of lines with a warning
+#: Words, in lower case, that mark a line as an error; WARNING_WORDS mark a line as a warning
 ERROR_WORDS = (
     'error',
     'fatal',
@@ -88,13 +90,15 @@ WARNING_WORDS = (
     'has detected',
     'has to be',
 )
-#: Source code, tracebacks, strace, and informational lines of libfabric, Apptainer, EasyBuild, NCCL
+#: Lines that are no errors: source code, tracebacks, strace output, and informational lines of
+#: libfabric, Apptainer, EasyBuild and NCCL
 _CODE = re.compile(
     r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:(?:\[pid +\d+\]|\d+) +)?'
     r'(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)|[^<\n]{0,200}<(?:info|debug)>'
     r'|(?:DEBUG|VERBOSE) +\[U=|== [^\n]{1,80}\.py:\d+ (?:INFO|DEBUG) |[^\n]{0,60} NCCL INFO '
 )
-#: No error: counts of zero errors, options and settings with such a word in their name
+#: Phrases that are no errors: counts of zero errors, and options or settings with such a word in
+#: their name
 _NO_ERROR = re.compile(
     r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
     r"|\b(?:errors?|failures|failed)\b\s*[:=]?\s*0\b|\berror[_ ](?:norm|bars?|estimate|rate)"
@@ -102,13 +106,13 @@ _NO_ERROR = re.compile(
     re.IGNORECASE,
 )
 
-#: Program, expression for its lines, how to make it print more, source of that; the first match
-#: counts
+#: Program, expression that matches its lines, how to make the program print more, source of this
+#: advice. The first match counts.
 MESSAGE_PROGRAMS = [
     (
         'the shell',
         r'^(?:\S*/)?(?:ba|z|da|k)?sh: |(?:^|[/\w]: )line \d+: |slurm_script: line \d+: ',
-        'bash -x SCRIPT shows each command before it runs',
+        'bash -x SCRIPT prints each command before it runs',
         'bash(1)',
     ),
     (
@@ -120,7 +124,7 @@ MESSAGE_PROGRAMS = [
     (
         'the linker',
         r'^(?:\S*/)?(?:ld(?:\.\w+)?|collect2)(?:: |$)',
-        'make V=1 shows its command; -Wl,--trace its files',
+        'make V=1 prints the command of the linker; -Wl,--trace prints its input files',
         'ld(1)',
     ),
     (
@@ -178,7 +182,7 @@ MESSAGE_PROGRAMS = [
         r'^\*\*\* |^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
         r'|^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm|OPAL|ORTE|PRTE)\b'
         r'|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d',
-        'mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30; of libfabric below it: FI_LOG_LEVEL=warn',
+        'mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30; for its libfabric: export FI_LOG_LEVEL=warn',
         'docs.open-mpi.org, MCA',
     ),
     (
@@ -202,24 +206,24 @@ MESSAGE_PROGRAMS = [
     (
         'the kernel',
         r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill|^\[ *\d+\.\d{6}\] (?!\[)',
-        'dmesg -T on the node, if you may; else ask its staff',
+        'dmesg -T on the node; if this is not permitted, ask the administrators',
         'dmesg(1)',
     ),
     (
-        'the driver or runtime of NVIDIA',
+        'the NVIDIA driver or CUDA runtime',
         r'^nvidia-[\w-]+|\bNVIDIA-SMI\b|\bcuda[A-Z]\w+|\bCUDA(?:_ERROR_| (?i:error'
         r'|driver|failure|runtime))|\bNVML\b|\bcu[A-Z]\w+\(',
         'nvidia-smi on the node and in the container; export CUDA_LAUNCH_BLOCKING=1',
         'docs.nvidia.com, CUDA',
     ),
     (
-        'the runtime of ROCm',
+        'the ROCm runtime',
         r'\bhip[A-Z]\w*|\bHIP (?i:error|runtime)|\bHSA_STATUS_\w+|Memory access fault by GPU',
         'rocminfo on the node and in the container; export AMD_LOG_LEVEL=3',
         'rocm.docs.amd.com, HIP, Logging',
     ),
     (
-        'the loader of libraries',
+        'the dynamic loader',
         r'loading shared librar|cannot open shared object|symbol lookup|: undefined symbol'
         r'|\bld\.so\b|version `\S+. not found',
         'LD_DEBUG=libs PROGRAM 2>&1 | less',
@@ -240,11 +244,11 @@ MESSAGE_PROGRAMS = [
     (
         'Python',
         r'^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b|^Traceback',
-        'the last line of the traceback is the error, the lines above it say where',
+        'the last line of the traceback names the error, the lines above name the place in the code',
         'docs.python.org, traceback',
     ),
     (
-        "the program's C++",
+        "the program's C++ runtime",
         r'^terminate called|^\s*what\(\): ',
         'gdb -batch -ex run -ex bt --args PROGRAM',
         'gdb(1)',
@@ -253,14 +257,15 @@ MESSAGE_PROGRAMS = [
 _MESSAGE_PROGRAMS = [
     (name, re.compile(expression), more) for name, expression, more, _ in MESSAGE_PROGRAMS
 ]
-#: Labels of srun, mpirun and nodes at the start of a line; other programs that name themselves there
+#: Labels that srun, mpirun and nodes put at the start of a line; names that other programs print
+#: there
 _LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?)?')
 _OTHER_PROGRAM = re.compile(
     r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
     r'|posix_|shm|sem|ibv_|rdma_|inotify|io_|get|set)([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S'
 )
-#: Lines after an error that explain it or propose a remedy; a frame of a stack; functions that only
-#: report the crash
+#: Lines after an error that explain the error or propose a remedy; a frame of a stack trace;
+#: functions that report a crash and are not its cause
 _EXPLANATION = re.compile(
     r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
     r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
@@ -276,22 +281,22 @@ _HANDLER = re.compile(
 )
 
 
-#: What differs between equal messages: numbers, addresses, the rank or node in front
+#: Parts that may differ between equal messages: numbers, addresses, and the rank or node in front
 _VARIES = re.compile(r'^\s*(?:\[?[\w.-]*\d+[\w.:,-]*\]?\s*:?\s*)|0x[0-9a-f]+|\d+', re.IGNORECASE)
 
 
 def identify_program(line: str) -> Tuple[str, str]:
-    """Return the program that printed a line, and how to make it print more; '' if unknown."""
+    """Return the program that printed a line, and how to make the program print more, or ''."""
     line = _LABEL.sub('', line[:MAX_LETTERS])
     for name, expression, more in _MESSAGE_PROGRAMS:
         if expression.search(line):
             return name, more
-    other = _OTHER_PROGRAM.match(line)
-    return (other.group(1) if other else ''), ''
+    program = _OTHER_PROGRAM.match(line)
+    return (program.group(1) if program else ''), ''
 
 
 def weigh_line(line: str) -> int:
-    """Return how much a line looks like an error: 2, like a warning: 1, or not at all: 0."""
+    """Return 2 for a line that looks like an error, 1 for a warning, 0 for other lines."""
     if _CODE.match(line) or _FRAME.match(_LABEL.sub('', line[:MAX_LETTERS]).lstrip()):
         return 0
     lowered = _NO_ERROR.sub(' ', line[:MAX_LETTERS]).lower()
@@ -301,34 +306,36 @@ def weigh_line(line: str) -> int:
 
 
 def extract_explanations(lines: Iterable[str]) -> List[str]:
-    """Return the explanations that follow an error: what(), proposals, the place of a crash."""
-    says: List[str] = []
+    """Return explanations after an error: what(), proposals, the place of a crash."""
+    explanations: List[str] = []
     frames: List[str] = []
     for line in [_LABEL.sub('', line[:MAX_LETTERS]) for line in lines]:
         frame = _FRAME.match(line.lstrip())
         where = ', '.join(group for group in frame.groups() if group) if frame else ''
         if where and not _HANDLER.search(where.split(',')[0]) and not frames:
             frames.append(
-                "the crash is in %s: the first frame of the stack outside the crash handler" % where
+                "the program crashed in %s, the first frame of the stack outside the crash handler"
+                % where
             )
-        elif not frame and len(says) < 3 and _EXPLANATION.match(line):
-            says.append(line.strip())
-    return says + frames
+        elif not frame and len(explanations) < 3 and _EXPLANATION.match(line):
+            explanations.append(line.strip())
+    return explanations + frames
 
 
 class Clues:
-    """The first lines of a text that look like an error: some of each weight, each once."""
+    """Collects the first lines of a text that look like an error, a few of each weight."""
 
     def __init__(self) -> None:
         #: weight -> number of the line, line, explanations that follow it
         self.lines: Dict[int, List[Tuple[int, str, List[str]]]] = {1: [], 2: []}
         self.seen: Set[str] = set()
 
-    def add(self, text: str, words: str, ended: int) -> None:
+    def add(self, text: str, words: str, ended_lines: int) -> None:
         """
-        Search the next part of a text, after `ended` complete lines.
+        Search the next part of a text, which follows `ended_lines` complete lines.
 
-        words are its different words (see search.split_words()), by which most parts are skipped.
+        words: the different words of this part (see search.split_words()). A part without any word
+        of an error or warning is skipped.
         """
         lowered = words.lower()
         for begin in sorted(self._find_line_starts(text, lowered)):
@@ -344,16 +351,18 @@ class Clues:
                     if weight == 2
                     else []
                 )
-                says = extract_explanations(following)
+                explanations = extract_explanations(following)
                 self.seen.update(
-                    [message] + [_VARIES.sub('', text_line).strip() for text_line in says]
+                    [message] + [_VARIES.sub('', text_line).strip() for text_line in explanations]
                 )
-                self.lines[weight].append((ended + text.count('\n', 0, begin) + 1, line, says))
+                self.lines[weight].append(
+                    (ended_lines + text.count('\n', 0, begin) + 1, line, explanations)
+                )
 
     def _find_line_starts(self, text: str, lowered: str) -> Set[int]:
-        """Return where lines with a word of an error begin; `lowered` has the words of the text."""
+        """Return the start positions of lines with an error word; `lowered` has the text's words."""
         lower = text.lower()
-        if len(lower) != len(text):  # a few letters have two letters in lower case
+        if len(lower) != len(text):  # a few characters become two in lower case
             lower = text.translate(_SMALL)
         starts = set()
         for word in [
@@ -370,7 +379,7 @@ class Clues:
         return starts
 
     def list_lines(self) -> List[Tuple[int, str, List[str], str, str]]:
-        """Return the lines: number, line, explanations, program, how to make it print more."""
+        """Return (number, line, explanations, program, how to make the program print more)."""
         return [
             entry + identify_program(entry[1]) for entry in sorted(self.lines[1] + self.lines[2])
         ]

@@ -1,9 +1,8 @@
 """
-osu-container image: lists, fetches and builds, leaves an older image as it was, and names what
-is wrong.
+Test `osu-container image`: its subcommands list, fetch and build.
 
-The builder runs for real here, with Apptainer, on an image of a few megabytes made of this
-machine's own shell; those of the catalogue are built in test_images_run.py.
+The builder really runs with Apptainer, on an image of a few megabytes that contains the shell of
+this machine. test_images_run.py builds the images of the catalogue.
 """
 
 import hashlib
@@ -27,22 +26,22 @@ from tests.helpers.osu_archive import RELEASE
 COMMAND = PROJECT / 'scripts' / 'osu-container'
 NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 WITH_PYTHON = f'osu-mpi4py-4.1.2-{NAME[4:]}'
-#: Two sums: of the file that was found, and of the one that was expected
+#: Expression for two sha256: of the existing file, and the expected one
 SUMS = '(?s)[0-9a-f]{64}.*[0-9a-f]{64}'
 WORKSTATION = [name for name, entry in catalogue.IMAGES.items() if entry['family'] == 'workstation']
 
 
-# Which images there are
+# The list of images
 
 
 def test_list_has_every_image(tmp_path):
     (tmp_path / f'{NAME}.sif').write_text('')
-    done = run([COMMAND, 'image', 'list', '--sources', tmp_path, '--json'])
-    found = {facts['name']: facts for facts in json.loads(done.stdout)}
-    assert list(found) == list(catalogue.IMAGES)
-    assert found[NAME]['state'] == 'built'
+    result = run([COMMAND, 'image', 'list', '--sources', tmp_path, '--json'])
+    entries = {facts['name']: facts for facts in json.loads(result.stdout)}
+    assert list(entries) == list(catalogue.IMAGES)
+    assert entries[NAME]['state'] == 'built'
     text = run([COMMAND, 'image', 'list', '--sources', tmp_path]).stdout
-    for name, facts in found.items():
+    for name, facts in entries.items():
         assert facts['state'] in (
             'built',
             'unbuilt' if catalogue.IMAGES[name]['unbuilt'] else 'not here',
@@ -55,45 +54,46 @@ def test_list_has_every_image(tmp_path):
     ('patterns', 'number'), [(['workstation'], len(WORKSTATION)), ([f'{NAME}.sif'], 1)]
 )
 def test_images_are_found_by_name_family_and_pattern(patterns, number):
-    found = catalogue.select_named_images(patterns)
-    assert found == [name for name in catalogue.IMAGES if name in found]
-    assert len(found) == number
+    entries = catalogue.select_named_images(patterns)
+    assert entries == [name for name in catalogue.IMAGES if name in entries]
+    assert len(entries) == number
 
 
 @pytest.mark.parametrize(
-    ('newer', 'words'),
+    ('has_newer', 'words'),
     [(True, ['bench', '--help']), (False, ['bench', '--help']), (False, ['image', 'list', NAME])],
 )
-def test_old_python_restarts_with_a_newer_python(tmp_path, newer, words):
+def test_old_python_restarts_with_a_newer_python(tmp_path, has_newer, words):
     shutil.copytree(PROJECT / 'scripts', tmp_path / 'scripts')
     for name in ('osu_container', 'container-recipes', 'easyblocks'):
         (tmp_path / name).symlink_to(PROJECT / name)
     (tmp_path / 'path').mkdir()
-    if newer:
+    if has_newer:
         (tmp_path / 'path' / 'python3.11').symlink_to(sys.executable)
     pretend = (
         'import runpy, sys; sys.version_info = (3, 6, 15, "final", 0); sys.argv = sys.argv[1:]; '
         'runpy.run_path(sys.argv[0], run_name="__main__")'
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, '-c', pretend, tmp_path / 'scripts' / 'osu-container', *words],
         capture_output=True,
         text=True,
         env={'PATH': str(tmp_path / 'path'), 'HOME': os.environ['HOME']},
     )
-    enough = newer or words[0] == 'image'  # which needs no newer one
-    assert (done.returncode == 0) == enough, done
-    assert words[-1] in done.stdout if enough else 'Python 3.6' in done.stderr
+    is_enough = has_newer or words[0] == 'image'  # this command also runs with Python 3.6
+    assert (result.returncode == 0) == is_enough, result
+    assert words[-1] in result.stdout if is_enough else 'Python 3.6' in result.stderr
 
 
-# Downloads, from files of this machine by their file: addresses
+# Downloads, from file: addresses on this machine
 
 
 @pytest.fixture
 def source(tmp_path, monkeypatch):
     """
-    Function (key changes) that puts a source called x with the content b'content' into the
-    table.
+    Return a function that adds the source x with the content b'content' to SOURCES.
+
+    The keyword arguments of the function replace values of the source.
     """
     (tmp_path / 'served').mkdir()
     (tmp_path / 'served' / 'x.tar.gz').write_bytes(b'content')
@@ -126,7 +126,7 @@ def test_missing_source_is_fetched_once(source, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ('there', 'changes', 'message'),
+    ('existing', 'changes', 'message'),
     [
         (None, {'sha256': 'a' * 64}, '(?s)[0-9a-f]{64}.* a{64}.*file://'),
         ('mine', {}, SUMS),
@@ -137,27 +137,27 @@ def test_missing_source_is_fetched_once(source, tmp_path):
         ),
     ],
 )
-def test_unexpected_source_is_an_error(source, tmp_path, there, changes, message):
+def test_unexpected_source_is_an_error(source, tmp_path, existing, changes, message):
     source(**changes)
     path = tmp_path / 'x.tar.gz'
-    if there:
-        path.write_text(there)
+    if existing:
+        path.write_text(existing)
     with pytest.raises(ImageBuildError, match=message):
         fetch.download_sources(['x'], tmp_path, tmp_path / 'log')
-    assert (path.read_text() if path.exists() else None) == there
+    assert (path.read_text() if path.exists() else None) == existing
 
 
-# Which programs
+# The choice of the benchmark programs
 
 
 @pytest.fixture
 def choose_programs(tmp_path, monkeypatch):
-    """Function (options) that chooses the programs of an image; the real archive holds one x."""
+    """Return a function that chooses the programs of an image; the OSU archive contains one x."""
     monkeypatch.setitem(fetch.SOURCES['osu'], 'sha256', hashlib.sha256(b'x').hexdigest())
     monkeypatch.setitem(fetch.SOURCES['osu'], 'url', 'http://127.0.0.1:9/osu.tar.gz')
 
     def choose(name=NAME, **options):
-        made = image_build.Build(
+        build_object = image_build.Build(
             name,
             image_build.BuildOptions(
                 **{
@@ -168,15 +168,15 @@ def choose_programs(tmp_path, monkeypatch):
                 }
             ),
         )
-        made.choose_programs()
-        return made
+        build_object.choose_programs()
+        return build_object
 
     return choose
 
 
 def test_missing_archive_selects_the_mpi4py_ports(choose_programs):
-    made = choose_programs()
-    assert (made.kind, made.osu) == ('mpi4py', 'mpi4py 4.1.2 ports')
+    build_object = choose_programs()
+    assert (build_object.kind, build_object.osu) == ('mpi4py', 'mpi4py 4.1.2 ports')
 
 
 @pytest.mark.parametrize('folder', fetch.EASYBUILD_FOLDERS)
@@ -185,10 +185,16 @@ def test_archive_in_source_path_selects_c_programs(choose_programs, tmp_path, fo
     place.mkdir(parents=True)
     file = fetch.SOURCES['osu']['file']
     (place / file).write_text('x')
-    made = choose_programs(sourcepath=(tmp_path, tmp_path / 'nowhere', tmp_path / 'my sources'))
-    assert (made.kind, made.osu, made.archive) == ('c', f'{RELEASE} C', place / file)
-    assert made.list_source_keys() == ['mpich-4.2.3']
-    assert made.collect_inputs()['sources'][file] == hashlib.sha256(b'x').hexdigest()
+    build_object = choose_programs(
+        sourcepath=(tmp_path, tmp_path / 'nowhere', tmp_path / 'my sources')
+    )
+    assert (build_object.kind, build_object.osu, build_object.archive) == (
+        'c',
+        f'{RELEASE} C',
+        place / file,
+    )
+    assert build_object.list_source_keys() == ['mpich-4.2.3']
+    assert build_object.collect_inputs()['sources'][file] == hashlib.sha256(b'x').hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -209,8 +215,8 @@ def test_unavailable_programs_are_an_error(choose_programs, options, message):
 
 @pytest.mark.parametrize(('osu', 'kind'), [('auto', 'mpi4py'), ('python', 'python')])
 def test_image_for_python_does_not_need_the_c_programs(choose_programs, osu, kind):
-    made = choose_programs(WITH_PYTHON, osu=osu)
-    assert (made.kind, made.archive) == (kind, None)
+    build_object = choose_programs(WITH_PYTHON, osu=osu)
+    assert (build_object.kind, build_object.archive) == (kind, None)
 
 
 def test_damaged_archive_is_an_error(choose_programs, tmp_path):
@@ -220,11 +226,11 @@ def test_damaged_archive_is_an_error(choose_programs, tmp_path):
     assert (tmp_path / fetch.SOURCES['osu']['file']).read_text() == 'y'
 
 
-# What builds
+# The program that builds
 
 
 @pytest.mark.parametrize(
-    ('runtime', 'version', 'rights', 'mapped', 'how'),
+    ('runtime', 'version', 'has_rights', 'has_subuid', 'expected'),
     [
         ('apptainer', 'apptainer version 1.4.5', True, False, []),
         ('apptainer', 'apptainer version 1.4.5', False, False, ['--fakeroot']),
@@ -234,7 +240,9 @@ def test_damaged_archive_is_an_error(choose_programs, tmp_path):
         ('', '', True, True, 'apptainer.* singularity .*PATH'),
     ],
 )
-def test_build_chooses_its_privileges(tmp_path, monkeypatch, runtime, version, rights, mapped, how):
+def test_build_chooses_its_privileges(
+    tmp_path, monkeypatch, runtime, version, has_rights, has_subuid, expected
+):
     for name in runtime.split():
         (tmp_path / name).write_text(f'#!/bin/sh\necho {version}\n')
         (tmp_path / name).chmod(0o755)
@@ -245,17 +253,17 @@ def test_build_chooses_its_privileges(tmp_path, monkeypatch, runtime, version, r
             filter(None, (shutil.which(name, path=str(tmp_path)) for name in names)), None
         ),
     )
-    monkeypatch.setattr(image_build, 'has_all_rights', lambda: rights)
-    monkeypatch.setattr(image_build, 'has_subuid_entry', lambda: mapped)
-    if isinstance(how, str):
-        with pytest.raises(ImageBuildError, match=how):
+    monkeypatch.setattr(image_build, 'has_all_rights', lambda: has_rights)
+    monkeypatch.setattr(image_build, 'has_subuid_entry', lambda: has_subuid)
+    if isinstance(expected, str):
+        with pytest.raises(ImageBuildError, match=expected):
             image_build.select_build_runtime()
     else:
-        assert image_build.select_build_runtime() == (str(tmp_path / runtime.split()[0]), how)
+        assert image_build.select_build_runtime() == (str(tmp_path / runtime.split()[0]), expected)
 
 
 def test_job_and_binds_of_the_caller_do_not_reach_the_build(tmp_path, monkeypatch):
-    given = {
+    dropped_variables = {
         'SINGULARITY_BIND': '/pfs',
         'SINGULARITYENV_X': '1',
         'APPTAINER_NOTEST': '1',
@@ -264,16 +272,16 @@ def test_job_and_binds_of_the_caller_do_not_reach_the_build(tmp_path, monkeypatc
         'MPICH_OFI_NIC_POLICY': 'GPU',
         'FI_PROVIDER': 'cxi',
     }
-    kept = {
+    kept_variables = {
         'PATH': '/bin',
         'SINGULARITY_DOCKER_PASSWORD': 'secret',
         'APPTAINER_CONFIGDIR': '/keys',
         'SINGULARITY_CACHEDIR': '/scratch/cache',
         'FILES': 'x',
     }
-    monkeypatch.setattr(os, 'environ', {**given, **kept})
+    monkeypatch.setattr(os, 'environ', {**dropped_variables, **kept_variables})
     assert image_build.prepare_environment(tmp_path, tmp_path / 'x') == {
-        **kept,
+        **kept_variables,
         'APPTAINER_CACHEDIR': f'{tmp_path}/cache',
         'APPTAINER_TMPDIR': f'{tmp_path}/x',
         'SINGULARITY_TMPDIR': f'{tmp_path}/x',
@@ -294,14 +302,14 @@ def test_only_images_of_debian_are_packed_with_zstd(tmp_path, name):
 
 @pytest.mark.system
 def test_temporary_folder_is_open_to_the_users_of_subuid(tmp_path, monkeypatch):
-    """As under eb, whose TMPDIR has the mode 700."""
+    """EasyBuild sets a TMPDIR with mode 700, which these users cannot enter."""
     closed = tmp_path / 'closed'
     closed.mkdir(mode=0o700)
     monkeypatch.setattr(tempfile, 'tempdir', str(closed))
     assert fetch._find_shared_tmpdir() == '/tmp'
 
 
-# The whole build, on a tiny image
+# The whole build, with tiny images
 
 TINY_CATALOGUE = '''
 IMAGES = {name: {
@@ -351,7 +359,7 @@ PROGRAMS = ('sh', 'cp', 'cat', 'mkdir', 'test', 'true', 'env', 'uname', 'ls', 't
 
 
 class Tiny:
-    """A copy of the project, in a folder with a space, that knows two tiny images."""
+    """A copy of the project, in a folder whose name has a space, with two tiny images."""
 
     def __init__(self, folder):
         self.root = folder / 'a project'
@@ -365,7 +373,7 @@ class Tiny:
         self.readme.write_text('read me\n')
         shutil.copy(
             PROJECT / 'Makefile', self.root
-        )  # the mark of a clone, which keeps its work below itself
+        )  # a Makefile marks a clone, and a clone keeps its work files in .workstation
         self.sources, self.work = self.root / 'sources', self.root / '.workstation' / 'image'
         self.sources.mkdir()
         (folder / 'tiny.txt').write_text('x')
@@ -394,8 +402,7 @@ class Tiny:
     @staticmethod
     def make_base(base):
         """
-        Lay out a root of the shell and the few programs that the definition file uses, with
-        their libraries.
+        Copy the programs of the definition file, with their libraries, to a root folder.
         """
         for name in PROGRAMS:
             path = shutil.which(name, path='/usr/bin:/bin')
@@ -413,8 +420,8 @@ class Tiny:
         )
 
     def __call__(self, *arguments, python=sys.executable):
-        """Run `osu-container image build` in the copy; return (exit code, output and errors)."""
-        done = subprocess.run(
+        """Run `osu-container image build` in the copy; return (exit code, stdout with stderr)."""
+        result = subprocess.run(
             [python, self.root / 'scripts' / 'osu-container', 'image', 'build', *arguments],
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -423,18 +430,18 @@ class Tiny:
             text=True,
             timeout=120,
         )
-        return done.returncode, done.stdout
+        return result.returncode, result.stdout
 
     def sif(self, name='osu-tiny-a'):
         """Return the path of an image."""
         return self.sources / f'{name}.sif'
 
     def record(self):
-        """Return what the builder recorded of osu-tiny-a."""
+        """Return the build record of osu-tiny-a."""
         return json.loads(Path(f'{self.sif()}.json').read_text())
 
     def temporary_files(self):
-        """Return the names of temporary files and folders that still exist."""
+        """Return the names of the temporary files and folders that still exist."""
         return [
             path.name
             for folder in (self.sources, self.work)
@@ -450,7 +457,7 @@ def tiny_project(tmp_path_factory):
 
 @pytest.fixture
 def tiny(tiny_project):
-    """The copy as if nothing had been built in it."""
+    """Return the copy of the project; images and changes are removed after the test."""
     before = {path: path.read_text() for path in (tiny_project.definition, tiny_project.readme)}
     yield tiny_project
     for path in tiny_project.sources.glob('*osu-tiny*'):
@@ -475,14 +482,14 @@ def test_build_writes_image_sum_record_and_log(tiny):
 
 
 @pytest.mark.system
-@pytest.mark.skipif(PYTHON_36 is None, reason='no Python 3.6 here')
+@pytest.mark.skipif(PYTHON_36 is None, reason='Python 3.6 is not installed')
 def test_python_3_6_builds_the_same_image(tiny):
-    found = []
+    entries = []
     for python in (PYTHON_36, sys.executable):
         code, output = tiny('osu-tiny-a', '--force', python=python)
         assert code == 0, output
-        found.append((tiny.record()['inputs'], tiny.record()['packages']))
-    assert found[0] == found[1]
+        entries.append((tiny.record()['inputs'], tiny.record()['packages']))
+    assert entries[0] == entries[1]
 
 
 @pytest.mark.system

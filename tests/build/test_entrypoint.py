@@ -1,9 +1,9 @@
 """
-osu-entrypoint puts the host's libfabric in place of the image's, or says why not.
+Test that osu-entrypoint replaces the image's libfabric, or prints why it cannot.
 
-It runs with a folder as its /: bash, coreutils, the loader and the C library of this machine, and
-small MPI and network libraries that are compiled here. So the loader really decides, and the
-program really loads what was chosen.
+The entrypoint runs in a folder as its root. This folder contains bash, coreutils, the loader and
+the C library of this machine, and small MPI and network libraries that the test compiles. So the
+real loader decides, and the program really loads the chosen library.
 """
 
 import ctypes
@@ -44,7 +44,7 @@ TOOLS = [
     'env',
 ]
 ENTRYPOINT, PROGRAM = '/opt/entrypoint/osu-entrypoint', '/opt/osu/bin/osu_which'
-#: Release of the libfabric of the image, of the host
+#: Version of libfabric in the image, and on the host
 OWN, HOST = '1.22', '1.25'
 _CLONE_NEWUSER = 0x10000000
 
@@ -64,8 +64,9 @@ USES = 'int fi_version(void);\nint used_version(void) { return fi_version(); }\n
 
 def make_chroot_hook(root):
     """
-    Return what makes the folder root this process's /, as root or in a namespace of its own, for
-    preexec_fn.
+    Return a function for preexec_fn that changes the root folder of the process to `root`.
+
+    An ordinary user gets a new user namespace.
     """
 
     def call():
@@ -87,20 +88,20 @@ def make_chroot_hook(root):
 
 
 class World(ElfFolder):
-    """The root of a container with our entrypoint."""
+    """The root folder of a container with the entrypoint of this project."""
 
     def environment(self, variables):
-        """Return the environment of a program in it, for variables (dict; None: not set)."""
-        found = {
+        """Return the environment of a program in the container; variables with None are unset."""
+        variables_of_process = {
             'PATH': '/bin:/usr/bin',
             'HOSTNAME': 'node7',
             'LD_ORIGIN_PATH': '/bin',
             **variables,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in variables_of_process.items() if value is not None}
 
     def call(self, *command, **variables):
-        """Run the entrypoint with a command; return the CompletedProcess."""
+        """Run the entrypoint with a command and variables; return the CompletedProcess."""
         try:
             return run(
                 [ENTRYPOINT, *command],
@@ -110,11 +111,11 @@ class World(ElfFolder):
             )
         except subprocess.SubprocessError:
             pytest.skip(
-                'this user may not make a user namespace, so nothing can be run in a folder'
+                'this user has no permission to create a user namespace, which the test needs'
             )
 
     def start(self, *command, **variables):
-        """Start the entrypoint with a command; return the Popen."""
+        """Start the entrypoint with a command and variables; return the Popen."""
         return subprocess.Popen(
             [ENTRYPOINT, *command],
             preexec_fn=make_chroot_hook(self.root),
@@ -125,11 +126,11 @@ class World(ElfFolder):
         )
 
     def list_link_folders(self, folder='/tmp'):
-        """Return the folders (list of Path) with links that are there."""
+        """Return the existing folders with links, as a list of Path."""
         return sorted(self.resolve_path(folder).glob('osu-swap-*'))
 
     def bind_host(self, libfabric, *others):
-        """Bind a libfabric (Path) of the host, and others into its /usr."""
+        """Bind a host libfabric to /host/lib and other libraries to /host/usr; return self."""
         self.copy(libfabric, '/host/lib/libfabric.so.1')
         for library in others:
             self.copy(library, f'/host/usr/lib64/{library.name}')
@@ -138,7 +139,7 @@ class World(ElfFolder):
 
 @pytest.fixture(scope='session')
 def system(tmp_path_factory):
-    """A World without any MPI, to be copied."""
+    """Return a World without MPI, which other fixtures copy."""
     world = World(tmp_path_factory.mktemp('system') / 'root')
     world.add_libc()
     for name in TOOLS:
@@ -157,7 +158,7 @@ def system(tmp_path_factory):
 
 @pytest.fixture
 def world(system, parts, tmp_path):
-    """A container whose program uses an MPI that needs FABRIC_1.7; the image's libfabric has it."""
+    """Return a container whose MPI needs FABRIC_1.7; the image's libfabric has this version."""
     shutil.copytree(system.root, tmp_path / 'root', copy_function=os.link, symlinks=True)
     world = World.__new__(World)
     world.root, world.stubs = tmp_path / 'root', tmp_path / 'stubs'
@@ -171,8 +172,9 @@ def world(system, parts, tmp_path):
 @pytest.fixture
 def world_with_newer_host(world, parts):
     """
-    The same, with a newer libfabric of the host that needs libcxi and a library that the image
-    has not.
+    Return the same container with a newer host libfabric.
+
+    The host's libfabric needs libcxi and a library that the image lacks.
     """
     needed = ('libcxi.so.1', 'libhostonly.so.2')
     return world.bind_host(
@@ -180,16 +182,16 @@ def world_with_newer_host(world, parts):
     )
 
 
-# ---- what is taken
+# ---- a swap that works
 
 
 def test_the_program_runs_with_the_libfabric_of_the_host(world_with_newer_host):
-    done = world_with_newer_host.call(PROGRAM, 'a b', '', '*')
-    assert done.stdout == f'libfabric {HOST}|a b||*\n' and done.returncode == 4
+    result = world_with_newer_host.call(PROGRAM, 'a b', '', '*')
+    assert result.stdout == f'libfabric {HOST}|a b||*\n' and result.returncode == 4
     assert re.fullmatch(
         r'osu-entrypoint: node7: .*/host/usr/lib64/libcxi\.so\.1\b.*/host/lib/libfabric\.so\.1\b'
         r'.*\b1\b.*\n',
-        done.stderr,
+        result.stderr,
     )
 
 
@@ -197,15 +199,15 @@ def test_only_missing_libraries_and_libcxi_are_injected(world_with_newer_host, p
     world_with_newer_host.copy(parts.plain('libcxi.so.1'), '/usr/lib/libcxi.so.1')
     world_with_newer_host.copy(parts.plain('libhostonly.so.2'), '/usr/lib/libhostonly.so.2')
     world_with_newer_host.copy(parts.plain('libother.so.3'), '/host/usr/lib64/libother.so.3')
-    done = world_with_newer_host.call('bash', '-c', 'ls "${LD_LIBRARY_PATH%%:*}"')
-    assert done.stdout.split() == ['complete', 'libcxi.so.1', 'libfabric.so.1'], done
+    result = world_with_newer_host.call('bash', '-c', 'ls "${LD_LIBRARY_PATH%%:*}"')
+    assert result.stdout.split() == ['complete', 'libcxi.so.1', 'libfabric.so.1'], result
 
 
-# ---- what cannot be taken
+# ---- a swap that is refused
 
 
 def make_unfit_host_case(name):
-    """Return (function (world, parts) that makes the host unfit, texts of the message)."""
+    """Return a function that makes the host unsuitable, and the expected texts."""
     return {
         'nothing bound': (lambda world, parts: None, ['/host/lib']),
         'empty folder': (
@@ -240,12 +242,12 @@ def make_unfit_host_case(name):
 
 
 def compile_future_libc(parts):
-    """Return a libc.so.6 (Path) with a version of the future, to link against."""
+    """Return the path of a libc.so.6 with a symbol version that no C library has yet."""
     return parts.compile_versioned('libc.so.6', 'GLIBC_9.9', symbol='of_the_future')
 
 
 def compile_incomplete_libfabric(parts):
-    """Return a libfabric.so.1 with all versions and without one of its functions."""
+    """Return a libfabric.so.1 with all symbol versions, but without one of its functions."""
     return parts.compile_versioned(
         'libfabric.so.1', *(f'FABRIC_1.{number}' for number in range(10)), symbol='of_{}'
     )
@@ -266,31 +268,31 @@ BROKEN = [
 def test_required_swap_that_fails_is_an_error_with_reason(world, parts, name):
     change, texts = make_unfit_host_case(name)
     change(world, parts)
-    done = world.call(PROGRAM, OSU_SWAP='require')
-    assert (done.returncode, done.stdout) == (78, '')
+    result = world.call(PROGRAM, OSU_SWAP='require')
+    assert (result.returncode, result.stdout) == (78, '')
     for text in [*texts, 'OSU_SWAP=0']:
-        assert text in done.stderr, done
+        assert text in result.stderr, result
     assert [path for path in world.list_link_folders() if re.search(r'\.\w{10}$', path.name)] == []
 
 
 def test_optional_swap_falls_back_to_the_image_libfabric(world, parts):
     change, texts = make_unfit_host_case('too old')
     change(world, parts)
-    done = world.call(PROGRAM)
-    assert done.stdout == f'libfabric {OWN}\n' and done.returncode == 1
-    assert texts[0] in done.stderr and done.stderr.count('\n') == 1
+    result = world.call(PROGRAM)
+    assert result.stdout == f'libfabric {OWN}\n' and result.returncode == 1
+    assert texts[0] in result.stderr and result.stderr.count('\n') == 1
 
 
 def test_newer_host_libraries_are_refused_before_the_start(world, parts, tmp_path):
-    """A C library that is older than the host's libraries ends a program when it starts."""
+    """If the C library is older than the host's libraries need, a program fails at its start."""
     source = 'void of_the_future(void);\nvoid user(void) { of_the_future(); }\n'
     library = parts._compile_library(
         'libhostonly.so.2', source=source, needed=[compile_future_libc(parts)]
     )
     world.bind_host(parts.fabric(needed=('libhostonly.so.2',)), library)
-    done = world.call(PROGRAM, OSU_SWAP='require')
-    assert done.returncode == 78 and re.search(
-        r'libhostonly\.so\.2 .*GLIBC_9\.9\b.* /.*GLIBC_2\.', done.stderr
+    result = world.call(PROGRAM, OSU_SWAP='require')
+    assert result.returncode == 78 and re.search(
+        r'libhostonly\.so\.2 .*GLIBC_9\.9\b.* /.*GLIBC_2\.', result.stderr
     )
 
 
@@ -298,8 +300,8 @@ def test_newer_host_libraries_are_refused_before_the_start(world, parts, tmp_pat
 
 
 def test_swap_0_uses_the_image_libfabric(world_with_newer_host):
-    done = world_with_newer_host.call(PROGRAM, OSU_SWAP='0')
-    assert (done.stdout, done.stderr, done.returncode) == (f'libfabric {OWN}\n', '', 1)
+    result = world_with_newer_host.call(PROGRAM, OSU_SWAP='0')
+    assert (result.stdout, result.stderr, result.returncode) == (f'libfabric {OWN}\n', '', 1)
     assert world_with_newer_host.list_link_folders() == []
 
 
@@ -325,25 +327,25 @@ def test_link_folder_is_private_and_reused(world_with_newer_host):
     assert os.readlink(folder / 'libfabric.so.1') == '/host/lib/libfabric.so.1'
 
 
-@pytest.mark.parametrize('whose', ['a link', 'open to others', 'not whole', 'a file'])
-def test_folder_of_another_user_is_not_used(world_with_newer_host, whose):
+@pytest.mark.parametrize('state', ['a link', 'open to others', 'not whole', 'a file'])
+def test_folder_of_another_user_is_not_used(world_with_newer_host, state):
     world_with_newer_host.call('true')
-    (kept,) = world_with_newer_host.list_link_folders()
-    if whose == 'open to others':
-        kept.chmod(0o777)
-    elif whose == 'not whole':
-        (kept / 'complete').unlink()
+    (folder,) = world_with_newer_host.list_link_folders()
+    if state == 'open to others':
+        folder.chmod(0o777)
+    elif state == 'not whole':
+        (folder / 'complete').unlink()
     else:
-        kept.rename(kept.with_name('elsewhere'))
-        if whose == 'a link':
-            kept.symlink_to('elsewhere')
+        folder.rename(folder.with_name('elsewhere'))
+        if state == 'a link':
+            folder.symlink_to('elsewhere')
         else:
-            kept.write_text('')
-    done = world_with_newer_host.call(
+            folder.write_text('')
+    result = world_with_newer_host.call(
         'bash', '-c', 'echo "${LD_LIBRARY_PATH%%:*}"', OSU_SWAP='require'
     )
-    assert done.returncode == 0 and done.stdout.strip() != f'/tmp/{kept.name}', done
-    assert re.fullmatch(r'/tmp/osu-swap-\d+\.\w{10}\n', done.stdout)
+    assert result.returncode == 0 and result.stdout.strip() != f'/tmp/{folder.name}', result
+    assert re.fullmatch(r'/tmp/osu-swap-\d+\.\w{10}\n', result.stdout)
 
 
 # ---- variables
@@ -355,20 +357,20 @@ def test_entrypoint_defaults_equal_the_data():
         for line in (FOLDER / 'defaults').read_text().splitlines()
         if line and line[0] != '#'
     ]
-    known = {'cxi', 'gpu', 'libfabric < 2.4', 'libfabric >= 1.21'}
+    known_conditions = {'cxi', 'gpu', 'libfabric < 2.4', 'libfabric >= 1.21'}
     assert {(name, value) for _, name, value in rows} == {
         (entry['name'], entry['value'].format(provider='cxi'))
         for entry in APPROACHES['swap']['variables'] + BASES['lumi']['variables']
         if entry['name'].startswith(('FI_', 'NCCL_'))
-        and set(entry.get('only', [])) <= known
+        and set(entry.get('only', [])) <= known_conditions
         and not entry.get('setting')
         and entry['name'] != 'NCCL_SOCKET_IFNAME'
-    }  # the number of cards differs by system
+    }  # the number of network cards differs between systems
     assert all('cxi' in conditions.split(',') for conditions, _, _ in rows)
 
 
 def format_show_command(*names):
-    """Return the command that prints variables."""
+    """Return the command that prints the values of variables, or unset."""
     return ['bash', '-c', ' '.join(['echo', *(f'"${{{name}-unset}}"' for name in names)])]
 
 
@@ -380,11 +382,11 @@ def test_variables_are_set_unless_the_user_sets_them(world_with_newer_host):
     )
     world_with_newer_host.write('/sys/class/cxi/cxi0', '')
     assert world_with_newer_host.call(*format_show_command(*names)).stdout == 'unset 16384 unset\n'
-    done = world_with_newer_host.call(
+    result = world_with_newer_host.call(
         *format_show_command(*names), SLURM_STEP_NUM_NODES='2', FI_CXI_RDZV_THRESHOLD=''
     )
-    assert done.stdout == 'cxi  unset\n'
-    assert done.stderr.endswith(' FI_PROVIDER=cxi FI_CXI_RDZV_EAGER_SIZE=2048\n')
+    assert result.stdout == 'cxi  unset\n'
+    assert result.stderr.endswith(' FI_PROVIDER=cxi FI_CXI_RDZV_EAGER_SIZE=2048\n')
     world_with_newer_host.write('/dev/kfd', '')
     assert (
         world_with_newer_host.call(*format_show_command(*names), NCCL_CROSS_NIC='0').stdout
@@ -397,7 +399,7 @@ def test_variables_are_set_unless_the_user_sets_them(world_with_newer_host):
 
 
 def read_runscript(*lines):
-    """Return the text of a runscript."""
+    """Return the text of a runscript with these lines."""
     return '\n'.join(['#!/bin/sh', *lines, ''])
 
 
@@ -429,7 +431,7 @@ OCI = ('OCI_ENTRYPOINT=\'{}\'', 'OCI_CMD=\'"/bin/bash"\'', 'exec "$@" # for more
             'unknown',
             '/opt/start',
         ),
-        # HPE's: an entrypoint that starts another script of its folder
+        # HPE's entrypoint, which starts another script of its folder
         (
             {
                 '/.singularity.d/runscript': read_runscript(*OCI).replace(
@@ -462,8 +464,8 @@ def test_verdict_inspects_the_program_that_the_image_starts(tmp_path, parts, fil
     place.more = [lambda: [place.image.write(path, content) for path, content in files.items()]]
     verdict = place.ask('swap')
     assert verdict.level == word, verdict.findings
-    said = [finding for finding in verdict.findings if finding.rule == 'entrypoint']
+    findings = [finding for finding in verdict.findings if finding.rule == 'entrypoint']
     if word != 'works':
-        assert text in said[0].reason
+        assert text in findings[0].reason
     else:
-        assert [finding.level for finding in said] == ['note'] * ('scrape' in str(files))
+        assert [finding.level for finding in findings] == ['note'] * ('scrape' in str(files))

@@ -1,10 +1,9 @@
 """
-Every image that can be built here is built, installed as a module, and runs on two nodes or is
-refused.
+Build images, install them as modules, and run them on two nodes.
 
-Tests in the process of the container runtime build them while that of Slurm has other work
-(tests/conftest.py). `make test` builds one image of each kind but for those with ROCm or CUDA of
-Debian's parts, whose builds take long.
+One test process builds images while another runs the tests with Slurm (tests/conftest.py). `make
+test` builds one image of each kind, except the images with ROCm or CUDA from Debian, whose builds
+take long.
 """
 
 import contextlib
@@ -30,12 +29,12 @@ from osu_container.verdict.verdict import judge_approach
 from tests.helpers.machine import PROJECT, STATE, fold_whitespace, mark_repeats_nightly, run
 from tests.runs.test_approaches import parse_table
 
-#: Images stay from one run of the tests to the next; the builder makes anew what is not current.
+#: Folder in which images are kept between runs of the tests; the builder rebuilds outdated images.
 FOLDER = STATE / 'images-of-tests'
 BUILT = [name for name, entry in IMAGES.items() if not entry['unbuilt']]
-#: Built by the set-up
+#: Image that the set-up builds
 DEFAULT = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
-#: tests/runs/test_abi.py makes an image from it
+#: Image on which an image of tests/runs/test_abi.py is based
 STANDARD_ABI = 'osu-workstation-mpich-5.0.2-libfabric-2.5.1'
 FAILING = [name for name in BUILT if IMAGES[name]['fails']]
 OPENMPI = next(name for name in BUILT if name.startswith('osu-abi-openmpi'))
@@ -44,17 +43,17 @@ FILES = PROJECT / 'container-recipes' / 'mpi4py'
 
 
 def uses_gpu_stack(name):
-    """Return whether an image (str) has ROCm or CUDA: its build takes long."""
+    """Return whether an image has ROCm or CUDA, so that its build takes long."""
     return '-rocm-' in name or '-cuda-' in name
 
 
 def mark_two_node_test(test):
-    """Mark a test that runs in containers of two nodes."""
+    """Mark a test that runs containers on two nodes."""
     return pytest.mark.system(pytest.mark.usefixtures('slurm')(test))
 
 
 def choose_approaches():
-    """Return {image: approach}: one for each that ought to work, all approaches in turn."""
+    """Return {image: approach that must work}; the approaches alternate between the images."""
     any_network = itertools.cycle(['pure', 'bind', 'opensource', 'hybrid'])
     with_host = itertools.cycle(['hybrid', 'bind'])
     return {
@@ -70,7 +69,7 @@ APPROACH_OF = choose_approaches()
 
 @pytest.fixture(scope='session')
 def build_image():
-    """Function (name) that builds the image and returns the path of its SIF."""
+    """Return a function that builds an image, by its name, and returns the path of its SIF."""
     FOLDER.mkdir(parents=True, exist_ok=True)
 
     def build(name):
@@ -80,12 +79,12 @@ def build_image():
                 shutil.copy2(path, FOLDER)
             return sif
         with open(FOLDER / f'{name}.lock', 'w') as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # two processes of the tests want it
-            done = run(
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two test processes may build the same image
+            result = run(
                 [PROJECT / 'scripts' / 'osu-container', 'image', 'build', name, '--output', sif],
                 timeout=7200,
             )
-        assert done.returncode == 0, done
+        assert result.returncode == 0, result
         return sif
 
     return build
@@ -94,8 +93,9 @@ def build_image():
 @pytest.fixture
 def run_user_script(tmp_path):
     """
-    Function (script) that runs bash as a user has it after `. ./env.sh`; eb installs into the
-    test's own folder.
+    Return a function that runs a script in a user's shell after `. ./env.sh`.
+
+    eb installs to a folder of the test.
     """
     environment = {
         'PATH': '/usr/local/bin:/usr/bin:/bin',
@@ -113,19 +113,19 @@ def run_user_script(tmp_path):
 
 
 def format_install_command(approach, image):
-    """Return the command line that installs the module of an approach with an image."""
+    """Return the command that installs the module of an approach with an image."""
     return f'eb osu-container-{approach}.eb -r --try-amend=image={image}.sif --try-amend=build_image=no'
 
 
-def assert_refused(done, folder, *texts):
-    """The installation failed, said all texts, and left neither software nor modules."""
-    assert done.returncode != 0, done
+def assert_refused(result, folder, *texts):
+    """Assert that the installation failed, printed all texts, and left no files."""
+    assert result.returncode != 0, result
     for text in texts:
-        assert text in fold_whitespace(done.stdout), done
+        assert text in fold_whitespace(result.stdout), result
     assert not [path for path in folder.rglob('osu-container*') if path.suffix in ('.lua', '.sif')]
 
 
-#: What `make test` builds beside DEFAULT: one with Open MPI and one with Python
+#: Images that `make test` builds in addition to DEFAULT: one with Open MPI and one with Python
 TWO = (OPENMPI, next(name for name in WITH_PYTHON if 'workstation' in name))
 IN_TURN = [pytest.param(name, marks=[] if name in TWO else pytest.mark.nightly) for name in BUILT]
 
@@ -137,30 +137,30 @@ def test_image_is_built_and_small(build_image, name):
 
 
 @mark_two_node_test
-@pytest.mark.nightly  # of the two, tests/runs has the modules
+@pytest.mark.nightly  # tests/runs tests the modules with the two images of TWO
 @pytest.mark.parametrize('name', BUILT)
 def test_image_runs_on_two_nodes(build_image, run_user_script, name):
     approach = APPROACH_OF[name]
     build_image(name)
-    done = run_user_script(
+    result = run_user_script(
         f'{format_install_command(approach, name)} || exit; module load osu-container/{approach} && '
         'srun -N2 -n2 osu_latency H H -m 64 -i 20 -x 2; module help osu-container'
     )
-    found = parse_table(done.stdout)
-    assert {1, 64} <= set(found) and all(value > 0 for value in found.values()), done
+    values = parse_table(result.stdout)
+    assert {1, 64} <= set(values) and all(value > 0 for value in values.values()), result
     mpi, libfabric = (
         re.search(r'(openmpi|mpich|intel-mpi)-[\d.]+\d(?=-libfabric)', name).group(),
         name.split('-')[-1],
     )
-    says = re.search(
-        r'^MPI: +(.*?) of the (\w+) over libfabric (\S+) of the (\w+)', done.stderr, re.M
+    description = re.search(
+        r'^MPI: +(.*?) of the (\w+) over libfabric (\S+) of the (\w+)', result.stderr, re.M
     )
-    assert says, done
+    assert description, result
     if approach != 'bind':
-        assert says.group(1).lower().replace('open mpi', 'openmpi').replace(' ', '-') == mpi
+        assert description.group(1).lower().replace('open mpi', 'openmpi').replace(' ', '-') == mpi
     if approach not in ('bind', 'hybrid'):
-        assert says.group(3) == libfabric
-    assert says.group(2, 4) == {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(
+        assert description.group(3) == libfabric
+    assert description.group(2, 4) == {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(
         approach, ('image', 'image')
     )
 
@@ -172,11 +172,11 @@ def test_unloadable_mpi_without_host_libfabric_is_refused(
     build_image, run_user_script, tmp_path, name
 ):
     build_image(name)
-    lacking = re.search(r'asks for (\S+),', IMAGES[name]['fails']).group(1)
+    missing = re.search(r'asks for (\S+),', IMAGES[name]['fails']).group(1)
     assert_refused(
         run_user_script(format_install_command('pure', name)),
         tmp_path / 'prefix',
-        f'needs {lacking} of libfabric.so.1, but image:',
+        f'needs {missing} of libfabric.so.1, but image:',
     )
 
 
@@ -204,30 +204,30 @@ def test_buffers_of_python_benchmarks_are_arrays(build_image, run_user_script, n
     program.write_text(
         'from mpi4py import MPI\nimport numpy\nprint("sum", MPI.COMM_WORLD.allreduce(numpy.ones(2))[1])'
     )
-    done = run_user_script(
+    result = run_user_script(
         f'{format_install_command(approach, name)} || exit; module load osu-container/{approach}; '
         'srun osu_bw H H -m 8 -i 5; '
         f'APPTAINER_BIND={tmp_path} srun osu-exec python3 {program}; srun osu_bw D D'
     )
-    assert re.search(r'^# osu_bw: mpi4py .* numpy [\d.]+$', done.stdout, re.M), done
-    assert len(parse_table(done.stdout)) == 4, done
-    assert done.stdout.count('sum 2.0') == 2, done
-    assert 'CuPy' in done.stderr, done
+    assert re.search(r'^# osu_bw: mpi4py .* numpy [\d.]+$', result.stdout, re.M), result
+    assert len(parse_table(result.stdout)) == 4, result
+    assert result.stdout.count('sum 2.0') == 2, result
+    assert 'CuPy' in result.stderr, result
 
 
-# The same by other tools
+# Files for other tools
 
 
 def test_files_of_other_tools_name_our_versions():
     yaml = pytest.importorskip('yaml')
     environment = yaml.safe_load((FILES / 'environment.yml').read_text())
     label = 'conda-forge/label/mpi-external'
-    # the empty package comes first, by the order of channels and by name: conda-forge's own MPICH
-    # must not be taken
+    # The empty package mpich must come first, so that conda does not install conda-forge's own
+    # MPICH.
     assert environment['channels'] == [label, 'conda-forge']
-    found = dict(line.split('=', 1) for line in environment['dependencies'])
-    python, mpi4py = found['python'], SOURCES['mpi4py-source']['version']
-    assert found == {
+    values = dict(line.split('=', 1) for line in environment['dependencies'])
+    python, mpi4py = values['python'], SOURCES['mpi4py-source']['version']
+    assert values == {
         'python': python,
         'mpi4py': mpi4py,
         'numpy': SOURCES[f'numpy-{python}']['version'],
@@ -242,18 +242,18 @@ def test_files_of_other_tools_name_our_versions():
 
 NAMES = [name for name, entry in IMAGES.items() if entry['family'] == 'debian']
 BUILT_GPU_IMAGES = mark_repeats_nightly([case for case in IN_TURN if uses_gpu_stack(*case.values)])
-#: Of NVIDIA's driver, which is the host's
+#: Library of NVIDIA's driver, which only a host with such a GPU has
 DRIVER = 'libcuda.so.1'
 
 
 def find_gpu_vendor(name):
-    """Return 'AMD' or 'NVIDIA', for whose GPUs an image (str) is."""
+    """Return the vendor, 'AMD' or 'NVIDIA', whose GPUs an image supports."""
     return 'AMD' if '-rocm-' in name else 'NVIDIA'
 
 
 @pytest.fixture
 def run_in_image(build_image, apptainer):  # noqa: F811, a fixture
-    """Function (name, script, options of the runtime) that runs a script in an image."""
+    """Return a function (image, script, runtime options) that runs a script in an image."""
 
     def call(name, script, *options):
         return run(
@@ -280,15 +280,15 @@ def test_every_library_of_the_image_loads_with_all_its_symbols(run_in_image, nam
             -name '*.so.*' | grep -E '/lib(amd|hsa|roc|rccl|nccl|cuda)'); do
         LD_BIND_NOW=1 python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$library" 2>&1 | tail -n 1
     done'''
-    done = run_in_image(name, script)
-    assert done.returncode == 0, done
-    lacking = {
+    result = run_in_image(name, script)
+    assert result.returncode == 0, result
+    missing = {
         line
-        for line in done.stdout.splitlines()
+        for line in result.stdout.splitlines()
         if DRIVER not in line and 'libnvidia-ml.so.1' not in line
     }
-    assert not lacking, lacking
-    assert find_gpu_vendor(name) == 'NVIDIA' or not done.stdout, done
+    assert not missing, missing
+    assert find_gpu_vendor(name) == 'NVIDIA' or not result.stdout, result
 
 
 @mark_two_node_test
@@ -296,70 +296,69 @@ def test_every_library_of_the_image_loads_with_all_its_symbols(run_in_image, nam
 def test_device_buffers_without_a_gpu_are_refused_with_reason(build_image, run_user_script, name):  # noqa: F811, fixtures
     build_image(name)
     approach = APPROACH_OF[name]
-    done = run_user_script(
+    result = run_user_script(
         f'{format_install_command(approach, name)} >&2 || exit 77; module load osu-container/{approach}; '
         'srun -N2 -n2 osu_bw D D'
     )
-    said = fold_whitespace(done.stderr)
-    assert done.returncode not in (0, 77) and not re.search(r'^\d+ +[\d.]+$', done.stdout, re.M), (
-        done
-    )
+    error_text = fold_whitespace(result.stderr)
+    assert result.returncode not in (0, 77) and not re.search(
+        r'^\d+ +[\d.]+$', result.stdout, re.M
+    ), result
     driver_of = {'NVIDIA': DRIVER, 'AMD': '/dev/kfd'}[find_gpu_vendor(name)]
-    assert driver_of in said and 'Traceback' not in said, said
+    assert driver_of in error_text and 'Traceback' not in error_text, error_text
 
 
 def map_verdicts(image, site):
     """
-    Return approach -> word of check on an Image and a site (str) by its description, where that
-    has a word.
+    Return {approach: verdict of check} for an Image on the described host of a site.
     """
-    entry, found = resolve_site(site), {}
+    entry, values = resolve_site(site), {}
     host = DescribedHost(find_host_description(entry))
     for approach in APPROACHES:
         with contextlib.suppress(SettingsError):
-            found[approach] = judge_approach(resolve_approach(approach), entry, image, host).level
-    return found
+            values[approach] = judge_approach(resolve_approach(approach), entry, image, host).level
+    return values
 
 
 def map_described_verdicts(name, site):
-    """Return the same of an image (str) by its name."""
+    """Return map_verdicts() for the description of a catalogue image, by its name."""
     machine = resolve_site(site).get('architecture', {}).get('value', 'x86_64')
     return map_verdicts(describe_catalogue_image(name, machine), site)
 
 
-#: Where an approach must do and must not, by what the image and the site hold; (name, site,
-#: approach) -> words
+#: (image, site, approach) -> verdicts that check may give
 EXPECTED = {
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'bind'): {'works'},
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'hybrid'): {
         'fails'
-    },  # knows no cxi
+    },  # libfabric of the image has no provider cxi
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'workstation', 'hybrid'): {
         'works'
-    },  # no driver is needed
+    },  # no GPU driver is needed
 }
 
 
 @pytest.mark.parametrize('name', NAMES)
 def test_check_judges_the_image_by_its_description(name):
-    mine = {key: words for key, words in EXPECTED.items() if key[0] == name}
+    expected_verdicts = {key: words for key, words in EXPECTED.items() if key[0] == name}
     other = 'perlmutter' if find_gpu_vendor(name) == 'AMD' else 'lumi-25.03'
-    for site in {other, *(key[1] for key in mine)}:
-        found = map_described_verdicts(name, site)
-        assert site != other or set(found.values()) == {'fails'}, found
-        for (_, where, approach), words in mine.items():
-            assert where != site or found[approach] in words, (site, approach, found)
+    for site in {other, *(key[1] for key in expected_verdicts)}:
+        values = map_described_verdicts(name, site)
+        assert site != other or set(values.values()) == {'fails'}, values
+        for (_, where, approach), words in expected_verdicts.items():
+            assert where != site or values[approach] in words, (site, approach, values)
 
 
 @pytest.mark.system
 @pytest.mark.parametrize('name', BUILT_GPU_IMAGES)
 def test_check_judges_image_and_description_alike(build_image, name):  # noqa: F811, a fixture
-    """On every site that is described whole."""
+    """Compare the verdicts on every site with a complete description of its host."""
     with Image(str(build_image(name)), 'osu_') as image:
         for site in SITES:
             if (PROJECT / 'osu_container' / 'check' / 'hosts' / f'{site}.json').exists():
                 real, by_name = map_verdicts(image, site), map_described_verdicts(name, site)
-                # of an image itself more is known, so it may be judged worse and never better
+                # an image gives more facts than its description, so its verdict may be worse, but
+                # not better
                 assert {key for key in real if real[key] == 'works'} <= {
                     key for key in by_name if by_name[key] != 'fails'
                 }, (site, real)

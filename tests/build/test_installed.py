@@ -1,6 +1,5 @@
 """
-osu-container image verify: what is wrong with an image, and what has changed of installed
-modules, is named.
+Test that `osu-container image verify` names problems of images and modules.
 """
 
 import argparse
@@ -18,7 +17,7 @@ from tests.helpers.machine import run
 
 @pytest.fixture
 def modules(tmp_path, monkeypatch):
-    """Three installations in MODULEPATH: bind has a library of the host; returns their folder."""
+    """Make three installations in MODULEPATH, bind with a host library; return their folder."""
     library = tmp_path / 'libfabric.so.1'
     library.write_text('library')
     for name in ('pure', 'hybrid', 'bind'):
@@ -58,7 +57,7 @@ def modules(tmp_path, monkeypatch):
 
 
 def verify(*arguments):
-    """Run the command; return None, or the message with which it ends."""
+    """Run `osu-container image verify`; return its error message, or None on success."""
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)
     options = parser.parse_args(['verify', *arguments])
@@ -77,7 +76,7 @@ def test_every_module_is_read_once(modules, capsys):
 
 
 @pytest.mark.parametrize(
-    'what, text',
+    'change, text',
     [
         ('image', 'x.sif.sha256'),
         ('library', 'libfabric.so.1'),
@@ -87,25 +86,28 @@ def test_every_module_is_read_once(modules, capsys):
         ('rights', 'chmod -R o-w'),
     ],
 )
-def test_changed_file_is_named_with_its_module(modules, capsys, what, text):
+def test_changed_file_is_named_with_its_module(modules, capsys, change, text):
     root = modules / 'software' / 'bind'
-    if what == 'image':
+    if change == 'image':
         with (root / 'x.sif').open('r+b') as handle:
             handle.seek(-1, os.SEEK_END)
             handle.write(b'!')
-    elif what == 'rights':
+    elif change == 'rights':
         root.chmod(0o777)
-    elif what == 'sum':
+    elif change == 'sum':
         (root / 'x.sif.sha256').unlink()
-    elif what == 'library':
+    elif change == 'library':
         (modules / 'libfabric.so.1').write_text('newer')
-    elif what == 'link to nothing':
+    elif change == 'link to nothing':
         (root / 'x.sif').unlink()
         (root / 'x.sif').symlink_to('/nonexistent/x.sif')
     else:
         (root / 'facts.json').write_text('{"image": {"file": 7}, "host": {}}')
-    ended, output = verify('--installed'), capsys.readouterr().out
-    assert f'osu-container/bind ({root})' in ended and 'osu-container/pure' not in ended
+    error_message, output = verify('--installed'), capsys.readouterr().out
+    assert (
+        f'osu-container/bind ({root})' in error_message
+        and 'osu-container/pure' not in error_message
+    )
     assert text in output and output.count(': ok\n') == 2
 
 
@@ -167,8 +169,8 @@ def test_changed_image_does_not_fit_its_signature(make_sif, apptainer, tmp_path,
         ],
         ['sign', image],
     ):
-        done = run([apptainer, *words], env=dict(os.environ))
-        assert done.returncode == 0, done
+        result = run([apptainer, *words], env=dict(os.environ))
+        assert result.returncode == 0, result
     assert sif.verify_signature(str(image), apptainer)[0] == 'verified'
     content = bytearray(image.read_bytes())
     content[content.index(b'hsqs') + 100] ^= 1

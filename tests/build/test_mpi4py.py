@@ -1,4 +1,4 @@
-"""osu-mpi4py without a container: the launcher, the easyconfigs, which image each site has."""
+"""Test osu-mpi4py without a container: the launcher, the recipes, the image of each site."""
 
 import os
 import re
@@ -17,14 +17,15 @@ from tests.helpers.machine import PROJECT, run
 RECIPES = PROJECT / 'container-recipes' / 'mpi4py'
 
 
-# ---- the launcher, with OMB-Py's place taken by a program that shows what it was called with
+# ---- the launcher, with a program in place of OMB-Py that prints its arguments
 
 
 @pytest.fixture
 def launch(tmp_path):
     """
-    Function (command, *arguments) that runs osu-python by a link of that name; NumPy is an empty
-    module there.
+    Return a function that runs osu-python through a link with the name of the command.
+
+    Arguments of the function: the command, then its arguments. NumPy is an almost empty module.
     """
     libexec, packages = tmp_path / 'libexec', tmp_path / 'lib/python'
     for folder in (libexec / 'omb-py' / 'mpi' / 'pt2pt', packages / 'mpi4py', tmp_path / 'bin'):
@@ -60,15 +61,15 @@ def launch(tmp_path):
     ],
 )
 def test_every_numpy_option_selects_the_same_buffers(launch, command, buffers):
-    done = launch(command, *buffers, '-m', '8')
-    assert done.stdout == (
+    result = launch(command, *buffers, '-m', '8')
+    assert result.stdout == (
         '# osu_bw: of the OSU Micro-Benchmarks in Python, buffers: numpy 2.4.6\n'
         "['--benchmark=bw', '--buffer=numpy', '--max=8'] libmpi.so.12:libmpi.so.40:libmpi.so\n"
-    ), done.stderr
+    ), result.stderr
 
 
 @pytest.mark.parametrize(
-    'arguments, given',
+    'arguments, omb_options',
     [
         (['-m', '65536'], ['--max=65536']),
         (['-m8:'], ['--min=8']),
@@ -77,18 +78,17 @@ def test_every_numpy_option_selects_the_same_buffers(launch, command, buffers):
         (['--min', '1', '--max=8', '--pickle'], ['--min', '1', '--max=8', '--pickle']),
     ],
 )
-def test_launcher_translates_options_of_python_benchmarks(launch, arguments, given):
+def test_launcher_translates_options_of_python_benchmarks(launch, arguments, omb_options):
     """
-    They know --min, --max, --iterations and --skip; -m, -i and -x are those of the C programs.
+    OMB-Py has --min, --max, --iterations and --skip; the C benchmarks have -m, -i and -x.
     """
-    done = launch('osu_latency', *arguments, 'H', 'H')
-    assert f"{['--benchmark=latency', '--buffer=numpy', *given]}" in done.stdout, done
+    result = launch('osu_latency', *arguments, 'H', 'H')
+    assert f"{['--benchmark=latency', '--buffer=numpy', *omb_options]}" in result.stdout, result
 
 
 def test_each_osu_python_benchmark_has_a_command(tmp_path):
     """
-    The commands of the recipe, run in a folder: a name for each benchmark of the archive, and no
-    other one.
+    Run the recipe's commands in a folder: each benchmark of the archive gets a command.
     """
     name = next(name for name, entry in IMAGES.items() if 'python' in entry['variants'])
     prefix = tmp_path / 'opt' / 'mpi4py'
@@ -107,8 +107,8 @@ def test_each_osu_python_benchmark_has_a_command(tmp_path):
     script = '\n'.join(
         line for line in lines if f'{prefix}/bin/osu_' in line or 'omb-py/mpi/' in line
     )
-    done = run(['bash', '-e', '-c', script])
-    assert done.returncode == 0, (script, done.stderr)
+    result = run(['bash', '-e', '-c', script])
+    assert result.returncode == 0, (script, result.stderr)
     assert {path.name for path in (prefix / 'bin').iterdir()} == {
         'osu_latency',
         'osu_bcast',
@@ -131,16 +131,16 @@ def test_each_osu_python_benchmark_has_a_command(tmp_path):
     ],
 )
 def test_impossible_arguments_are_errors(launch, arguments, text):
-    done = launch('osu_py_latency', *arguments)
-    assert (done.returncode, done.stdout) == (2, '')
-    assert done.stderr.startswith('osu_py_latency: error: ') and text in done.stderr
+    result = launch('osu_py_latency', *arguments)
+    assert (result.returncode, result.stdout) == (2, '')
+    assert result.stderr.startswith('osu_py_latency: error: ') and text in result.stderr
 
 
 # ---- images
 
 
 def list_site_images():
-    """Yield (site, approach, name of its image with mpi4py)."""
+    """Yield (site, approach, name of the image with mpi4py)."""
     for site in SITES:
         for approach in APPROACHES:
             try:
@@ -167,7 +167,7 @@ def test_images_of_a_site_fit_its_gpu_and_their_approach(site):
         if approach == 'opensource' and entry['provider']['value'] == 'cxi':
             assert below['libcxi'] != 'none', approach
         if approach in ('bind', 'hybrid') and entry['provider']['value'] == 'cxi':
-            # the host's libfabric takes the place of the image's and must not be older
+            # the host's libfabric replaces the image's and must not be older
             host = re.search(
                 r'/libfabric/([\d.]+?)(\.0)?(?:rc\d)?/', entry['libraries']['libfabric']['value']
             ).group(1)

@@ -1,8 +1,8 @@
 """
-Recipes: every source is pinned, what they render to builds, and what is checked in is current.
+Test the recipes: pinned sources, and correct and current rendered texts.
 
-Rendering takes a few milliseconds, so every test reads all files of all images; a failing one names
-its file.
+Rendering takes a few milliseconds, so that every test reads all files of all images. A failing test
+names the file.
 """
 
 import os
@@ -35,8 +35,7 @@ SHA256 = re.compile(r'\b[0-9a-f]{64}\b')
 @pytest.fixture(scope='module')
 def texts():
     """
-    Every definition file and Dockerfile of every image: file name -> text, as HPCCM renders it
-    now.
+    Return {file name: text} of all definition files and Dockerfiles, as HPCCM renders them.
     """
     return {
         file: render_recipe(name, kind, Path(file).suffix)
@@ -47,8 +46,7 @@ def texts():
 @pytest.fixture(scope='module')
 def definitions(texts):
     """
-    The stages of every definition file: file name -> {name of a stage: its text}, in their
-    order.
+    Return {file name: {name of a stage: its text}} of all definition files, in order.
     """
     return {
         file: {
@@ -60,36 +58,36 @@ def definitions(texts):
     }
 
 
-# What is pinned
+# Pinned sources
 
 
 def test_every_source_is_pinned():
     for key, source in SOURCES.items():
         if (
             source['sha256'] is None
-        ):  # then it is said why, and the commit that the archive names stands in its place
+        ):  # then the entry has a reason, and the commit that the archive names
             assert source['why'] and re.fullmatch(r'[0-9a-f]{12,40}', source['commit']), key
         else:
             assert SHA256.fullmatch(source['sha256']), key
         assert source['licence'] and source['name'] and source['version'], key
         assert source['url'] == 'PyPI' or re.fullmatch(r'https://\S+', source['url']), key
         assert not re.search(r'(heads/|(?<!/pool)/(main|master)[./])', source['url']), (
-            f'{key}: a branch moves'
+            f'{key}: the address names a branch, whose content changes'
         )
 
 
 def test_other_files_pin_the_same_checksums():
     """
-    An easyconfig cannot read versions.py, and a script need not; they must not differ from it.
+    Easyconfigs and shell scripts do not read versions.py: they repeat its checksums.
     """
     ours = {source['sha256'] for source in SOURCES.values()}
     for easyconfig in PROJECT.glob('easyconfigs/*/*/*.eb'):
-        wanted = [SOURCES['osu']['sha256']] if easyconfig.parent.name == 'osu-native' else []
-        assert SHA256.findall(easyconfig.read_text()) == wanted, easyconfig.name
+        expected = [SOURCES['osu']['sha256']] if easyconfig.parent.name == 'osu-native' else []
+        assert SHA256.findall(easyconfig.read_text()) == expected, easyconfig.name
     assert set(SHA256.findall((PROJECT / 'tools/workstation/host_mpi.sh').read_text())) <= ours
 
 
-# What has a name
+# The catalogue
 
 
 def test_entry_of_every_image_is_complete():
@@ -124,21 +122,19 @@ def test_image_of_a_site_is_in_the_catalogue():
     assert {f'{make}.sif'} <= set(SITES['workstation']['images']['value'].values())
 
 
-# What is rendered
+# Rendered files
 
 
 def test_checked_in_text_is_current():
-    done = run(
+    result = run(
         [sys.executable, '-m', 'tools.generate', '--step', 'recipes', '--check'], cwd=PROJECT
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
+    assert (result.returncode, result.stdout, result.stderr) == (0, '', '')
     assert {path.name for path in RENDERED.iterdir()} == set(CHECKED_IN_RECIPES)
 
 
 def test_recipe_without_hpccm_is_the_stored_text_or_an_error(monkeypatch):
-    monkeypatch.setitem(
-        sys.modules, 'hpccm', None
-    )  # what import raises for a module that is not there
+    monkeypatch.setitem(sys.modules, 'hpccm', None)  # makes the import fail like a missing module
     for file in CHECKED_IN_RECIPES:
         name, kind = list_recipe_files()[file]
         assert load_recipe(name, kind, Path(file).suffix) == (RENDERED / file).read_text()
@@ -146,14 +142,14 @@ def test_recipe_without_hpccm_is_the_stored_text_or_an_error(monkeypatch):
         load_recipe('osu-workstation-mpich-5.0.2-libfabric-2.5.1', 'c')
 
 
-# What is in it
+# Content of rendered files
 
 
 def test_every_source_is_checked_before_it_is_used(texts):
     by_file = {source['file']: source for source in SOURCES.values()}
     for file, text in texts.items():
         assert 'object at 0x' not in text, file
-        # a source may be copied into several stages, and each checks it
+        # a source may be copied into several stages, and each stage must check the source
         for part in re.split(r'(?im)^(?=bootstrap: |from )', text)[1:]:
             copied = {
                 name for name in re.findall(r'sources/(\S+)\s', part) if not name.endswith('.sif')
@@ -170,12 +166,12 @@ def test_every_source_is_checked_before_it_is_used(texts):
                         r'*sha256sum -c',
                         part,
                     )
-                assert check, f'{file}: {name} is used unchecked'
+                assert check, f'{file}: {name} is used without a check'
                 if '{{ OSU_SHA256 }}' in check.group(0):
                     assert f"OSU_SHA256={source['sha256']}" in part, file
                 uses = [
-                    found.start()
-                    for found in re.finditer(
+                    use.start()
+                    for use in re.finditer(
                         rf'(?:zipfile -e|tar -x\S*|pip install|install -D)[^\n]* \S*{re.escape(name)}',
                         part,
                     )
@@ -185,8 +181,7 @@ def test_every_source_is_checked_before_it_is_used(texts):
 
 def test_stages_copy_what_exists_and_what_proot_can_copy(definitions):
     """
-    SingularityCE with PRoot copies no folders from a stage, only the archive that the stage
-    packs at its end.
+    SingularityCE with PRoot copies no folders from a stage, only its packed archive.
     """
     archives = {source['file'] for source in SOURCES.values()}
     for file, stages in definitions.items():
@@ -204,17 +199,17 @@ def test_stages_copy_what_exists_and_what_proot_can_copy(definitions):
                         and f'-cf {PACKED} ' in packing
                     ), (file, name)
                     members = packing.partition(f'{PACKED} ')[2].split()
-                    wanted = re.search(rf'-xf /opt/{source}\.tar (.*)', text).group(1).split()
+                    expected = re.search(rf'-xf /opt/{source}\.tar (.*)', text).group(1).split()
                     assert all(
                         any(path == member or path.startswith(f'{member}/') for member in members)
-                        for path in wanted
+                        for path in expected
                     ), (file, name)
                 else:
                     assert all(
                         (PROJECT / path).is_file() or path.rpartition('/')[2] in archives
                         for path in paths
                     ), (file, name)
-            # PRoot has no user of apt's own, and keeps no owners of what is unpacked
+            # with PRoot, apt cannot change to its own user, and tar cannot restore owners
             assert all(
                 'APT::Sandbox::User=root' in line
                 for line in re.findall(r'apt-get .*(?:install|download) .*', text)
@@ -227,8 +222,7 @@ def test_stages_copy_what_exists_and_what_proot_can_copy(definitions):
 
 def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
     """
-    Pages name /opt/osu/bin/osu_bw: that of the ports, and of the C programs, which are installed
-    by their kinds.
+    The documentation names /opt/osu/bin/osu_bw, for ports and for C benchmarks.
     """
     for file, stages in definitions.items():
         text = ''.join(stages.values())
@@ -243,8 +237,10 @@ def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text('#!/bin/sh\necho "$0"\n')
         program.chmod(0o755)
-    done = run(['bash', '-e', '-c', '\n'.join(OSU_LINK_COMMANDS).replace('/opt/osu', str(folder))])
-    assert done.returncode == 0, done
+    result = run(
+        ['bash', '-e', '-c', '\n'.join(OSU_LINK_COMMANDS).replace('/opt/osu', str(folder))]
+    )
+    assert result.returncode == 0, result
     assert {path.name for path in (folder / 'bin').iterdir()} == {'osu_bw', 'osu_xccl_bw'}
     assert run([folder / 'bin' / 'osu_bw']).returncode == 0
 
@@ -264,11 +260,11 @@ def test_images_test_themselves(definitions):
             assert re.search(r'(mpiexec|mpirun)\S* .*-n(p)? 2 .*osu_latency', text), file
 
 
-# What other programs say of it
+# Checks by other programs
 
 
 def list_shell_scripts(text):
-    """Return [script] of everything in a rendered file that a shell runs."""
+    """Return all shell scripts in the text of a rendered file."""
     if '\nBootStrap:' not in text:
         return [
             line[4:] for line in text.replace('\\\n', ' ').splitlines() if line.startswith('RUN ')
@@ -279,14 +275,13 @@ def list_shell_scripts(text):
 @pytest.mark.nightly
 def test_shellcheck_finds_nothing(texts, tmp_path):
     """
-    Each script once: the images have most of theirs in common. The name of a script is that of
-    one of its files.
+    Check each different script once; the name of a script contains one of its files.
     """
     scripts = {script: file for file, text in texts.items() for script in list_shell_scripts(text)}
     for number, (script, file) in enumerate(scripts.items()):
-        # as Apptainer and Docker's && do
+        # -e: Apptainer and Docker's && also stop at the first error
         (tmp_path / f'{file}-{number}.sh').write_text(f'#!/bin/sh -ex\n{script}\n')
-    done = subprocess.run(
+    result = subprocess.run(
         [
             Path(sys.executable).parent / 'shellcheck',
             '--severity=info',
@@ -296,13 +291,13 @@ def test_shellcheck_finds_nothing(texts, tmp_path):
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0 and scripts, done
+    assert result.returncode == 0 and scripts, result
 
 
 @pytest.mark.nightly
 def test_hadolint_finds_nothing(texts, tmp_path):
     """
-    In one Dockerfile of each recipe, choice of programs, and form that instructions depend on.
+    Check one Dockerfile per recipe, choice of programs, and option that changes steps.
     """
     forms = {}
     for file, (name, kind) in list_recipe_files().items():
@@ -311,7 +306,7 @@ def test_hadolint_finds_nothing(texts, tmp_path):
     assert {recipe for recipe, *_ in forms} == {path.name for path in RECIPES.glob('*.py')}
     for file in forms.values():
         (tmp_path / file).write_text(texts[file])
-    done = subprocess.run(
+    result = subprocess.run(
         [
             Path(sys.executable).parent / 'hadolint',
             '--config',
@@ -322,4 +317,4 @@ def test_hadolint_finds_nothing(texts, tmp_path):
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done
+    assert result.returncode == 0, result

@@ -1,10 +1,8 @@
 """
-The data of sites and approaches is complete, and every value says why and from where it is.
+Test the data of sites and approaches: complete entries with reasons and sources.
 
-Frontier, Setonix, Perlmutter and Alps: the data against what a node would tell, against published
-recipes.
-
-Nobody of this project has been there. The trees of tests/stand_in/make stand in for the systems.
+Also test that site files with wrong values are refused, and that sites are recognised by the
+variables of their systems.
 """
 
 import copy
@@ -56,7 +54,7 @@ CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
 def list_facts(site):
-    """Return [(key, fact)] of all facts of a site."""
+    """Return the list of (key, fact) with all facts of a site."""
     entry = resolve_site(site)
     facts = [
         (key, value) for key, value in entry.items() if isinstance(value, dict) and 'value' in value
@@ -68,8 +66,7 @@ def list_facts(site):
 
 def check_fact(fact, *optional):
     """
-    Assert that a fact (dict) says why and whence, and has no other keys than the optional ones
-    (str).
+    Assert that a fact has a reason and a source, and no other keys than the optional ones.
     """
     assert set(fact) - set(optional) == set(FACT), fact
     assert len(fact['why']) > 10 and len(fact['source']) > 5 and fact['evidence'] in EVIDENCE, fact
@@ -113,17 +110,19 @@ def test_each_gpu_is_bound_to_separate_cores(site):
     binding = resolve_site(site)['gpu_binding']['value']
     if (
         resolve_site(site)['gpu_binding']['evidence'] != 'untested' or binding
-    ):  # else it says that nobody knows
+    ):  # otherwise the fact says that the binding is not known
         assert bool(binding) == bool(resolve_site(site)['gpu']['value'])
     masks = [int(gpu['mask'], 16) for gpu in binding or []]
     assert [gpu['gcd'] for gpu in binding or []] == list(range(len(masks)))
-    assert len({bin(mask).count('1') for mask in masks}) <= 1, 'as many cores for each'
+    assert len({bin(mask).count('1') for mask in masks}) <= 1, (
+        'every GPU must have the same number of cores'
+    )
     for number, mask in enumerate(masks):
-        assert all(mask & other == 0 for other in masks[:number]), 'cores of its own'
+        assert all(mask & other == 0 for other in masks[:number]), 'two GPUs must not share cores'
         if site.startswith('lumi') or site == 'frontier':
-            # the first core of each group of eight is the system's
+            # the system keeps the first core of each group of eight
             assert mask >> (mask.bit_length() - 8) == 0xFE
-        else:  # whole groups, beside each other
+        else:  # contiguous groups of cores
             assert set(bin(mask).rstrip('0')) <= set('0b1') and '0' not in bin(mask)[2:].rstrip('0')
 
 
@@ -131,20 +130,20 @@ def test_each_gpu_is_bound_to_separate_cores(site):
 def test_site_names_images_default_and_pmi_of_its_approaches(site):
     without = (
         {'bind'} if site in ('lumi-26.03', 'setonix-26.03') else set()
-    )  # its GTL wants ROCm 7 in the image
+    )  # Cray's GTL of this stack needs ROCm 7 in the image
     entry = resolve_site(site)
     possible = {name for name in CONTAINERS if can_launch_approach(APPROACHES[name], entry)}
     if (
         entry['libraries'].get('libompi') and 'Open MPI' in entry['pmi']['value']
-    ):  # for images of that family
+    ):  # bind also works for images with Open MPI
         possible.add('bind')
     images = {
         name for name in entry['images']['value'] if '/' not in name
-    }  # others are of modules of their own
+    }  # names with a slash belong to other modules
     assert images and images <= possible
     if 'cuda' not in str(
         entry['images']['value']
-    ):  # there is no MPICH with CUDA, so approaches go without an image
+    ):  # no image has MPICH with CUDA, so that some approaches have no image
         assert images == possible - without
     assert entry['default_approach']['value'] in images
     for kind in entry['pmi']['value'].values():
@@ -162,7 +161,7 @@ def test_host_paths_are_absolute_and_filled_in(site):
 # ---- site files
 
 NONE = {'value': None, 'why': 'w', 'source': 's', 'date': '2026-11-23', 'evidence': 'untested'}
-#: A value of every kind that Python has names for, and some that hold others
+#: Values of all basic types, and some nested values
 VALUES = [
     None,
     True,
@@ -191,8 +190,9 @@ VALUES = [
 
 def is_accepted(**local):
     """
-    Return whether a local file (names: values) gives a site; if not, SettingsError says in a
-    line what is wrong.
+    Return whether a local file with these names gives a site.
+
+    Otherwise assert that the message of SettingsError is a single short line.
     """
     try:
         site, root = resolve_local_site(None, SimpleNamespace(**local), 'host', {})
@@ -208,7 +208,7 @@ def is_accepted(**local):
     return True
 
 
-#: As read_facts() records them
+#: Facts of an image and a host, as read_facts() records them
 RECORDED = {
     'image': {
         'file': 'x.sif',
@@ -244,12 +244,12 @@ def test_every_key_has_a_schema_that_every_site_follows():
     assert set(SHAPES) == set(KEYS + OPTIONAL) - set(PLAIN_KEYS) and set(TABLE_SHAPES) == set(
         TABLES
     )
-    for name in SITES:  # under another name it is looked at as a user's own
+    for name in SITES:  # under another name the site is checked like a user's site
         assert is_accepted(SITE='mine', SITES={'mine': dict(resolve_site(name))}), name
 
 
 @pytest.mark.parametrize(
-    'key', [*SHAPES, 'title', 'variables', 'based_on', *TABLES, *(f'{one}.x' for one in TABLES)]
+    'key', [*SHAPES, 'title', 'variables', 'based_on', *TABLES, *(f'{table}.x' for table in TABLES)]
 )
 def test_wrongly_typed_fact_works_or_is_refused_by_name(key):
     key, _, name = key.partition('.')
@@ -270,14 +270,14 @@ def test_wrongly_typed_fact_works_or_is_refused_by_name(key):
 
 @pytest.mark.parametrize('name', ['SITE', 'SITES', 'ROOT', 'OVERRIDES'])
 def test_wrongly_typed_name_in_local_file_is_refused(name):
-    wanted = {'SITE': str, 'ROOT': str, 'SITES': dict, 'OVERRIDES': dict}[name]
+    expected_types = {'SITE': str, 'ROOT': str, 'SITES': dict, 'OVERRIDES': dict}[name]
     for value in VALUES:
-        if not isinstance(value, wanted) and not (name == 'SITE' and value is None):
+        if not isinstance(value, expected_types) and not (name == 'SITE' and value is None):
             assert not is_accepted(**{'SITE': 'workstation', name: value}), value
 
 
 @pytest.mark.parametrize(
-    'entries, says',
+    'entries, pattern',
     [
         ({'mine': {'based_on': 'mine'}}, 'mine -> mine'),
         (
@@ -299,8 +299,8 @@ def test_wrongly_typed_name_in_local_file_is_refused(name):
         ),
     ],
 )
-def test_error_names_the_wrong_and_the_expected_value(entries, says):
-    with pytest.raises(SettingsError, match=says):
+def test_error_names_the_wrong_and_the_expected_value(entries, pattern):
+    with pytest.raises(SettingsError, match=pattern):
         resolve_local_site(
             None, SimpleNamespace(SITE='mine', SITES=entries), 'host', dict(os.environ)
         )

@@ -1,10 +1,12 @@
 """
-osu-container why names the right cause of what programs really printed, and none of what it does
-not know: then it shows the lines that look like an error, and who says them.
+Test that `osu-container why` names the right message for texts of real programs.
 
-messages.tsv has the texts on which it is tried, a line for each: the message that is to be named
-first (- for none), where the text is from (the thread that found its cause, the source code that
-prints it, or a run here), the text.
+For a text without a known message, the command must show the lines that look like an error, with
+the program that printed them.
+
+messages.tsv has one text per line, in three columns: the message that must be named first (- for
+none); the origin of the text (the thread that found its cause, the source code that prints the
+text, or a run of this project); the text.
 """
 
 import gzip
@@ -27,7 +29,7 @@ from osu_container.why import clues, messages, search
 from tests.helpers.machine import LMODS, PROJECT, STATE, compile_library, run, run_clean_shell
 
 NAMES = [entry['name'] for entry in messages.MESSAGES]
-#: What srun, mpirun, colours and other systems do to a line
+#: Forms that srun, mpirun, colours and other systems give to a line
 FORMS = (
     '{}',
     '0: {}',
@@ -54,10 +56,10 @@ def test_names_are_unique_and_every_pattern_matches_a_text():
     assert len(set(NAMES)) == len(NAMES)
     assert set(NAMES) == {name for name, _, _ in TEXTS} - {'-'}
     for entry, _, parts in search.PATTERNS:
-        own = [text for name, _, text in TEXTS if name == entry['name']]
-        assert [part.pattern for part, _ in parts if not any(map(part.search, own))] == [], entry[
-            'name'
-        ]
+        entry_texts = [text for name, _, text in TEXTS if name == entry['name']]
+        assert [
+            part.pattern for part, _ in parts if not any(map(part.search, entry_texts))
+        ] == [], entry['name']
 
 
 def test_files_named_by_an_entry_exist():
@@ -70,23 +72,22 @@ def test_files_named_by_an_entry_exist():
             assert (PROJECT / path).exists(), (entry['name'], path)
 
 
-# ---- hits, and silence
+# ---- texts with and without a known message
 
 
 def test_each_message_is_named_first_in_any_context():
     for name, source, text in TEXTS:
         for form in FORMS if name != '-' else ():
-            found = search.find_messages(
+            hits = search.find_messages(
                 '\n'.join(form.format(line) for line in text.splitlines()) + '\n'
             )
-            assert found and found[0]['name'] == name, (form, source, text)
-            assert not re.search(r'\{\w+\}', found[0]['cause'] + found[0]['remedy'])
+            assert hits and hits[0]['name'] == name, (form, source, text)
+            assert not re.search(r'\{\w+\}', hits[0]['cause'] + hits[0]['remedy'])
 
 
 def test_every_text_matches_only_its_message():
     """
-    The oracle: a good run, another program's text or that of another rule is none of a rule's
-    business.
+    No entry may match the text of a good run, of another program or of another entry.
     """
     wrong = [
         (list_names(text), name, source, text)
@@ -103,14 +104,14 @@ NVIDIAS_WORDS = re.compile(r'(?<!R)NCCL(?!_)|libnccl|CUDA|cuda|NVIDIA|nvidia|--n
 def test_advice_fits_the_vendor_of_the_message():
     for _, _, text in TEXTS:
         for each in search.find_messages(text):
-            said = json.dumps([each['cause'], each['remedy'], each['also']])
+            shown_text = json.dumps([each['cause'], each['remedy'], each['also']])
             amd, nvidia = bool(search.AMD.search(text)), bool(search.NVIDIA.search(text))
-            assert amd or not nvidia or not AMDS_WORDS.search(said), said
-            assert nvidia or not amd or not NVIDIAS_WORDS.search(said), said
+            assert amd or not nvidia or not AMDS_WORDS.search(shown_text), shown_text
+            assert nvidia or not amd or not NVIDIAS_WORDS.search(shown_text), shown_text
 
 
 @pytest.mark.parametrize(
-    'written',
+    'encode',
     [
         *(lambda text, name=name: text.encode(name) for name in ('utf-16', 'utf-8-sig', 'latin-1')),
         lambda text: gzip.compress(text.encode()),
@@ -118,25 +119,25 @@ def test_advice_fits_the_vendor_of_the_message():
     ],
     ids=range(5),
 )
-def test_messages_of_other_systems_are_recognized(written):
+def test_messages_of_other_systems_are_recognized(encode):
     text = (
         'fine\n' * 100_000
         + "./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
     )
-    found = search.search_file(io.BytesIO(written(text))).list_messages()
-    assert [(each['name'], each['number']) for each in found] == [('libfabric too old', 100_001)]
+    hits = search.search_file(io.BytesIO(encode(text))).list_messages()
+    assert [(each['name'], each['number']) for each in hits] == [('libfabric too old', 100_001)]
 
 
 def test_long_line_is_shortened_around_the_message():
     text = 'a' * 5000 + ' x: undefined symbol: f7 ' + 'b' * 5000
-    (found,) = search.find_messages(text)
-    assert len(found['line']) <= search.SHOWN_LINE and 'undefined symbol: f7' in found['line']
-    (found,) = search.find_messages(
+    (hit,) = search.find_messages(text)
+    assert len(hit['line']) <= search.SHOWN_LINE and 'undefined symbol: f7' in hit['line']
+    (hit,) = search.find_messages(
         'progress 1 %\rprogress 2 %\rx: undefined symbol: f7\rprogress 3 %\n'
     )
-    assert found['line'] == 'x: undefined symbol: f7'
-    (found,) = search.find_messages('x: undefined symbol: ' + 'f' * 5000)
-    assert len(found['cause']) < 500
+    assert hit['line'] == 'x: undefined symbol: f7'
+    (hit,) = search.find_messages('x: undefined symbol: ' + 'f' * 5000)
+    assert len(hit['cause']) < 500
 
 
 def test_no_pattern_takes_quadratic_time():
@@ -162,7 +163,7 @@ def test_causes_follow_the_order_of_lines():
     ]
 
 
-# ---- our own messages, read from the programs that print them
+# ---- messages of this project's scripts, read from the scripts
 
 
 @pytest.mark.parametrize('path', BASH_COMMANDS, ids=lambda path: path.name)
@@ -176,24 +177,26 @@ def test_every_wrapper_and_binding_message_is_recognized(path):
             message,
         )
         text = re.sub(r'\$\{[^}]*\}|\$\w+', 'X', text)
-        found = list_names(f'osu_bw: {text}')
-        assert len(found) == 1, message
+        hits = list_names(f'osu_bw: {text}')
+        assert len(hits) == 1, message
 
 
-# ---- the loader, really
+# ---- messages of the real loader
 
 
 @pytest.mark.parametrize(
-    'soname, linked, found, wanted, word',
+    'soname, linked_version, present_version, expected, word',
     [
         ('libfabric.so.1', 'FABRIC_1.7', 'FABRIC_1.6', 'libfabric too old', 'FABRIC_1.7'),
         ('libgrape.so.1', 'GRAPE_2', 'GRAPE_1', 'library of another version', 'GRAPE_2'),
         ('libgrape.so.1', 'GRAPE_1', None, 'library not in the image', 'libgrape.so.1'),
     ],
 )
-def test_loader_messages_are_recognized(tmp_path, soname, linked, found, wanted, word):
-    """A program that was linked with one version of a library meets another one, or none."""
-    for folder, version in (('linked', linked), ('found', found)):
+def test_loader_messages_are_recognized(
+    tmp_path, soname, linked_version, present_version, expected, word
+):
+    """Start a program whose library has another version than at link time, or is missing."""
+    for folder, version in (('linked', linked_version), ('found', present_version)):
         if version:
             compile_library(
                 tmp_path / folder / soname,
@@ -207,12 +210,14 @@ def test_loader_messages_are_recognized(tmp_path, soname, linked, found, wanted,
         ).returncode
         == 0
     )
-    done = run([tmp_path / 'main'], env={'LD_LIBRARY_PATH': str(tmp_path / 'found'), 'LC_ALL': 'C'})
-    (each,) = search.find_messages(done.stderr)
-    assert each['name'] == wanted and word in each['cause'], done.stderr
+    result = run(
+        [tmp_path / 'main'], env={'LD_LIBRARY_PATH': str(tmp_path / 'found'), 'LC_ALL': 'C'}
+    )
+    (each,) = search.find_messages(result.stderr)
+    assert each['name'] == expected and word in each['cause'], result.stderr
 
 
-# ---- Lmod, really: it breaks its messages into lines of 80 letters
+# ---- messages of the real Lmod, which wraps them to lines of 80 characters
 
 SETTINGS = SimpleNamespace(load_checks=SimpleNamespace(image_folders=(), site_image=None))
 
@@ -220,8 +225,9 @@ SETTINGS = SimpleNamespace(load_checks=SimpleNamespace(image_folders=(), site_im
 @pytest.fixture
 def lmod(tmp_path):
     """
-    Function (script, name of LMODS) that runs bash with modules of all kinds of trouble; what it
-    says.
+    Return a function that runs a script with faulty modules and returns its output.
+
+    Arguments of the function: the script, and a name of LMODS.
     """
     for name, text in {
         'ours.lua': '\n'.join(
@@ -242,17 +248,17 @@ def lmod(tmp_path):
     (tmp_path / 'inner' / 'within.lua').write_text("setenv('WITHIN', '1')\n")
 
     def call(script, version):
-        done = run_clean_shell(
+        result = run_clean_shell(
             script, version, MODULEPATH=str(tmp_path / 'modules'), HOME=str(tmp_path)
         )
-        return done.stdout + done.stderr
+        return result.stdout + result.stderr
 
     return call
 
 
 @pytest.mark.parametrize('version', LMODS)
 @pytest.mark.parametrize(
-    'script, wanted, word',
+    'script, expected_name, word',
     [
         ('module load nonesuch/1', 'unknown module', 'nonesuch/1'),
         ('module load ours', 'image gone', '/long/x.sif'),
@@ -265,11 +271,11 @@ def lmod(tmp_path):
         ),
     ],
 )
-def test_lmod_messages_are_recognized(lmod, version, script, wanted, word):
+def test_lmod_messages_are_recognized(lmod, version, script, expected_name, word):
     text = lmod(script, version)
-    found = search.find_messages(text)
-    assert [each['name'] for each in found] == [wanted], text
-    assert word in found[0]['cause'] + found[0]['remedy'], found
+    hits = search.find_messages(text)
+    assert [each['name'] for each in hits] == [expected_name], text
+    assert word in hits[0]['cause'] + hits[0]['remedy'], hits
 
 
 # ---- the command
@@ -283,29 +289,31 @@ def test_why_reads_files_and_pipes_and_prints_the_remedy(tmp_path):
     text = "fine\n./m: old/libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
     log = tmp_path / 'job.out'
     log.write_text(text)
-    done = command(log)
-    assert done.returncode == 0, done.stderr
+    result = command(log)
+    assert result.returncode == 0, result.stderr
     (each,) = search.find_messages(text)
     assert all(
-        each[key] in ' '.join(done.stdout.split())
+        each[key] in ' '.join(result.stdout.split())
         for key in ('name', 'line', 'cause', 'remedy', 'source')
     )
-    assert command('-', input=text).stdout == command(input=text).stdout == done.stdout
-    found = json.loads(command('--json', log).stdout)
-    assert found == [dict(each, file=str(log))]
+    assert command('-', input=text).stdout == command(input=text).stdout == result.stdout
+    hits = json.loads(command('--json', log).stdout)
+    assert hits == [dict(each, file=str(log))]
 
 
 @pytest.mark.parametrize('text', ['nothing that is known\n', ''])
 def test_exit_code_is_1_without_a_recognized_message(text):
-    done = command('--json', input=text)
-    assert (done.returncode, json.loads(done.stdout)) == (1, [])
+    result = command('--json', input=text)
+    assert (result.returncode, json.loads(result.stdout)) == (1, [])
 
 
 @pytest.fixture
 def logs(tmp_path):
     """
-    Names (list of str) of seven logs with one trouble, one with another, one with none known and
-    an empty one.
+    Write ten logs and return their names.
+
+    Seven logs have the same message, one has another message, one has no known message, one is
+    empty.
     """
     old = "./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
     texts = [old, 'fine\n' + 2 * old] + 5 * [old] + ['x: undefined symbol: f7\n', 'fine\n', '']
@@ -315,22 +323,22 @@ def logs(tmp_path):
 
 
 def test_repeated_message_is_named_once_with_all_its_files(logs, tmp_path):
-    done = command(*logs, cwd=tmp_path)
-    assert done.returncode == 0 and done.stderr == ''
-    assert re.findall('^(libfabric too old|undefined symbol)', done.stdout, re.M) == [
+    result = command(*logs, cwd=tmp_path)
+    assert result.returncode == 0 and result.stderr == ''
+    assert re.findall('^(libfabric too old|undefined symbol)', result.stdout, re.M) == [
         'libfabric too old',
         'undefined symbol',
     ]
     assert re.search(
         r'\nlibfabric too old.*slurm-0\.out\D+1\b.*slurm-1\.out\D+2\D+1\b.*slurm-2\.out',
-        done.stdout,
+        result.stdout,
     )
-    assert re.findall(r'(slurm-[89]\.out)\b.*?(docs/support\.md|$)', done.stdout, re.M) == [
+    assert re.findall(r'(slurm-[89]\.out)\b.*?(docs/support\.md|$)', result.stdout, re.M) == [
         ('slurm-8.out', 'docs/support.md'),
         ('slurm-9.out', ''),
     ]
-    found = json.loads(command('--json', *logs, cwd=tmp_path).stdout)
-    assert [each['file'] for each in found] == logs[:8]
+    hits = json.loads(command('--json', *logs, cwd=tmp_path).stdout)
+    assert [each['file'] for each in hits] == logs[:8]
 
 
 @pytest.mark.parametrize('name', ['none', 'folder', 'log.gz', 'log.zst'])
@@ -338,31 +346,31 @@ def test_unreadable_file_is_named_and_other_files_are_read(logs, tmp_path, name)
     (tmp_path / 'folder').mkdir()
     (tmp_path / 'log.gz').write_bytes(gzip.compress(b'x: undefined symbol: f7\n')[:-9])
     (tmp_path / 'log.zst').write_bytes(b'\x28\xb5\x2f\xfd1')
-    done = command(name, logs[7], cwd=tmp_path)
-    assert done.returncode == 1 and 'slurm-7.out' in done.stdout
+    result = command(name, logs[7], cwd=tmp_path)
+    assert result.returncode == 1 and 'slurm-7.out' in result.stdout
     assert (
-        done.stderr.startswith(f'osu-container why: error: {name}: ')
-        and done.stderr.count('\n') == 1
+        result.stderr.startswith(f'osu-container why: error: {name}: ')
+        and result.stderr.count('\n') == 1
     )
-    assert ('zstdcat' in done.stderr) == (name == 'log.zst'), 'the command of the remedy'
+    assert ('zstdcat' in result.stderr) == (name == 'log.zst'), 'the remedy must name the command'
 
 
 def test_alternative_cause_has_a_deciding_command():
     text = next(text for name, _, text in TEXTS if name == 'no provider')
-    (found,) = json.loads(command('--json', input=text).stdout)
-    assert found['also'] and all(
-        each['command'] in ' '.join(command(input=text).stdout.split()) for each in found['also']
+    (hit,) = json.loads(command('--json', input=text).stdout)
+    assert hit['also'] and all(
+        each['command'] in ' '.join(command(input=text).stdout.split()) for each in hit['also']
     )
 
 
 def test_unencodable_characters_are_no_error(tmp_path):
     (tmp_path / 'log').write_bytes('\u201e\u00e4\u201c x: undefined symbol: f7\n'.encode())
     for locale in ('C', 'POSIX', 'C.UTF-8'):
-        done = command(
+        result = command(
             tmp_path / 'log',
             env={'PATH': '/usr/bin:/bin', 'LC_ALL': locale, 'PYTHONIOENCODING': 'ascii:strict'},
         )
-        assert done.returncode == 0 and 'x: undefined symbol: f7' in done.stdout, done.stderr
+        assert result.returncode == 0 and 'x: undefined symbol: f7' in result.stdout, result.stderr
 
 
 # ---- long logs
@@ -375,15 +383,15 @@ def test_chunk_borders_do_not_change_the_result(monkeypatch, block, end):
         b"a\r\nx: undefined symbol: f7\n\nb \xc3\xa4\nsrun: error: n: task 0: Exited with exit code 1\n"
         b"y: undefined symbol: f8" + end
     )
-    wanted = search.search_file(io.BytesIO(text))
+    expected_search = search.search_file(io.BytesIO(text))
     monkeypatch.setattr(search, 'BLOCK', block)
-    found = search.search_file(io.BytesIO(text))
-    if block >= 41:  # the longest line; a longer one is searched in parts
+    log_search = search.search_file(io.BytesIO(text))
+    if block >= 41:  # the length of the longest line; longer lines are searched in parts
         assert (
-            found.list_messages() == wanted.list_messages()
-            and wanted.list_messages()[0]['times'] == 2
+            log_search.list_messages() == expected_search.list_messages()
+            and expected_search.list_messages()[0]['times'] == 2
         )
-    assert found.line_count == wanted.line_count == 6
+    assert log_search.line_count == expected_search.line_count == 6
 
 
 def test_beginning_and_end_of_a_very_long_log_are_read(tmp_path, monkeypatch):
@@ -391,13 +399,13 @@ def test_beginning_and_end_of_a_very_long_log_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr(search, 'TAIL', 2 * search.BLOCK)
     with open(tmp_path / 'log', 'w+b') as handle:
         handle.write(b'all well\n' * 2_000_000 + b'x: undefined symbol: f7\n')
-        handle.seek(3 << 30)  # a hole, as a file system full of them leaves
+        handle.seek(3 << 30)  # a hole of NUL bytes, as some file systems leave in logs
         handle.write(b'y: undefined symbol: f8\n')
         handle.seek(0)
-        done = search.search_file(handle)
-    (each,) = done.list_messages()
+        result = search.search_file(handle)
+    (each,) = result.list_messages()
     assert each['part'] and (each['number'], each['cause'].count('f8')) == (1, 1)
-    assert done.skipped_bytes >> 20 == 3072 - 6 and len(done.list_skipped_parts()) == 1
+    assert result.skipped_bytes >> 20 == 3072 - 6 and len(result.list_skipped_parts()) == 1
 
 
 def test_binary_is_refused_and_junk_hides_no_message():
@@ -405,20 +413,19 @@ def test_binary_is_refused_and_junk_hides_no_message():
         f'osu-container why: error: {sys.executable}: '
     )
     junk = pathlib.Path(sys.executable).read_bytes()[1:500_000]
-    found = search.search_file(
+    hits = search.search_file(
         io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)
     ).list_messages()
-    assert [each['name'] for each in found] == ['undefined symbol']
+    assert [each['name'] for each in hits] == ['undefined symbol']
 
 
-# ---- Slurm, really
+# ---- messages of the real Slurm
 
 
 @pytest.fixture(scope='module')
 def slurm_shell(slurm):
     """
-    Function (script) that runs bash with the private Slurm and returns its output and errors as
-    one text.
+    Return a function that runs a script with the private Slurm and returns its output.
     """
     environment = {
         'PATH': f"{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
@@ -435,7 +442,7 @@ def slurm_shell(slurm):
 
 @pytest.mark.system
 @pytest.mark.parametrize(
-    'script, wanted',
+    'script, expected_name',
     [
         ('srun --mpi=nonesuch true', 'unknown MPI type'),
         ('srun -N1 -n1 --mem=900000G true', 'memory that a node does not have'),
@@ -450,9 +457,9 @@ def slurm_shell(slurm):
         ('SLURM_CONF=/nonesuch timeout 3 srun true', 'no controller'),
     ],
 )
-def test_slurm_messages_are_recognized(slurm_shell, script, wanted):
+def test_slurm_messages_are_recognized(slurm_shell, script, expected_name):
     text = slurm_shell(script)
-    assert list_names(text) == [wanted], text
+    assert list_names(text) == [expected_name], text
 
 
 UNKNOWN = 'libfabric:77:1700000000::core:core:quux():18<warn> failed: wibbled\n'
@@ -461,24 +468,25 @@ CONSEQUENCE = 'srun: error: node1: task 0: Exited with exit code 1\n'
 
 def list_shown_lines(text):
     """
-    Return what is shown of text (str) as if no message were known: [(number, line, program,
-    more)].
+    Return the lines of a text that look like an error, as Clues.list_lines() does.
     """
-    found = clues.Clues()
-    found.add(text, '\n'.join(search.split_words(text)), 0)
-    return found.list_lines()
+    collection = clues.Clues()
+    collection.add(text, '\n'.join(search.split_words(text)), 0)
+    return collection.list_lines()
 
 
 def test_shown_lines_include_the_line_of_the_cause():
-    known = [
+    known_texts = [
         (text, search.find_messages(text + '\n')[0]['number'])
         for name, _, text in TEXTS
         if name != '-'
     ]
-    missed = [
-        text for text, number in known if number not in [line[0] for line in list_shown_lines(text)]
+    missed_texts = [
+        text
+        for text, number in known_texts
+        if number not in [line[0] for line in list_shown_lines(text)]
     ]
-    assert len(missed) < 0.2 * len(known), missed
+    assert len(missed_texts) < 0.2 * len(known_texts), missed_texts
 
 
 @pytest.mark.parametrize('program', [name for name, *_ in clues.MESSAGE_PROGRAMS])
@@ -500,7 +508,7 @@ def test_word_in_a_path_does_not_identify_a_program(line):
 
 
 def test_error_details_and_crash_location_are_shown():
-    said = '\n'.join(
+    shown_text = '\n'.join(
         ' '.join(each[2])
         for name, _, text in TEXTS
         if name == '-'
@@ -511,20 +519,22 @@ def test_error_details_and_crash_location_are_shown():
         'Error: Invalid argument (22)',
         'libuct.so.0, uct_md_query',
     ):
-        assert word in said
+        assert word in shown_text
 
 
 def test_unknown_error_is_shown_once_with_program_and_advice():
     log = (
         'Hello\n' * 3 + ''.join(f'{rank}: {UNKNOWN}' for rank in range(64)) + '[node2] Fatal quux\n'
     )
-    done = command(input=log)
+    result = command(input=log)
     assert (
-        done.returncode == 1
-        and 'docs/support.md' in done.stdout
-        and 'export FI_LOG_LEVEL=warn' in done.stdout
+        result.returncode == 1
+        and 'docs/support.md' in result.stdout
+        and 'export FI_LOG_LEVEL=warn' in result.stdout
     )
-    assert done.stdout.count('quux():18') == 1 and re.search(r'\b4\n(.*\n)+.*\b68\n', done.stdout)
+    assert result.stdout.count('quux():18') == 1 and re.search(
+        r'\b4\n(.*\n)+.*\b68\n', result.stdout
+    )
     first, second = json.loads(command('--json', input=log).stdout)
     assert (first['name'], first['number'], first['program'], second['number']) == (
         None,
@@ -535,35 +545,37 @@ def test_unknown_error_is_shown_once_with_program_and_advice():
 
 
 def test_unknown_errors_are_shown_unless_a_cause_is_known():
-    done = command(input=UNKNOWN + CONSEQUENCE)
-    assert done.returncode == 0 and re.search(r'^program failed\b.*\b2\n', done.stdout, re.M)
-    assert 'failed: wibbled' in done.stdout
-    assert done.stdout.count('Exited with exit code') == 1, 'what is named is no clue'
+    result = command(input=UNKNOWN + CONSEQUENCE)
+    assert result.returncode == 0 and re.search(r'^program failed\b.*\b2\n', result.stdout, re.M)
+    assert 'failed: wibbled' in result.stdout
+    assert result.stdout.count('Exited with exit code') == 1, (
+        'a line with a known message must not be a clue'
+    )
     cause = next(text for name, _, text in TEXTS if name == 'PSM3 opens no card')
-    known = search.Search()
-    known.add(UNKNOWN + cause + '\n')
-    assert known.list_clues() == []
+    log_search = search.Search()
+    log_search.add(UNKNOWN + cause + '\n')
+    assert log_search.list_clues() == []
 
 
 def test_control_characters_of_logs_are_shown_not_obeyed(tmp_path):
     for name in ('a\x1b]0;title\x07', 'b'):
         (tmp_path / name).write_text('error: \x1b[2J\x07quux\u202e\n')
-    done = command(*tmp_path.iterdir())
-    assert done.stdout.count('quux') == 2 and not any(
-        order in done.stdout for order in '\x1b\x07\u202e'
+    result = command(*tmp_path.iterdir())
+    assert result.stdout.count('quux') == 2 and not any(
+        order in result.stdout for order in '\x1b\x07\u202e'
     )
 
 
 def test_line_numbers_span_chunks_and_few_lines_are_kept(monkeypatch):
-    found = search.Search()
+    log_search = search.Search()
     for part in range(50):
-        found.add(
+        log_search.add(
             'all well\n' * 10
             + UNKNOWN.replace('quux', 'quux' + 'abcdefghij'[part % 10] * (part + 1))
         )
-    lines = found.list_clues()
-    assert [one['number'] for one in lines] == [11, 22, 33, 44, 55, 66]
-    assert len(found.clues.seen) <= sum(clues.KEPT_PER_WEIGHT.values())
+    lines = log_search.list_clues()
+    assert [clue['number'] for clue in lines] == [11, 22, 33, 44, 55, 66]
+    assert len(log_search.clues.seen) <= sum(clues.KEPT_PER_WEIGHT.values())
 
 
 @pytest.mark.parametrize(
@@ -585,9 +597,9 @@ def test_line_that_counts_or_names_errors_is_no_error(text):
 
 
 _ESCAPED = {'n': '\n', 't': '\t', '\\': '\\'}
-#: (name of a message or -, where the text is from, text)
+#: (name of a message or -, origin of the text, text)
 TEXTS = [
-    (name, source, re.sub(r'\\(.)', lambda found: _ESCAPED[found[1]], text))
+    (name, source, re.sub(r'\\(.)', lambda match: _ESCAPED[match[1]], text))
     for name, source, text in (
         line.split('\t') for line in (PROJECT / 'tests/why/messages.tsv').read_text().splitlines()
     )

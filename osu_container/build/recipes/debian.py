@@ -1,8 +1,8 @@
-"""Building blocks of the images with only Debian's parts (container-recipes/debian.py).
+"""Building blocks for images of Debian's parts only (container-recipes/debian.py).
 
-slingshot.py compiles the parts; this module adds the GPU libraries and compilers. ROCm is installed
-as Debian packages. CUDA is laid out in /usr/local/cuda as by NVIDIA, so that the build steps find
-it at the same place as in the images for Alps.
+slingshot.py compiles libfabric, MPI and the benchmarks. This module adds the GPU libraries and
+compilers. ROCm is installed from Debian packages. CUDA is arranged in /usr/local/cuda in NVIDIA's
+layout, so that the build steps find CUDA in the same place as in the images for Alps.
 """
 
 from typing import Any, List
@@ -16,14 +16,14 @@ from osu_container.build.recipes.versions import GPU_OF_DEBIAN
 
 ROCM_PREFIX = '/usr'
 LIBRARIES = '/usr/lib/x86_64-linux-gnu'
-#: Names by which libfabric opens the GPU libraries (dlopen, src/hmem_rocr.c and hmem_cuda.c of 2.1.0),
-#: and their targets. Debian has these names only in packages for developers.
+#: File names with which libfabric opens the GPU libraries (dlopen in src/hmem_rocr.c and
+#: hmem_cuda.c of 2.1.0), and their link targets. Debian has these names only in its -dev packages.
 DLOPEN_NAMES = {
     'rocm': ('libhsa-runtime64.so', 'libhsa-runtime64.so.1'),
     'cuda': ('libcudart.so', 'libcudart.so.12'),
 }
-#: Packages to compile programs, and to run them. Without recommended packages, HIP's runtime installs
-#: LLVM's library, which comgr is linked with, but no compiler.
+#: Packages to compile programs, and packages to run them. Without recommended packages, HIP's
+#: runtime installs the LLVM library (comgr is linked with LLVM) but no compiler.
 ROCM_BUILD = ['hipcc', 'libamdhip64-dev', 'librccl-dev']
 RUNTIME_PACKAGES = {
     'rocm': ['libamdhip64-5', 'libhsa-runtime64-1', 'librccl1', 'librocm-smi64-1'],
@@ -37,13 +37,13 @@ GPU_LICENCES = {
     'rocm': {'MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'},
     'cuda': {'LicenseRef-NVIDIA-CUDA', 'BSD-3-Clause'},
 }
-#: nvcc 12.4 works with GCC 13 and older; GCC 14 is the default of Debian 13
+#: Compilers for nvcc 12.4, which supports GCC 13 and older. Debian 13 has GCC 14 as default.
 CUDA_COMPILERS = ['gcc-13', 'g++-13']
 CUDA_DRIVER = ('libcuda.so.1', 'libnvidia-ml.so.1')
 
 
 def start_build_stage(stage: str, release: str, *tools: str) -> List[Any]:
-    """Return the base image, build arguments and packages of a stage that compiles.
+    """Return the base image, build arguments and packages for a stage with compilers.
 
     tools: additional Debian packages.
     """
@@ -54,7 +54,7 @@ def start_build_stage(stage: str, release: str, *tools: str) -> List[Any]:
 
 
 def enable_non_free(release: str) -> shell:
-    """Return the step that adds Debian's contrib and non-free to apt, for NVIDIA's libraries."""
+    """Return the step that enables Debian's contrib and non-free, for NVIDIA's libraries."""
     return shell(
         chdir=False,
         commands=[
@@ -64,13 +64,13 @@ def enable_non_free(release: str) -> shell:
 
 
 def install_cuda_toolkit() -> shell:
-    """Return the step that lays out nvcc, headers and stubs of Debian in /usr/local/cuda.
+    """Return the step that arranges Debian's nvcc, headers and stubs in /usr/local/cuda.
 
-    nvidia-cuda-dev unpacks to 2.5 GB, of which a build needs the headers and two stubs. The package
-    is not installed, because its dependencies are even larger.
+    The package nvidia-cuda-dev unpacks to 2.5 GB, but a build needs only the headers and two stubs.
+    The package is not installed, because its dependencies are even larger.
     """
     release = GPU_OF_DEBIAN['cuda']['packages']['libcudart12']
-    # printf writes a dollar for \044, which the shell would otherwise expand.
+    # printf writes \044 as a dollar sign; the shell would expand a plain dollar sign.
     profile = '\\n'.join(
         [
             'TOP = $(_HERE_)/..',
@@ -109,10 +109,10 @@ def install_cuda_toolkit() -> shell:
             f'mv {toolkit}/bin/cicc {CUDA_PREFIX}/nvvm/bin/',
             f'mv {toolkit}/libdevice {CUDA_PREFIX}/nvvm/libdevice',
             f"printf '{profile}' >{CUDA_PREFIX}/bin/nvcc.profile",
-            # nvcc uses the compilers in its own folder.
+            # nvcc uses the compilers that are in its own folder.
             *(f'ln -s /usr/bin/{name}-13 {CUDA_PREFIX}/bin/{name}' for name in ('gcc', 'g++')),
-            # glibc 2.41 and newer declares these functions noexcept; CUDA 12.4 does not, which is an
-            # error.
+            # glibc 2.41 and newer declares these functions noexcept. CUDA 12.4 declares them
+            # without noexcept, which the compiler rejects.
             f"sed -i -E 's/\\<((cos|sin)pif?)\\((double|float) x\\);/\\1(\\3 x) noexcept (true);/' "
             f'{CUDA_PREFIX}/include/crt/math_functions.h',
             'cd /',
@@ -127,10 +127,10 @@ MPICH_LIBFABRIC_PREFIX = f'{BUILD}/libfabric-of-mpich'
 def build_mpich_libfabric() -> List[str]:
     """Return the commands that build the libfabric in MPICH's archive, to link MPICH with it.
 
-    The archive of MPICH 4.0.2 has libfabric 1.13. So libmpi.so.12 needs no newer symbols and loads
-    with the libfabric of every host (approach hybrid) and with the image's newer libfabric. The old
-    libfabric is not part of the image. -fpermissive, because GCC 14 reports errors where older
-    releases warned.
+    The archive of MPICH 4.0.2 contains libfabric 1.13. A libmpi.so.12 that is linked with this old
+    version loads with the libfabric of every host (approach hybrid) and with the image's newer
+    libfabric. The old libfabric itself is not part of the image. The option -fpermissive is needed
+    because GCC 14 rejects code that older releases only warned about.
     """
     prefix = MPICH_LIBFABRIC_PREFIX
     return [
@@ -144,18 +144,19 @@ def build_mpich_libfabric() -> List[str]:
 
 
 def reduce_yaksa_kernels() -> List[str]:
-    """Return the commands that generate Yaksa's kernels again, for datatypes nested twice.
+    """Return the commands that regenerate Yaksa's kernels, for at most two nested datatypes.
 
-    Yaksa, which packs data for MPICH, has kernels for three nested datatypes of each basic type:
-    110 MB of sources, of which one file takes GCC 27 s. For two levels they are 17 MB and 2 s.
-    Deeper datatypes are packed level by level, and contiguous data, as the benchmarks send, are not
-    packed. One level does not compile.
+    Yaksa packs noncontiguous data for MPICH. By default it has kernels for three levels of nested
+    datatypes: 110 MB of sources, and GCC needs up to 27 s for a single file. With two levels, the
+    sources are 17 MB and a file takes at most 2 s. Yaksa packs deeper datatypes level by level. The
+    benchmarks send contiguous data, which need no packing. With only one level, Yaksa does not
+    compile.
     """
     return ['cd modules/yaksa', './autogen.sh --pup-max-nesting=2', 'cd ../..']
 
 
 def install_gpu_runtime(gpu: str) -> shell:
-    """Return the step that installs the GPU libraries, with links for libfabric."""
+    """Return the step that installs the GPU libraries, with the links that libfabric opens."""
     name, target = DLOPEN_NAMES[gpu]
     return shell(
         chdir=False,
@@ -169,16 +170,13 @@ def install_gpu_runtime(gpu: str) -> shell:
 
 
 def check_gpu_libraries(gpu: str) -> List[str]:
-    """Return the commands that stop the build if a GPU library is wrong.
-
-    A library is wrong if it has another version or does not load.
-    """
+    """Return the commands that stop the build if a GPU library is wrong or fails to load."""
     return [
         *(
             f"dpkg-query -W -f '${{Version}}' {name} | grep '^{release}'"
             for name, release in GPU_OF_DEBIAN[gpu]['packages'].items()
         ),
-        # LD_BIND_NOW resolves every symbol, not only those used at once.
+        # LD_BIND_NOW makes the loader resolve every symbol of the library.
         f'for name in {" ".join(GPU_LIBRARIES[gpu])} {DLOPEN_NAMES[gpu][0]} libfabric.so.1; do',
         '    LD_BIND_NOW=1 python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$name"',
         'done',

@@ -1,17 +1,20 @@
-"""Catalogue of the named images. Plain data; the recipes build the images.
+"""Catalogue of the named images, which the recipes in container-recipes/ build.
 
-IMAGES: name of the SIF without suffix -> dict with
+IMAGES: name of the SIF file without suffix -> dict with the keys
     family        'lumi', 'workstation', 'debian', 'alps', 'abi' or 'mpi4py'
-    recipe        file of container-recipes/
-    purpose       one line: approach and host that the image is for
-    published     (libcxi 'yes' or 'no', libfabric, MPICH) of its row in compatibility.csv, or None
-    fails         why its MPI does not load with its libfabric, '' if it loads (derived from versions.py)
+    recipe        name of the recipe file in container-recipes/
+    purpose       one line: the approaches and the host for which the image is made
+    published     (libcxi 'yes' or 'no', libfabric, MPICH): the row of compatibility.csv with the versions
+                  of the image, or None
+    fails         reason why the image's MPI does not load with the image's libfabric, '' if MPI loads
+                  (derived from versions.py)
     base          base of the build: {'debian': release}, {'image': name of another image} or
                   {'registry': reference}
-    unbuilt       why the tests do not build it, '' if they do
+    unbuilt       reason why the tests do not build the image, '' if they do
     compiles_mpi  whether the build compiles MPI, which takes from twenty minutes to hours
-    variants      by benchmark programs, 'c' (C programs), 'mpi4py' (mpi4py's ports) or 'python': dict with
-        arguments     of the recipe
+    variants      benchmark programs -> dict; the benchmark programs are 'c' (the C benchmarks), 'mpi4py'
+                  (their mpi4py ports) or 'python' (OSU's Python benchmarks). Keys of the dict:
+        arguments     arguments for the recipe
         sources       keys of SOURCES in versions.py
         files         other files of this repository that the build copies into the image
 """
@@ -39,35 +42,37 @@ from osu_container.build.recipes.versions import (
 
 OSU_PORT = 'scripts/osu-port'
 
-#: Name and entry of an image
+#: Name of an image, and its entry in IMAGES
 Entry = Tuple[str, Dict[str, Any]]
 
 # ---- LUMI (MPICH, ROCm) and Alps (Open MPI, CUDA): this project has never built these images
 
-#: The entrypoint, which injects the host's libfabric, and the variables that it sets
+#: Folder of the entrypoint in an image. The entrypoint injects the host's libfabric and sets the
+#: variables in the file defaults.
 ENTRYPOINT_FOLDER = '/opt/entrypoint'
 ENTRYPOINT_FILES = [
     'container-recipes/entrypoint/osu-entrypoint',
     'container-recipes/entrypoint/defaults',
 ]
 
-#: Release of the Slingshot Host Software (SHS) of LUMI and Alps: libcxi must match the driver
+#: Releases of the Slingshot Host Software (SHS) on LUMI and Alps; libcxi must match the driver
 LUMI_SHS, ALPS_SHS = '12.0.2', '13.1.0'
-#: Sources of the network stage besides libfabric and libcxi
+#: Keys of the sources of the network stage, in addition to libfabric and libcxi
 NETWORK_SOURCES = ['hwloc', 'xpmem']
 
 
 def list_libcxi_sources(shs: str) -> List[str]:
-    """Return the source keys of a release of SHS: headers of card and driver, then libcxi."""
+    """Return the source keys of an SHS release: headers of card and driver, then libcxi."""
     return [f'{name}-{shs}' for name in ('shs-cassini-headers', 'shs-cxi-driver', 'shs-libcxi')]
 
 
 def get_libcxi_version(shs: str) -> str:
-    """Return the version of libcxi in a release of SHS, as image labels name it."""
+    """Return the version of libcxi in an SHS release, as in the labels of images."""
     return SOURCES[list_libcxi_sources(shs)[-1]]['version']
 
 
-#: Rows of compatibility.csv (libcxi, libfabric, MPICH), and the host's ROCm of LUMI/24.03
+#: The host's ROCm version of LUMI/24.03, and the rows of compatibility.csv (libcxi, libfabric,
+#: MPICH)
 PUBLISHED_ROCM = '6.0.3'
 PUBLISHED = [
     ('no', '1.15.2', '3.1.4'),
@@ -84,8 +89,8 @@ PUBLISHED = [
     ('yes', '2.0.0', '4.2.3'),
 ]
 
-#: ROCm -> current software stack of LUMI. The host's libfabric of all stacks is the newest that MPICH
-#: of a hybrid image may be built against.
+#: ROCm version -> software stack of LUMI with this version. All stacks have the same host
+#: libfabric, and MPICH of an image for approach hybrid must not be built with a newer libfabric.
 STACKS = {'6.3.4': 'LUMI/25.03', '6.4.4': 'LUMI/25.09'}
 HOST_LIBFABRIC = '1.22.0'
 NEWEST_LIBFABRIC = '2.6.0'
@@ -93,15 +98,15 @@ CHOSEN_MPICH = '4.2.3'
 
 
 def name_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str) -> str:
-    """Return the name of an image, as the site data of LUMI list it."""
+    """Return the name of an image for LUMI, as the site description of LUMI uses it."""
     return f"osu-lumi-rocm-{rocm}-mpich-{mpich}-libfabric-{libfabric}{'-libcxi' if libcxi == 'yes' else ''}"
 
 
 def select_rccl_plugin(rocm: str, libfabric: str) -> Optional[str]:
-    """Return the source key of RCCL's plugin: the published release for the published ROCm.
+    """Return the source key of the RCCL plugin for an image, or None if it has no plugin.
 
-    None if the published image had no plugin: aws-ofi-rccl 17d41cb does not compile with libfabric
-    2.
+    Images with the published ROCm version have the published plugin, aws-ofi-rccl 17d41cb. This
+    plugin does not compile with libfabric 2, so that the published image with libfabric 2 has none.
     """
     if rocm != PUBLISHED_ROCM:
         return 'aws-ofi-nccl'
@@ -109,7 +114,7 @@ def select_rccl_plugin(rocm: str, libfabric: str) -> Optional[str]:
 
 
 def list_lumi_sources(rocm: str, mpich: str, libfabric: str, libcxi: str) -> List[str]:
-    """Return the keys of the sources whose content is in an image."""
+    """Return the keys of the sources whose content is in an image for LUMI."""
     plugin = select_rccl_plugin(rocm, libfabric)
     return [
         *NETWORK_SOURCES,
@@ -148,7 +153,7 @@ def _describe_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str, pur
 
 
 def _describe_published_images() -> Iterator[Entry]:
-    """Yield the images of the twelve published combinations."""
+    """Yield the images with the twelve published combinations of versions."""
     for libcxi, libfabric, mpich in PUBLISHED:
         approaches = (
             'opensource'
@@ -182,7 +187,7 @@ def _describe_current_images() -> Iterator[Entry]:
 
 
 def list_part_sources(parts: Dict[str, List[str]]) -> List[str]:
-    """Return the source keys of parts ({path in the image: source keys})."""
+    """Return all source keys of `parts`, a dict {path in the image: source keys}."""
     return [key for keys in parts.values() for key in keys]
 
 
@@ -227,7 +232,7 @@ def _describe_alps_image() -> Entry:
 def _describe_variants(
     name: str, arguments: Dict[str, str], sources: List[str], python: str
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the variants with the C programs and with mpi4py's ports for a Python version."""
+    """Return the variants 'c' (C benchmarks) and 'mpi4py' (ports, for a Python version)."""
     return {
         'c': {
             'arguments': {'name': name, **arguments, 'osu': 'c'},
@@ -243,7 +248,7 @@ def _describe_variants(
 
 
 def explain_missing_symbols(mpich: str, libfabric: str) -> str:
-    """Return why the MPICH of a wheel does not load with a libfabric, '' if it loads."""
+    """Return why the MPICH of a wheel does not load with a libfabric, or '' if MPICH loads."""
     if not is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric]):
         return ''
     return (
@@ -273,7 +278,7 @@ def _describe_workstation_image(mpich: str, libfabric: str, release: str, origin
 
 
 def _describe_workstation_images() -> Iterator[Entry]:
-    """Yield MPICH wheels with their libfabric, and the default wheel with Debian's."""
+    """Yield images of MPICH wheels with the wheel's libfabric, and with Debian's libfabric."""
     for mpich in ('3.4.3', DEFAULT_MPICH, '4.3.2', '5.0.2'):
         yield _describe_workstation_image(
             mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel'
@@ -284,13 +289,13 @@ def _describe_workstation_images() -> Iterator[Entry]:
         )
 
 
-# ---- images with ROCm or CUDA whose parts are all from Debian and PyPI. The tests can build them, because
-# the build needs no server of AMD or NVIDIA, no GitHub and no registry. It tests the compile steps of
-# the images for LUMI and Alps (slingshot.py).
+# ---- images with ROCm or CUDA whose parts all come from Debian and PyPI. The tests can build these
+# images, because the builds need no server of AMD or NVIDIA, no GitHub and no registry. Their
+# builds also test the compile steps that the images for LUMI and Alps use (slingshot.py).
 
 DEBIAN_LIBFABRIC = '2.1.0'
 
-#: By MPI and release: path in the image -> keys of SOURCES
+#: (MPI, release) -> {path in the image: keys of SOURCES}
 MPI_PARTS = {
     ('mpich', '4.0.2'): {'/opt/mpich': ['mpich-source-4.0.2']},
     ('openmpi', '5.0.7'): {'/opt/openmpi': ['openmpi-source-5.0.7']},
@@ -301,7 +306,7 @@ VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
 
 
 def name_debian_image(gpu: str, mpi: str, version: str) -> str:
-    """Return the name of an image for a key of GPU_OF_DEBIAN and a key of MPI_PARTS."""
+    """Return the name of a Debian image; gpu: key of GPU_OF_DEBIAN, mpi: of MPI_PARTS."""
     return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
 
 
@@ -328,7 +333,7 @@ PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
 
 
 def _describe_abi_image(mpi: str, sources: List[str], libfabric: str, purpose: str) -> Entry:
-    """Return an image with another MPI, whose version is that of the first source."""
+    """Describe an image with an MPI other than MPICH; the first source has the MPI's version."""
     version = SOURCES[sources[0]]['version']
     name = f"osu-abi-{mpi}-{version}-libfabric-{libfabric}"
     return name, {
@@ -342,15 +347,15 @@ def _describe_abi_image(mpi: str, sources: List[str], libfabric: str, purpose: s
     }
 
 
-#: Files of this repository in the images: the launcher of the benchmarks, the commands python and
-#: pip, and the file by which Python finds mpi4py
+#: Files of this repository in images with mpi4py: the launcher of the benchmarks, the commands
+#: python and pip, and the .pth file through which Python finds mpi4py
 MPI4PY_FILES = [
     OSU_PORT,
     *(f'container-recipes/mpi4py/{name}' for name in ('osu-python', 'python', 'osu-mpi4py.pth')),
 ]
 UBUNTU_PYTHON = {'noble': '3.12'}
 
-#: AMD's packages of the libraries that CuPy is linked with
+#: AMD's packages with the libraries that CuPy is linked with
 _LINKED = [
     'hipblas',
     'hipfft',
@@ -365,11 +370,11 @@ _LINKED = [
 
 
 def list_cupy_sources(python: str) -> List[str]:
-    """Return the keys of the sources that build CuPy for HIP, for a Python version."""
+    """Return the keys of the sources for building CuPy for HIP with a Python version."""
     return ['cupy', f'cython-{python}', f'fastrlock-{python}', 'setuptools', 'wheel']
 
 
-#: AMD's packages that CuPy is built and linked with
+#: AMD's packages that are needed to build and link CuPy
 CUPY_PACKAGES = [
     *_LINKED,
     *(f'{name}-dev' for name in _LINKED),
@@ -385,8 +390,8 @@ CUPY_PACKAGES = [
 ]
 
 
-#: Command that starts two ranks, by prefix of MPI. By default Open MPI refuses to run as root, and
-#: starts at most one rank per core.
+#: Name of the MPI's prefix -> command that starts two ranks. By default Open MPI refuses to run as
+#: root and starts at most one rank per core, so its command has options for both.
 LAUNCH_COMMANDS = {
     'mpich': '/opt/mpich/bin/mpiexec -n 2',
     'intel-mpi': 'I_MPI_ROOT=/opt/intel-mpi I_MPI_HYDRA_BOOTSTRAP=fork /opt/intel-mpi/bin/mpiexec.hydra -n 2',
@@ -396,7 +401,7 @@ LAUNCH_COMMANDS = {
 
 
 def _describe_lumi_base(rocm: str, libcxi: str) -> Entry:
-    """Return (name, facts) of an image for LUMI as a base of mpi4py."""
+    """Return the name of an image for LUMI, and its entry in MPI4PY_BASES."""
     ubuntu, parts = ROCM[rocm]['ubuntu'], (rocm, CHOSEN_MPICH, HOST_LIBFABRIC, libcxi)
     return name_lumi_image(*parts), {
         'mpi': f'MPICH {CHOSEN_MPICH}',
@@ -412,7 +417,8 @@ def _describe_lumi_base(rocm: str, libcxi: str) -> Entry:
     }
 
 
-#: Base image -> its contents; python: of its Debian or Ubuntu; built: whether the tests build it
+#: Name of a base image -> its contents; python: Python version of its Debian or Ubuntu; built:
+#: whether the tests build the image
 MPI4PY_BASES: Dict[str, Dict[str, Any]] = {
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0': {
         'mpi': 'MPICH 4.2.3',
@@ -437,7 +443,7 @@ MPI4PY_BASES: Dict[str, Dict[str, Any]] = {
 
 
 def name_mpi4py_image(base: str, cupy: str = 'none') -> str:
-    """Return the name of the image with mpi4py on top of another image."""
+    """Return the name of the image that adds mpi4py, and possibly CuPy, to a base image."""
     version = SOURCES['mpi4py-source']['version']
     return f"{base.replace('osu-', 'osu-mpi4py-' + version + '-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
 
@@ -493,8 +499,8 @@ IMAGES: Dict[str, Dict[str, Any]] = {
             "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry",
         ),
         _describe_debian_image('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA"),
-        # MPICH itself is in the family workstation: osu-workstation-mpich-4.3.2-libfabric-1.22.0 is
-        # the newest 4.
+        # MPICH itself is in the family workstation; the newest MPICH 4 is in the image
+        # osu-workstation-mpich-4.3.2-libfabric-1.22.0.
         _describe_abi_image(
             'intel-mpi',
             ['impi-rt', 'impi-devel'],
@@ -517,18 +523,18 @@ IMAGES: Dict[str, Dict[str, Any]] = {
 }
 
 FAMILIES = {
-    'lumi': "LUMI: MI250X and Slingshot 11, MPICH from source",
-    'workstation': "any Linux machine: MPICH from its PyPI wheel, libfabric of the wheel or of Debian",
-    'debian': "GPUs of AMD and NVIDIA: every part from Debian and PyPI, MPI from Debian's source",
-    'alps': "Alps: GH200 and Slingshot 11, Open MPI 5 from source",
-    'abi': "MPI libraries that a host's libmpi.so.12 can replace, and Open MPI, which it cannot",
-    'mpi4py': "mpi4py and NumPy on top of another image",
+    'lumi': "images for LUMI (MI250X, Slingshot 11), with MPICH compiled from source",
+    'workstation': "images for any Linux machine, with MPICH from PyPI, and libfabric from PyPI or Debian",
+    'debian': "images for AMD and NVIDIA GPUs, with all parts from Debian and PyPI, MPI compiled from source",
+    'alps': "images for Alps (GH200, Slingshot 11), with Open MPI 5 compiled from source",
+    'abi': "images with Intel MPI, which a host's libmpi.so.12 can replace, and with Open MPI, which it cannot replace",
+    'mpi4py': "images that add mpi4py and NumPy to another image",
 }
 
 RECIPES = find_project_path('container-recipes')
-#: Folder of the checked-in rendered recipes
+#: Folder of the rendered recipes that are checked in
 RENDERED = RECIPES / 'rendered'
-#: Names in RENDERED: one recipe per network and GPU, for review, and the Dockerfile that
+#: File names in RENDERED: two definition files for review, and the Dockerfile that
 #: docs/other-systems.md builds. `osu-container image recipe NAME` prints any other recipe.
 CHECKED_IN_RECIPES = (
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0-ports.def',
@@ -538,12 +544,12 @@ CHECKED_IN_RECIPES = (
 
 
 def name_rendered_recipe(name: str, kind: str) -> str:
-    """Return the name of an image's definition file and Dockerfile, without suffix."""
+    """Return the file name, without suffix, of an image's definition file and Dockerfile."""
     return f'{name}-ports' if kind == 'mpi4py' else name
 
 
 def list_recipe_files() -> Dict[str, Tuple[str, str]]:
-    """Return {file name: (image, variant)} of all recipes that can be rendered."""
+    """Return {file name: (image, variant)} for all recipes that can be rendered."""
     return {
         name_rendered_recipe(name, kind) + suffix: (name, kind)
         for name, entry in IMAGES.items()
@@ -555,12 +561,12 @@ def list_recipe_files() -> Dict[str, Tuple[str, str]]:
 def render_recipe(name: str, kind: str, suffix: str) -> str:
     """Return the text of an image's definition file ('.def') or Dockerfile ('.Dockerfile').
 
-    kind: key of the image's variants. Raises ImportError if HPCCM is not installed, and exceptions
-    of the recipe.
+    kind: key of the image's variants. Raises ImportError if HPCCM is not installed, and passes on
+    the exceptions of the recipe.
     """
     import hpccm
 
-    # HPCCM warns that it does not know the distribution of a folder.
+    # Suppress HPCCM's warning that the distribution of a base folder is unknown.
     logging.getLogger().setLevel(logging.ERROR)
     entry = IMAGES[name]
     ctype = (

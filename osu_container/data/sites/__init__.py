@@ -1,4 +1,4 @@
-"""Register the sites: each module has the entries of one system (see schema.py)."""
+"""Register the sites; each module describes one system (see schema.py)."""
 
 from typing import Any, Dict
 
@@ -15,7 +15,7 @@ from osu_container.data.sites import (
     workstation,
 )
 
-#: Entries that are only the base of others (key based_on): name -> entry
+#: name -> entry that is no site itself, but the base of other entries (key based_on)
 BASES: Dict[str, Dict[str, Any]] = dict(
     lumi.BASES, **dict(cray.BASES, **dict(pbs.BASES, **workstation.BASES))
 )
@@ -35,5 +35,5 @@ for _site_module in (
 ):
     SITES.update(_site_module.STACKS)
 
-#: name -> entry of a former state of a system, for `osu-container check --published` only
+#: name -> entry for a former state of a system; only `osu-container check --published` uses these
 PUBLISHED_SITES = lumi.PUBLISHED_SITES

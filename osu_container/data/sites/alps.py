@@ -1,10 +1,11 @@
 """
-Describe Alps (CSCS): nodes with four GH200, Slingshot 11; Daint, Clariden, Santis.
+Describe Alps (CSCS): nodes with four GH200 and Slingshot 11.
 
-Data only; schema.py explains the keys. This project ran nothing on Alps. 'measured' means that
-CSCS's pages, or a public log, show it there. CSCS's Container Engine runs the containers, and it
-runs no SIF: for it the same facts are rendered as an EDF. Cray MPICH exists in uenv images only, so
-that no module can name its paths: bind and native are not possible.
+The clusters Daint, Clariden and Santis are parts of Alps. schema.py explains the keys. This project
+has never run a program on Alps: 'measured' means that a page of CSCS or a public log shows the
+value. CSCS's Container Engine runs containers on Alps, but no SIF files; for this engine the same
+facts are rendered as an EDF file. Cray MPICH exists only in uenv images, so that a module cannot
+name its paths. Therefore approaches bind and native are not possible.
 """
 
 from typing import Any, Dict
@@ -26,8 +27,8 @@ _STORAGE = (
     'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, docs/alps/storage.md)'
 )
 _OPENMPI = 'CSCS documentation, Open MPI (github.com/eth-cscs/cscs-docs, docs/software/communication/openmpi.md)'
-#: What CSCS's own tool system-stack read from the packages of a node, under the Slurm that Daint
-#: had until 2026-09-16
+#: Versions that CSCS's tool system-stack read from the packages of a node, with the Slurm that
+#: Daint had until 2026-09-16
 _STACK = 'CSCS, netstack (github.com/eth-cscs/netstack 67b49b80), documentation of system-stack: SHS 13.1.0'
 _NCCL = 'CSCS documentation, NCCL (github.com/eth-cscs/cscs-docs 1660b1e, docs/software/communication/nccl_env_vars)'
 _IMAGES = (
@@ -49,50 +50,53 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'hostnames': [r'^(daint|clariden|santis)-ln\d+', r'^nid\d{6}'],
                 'environment': {'CLUSTER_NAME': '^(daint|clariden|santis)$'},
             },
-            'names of login and compute nodes; compute nodes of other systems are called the same, so the name of the '
-            'cluster decides',
+            'the names of compute nodes do not identify Alps, because other systems use the same '
+            'names; therefore CLUSTER_NAME must match too',
             'CSCS documentation, clusters: daint-ln00[1-4]; CLUSTER_NAME is set on all of them',
             _FIRST_READ_DATE,
             'untested',
         ),
         'runtime': make_fact(
             ['apptainer', 'singularity'],
-            'CSCS offers neither, but the Container Engine: who brings an Apptainer of '
-            'their own can use the modules, for the engine there is an EDF',
-            _DAINT + '; nobody is known to have tried',
+            'CSCS offers the Container Engine instead of these runtimes; users who install '
+            'Apptainer themselves can use the modules, and for the Container Engine there is an '
+            'EDF file',
+            _DAINT + '; no attempt is known',
             _FIRST_READ_DATE,
             'untested',
         ),
         'engine': make_fact(
             'container-engine',
-            'the system\'s own container engine, which runs no SIF: '
-            'docs/contributions has an EDF for it',
+            'the container engine of the system runs no SIF files; '
+            'docs/contributions has an EDF file for this engine',
             _DAINT,
             _SEPTEMBER,
             'measured',
         ),
         'pmi': make_fact(
             {'image': 'pmi2', 'Open MPI': 'pmix'},
-            'MPICH speaks PMI-2, Open MPI 5 PMIx; cray_shasta is there too, for the Cray MPICH of uenv',
+            'MPICH uses PMI-2 and Open MPI 5 uses PMIx; Slurm also has cray_shasta, for Cray '
+            'MPICH in uenv images',
             _OPENMPI + '; srun --mpi=pmi2 in docs/software/communication/mpich.md',
             _DOCS,
             'measured',
         ),
         'architecture': make_fact(
-            'aarch64', 'images must be built for it', _HARDWARE, _DOCS, 'measured'
+            'aarch64', 'images must be built for this architecture', _HARDWARE, _DOCS, 'measured'
         ),
         'slingshot': make_fact(
             '13.1.0',
-            'the driver of the cards, with which a libcxi of an image must work',
+            'SHS contains the driver of the network cards, and libcxi of an image must work with '
+            'this driver',
             _STACK + ' of Daint, since 2026-06-17; CSCS builds its images with that release '
             '(eth-cscs/alps-extended-images, common/alps-stack-versions.env)',
             _SEPTEMBER,
             'measured',
         ),
-        'gpu': make_fact('sm_90', 'four GH200 on a node', _HARDWARE, _DOCS, 'measured'),
+        'gpu': make_fact('sm_90', 'each node has four GH200', _HARDWARE, _DOCS, 'measured'),
         'gpu_driver': make_fact(
             '590',
-            'which CUDA an image may have',
+            'the driver limits the CUDA version of images',
             'CSCS documentation, CP2K: "the main vClusters have been updated to '
             'Nvidia driver version 590" (github.com/eth-cscs/cscs-docs 1b24b6f)',
             '2026-06-04',
@@ -102,8 +106,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_gpu_binding(
                 [(0, 0, 'cxi0'), (1, 72, 'cxi1'), (2, 144, 'cxi2'), (3, 216, 'cxi3')], 72
             ),
-            'each GH200 is one processor of 72 cores with its GPU, and has a card of its own; that the cards are '
-            'numbered as the modules is derived',
+            'each GH200 is a processor of 72 cores with its own GPU and network card; it is an '
+            'assumption that the cards have the same numbers as the GPUs',
             _SLURM + ', output of affinity.cuda; ' + _HARDWARE,
             _FIRST_READ_DATE,
             'derived',
@@ -111,7 +115,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libfabric': make_fact(
                 '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider',
+                'this is the host\'s libfabric with its cxi provider',
                 _STACK,
                 _SEPTEMBER,
                 'measured',
@@ -119,14 +123,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'libcxi': make_fact(
                 '/usr/lib64/libcxi.so.1',
-                'the host\'s libfabric reaches the Slingshot card through it',
+                'the host\'s libfabric uses this library for the Slingshot card',
                 _STACK + ', package cray-libcxi in /usr',
                 _SEPTEMBER,
                 'derived',
             ),
             'libxpmem': make_fact(
                 '/opt/xpmem/lib64/libxpmem.so.0',
-                'Cray MPICH shares memory between the ranks of a node by it',
+                'Cray MPICH uses this library to share memory within a node',
                 _STACK + ', package xpmem in /opt/xpmem',
                 _SEPTEMBER,
                 'derived',
@@ -134,8 +138,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         },
         'library_folders': make_fact(
             ['/lib64', '/usr/lib64', '/lib', '/usr/lib'],
-            'where the host\'s ld.so looks: folders of SLES, of which 64 '
-            'is the word for aarch64 too',
+            'the host\'s ld.so searches the folders of SLES, which are named lib64 on aarch64 too',
             'message "required by /usr/lib64/libcxi.so.1" in the log of ' + _OPENMPI,
             _FIRST_READ_DATE,
             'derived',
@@ -143,8 +146,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/capstor', '/iopsstor', '/ritom'],
-                'store, the fast file system, and scratch: '
-                '/ritom on Daint since 2026-09-16 and on Clariden; no page says that Santis has it',
+                'these are store, the fast file system and scratch (/ritom on Daint since '
+                '2026-09-16 and on Clariden; no page mentions /ritom on Santis)',
                 _STORAGE + '; ' + _DAINT,
                 _SEPTEMBER,
                 'measured',
@@ -159,7 +162,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_DEFAULT_CQ_SIZE',
                 '131072',
-                'room for the completions of large jobs of NCCL',
+                'large NCCL jobs need a larger completion queue than the default',
                 _NCCL,
                 _REREAD_DATE,
                 'derived',
@@ -168,9 +171,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_DEFAULT_TX_SIZE',
                 '16384',
-                'room for what NCCL sends before anybody waits for it: the '
-                'most that the provider takes (cxip.h, CXIP_MAX_TX_SIZE); of 32768, as CSCS wrote in 2025, it '
-                'makes its default',
+                'NCCL starts many sends before it waits for them; 16384 is the maximum of the '
+                'provider (cxip.h, CXIP_MAX_TX_SIZE). With 32768, which CSCS recommended in 2025, the '
+                'provider uses its default instead',
                 _IMAGES + '; eth-cscs/alps-uenv pull request 316',
                 _REREAD_DATE,
                 'derived',
@@ -179,7 +182,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ],
         'images': make_fact(
             {'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
-            'the only image of the catalogue with CUDA and cxi that is built for aarch64; there is none with MPICH',
+            'only this image of the catalogue has CUDA and cxi for aarch64; the catalogue has no '
+            'such image with MPICH',
             'container-recipes/alps.py',
             _FIRST_READ_DATE,
             'untested',
@@ -191,15 +195,15 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'options': ['--exclusive', '--gpus-per-node=4'],
                 'step': ['--gpus-per-node=4'],
             },
-            'nodes of normal are not shared; without an account the primary project is taken',
+            'jobs do not share nodes of the partition normal; without an account, Slurm uses the '
+            'primary project',
             _DAINT + '; ' + _SLURM,
             _FIRST_READ_DATE,
             'derived',
         ),
         'native': make_fact(
             None,
-            'compilers and MPI come with a uenv, whose files are not there for a module that is '
-            'loaded without it',
+            'compilers and MPI exist only inside a uenv, and a module cannot rely on a loaded uenv',
             'CSCS documentation, Daint: the Cray programming environment is no longer supported',
             _FIRST_READ_DATE,
             'derived',

@@ -1,8 +1,8 @@
 """
-Share facts of HPE Cray EX systems with Slingshot 11: functions and base entries.
+Define facts that HPE Cray EX systems share, as functions and base entries.
 
-Data only; schema.py explains the keys. LUMI is such a system too; its facts are in its own file,
-because they were read in logs of that system.
+schema.py explains the keys. LUMI is such a system too, but lumi.py defines its facts itself,
+because they come from logs of LUMI.
 """
 
 from typing import Any, Dict, List, Sequence, Tuple
@@ -12,22 +12,23 @@ from osu_container.data.sites.schema import PMIX_FILES_DERIVED
 
 def format_rccl_options(rocm: str) -> str:
     """
-    Return the options of configure for the programs that measure RCCL.
+    Return the configure options for building the benchmarks that measure RCCL.
 
-    configure searches <rccl.h>, which ROCm has in include/rccl since 5.2. It links every program with
-    LIBS, hence --as-needed around RCCL; --with-rccl would add -lrccl to the LDFLAGS of all
-    (configure.ac of OSU 7.4). rocm: folder of ROCm, or a shell variable with it.
+    configure searches for <rccl.h>, which ROCm has in include/rccl since 5.2. configure links every
+    program with LIBS; --as-needed keeps RCCL out of programs that do not use it. The option
+    --with-rccl is not used, because it would add -lrccl to the LDFLAGS of all programs
+    (configure.ac of OSU 7.4). rocm: folder of ROCm, or a shell variable with this folder.
     """
     return (
-        '--enable-rcclomb CPPFLAGS=-I%s/include/rccl LIBS=-Wl,--push-state,--as-needed,-L%s/lib,-lrccl,--pop-state'
-        % (rocm, rocm)
+        '--enable-rcclomb CPPFLAGS=-I%s/include/rccl '
+        'LIBS=-Wl,--push-state,--as-needed,-L%s/lib,-lrccl,--pop-state' % (rocm, rocm)
     )
 
 
 def make_fact(
     value: Any, why: str, source: str, date: str, evidence: str, **more: Any
 ) -> Dict[str, Any]:
-    """Return one fact (see schema.py); more: optional keys."""
+    """Return one fact (see schema.py); more: optional keys of the fact."""
     return dict(
         {'value': value, 'why': why, 'source': source, 'date': date, 'evidence': evidence}, **more
     )
@@ -36,11 +37,12 @@ def make_fact(
 def make_variable(
     name: str, value: str, why: str, source: str, date: str, evidence: str, **conditions: Any
 ) -> Dict[str, Any]:
-    """Return one variable; conditions: only, when (see data/approaches.py)."""
+    """Return one variable as a fact; conditions: keys such as only (see data/approaches.py)."""
     return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
 
 
-#: Default folders of SLES and of HPE's links to the default releases; folder of AMD's libdrm package
+#: Default library folders of SLES, with HPE's folder of links to default versions; folder of AMD's
+#: libdrm
 SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64']
 AMD_FOLDER = '/opt/amdgpu/lib64'
 
@@ -60,17 +62,18 @@ def make_mpich_libraries(
     build: str = 'gnu/12.3',
 ) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts of the libraries of Cray MPICH, by default of its build for GCC.
+    Return the facts about the libraries of Cray MPICH.
 
-    source, date, evidence: of the folder lib-abi-mpich; gtl: 'hsa' or 'cuda', the GPU transport
-    layer, with gtl_source, gtl_date and gtl_evidence of its folder.
+    source, date, evidence: for the folder lib-abi-mpich. gtl: kind of the GPU transport layer,
+    'hsa' or 'cuda'; gtl_source, gtl_date and gtl_evidence are for its folder. build: folder of the
+    compiler with which Cray MPICH was built.
     """
     root, name = '/opt/cray/pe/mpich/' + version, 'libmpi_gtl_' + gtl
     return {
         'libmpi': make_fact(
             '%s/ofi/%s/lib-abi-mpich/libmpi.so.12' % (root, build),
-            'Cray MPICH %s under the soname of the '
-            'MPICH ABI, for programs linked with any MPICH' % version,
+            'Cray MPICH %s: the library has the soname of the MPICH ABI, which programs linked with '
+            'any MPICH need' % version,
             source,
             date,
             evidence,
@@ -78,7 +81,7 @@ def make_mpich_libraries(
         ),
         name: make_fact(
             '%s/gtl/lib/%s.so.0' % (root, name),
-            'GPU transport layer of Cray MPICH: without it buffers in GPU memory end in an error',
+            'Cray MPICH needs this GPU transport layer (GTL) to send buffers in GPU memory',
             gtl_source,
             gtl_date,
             gtl_evidence,
@@ -87,24 +90,24 @@ def make_mpich_libraries(
 
 
 def make_stack_fact(system: str, name: str, values: List[str]) -> Dict[str, Any]:
-    """Return the fact of a stack, recognised by releases of the module cray-mpich."""
+    """Return the fact stack for a stack that the version of module cray-mpich identifies."""
     return make_fact(
         {'of': system, 'name': name, 'variable': 'CRAY_MPICH_VERSION', 'values': values},
-        'the release of the module cray-mpich that is loaded; without one the stack of which users have shown '
-        'most',
-        'the module sets it: build scripts for Perlmutter (github.com/jackmcarthur/lorrax f43150f7, '
-        'config/perlmutter) and for Derecho',
+        'the loaded version of the module cray-mpich selects the stack; if no such module is '
+        'loaded, the stack that users have published most about is selected',
+        'the module sets the variable: build scripts for Perlmutter '
+        '(github.com/jackmcarthur/lorrax f43150f7, config/perlmutter) and for Derecho',
         '2026-11-26',
         'derived',
     )
 
 
 def make_name_recognition(name: str, source: str, date: str) -> Dict[str, Any]:
-    """Return the fact recognised_by of a site that can only be chosen by its name."""
+    """Return the fact recognised_by for a site that users must select by its name."""
     return make_fact(
         {},
-        'no public page says by which variable the system is known; choose it by its name: --site %s, '
-        '--try-amend=site=%s' % (name, name),
+        'no public page names a variable that identifies the system; select the site by its name '
+        'with --site %s or --try-amend=site=%s' % (name, name),
         source,
         date,
         'untested',
@@ -112,12 +115,12 @@ def make_name_recognition(name: str, source: str, date: str) -> Dict[str, Any]:
 
 
 def make_ll128_variable(source: str, date: str) -> Dict[str, Any]:
-    """Return the variable that disables NCCL's protocol LL128, for a site with GH200."""
+    """Return the variable that disables NCCL's protocol LL128 on a site with GH200."""
     return make_variable(
         'NCCL_PROTO',
         '^LL128',
-        'the protocol LL128, a default since NCCL 2.27, is slower over Slingshot, '
-        'and data came out wrong with it between GH200 (NVIDIA/nccl#2001)',
+        'the protocol LL128 is slower over Slingshot and gave wrong data between GH200 nodes '
+        '(NVIDIA/nccl#2001); it is a default since NCCL 2.27',
         source,
         date,
         'derived',
@@ -128,12 +131,13 @@ def make_ll128_variable(source: str, date: str) -> Dict[str, Any]:
 def make_nccl_variables(
     source: str, date: str, evidence: str, interfaces: str = 'hsn'
 ) -> List[Dict[str, Any]]:
-    """Return the variables of NCCL over Slingshot; interfaces: their names or common prefix."""
+    """Return the variables for NCCL over Slingshot; interfaces: names or their common prefix."""
     return [
         make_variable(
             'NCCL_SOCKET_IFNAME',
             interfaces,
-            'NCCL meets and, without a plugin, sends over these interfaces',
+            'NCCL ranks find each other over these interfaces; without a plugin, they also send '
+            'data over them',
             source,
             date,
             evidence,
@@ -151,7 +155,7 @@ def make_nccl_variables(
         make_variable(
             'NCCL_NET_GDR_LEVEL',
             'PHB',
-            'the card reads GPU memory itself',
+            'the network card reads GPU memory directly',
             source,
             date,
             evidence,
@@ -163,35 +167,43 @@ def make_nccl_variables(
 def make_pmi_libraries(
     folder: str, pals: str, source: str, date: str, evidence: str
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the facts of libraries of Cray PMI in `folder` and of PALS in the folder `pals`."""
+    """Return the facts about Cray PMI's libraries in `folder` and PALS' library in `pals`."""
     return {
         'libpmi': make_fact(
             folder + '/libpmi.so.0',
-            'Cray MPICH finds its ranks through Cray PMI',
+            'the ranks of Cray MPICH find each other through Cray PMI',
             source,
             date,
             evidence,
         ),
         'libpmi2': make_fact(
-            folder + '/libpmi2.so.0', 'the second library of Cray PMI', source, date, evidence
+            folder + '/libpmi2.so.0',
+            'libpmi2 is the second library of Cray PMI',
+            source,
+            date,
+            evidence,
         ),
         'libpals': make_fact(
-            pals + '/libpals.so.0', 'Cray PMI asks it about the launcher', source, date, evidence
+            pals + '/libpals.so.0',
+            'Cray PMI uses this library to query the launcher',
+            source,
+            date,
+            evidence,
         ),
     }
 
 
 def make_lustreapi_fact(source: str, date: str) -> Dict[str, Any]:
     """
-    Return the fact of the library that Cray MPICH opens for files on Lustre.
+    Return the fact about liblustreapi, which Cray MPICH opens for files on Lustre.
 
-    Failures without it: github.com/underworldcode/underworld2/issues/668, with Pawsey's newsletter
-    of 2023-03-13.
+    Reports of failures without this library: github.com/underworldcode/underworld2/issues/668, and
+    Pawsey's newsletter of 2023-03-13.
     """
     return make_fact(
         '/usr/lib64/liblustreapi.so',
-        'Cray MPICH opens it for MPI_File_open on Lustre, and ends without it '
-        '("liblustreapi != NULL")',
+        'Cray MPICH opens this library for MPI_File_open on Lustre, and aborts if the library is '
+        'missing ("liblustreapi != NULL")',
         source,
         date,
         'untested',
@@ -203,12 +215,12 @@ def make_lustreapi_fact(source: str, date: str) -> Dict[str, Any]:
 def make_rocm_libraries(
     folder: str, source: str, date: str, evidence: str, major: str = '6'
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the facts of libraries of ROCm; major: of libamdhip64's soname."""
+    """Return the facts about ROCm's libraries in `folder`; major: number in libamdhip64.so."""
     return {
         'libhsa-runtime64': make_fact(
             folder + '/libhsa-runtime64.so.1',
-            'the GTL needs it, and libfabric opens it; it must be the one that fits '
-            'the host\'s GTL',
+            'the GTL needs this library and libfabric opens it at run time, so its version must '
+            'match the host\'s GTL',
             source,
             date,
             evidence,
@@ -216,7 +228,8 @@ def make_rocm_libraries(
         ),
         'libamdhip64': make_fact(
             folder + '/libamdhip64.so.' + major,
-            'HIP runtime of the same ROCm as libhsa-runtime64: the two are one build',
+            'this HIP runtime belongs to the same ROCm as libhsa-runtime64: both must come from '
+            'one build',
             source,
             date,
             evidence,
@@ -228,11 +241,11 @@ def make_rocm_libraries(
 def make_rocm_folders(
     folder: str, source: str, date: str, evidence: str
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the facts library_folders and one_build; folder: with the libraries of ROCm."""
+    """Return the facts library_folders and one_build; folder: folder of ROCm's libraries."""
     return {
         'library_folders': make_fact(
             SLES_FOLDERS + [AMD_FOLDER, folder],
-            'where the host\'s ld.so looks: folders of SLES, then of Cray\'s and '
+            'the host\'s ld.so searches the folders of SLES, then those of Cray\'s and '
             'AMD\'s packages, as on LUMI',
             source,
             date,
@@ -240,7 +253,7 @@ def make_rocm_folders(
         ),
         'one_build': make_fact(
             [folder],
-            'ROCm\'s libraries fit each other, not those of another release',
+            'libraries of one ROCm version do not work with libraries of another version',
             source,
             date,
             evidence,
@@ -249,7 +262,7 @@ def make_rocm_folders(
 
 
 def make_native_build(version: str, release: str) -> Dict[str, Any]:
-    """Return the native build with GCC on AMD GPUs; version: of ROCm, release: of Cray MPICH."""
+    """Return a native build for AMD GPUs with GCC; version: of ROCm, release: of Cray MPICH."""
     return {
         'mpicc': 'cc',
         'mpicxx': 'CC',
@@ -258,17 +271,17 @@ def make_native_build(version: str, release: str) -> Dict[str, Any]:
         'libmpi': '/opt/cray/pe/mpich/%s/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12' % release,
         'modules': ['PrgEnv-gnu', 'craype-accel-amd-gfx90a', 'rocm/' + version],
         'plugin': None,
-        'configopts': '--enable-rocm --with-rocm=$ROCM_PATH LDFLAGS="-Wl,-rpath,$CRAY_MPICH_DIR/lib '
-        '-Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib"',
+        'configopts': '--enable-rocm --with-rocm=$ROCM_PATH '
+        'LDFLAGS="-Wl,-rpath,$CRAY_MPICH_DIR/lib -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib"',
         'needed': ['libmpi_gtl_hsa.so.0'],
     }
 
 
 def make_spool_fact(source: str, date: str, evidence: str) -> Dict[str, Any]:
-    """Return the fact of the folder from which Cray PMI reads the places of the ranks."""
+    """Return the fact about the folder from which Cray PMI reads the placement of the ranks."""
     return make_fact(
         ['/var/spool/slurmd'],
-        'Cray PMI reads where the ranks are from a file that Slurm writes there',
+        'Cray PMI reads the placement of the ranks from a file that Slurm writes to this folder',
         source,
         date,
         evidence,
@@ -276,8 +289,8 @@ def make_spool_fact(source: str, date: str, evidence: str) -> Dict[str, Any]:
     )
 
 
-#: (GCD, first core of its group of eight, card of its module) of a node with 64 cores and four
-#: MI250X. OLCF and Pawsey publish the same picture as LUMI
+#: (GCD, first of its eight cores, network card of its MI250X) for nodes with 64 cores and four
+#: MI250X. OLCF and Pawsey publish the same picture of the node as LUMI.
 MI250X = [
     (0, 48, 'cxi0'),
     (1, 56, 'cxi0'),
@@ -294,10 +307,11 @@ def make_gpu_binding(
     rows: Sequence[Tuple[int, int, str]], cores: int, reserved: int = 0
 ) -> List[Dict[str, Any]]:
     """
-    Return the value of gpu_binding.
+    Return the value of gpu_binding: a list with a dict for each GPU.
 
-    rows: (number of the GPU, its first core, name of its card); cores: number of cores of each GPU;
-    reserved: number of the first of these cores, which the system uses.
+    rows: (number of the GPU, its first core, name of its network card). cores: number of cores that
+    belong to each GPU. reserved: how many of these cores, from the first, the system keeps for
+    itself.
     """
     mask = ((1 << cores) - 1) & ~((1 << reserved) - 1)
     return [{'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': nic} for gpu, first, nic in rows]
@@ -305,21 +319,21 @@ def make_gpu_binding(
 
 _HSN = 'hsn0,hsn1,hsn2,hsn3'
 
-#: Entries that are only the base of others (key based_on)
+#: Entries that are no sites, but the base of other entries (key based_on)
 BASES: Dict[str, Dict[str, Any]] = {
     'cray': {
         'based_on': 'plain',
         'title': 'an HPE Cray EX system with Slingshot 11',
         'default_approach': make_fact(
             'opensource',
-            'it takes nothing from the host that an update could change',
+            'opensource injects no host library that an update could change',
             'docs/design.md, decision 7',
             _FIRST_READ_DATE,
             'derived',
         ),
         'provider': make_fact(
             'cxi',
-            'libfabric\'s provider for Slingshot 11',
+            'cxi is libfabric\'s provider for Slingshot 11',
             'fi_cxi(7), libfabric main caf5652c',
             _FIRST_READ_DATE,
             'derived',
@@ -330,14 +344,14 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
             'libcxi': make_fact(
                 '/usr/lib64/libcxi.so.1',
-                'the host\'s libfabric reaches the Slingshot card through it',
+                'the host\'s libfabric uses this library for the Slingshot card',
                 'as on LUMI, Frontier and Setonix',
                 _FIRST_READ_DATE,
                 'derived',
             ),
             'libxpmem': make_fact(
                 '/usr/lib64/libxpmem.so.0',
-                'Cray MPICH shares memory between the ranks of a node by it',
+                'Cray MPICH uses this library to share memory within a node',
                 'as on LUMI and Frontier',
                 _FIRST_READ_DATE,
                 'derived',
@@ -346,9 +360,10 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'cxi_state': make_fact(
                 ['/run/cxi'],
-                'lists of binds that work on LUMI have it: state of the cards for libcxi',
-                'singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; elsewhere nobody says '
-                'so, and it is skipped where it is not there',
+                'this folder has the state of the cards for libcxi; lists of binds that work on '
+                'LUMI contain it',
+                'singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; no source for '
+                'other systems, where a missing folder is skipped',
                 '2026-05-04',
                 'untested',
                 bound='run',
@@ -358,8 +373,9 @@ BASES: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'NCCL_SOCKET_IFNAME',
                 _HSN,
-                'RCCL and NCCL meet and, without a plugin, send over these '
-                'interfaces; other ones are slow or lead nowhere',
+                'RCCL and NCCL ranks find each other over these interfaces; without a plugin, '
+                'they also send data over them. Other interfaces are slow or do not connect the '
+                'nodes',
                 'names of the cards, as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
@@ -380,15 +396,15 @@ BASES: Dict[str, Dict[str, Any]] = {
         'based_on': 'cray',
         'gpu': make_fact(
             'gfx90a',
-            'MI250X: eight GCDs on a node',
-            'AMD\'s name of the GPU',
+            'gfx90a is the MI250X; each node has four of them, which are eight GCDs',
+            'AMD\'s name for the GPU',
             _FIRST_READ_DATE,
             'derived',
         ),
         'files': {
             'libdrm_ids': make_fact(
                 ['/usr/share/libdrm/amdgpu.ids'],
-                'libdrm of the host\'s ROCm reads the names of the GPUs there',
+                'libdrm of the host\'s ROCm reads the names of the GPUs from this file',
                 'as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
@@ -396,7 +412,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
             'kernel_config': make_fact(
                 ['/boot/config-{kernel}'],
-                'libfabric looks there whether the kernel can share GPU memory with the card (DMABUF)',
+                'libfabric reads from this file whether the kernel can share GPU memory with the '
+                'network card (DMABUF)',
                 'ofiwg/libfabric src/hmem_rocr.c',
                 _FIRST_READ_DATE,
                 'derived',
@@ -409,8 +426,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         'based_on': 'cray',
         'default_approach': make_fact(
             'openmpi',
-            'it takes nothing from the host that an update could change, and of our images its one alone '
-            'has CUDA',
+            'openmpi injects no host library that an update could change, and only its image of '
+            'this project has CUDA',
             'docs/design.md, decision 7',
             _FIRST_READ_DATE,
             'derived',
@@ -418,15 +435,15 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': PMIX_FILES_DERIVED,
         'lnx_links': make_fact(
             '|'.join('shm+cxi:cxi%d' % card for card in range(4)),
-            'shared memory within a node, each of the four cards between nodes',
+            'ranks use shared memory within a node, and one of the four cards between nodes',
             'CSCS documentation, Open MPI, LINKx (experimental), for Alps',
             _FIRST_READ_DATE,
             'derived',
         ),
         'one_build': make_fact(
             [],
-            'folders whose libraries are one build: none, the driver\'s libraries come from the '
-            'runtime (--nv)',
+            'no such folder is known: the runtime itself adds the libraries of the GPU driver '
+            '(--nv)',
             'apptainer(1), --nv',
             _FIRST_READ_DATE,
             'derived',

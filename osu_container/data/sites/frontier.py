@@ -1,10 +1,10 @@
 """
 Describe Frontier (OLCF): HPE Cray EX, nodes with four MI250X and Slingshot 11.
 
-Data only; schema.py explains the keys. This project ran nothing on Frontier. 'measured' means that
-OLCF's pages or job scripts, or a public log, show it there. CPE 26.03 with Cray MPICH 9.1.0 is
-installed too, but not the default (OLCF, system changes of 2026-04-07). Its folder
-gnu/12.3/lib-abi-mpich was seen on Perlmutter and by users of Setonix, not on Frontier.
+schema.py explains the keys. This project has never run a program on Frontier: 'measured' means that
+a page or job script of OLCF, or a public log, shows the value. CPE 26.03 with Cray MPICH 9.1.0 is
+also installed, but is not the default (OLCF, system changes of 2026-04-07). Its folder
+gnu/12.3/lib-abi-mpich is known from Perlmutter and from users of Setonix, not from Frontier.
 """
 
 from typing import Any, Dict
@@ -25,7 +25,8 @@ from osu_container.data.sites.lumi import STACKS as LUMI
 _GUIDE = 'OLCF, Frontier User Guide (github.com/olcf/olcf-user-docs dd5b01fe, systems/frontier_user_guide.rst)'
 _PAGE = 'OLCF, Containers on Frontier (github.com/olcf/olcf-user-docs 2745903, software/containers_on_frontier.rst)'
 _SCRIPT = 'submit642.sbatch of the GPU-aware MPI example in github.com/olcf/olcf_containers_examples b4933106'
-#: A job on two nodes in July 2026: modules, library path, and what each --mpi= of srun led to
+#: A job on two nodes in July 2026. Its log shows modules, library path and the result of each
+#: --mpi=.
 _JOB = 'log of job 4953725 of 2026-07-07 (github.com/poietic-pbc/emender 35ed7549)'
 _CONTAINER = (
     'a pipeline in an Apptainer container on Frontier (github.com/Q-CAD/Ensemble-FF-Fit af8f8bc1, '
@@ -44,31 +45,32 @@ STACKS: Dict[str, Dict[str, Any]] = {
                     'hostnames': [r'^login\d+(\.frontier.*)?$', r'^frontier\d+'],
                     'environment': {'LMOD_SYSTEM_NAME': '^frontier$'},
                 },
-                'names of login and compute nodes; login nodes of other systems are called the same, so Lmod\'s name '
-                'of the system decides',
+                'the names of login nodes do not identify Frontier, because other systems use the '
+                'same names; therefore LMOD_SYSTEM_NAME must match too',
                 _GUIDE + ' and nodes in the ' + _JOB + '; LMOD_SYSTEM_NAME: UPC++ on '
                 'OLCF Frontier, bitbucket.org/berkeleylab/upcxx',
                 _REREAD_DATE,
                 'derived',
             ),
             'runtime': make_fact(
-                ['apptainer'], 'Apptainer 1.3.6 on PATH', _PAGE, '2026-07-22', 'measured'
+                ['apptainer'], 'Apptainer 1.3.6 is on PATH', _PAGE, '2026-07-22', 'measured'
             ),
             'pmi': make_fact(
                 {'image': 'pmi2', 'host': 'cray_shasta'},
-                'MPICH speaks PMI-2, Cray MPICH Cray PMI, which is srun\'s default; srun has no pmix',
+                'MPICH uses PMI-2, and Cray MPICH uses Cray PMI, the default of srun; srun has no '
+                'pmix',
                 _JOB
-                + ': without --mpi= Cray MPICH has its ranks, --mpi=pmi2 is taken, --mpi=pmix is an "Invalid MPI '
-                'type"; --mpi=pmi2 for a program of an image: ' + _CONTAINER,
+                + ': Cray MPICH runs without --mpi=, srun accepts --mpi=pmi2, and --mpi=pmix is '
+                'an "Invalid MPI type"; --mpi=pmi2 for a program in an image: ' + _CONTAINER,
                 _REREAD_DATE,
                 'derived',
             ),
-            # OLCF's examples run images with ROCm 6.2.4, 6.4.2 and 7.2; which driver the nodes have
-            # is not published
+            # OLCF's examples run images with ROCm 6.2.4, 6.4.2 and 7.2. The version of the driver
+            # on the nodes is not published.
             'gpu_userland': make_fact(
                 ['6.2', '7.2'],
-                'releases of ROCm whose images OLCF runs in its examples; the driver\'s '
-                'own window is not published',
+                'OLCF\'s examples run images with these ROCm versions; the versions that the '
+                'driver supports are not published',
                 _SCRIPT + ', submit624.sbatch beside it, '
                 'frontier/sample_apps/vllm_singlenode/vllm0141rocm72.def 90cb21fd',
                 _REREAD_DATE,
@@ -76,15 +78,17 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'slingshot': make_fact(
                 '14.0.0',
-                'the driver of the cards, with which a libcxi of an image must work',
+                'SHS contains the driver of the network cards, and libcxi of an image must work '
+                'with this driver',
                 'OLCF, system changes of 2026-05-26',
                 _REREAD_DATE,
                 'measured',
             ),
             'gpu_binding': make_fact(
                 make_gpu_binding(MI250X, 8, reserved=1),
-                'each rank on the cores and the card next to its GCD; the first core of '
-                'each group of eight is the system\'s (-S 8); cards as on LUMI, whose node is the same',
+                'each rank uses the cores and the network card closest to its GCD; the system '
+                'keeps the first core of each group of eight (-S 8); the cards are those of LUMI, '
+                'which has the same nodes',
                 _GUIDE + ', section on Frontier compute nodes',
                 _FIRST_READ_DATE,
                 'derived',
@@ -94,9 +98,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
                     '9.0.1',
                     'module cray-mpich-abi/9.0.1 in '
                     + _SCRIPT
-                    + ', and with an image of a user\'s '
-                    '(github.com/quokka-astro/quokka pull request 1509, 2025-12-13); its folder for GCC is called '
-                    'as that of 9.1.0 in the ' + _JOB,
+                    + ', and with an image of a user\'s (github.com/quokka-astro/quokka pull '
+                    'request 1509, 2025-12-13); its folder for GCC is called as that of 9.1.0 in '
+                    'the ' + _JOB,
                     _REREAD_DATE,
                     'derived',
                     'hsa',
@@ -106,7 +110,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libfabric=make_fact(
                     '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                    'the host\'s network library with its cxi provider; 1.22.0 went in May 2026',
+                    'this is the host\'s libfabric with its cxi provider; version 1.22.0 was '
+                    'removed in May 2026',
                     'OLCF, system changes of 2026-05-26; LD_LIBRARY_PATH in the ' + _JOB,
                     '2026-07-22',
                     'measured',
@@ -114,14 +119,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libcxi=make_fact(
                     '/usr/lib64/libcxi.so.1',
-                    'the host\'s libfabric reaches the Slingshot card through it',
+                    'the host\'s libfabric uses this library for the Slingshot card',
                     'APPTAINER_CONTAINLIBS in ' + _SCRIPT,
                     '2026-07-22',
                     'measured',
                 ),
                 libxpmem=make_fact(
                     '/usr/lib64/libxpmem.so.0',
-                    'Cray MPICH shares memory between the ranks of a node by it',
+                    'Cray MPICH uses this library to share memory within a node',
                     'APPTAINER_CONTAINLIBS in ' + _SCRIPT,
                     '2026-07-22',
                     'measured',
@@ -151,7 +156,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'files': {
                 'file_systems': make_fact(
                     ['/ccs', '/lustre/orion'],
-                    'Orion, and the home and project areas',
+                    'these are Orion and the home and project areas',
                     _GUIDE + ', Data and Storage',
                     '2026-07-22',
                     'measured',
@@ -162,7 +167,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 'libdrm_ids': make_fact(
                     ['/usr/share/libdrm/amdgpu.ids'],
-                    'libdrm of the host\'s ROCm reads the names of the GPUs there',
+                    'libdrm of the host\'s ROCm reads the names of the GPUs from this file',
                     'APPTAINER_BINDPATH in ' + _SCRIPT + ' has its folder',
                     '2026-07-22',
                     'derived',
@@ -171,8 +176,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             },
             'conflicts': make_fact(
                 ['apptainer-enable-gpu', 'apptainer-enable-mpi'],
-                'they put a wrapper before apptainer that adds the binds, the library path and the preload of Cray '
-                'MPICH to every container',
+                'these modules replace apptainer by a wrapper that adds the binds, the library '
+                'path and the preloaded libraries of Cray MPICH to every container',
                 'OLCF\'s container training (github.com/olcf-tutorials/'
                 'hands_on_containers_on_frontier 36666ac9, README.md) and ' + _PAGE,
                 '2026-07-22',
@@ -180,8 +185,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'images': make_fact(
                 LUMI['lumi-25.03']['images']['value'],
-                'the images made for LUMI, with the newest ROCm that is not newer than the host\'s and an MPICH built '
-                'with a libfabric that is not newer than the host\'s; opensource one with libcxi',
+                'these images for LUMI have the newest ROCm that is not newer than the host\'s, '
+                'and an MPICH built with a libfabric that is not newer than the host\'s; the '
+                'image for opensource has libcxi',
                 'osu_container/build/recipes/images.py',
                 _FIRST_READ_DATE,
                 'untested',
@@ -193,21 +199,23 @@ STACKS: Dict[str, Dict[str, Any]] = {
                     'options': ['--exclusive', '--gpus-per-node=8'],
                     'step': ['--gpus-per-node=8'],
                 },
-                'whole nodes, so that nothing else is on the cards, and each rank can have the GPU next to it',
+                'the job gets whole nodes, so that no other job uses the network cards, and each '
+                'rank can use the closest GPU',
                 _GUIDE + ', Running Jobs',
                 _FIRST_READ_DATE,
                 'derived',
             ),
             'native': make_fact(
                 make_native_build('6.4.2', '9.0.1'),
-                'the modules of OLCF\'s container example, with GCC',
+                'OLCF\'s container example loads these modules, with PrgEnv-gnu (GCC) as the '
+                'compiler',
                 _SCRIPT,
                 '2026-07-22',
                 'derived',
             ),
         },
         **make_rocm_folders(
-            _ROCM, 'folders as on LUMI, ROCm of ' + _SCRIPT, '2026-07-22', 'derived'
+            _ROCM, 'folders as on LUMI; ROCm version from ' + _SCRIPT, '2026-07-22', 'derived'
         ),
     ),
 }

@@ -1,10 +1,10 @@
 """
 Describe Isambard-AI (Bristol): nodes with four GH200 and Slingshot 11.
 
-Data only; schema.py explains the keys. This project ran nothing on Isambard-AI of the Bristol Centre
-for Supercomputing. 'measured' means that a public script or page shows it there. The script adapt.sh
-of its module brics/apptainer-multi-node injects the host's Open MPI, NCCL and libfabric into any
-container; the folders below are those of that script.
+schema.py explains the keys. This project has never run a program on Isambard-AI of the Bristol
+Centre for Supercomputing: 'measured' means that a public script or page shows the value. The script
+adapt.sh of its module brics/apptainer-multi-node injects the host's Open MPI, NCCL and libfabric
+into any container. The folders below come from this script.
 """
 
 from typing import Any, Dict
@@ -32,50 +32,51 @@ _ROOT = _BRICS + 'openmpi-4.1.7-gha3th46s7fr2ht3icsuhthmysvvlpgh'
 STACKS: Dict[str, Dict[str, Any]] = {
     'isambard-ai': {
         'based_on': 'cray-cuda',
-        'title': 'Isambard-AI, GH200 nodes: aarch64, CUDA, four cards of Slingshot 11, Open MPI 4.1.7',
+        'title': 'Isambard-AI, GH200 nodes: aarch64, CUDA, four cards of Slingshot 11, Open MPI '
+        '4.1.7',
         'recognised_by': make_name_recognition('isambard-ai', _SCRIPTS, _READ_DATE),
         'runtime': make_fact(
             ['apptainer', 'singularity'],
-            'podman-hpc is there too',
+            'public scripts use these commands; podman-hpc is also installed',
             _SCRIPTS,
             _READ_DATE,
             'measured',
         ),
         'pmi': make_fact(
             {'image': 'pmi2', 'Open MPI': 'pmi2'},
-            'the Open MPI 4.1 there speaks PMI-2, unlike most; an Open '
-            'MPI of an image most often speaks PMIx alone',
+            'Open MPI 4.1 of this system uses PMI-2, unlike most builds of Open MPI; an '
+            'Open MPI of an image usually supports only PMIx',
             _SKILLS + ': --mpi=pmi2, podman-hpc --openmpi-pmi2',
             _READ_DATE,
             'derived',
         ),
         'default_approach': make_fact(
             'bind',
-            'the host\'s Open MPI speaks PMI-2, that of the image does not',
+            'the host\'s Open MPI uses PMI-2, which Open MPI of the image does not support',
             _SKILLS,
             _READ_DATE,
             'derived',
         ),
         'architecture': make_fact(
             'aarch64',
-            'images must be built for it',
+            'images must be built for this architecture',
             _SCRIPTS + ': uname -m',
             _READ_DATE,
             'measured',
         ),
-        'gpu': make_fact('sm_90', 'four GH200 on a node', _SCRIPTS, _READ_DATE, 'measured'),
+        'gpu': make_fact('sm_90', 'each node has four GH200', _SCRIPTS, _READ_DATE, 'measured'),
         'gpu_driver': make_fact(
             '565.57.01',
-            'which CUDA an image may have: 12, and what is newer than 12.7 only without '
-            'PTX; 13 needs the compatibility libraries of CUDA',
+            'the driver supports images with CUDA 12, those newer than 12.7 only without '
+            'PTX; images with CUDA 13 need CUDA\'s compatibility libraries',
             _NCCL_TESTS,
             _READ_DATE,
             'measured',
         ),
         'gpu_binding': make_fact(
             None,
-            'which cores and which card are next to which GPU no page says, so nothing places '
-            'the ranks',
+            'no page says which cores and which network card are closest to each GPU, so the '
+            'modules do not bind the ranks',
             _SCRIPTS,
             _READ_DATE,
             'untested',
@@ -83,7 +84,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libompi': make_fact(
                 _ROOT + '/lib/libmpi.so.40',
-                'the host\'s Open MPI, for images whose MPI that is',
+                'this is the host\'s Open MPI, for images with Open MPI',
                 _ADAPT,
                 _READ_DATE,
                 'measured',
@@ -92,7 +93,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'libfabric': make_fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider',
+                'this is the host\'s libfabric with its cxi provider',
                 _ADAPT,
                 _READ_DATE,
                 'measured',
@@ -114,7 +115,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 )
             ]
             + SLES_FOLDERS,
-            'what the host\'s Open MPI needs, then folders of SLES and of Cray\'s packages',
+            'the host\'s Open MPI needs libraries in these folders; then follow the folders of '
+            'SLES and of Cray\'s packages',
             _ADAPT + '; as on LUMI',
             _READ_DATE,
             'derived',
@@ -122,7 +124,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/lus', '/projects', '/scratch'],
-                'the shared file systems; /projects is a link into /lus',
+                'these are the shared file systems; /projects is a link into /lus',
                 _SCRIPTS,
                 _READ_DATE,
                 'derived',
@@ -134,18 +136,18 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_DEFAULT_CQ_SIZE',
                 '131072',
-                'room for the completions of large jobs of NCCL',
+                'large NCCL jobs need a larger completion queue than the default',
                 _ADAPT,
                 _READ_DATE,
                 'derived',
                 only=['gpu', 'cxi'],
             ),
-            make_ll128_variable('as on Alps, whose nodes are of the same kind', _READ_DATE),
+            make_ll128_variable('as on Alps, which has nodes of the same kind', _READ_DATE),
         ],
         'images': make_fact(
             {'bind': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
-            'the only image of the catalogue with CUDA and cxi that is built for aarch64; its Open MPI 5 '
-            'wants PMIx: bind has the host\'s Open MPI start by PMI-2',
+            'only this image of the catalogue has CUDA and cxi for aarch64; its Open MPI 5 '
+            'needs PMIx, but with bind the host\'s Open MPI runs, which uses PMI-2',
             'container-recipes/alps.py',
             _READ_DATE,
             'untested',
@@ -157,14 +159,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'step': ['--gpus-per-node=4'],
                 'options': ['--exclusive', '--gpus-per-node=4', '--mem=0'],
             },
-            'whole nodes; all memory must be asked for',
+            'the job gets whole nodes, and must request all memory explicitly',
             _SCRIPTS,
             _READ_DATE,
             'derived',
         ),
         'native': make_fact(
             None,
-            'nobody has shown with which modules the benchmarks are built there',
+            'we know of no published set of modules with which the benchmarks can be built there',
             _DOCS,
             _READ_DATE,
             'untested',

@@ -1,10 +1,10 @@
 """
-Describe LUMI (CSC): HPE Cray EX, Slingshot 11, three stacks, GPU and CPU nodes.
+Describe LUMI (CSC): GPU and CPU nodes with Slingshot 11, three software stacks.
 
-Data only; schema.py explains the keys. Each fact is defined once: 'based_on' names the entry with
-the others. This project ran nothing on LUMI. 'measured' means that the named log, page or file
-shows it on LUMI at that date; 'derived' follows from a rule that why names; nobody has shown
-'untested' facts there.
+schema.py explains the keys. Each fact is defined once: 'based_on' names the entry with the facts
+that an entry lacks. This project has never run a program on LUMI. 'measured' means that the named
+log, page or file shows the value on LUMI at this date. 'derived' means that the value follows from
+the rule in why. No source shows 'untested' values on LUMI.
 """
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -23,7 +23,7 @@ from osu_container.data.sites.cray import (
 from osu_container.data.sites.cray import make_fact as _fact
 from osu_container.data.sites.cray import make_variable as _variable
 
-# Sources of the facts, with the commits that were read
+# Sources of the facts, with the commits that this project has read
 _LOG = 'log of LUMI job 16505426 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
 _CONTRIB = (
     'singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70'
@@ -34,16 +34,16 @@ _DEIC = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 diffe
 _SRUN = '`srun --mpi=list` on LUMI in github.com/alazzaro/cug26_containers_tutorial 0240e5c'
 _HPE = 'github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh'
 _ROCM_2509 = (
-    'public notes of a user, "Stack identity, MPICH 8.1.32 vs LUMI 25.09", with jobs 22326815 and 22326827 '
-    'of LUMI and the module rocm/6.4.4; a build script of Score-P 9.4; the module is that of github.com/'
-    'Lumi-supercomputer/LUMI-SoftwareStack 025ee647, rocm-6.4.4.eb'
+    'public notes of a user, "Stack identity, MPICH 8.1.32 vs LUMI 25.09", with jobs 22326815 and '
+    '22326827 of LUMI and the module rocm/6.4.4; a build script of Score-P 9.4; the module is '
+    'that of github.com/Lumi-supercomputer/LUMI-SoftwareStack 025ee647, rocm-6.4.4.eb'
 )
 
 
 def _make_mpich_libraries(
     version: str, folder: str, evidence: str, source: str, date: str
 ) -> Dict[str, Dict[str, Any]]:
-    # folder: the build with the folder lib-abi-mpich
+    # folder: folder of the compiler, which contains the folder lib-abi-mpich
     return make_mpich_libraries(
         version,
         source,
@@ -57,7 +57,7 @@ def _make_mpich_libraries(
     )
 
 
-#: Folder of ROCm of the system, and of later stacks, where it is a module of LUMI
+#: Folder of the system's ROCm, and folder of ROCm in later stacks, where ROCm is a module of LUMI
 _SYSTEM_ROCM, _MODULE_ROCM = '/opt/rocm-%s/', '/appl/lumi/SW/LUMI-%s/G/EB/rocm/%%s/'
 
 
@@ -67,7 +67,7 @@ def _make_rocm_libraries(
     return make_rocm_libraries(folder % version + 'lib', source, date, evidence, major)
 
 
-#: Default folders of SLES, and those of Cray's and AMD's packages in /etc/ld.so.conf.d
+#: Default library folders of SLES, and folders of Cray's and AMD's packages from /etc/ld.so.conf.d
 _SLES_FOLDERS = SLES_FOLDERS + [AMD_FOLDER]
 
 
@@ -80,7 +80,7 @@ def _make_rocm_folders(
     more: Sequence[str] = (),
     folder: str = _SYSTEM_ROCM,
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the facts library_folders and one_build; more: further library folders of ROCm."""
+    """Return the facts library_folders and one_build; more: further folders below ROCm's."""
     top = folder % version
     return {
         'library_folders': _fact(
@@ -92,7 +92,7 @@ def _make_rocm_folders(
         ),
         'one_build': _fact(
             [top + 'lib'],
-            'ROCm\'s libraries fit each other, not those of another release',
+            'libraries of one ROCm version do not work with libraries of another version',
             source,
             date,
             'derived',
@@ -111,9 +111,10 @@ def _make_pmi_libraries(version: str, evidence: str) -> Dict[str, Dict[str, Any]
     return {name: libraries[name] for name in ('libpmi', 'libpmi2')}
 
 
-#: LUMI-EasyBuild-contrib fc59dd70 has its easyconfig, which is on the robot path of EasyBuild-user. It
-#: depends on the default rocm, 6.3.4, and libfabric/1.22.0, but uses the rocm of another stack if
-#: that is loaded
+#: Name, version and suffix of the easyconfig of the RCCL plugin. The easyconfig is in
+#: LUMI-EasyBuild-contrib fc59dd70, which is on the robot path of EasyBuild-user. It depends on
+#: libfabric/1.22.0 and on the default rocm, 6.3.4, but uses the rocm of another stack if that is
+#: loaded.
 _PLUGIN = ('aws-ofi-nccl', '1.18.0', '-rocm')
 
 
@@ -121,13 +122,13 @@ def _make_native_build(
     prgenv: str, rocm: Optional[str], libmpi: str, plugin: Optional[Tuple[str, str, str]] = None
 ) -> Dict[str, Any]:
     """
-    Return the native build.
+    Return the value of the fact native, the settings of a native build.
 
-    prgenv: of the compilers; rocm: version, None for CPU nodes; plugin: of RCCL, as a dependency of
-    an easyconfig.
+    prgenv: name of Cray's programming environment. rocm: version of ROCm, None for CPU nodes.
+    plugin: the RCCL plugin, as a dependency of an easyconfig.
     """
-    # Without a path in the program, ld.so loads MPI and GTL of the system's default release with any
-    # stack (LUMI-training-materials d64bc58c, 102-CPE.md).
+    # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version,
+    # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
     rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (
         ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if rocm else ''
     )
@@ -152,7 +153,7 @@ def _make_native_build(
 
 _LIBXPMEM_2026 = _fact(
     '/usr/lib64/libxpmem.so.0',
-    'Cray MPICH shares memory between the ranks of a node by it',
+    'Cray MPICH uses this library to share memory within a node',
     'CRAY_XPMEM_POST_LINK_OPTS=-L/usr/lib64 in the ' + _LOG,
     '2026-03-06',
     'measured',
@@ -160,20 +161,21 @@ _LIBXPMEM_2026 = _fact(
 
 _LIBPALS_2026 = _fact(
     '/opt/cray/pe/lib64/libpals.so.0',
-    'Cray PMI asks it about the launcher',
-    'the version of PALS on LUMI is not known, this folder has links to the current one on every HPE Cray system',
+    'Cray PMI uses this library to query the launcher',
+    'the version of PALS on LUMI is not known, but on every HPE Cray system this folder has links '
+    'to the current version',
     '2026-07-10',
     'untested',
 )
 
 _IMAGE_PURPOSE = (
-    'hybrid needs an MPICH built against a libfabric that is not newer than the host\'s, opensource one '
-    'with libcxi; pure and bind run either'
+    'hybrid needs an image whose MPICH was built with a libfabric that is not newer than the '
+    'host\'s, and opensource needs an image with libcxi; pure and bind work with either image'
 )
 
 
 def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[str, str]:
-    """Return {approach: file name of the SIF}, also for the module osu-mpi4py."""
+    """Return {approach: file name of its image}, with keys for the module osu-mpi4py too."""
     name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
     return dict(
         list_mpi4py_images(rocm, hybrid, opensource, '-cupy'),
@@ -188,7 +190,7 @@ def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[st
 
 
 def list_mpi4py_images(rocm: str, hybrid: str, opensource: str, cupy: str) -> Dict[str, str]:
-    """Return {'osu-mpi4py/approach': file name of the SIF}; cupy: '-cupy' or ''."""
+    """Return {'osu-mpi4py/APPROACH': file name of its image}; cupy: '-cupy' or ''."""
     name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s%s.sif' % (rocm, cupy)
     return {
         'osu-mpi4py/pure': name % hybrid,
@@ -199,7 +201,7 @@ def list_mpi4py_images(rocm: str, hybrid: str, opensource: str, cupy: str) -> Di
 
 
 def _remove_cupy(images: Dict[str, Any]) -> Dict[str, Any]:
-    # CPU nodes need only NumPy
+    # On CPU nodes the images need only NumPy
     return dict(
         images,
         value={name: file.replace('-cupy.sif', '.sif') for name, file in images['value'].items()},
@@ -212,42 +214,46 @@ BASES: Dict[str, Dict[str, Any]] = {
         'title': 'LUMI',
         'default_approach': _fact(
             'opensource',
-            'it takes nothing from the host that an update could change',
+            'opensource injects no host library that an update could change',
             'docs/design.md, decision 7',
             '2026-11-21',
             'derived',
         ),
         'runtime': _fact(
             ['singularity'],
-            'SingularityCE 4.1.3 in /usr/bin; LUMI has no command apptainer',
+            'LUMI has SingularityCE 4.1.3 in /usr/bin, and no command apptainer',
             '`singularity --version` in github.com/alazzaro/cug26_containers_tutorial 0240e5c',
             '2026-04-27',
             'measured',
         ),
         'provider': _fact(
             'cxi',
-            'libfabric\'s provider for Slingshot 11',
+            'cxi is libfabric\'s provider for Slingshot 11',
             'FI_PROVIDER=cxi in LUMI job 17528243, github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-04-19',
             'measured',
         ),
         'pmi': _fact(
             {'image': 'pmi2', 'host': 'cray_shasta'},
-            'Slurm on LUMI has none, cray_shasta and pmi2: MPICH speaks PMI-2, Cray MPICH speaks Cray PMI',
+            'Slurm on LUMI has the types none, cray_shasta and pmi2; MPICH uses PMI-2, and Cray '
+            'MPICH uses Cray PMI',
             _SRUN,
             '2026-04-27',
             'measured',
         ),
         'pmi_variables': _fact(
             {'pmi2': 'PMI_FD', 'cray_shasta': 'PALS_APINFO'},
-            'what Slurm\'s plugin puts into the environment of every rank; its absence shows a wrong --mpi= early',
-            'environment of steps started by srun --mpi=pmi2 and --mpi=cray_shasta, Slurm 22.05 on a workstation',
+            'Slurm\'s plugin sets this variable for every rank; if the variable is missing, '
+            '--mpi= is wrong',
+            'environment of steps started by srun --mpi=pmi2 and --mpi=cray_shasta, Slurm 22.05 '
+            'on a workstation',
             '2026-11-21',
             'derived',
         ),
         'slingshot': _fact(
             '12.0.2',
-            'the driver of the cards, with which a libcxi of an image must work',
+            'SHS contains the driver of the network cards, and libcxi of an image must work with '
+            'this driver',
             'bug reports of users '
             '(cray-libcxi 1.0.2, SHS 12.0.2), and SHS_VERSION of alazzaro/openmpi_on_ss11 627b2cc',
             '2026-09-26',
@@ -255,23 +261,26 @@ BASES: Dict[str, Dict[str, Any]] = {
         ),
         'gpu': _fact(
             'gfx90a',
-            'MI250X: eight GCDs on a node',
+            'gfx90a is the MI250X; each node has four of them, which are eight GCDs',
             _TRAINING + '101-Architecture.md',
             '2026-06-17',
             'measured',
         ),
         'gpu_userland': _fact(
             ['6.1', '7.0'],
-            'ROCm in containers that LUMI\'s driver (6.3) works with: 5.x and 6.0 are too old, 7.1 is '
-            'too new. The GTL of Cray MPICH up to 9.0.1 takes ROCm 6 alone, by its libamdhip64.so.6',
+            'LUMI\'s driver (6.3) supports these ROCm versions in containers: 5.x and 6.0 are too '
+            'old, 7.1 is too new. The GTL of Cray MPICH up to 9.0.1 needs libamdhip64.so.6, which '
+            'only ROCm 6 has',
             _TRAINING
-            + 'Update-202601/index.md, "State of the system" and "(Un)supported programming environments"',
+            + 'Update-202601/index.md, "State of the system" and "(Un)supported programming '
+            'environments"',
             '2026-06-17',
             'measured',
         ),
         'gpu_binding': _fact(
             make_gpu_binding(MI250X, 8, reserved=1),
-            'each rank on the cores and the NIC next to its GCD: another choice crosses the node\'s fabric',
+            'each rank uses the cores and the network card closest to its GCD; other choices send '
+            'data across the node',
             _TRAINING
             + '202-Binding.md; NICs: select_gpu.sh in github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-06-17',
@@ -280,7 +289,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libfabric': _fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider; the same for all stacks',
+                'this is the host\'s libfabric with its cxi provider; all stacks use the same '
+                'version',
                 '`pkg-config --variable=prefix libfabric` in the ' + _LOG,
                 '2026-03-06',
                 'measured',
@@ -288,31 +298,33 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
             'libcxi': _fact(
                 '/usr/lib64/libcxi.so.1',
-                'the host\'s libfabric reaches the Slingshot card through it',
-                'singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it',
+                'the host\'s libfabric uses this library for the Slingshot card',
+                'singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds this '
+                'library',
                 '2026-05-04',
                 'measured',
             ),
             'libpals': _LIBPALS_2026,
             'liblustreapi': make_lustreapi_fact(
-                'singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it; of '
-                'today\'s system nobody says so',
+                'singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds this '
+                'library; no source for the current system',
                 '2026-05-04',
             ),
             'libxpmem': _LIBXPMEM_2026,
         },
         'library_folders': _fact(
             _SLES_FOLDERS,
-            'where the host\'s ld.so looks: folders of SLES, then of Cray\'s and AMD\'s packages',
+            'the host\'s ld.so searches the folders of SLES, then those of Cray\'s and AMD\'s '
+            'packages',
             'ldd output of LUMI job logs in github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-04-19',
             'derived',
         ),
         'one_build': _fact(
             [],
-            'folders whose libraries are one build: if one is taken from the host, so are those that it needs, '
-            'also where the image has the same soname',
-            'no such folder is known without ROCm',
+            'no folder: without ROCm, no host libraries are known that must all come from one '
+            'build',
+            'only ROCm is known to need this',
             '2026-11-21',
             'derived',
         ),
@@ -320,7 +332,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'file_systems': dict(
                 _fact(
                     ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
-                    'the users\' data and LUMI\'s software',
+                    'these folders contain the users\' data and LUMI\'s software',
                     _TRAINING + '205-Containers.md, singularity-slurm-bindings',
                     '2026-06-17',
                     'measured',
@@ -330,7 +342,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             'slurm_spool': dict(
                 _fact(
                     ['/var/spool/slurmd'],
-                    'Cray PMI reads where the ranks are from a file that Slurm writes there',
+                    'Cray PMI reads the placement of the ranks from a file that Slurm writes to '
+                    'this folder',
                     _CONTRIB,
                     '2026-05-04',
                     'measured',
@@ -340,7 +353,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             'cxi_state': dict(
                 _fact(
                     ['/run/cxi'],
-                    'lists of binds that work on LUMI have it: state of the cards for libcxi',
+                    'this folder has the state of the cards for libcxi; lists of binds that work '
+                    'on LUMI contain it',
                     _CONTRIB,
                     '2026-05-04',
                     'measured',
@@ -350,7 +364,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'libdrm_ids': dict(
                 _fact(
                     ['/usr/share/libdrm/amdgpu.ids'],
-                    'libdrm of the host\'s ROCm reads the names of the GPUs there',
+                    'libdrm of the host\'s ROCm reads the names of the GPUs from this file',
                     _DEIC,
                     '2025-03-07',
                     'measured',
@@ -360,7 +374,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             'kernel_config': dict(
                 _fact(
                     ['/boot/config-{kernel}'],
-                    'libfabric looks there whether the kernel can share GPU memory with the card (DMABUF)',
+                    'libfabric reads from this file whether the kernel can share GPU memory with '
+                    'the network card (DMABUF)',
                     'ofiwg/libfabric src/hmem_rocr.c',
                     '2026-11-21',
                     'derived',
@@ -377,16 +392,18 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'singularity-CPEbits',
                 'lumi-aif-singularity-bindings',
             ],
-            'each of them sets SINGULARITY_BIND for itself',
+            'each of these modules overwrites SINGULARITY_BIND',
             _TRAINING + '205-Containers.md',
             '2026-06-17',
             'derived',
         ),
         'family': _fact(
             'containerbindings',
-            'LUMI\'s name for modules that set SINGULARITY_BIND for themselves, of which one is '
-            'loaded: Lmod takes singularity-AI-bindings away when one of ours is loaded, and the reverse',
-            'singularity-AI-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib 1392df8c',
+            'LUMI uses this family for modules that overwrite SINGULARITY_BIND, of which only one '
+            'can be loaded: Lmod unloads singularity-AI-bindings when a module of this project is '
+            'loaded, and vice versa',
+            'singularity-AI-bindings-24.03.eb in '
+            'github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib 1392df8c',
             '2026-11-23',
             'derived',
         ),
@@ -394,8 +411,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             _variable(
                 'NCCL_SOCKET_IFNAME',
                 'hsn0,hsn1,hsn2,hsn3',
-                'RCCL meets over these interfaces, and without a '
-                'plugin sends over them; other ones are slow or lead nowhere',
+                'RCCL ranks find each other over these interfaces; without a plugin, they also '
+                'send data over them. Other interfaces are slow or do not connect the nodes',
                 _TRAINING + '202-Binding.md',
                 '2026-06-17',
                 'measured',
@@ -428,13 +445,15 @@ BASES: Dict[str, Dict[str, Any]] = {
                 '/appl/local/laifs/containers',
                 '/appl/local/containers',
             ],
-            'LUMI keeps images for all there, those of its container modules (in the folder of the variable if that '
-            'is set), of the LUMI AI Factory, and older ones; links in them lead to dated files, and change',
-            'LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua, get_SIF_file; github.com/lumi-ai-factory/'
-            'laifs-container-recipes 114a21b, recipes/lumi-multitorch/lumi-multitorch-template.yaml; '
-            'github.com/Lumi-supercomputer/LUMI-training-materials 21c5413, docs/ai-20250527/'
-            'extra_06_BuildingContainers.md; lumi-multitorch-latest.sif: github.com/Lumi-supercomputer/lumi-userguide, '
-            'pull request 315',
+            'LUMI keeps images for all users in these folders: images of its container modules '
+            '(in the folder of the variable if it is set), images of the LUMI AI Factory, and '
+            'older images. Links in these folders lead to dated files, and change',
+            'LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua, get_SIF_file; '
+            'github.com/lumi-ai-factory/laifs-container-recipes 114a21b, '
+            'recipes/lumi-multitorch/lumi-multitorch-template.yaml; '
+            'github.com/Lumi-supercomputer/LUMI-training-materials 21c5413, '
+            'docs/ai-20250527/extra_06_BuildingContainers.md; lumi-multitorch-latest.sif: '
+            'github.com/Lumi-supercomputer/lumi-userguide, pull request 315',
             '2026-09-02',
             'measured',
         ),
@@ -443,16 +462,18 @@ BASES: Dict[str, Dict[str, Any]] = {
                 '/appl/local/containers/cotainr-baseimages/lumi-multitorch-mpich-*.sif',
                 '/appl/local/laifs/containers/lumi-multitorch-latest.sif',
             ],
-            'cotainr\'s base image is the third of the five stages of lumi-multitorch: it has MPICH, libfabric, libcxi '
-            'and OSU (in /usr/libexec, built --enable-rocm), and not the PyTorch that makes the last one large',
-            'github.com/lumi-ai-factory/laifs-container-recipes fdf7153, recipes/lumi-multitorch/lumi-multitorch-'
-            'template.yaml, containerfiles/mpich/Ubuntu_Rocm_Slingshot; file name: cotainr 2025.7.1',
+            'cotainr\'s base image is the third of the five stages of lumi-multitorch: this stage '
+            'has MPICH, libfabric, libcxi and the OSU benchmarks (in /usr/libexec, built with '
+            '--enable-rocm), but not PyTorch, which makes the last stage large',
+            'github.com/lumi-ai-factory/laifs-container-recipes fdf7153, '
+            'recipes/lumi-multitorch/lumi-multitorch-template.yaml, '
+            'containerfiles/mpich/Ubuntu_Rocm_Slingshot; file name: cotainr 2025.7.1',
             '2025-12-19',
             'derived',
         ),
         'image_help': _fact(
             'docs/install-lumi.md, section "The image"',
-            'an image lies on LUMI, is copied there, or is built there',
+            'an image is installed on LUMI already, or is copied to LUMI, or is built on LUMI',
             'docs/install-lumi.md',
             '2026-11-21',
             'derived',
@@ -464,14 +485,16 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'options': ['--exclusive', '--gpus-per-node=8'],
                 'step': ['--gpus-per-node=8'],
             },
-            'whole nodes, so that nothing else is on the cards, and each rank can have the GPU next to it',
-            'LUMI documentation, Slurm partitions; job scripts in github.com/alazzaro/openmpi_on_ss11 627b2cc',
+            'the job gets whole nodes, so that no other job uses the network cards, and each rank '
+            'can use the closest GPU',
+            'LUMI documentation, Slurm partitions; job scripts in '
+            'github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-11-21',
             'derived',
         ),
         'wrapper_modules': _fact(
             ['lumi-container-wrapper'],
-            'has wrap-container where it is not on PATH',
+            'this module provides wrap-container if the command is not on PATH',
             'LUMI documentation, lumi-container-wrapper',
             '2026-11-21',
             'derived',
@@ -484,10 +507,11 @@ def _make_stack_facts(
     stack: str, nodes: str, fits: List[str], partitions: str
 ) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts by which a stack of LUMI is recognised.
+    Return the facts with which a software stack of LUMI is recognised.
 
-    nodes: common name of the stacks of the GPU or CPU nodes; fits: values of LUMI_STACK_PARTITION in
-    a shell that may load the modules; partitions: regular expression of those that select the stack.
+    nodes: common name of the stacks for GPU nodes or for CPU nodes. fits: values of
+    LUMI_STACK_PARTITION in a shell that may load the modules. partitions: regular expression for
+    the values that select this stack.
     """
     values, modules = (
         [stack, stack + '.dev'],
@@ -496,7 +520,7 @@ def _make_stack_facts(
             'modules/LUMIpartition/21.01.lua'
         ),
     )
-    why = 'the modules LUMI/%s and partition/... are loaded when EasyBuild-user is' % stack
+    why = 'users load the modules LUMI/%s and partition/NAME before EasyBuild-user' % stack
     return {
         'recognised_by': _fact(
             {
@@ -520,8 +544,8 @@ def _make_stack_facts(
                 {'name': 'LUMI_STACK_VERSION', 'fits': values},
                 {'name': 'LUMI_STACK_PARTITION', 'fits': fits},
             ],
-            'a module of partition/container is visible in every stack and partition, so that the wrong one is easily '
-            'loaded; login nodes are partition/L',
+            'a module of partition/container is visible in every stack and partition, so that '
+            'users can easily load a wrong module; login nodes have partition/L',
             modules,
             '2026-07-10',
             'derived',
@@ -529,11 +553,11 @@ def _make_stack_facts(
     }
 
 
-#: Login nodes and compute nodes. Modules of partition/container are for GPU nodes, although it serves
-#: both kinds, unless --try-amend=site=lumi-c-YY.MM selects CPU nodes
+#: Names of login nodes and compute nodes. partition/container serves GPU and CPU nodes; its modules
+#: are for GPU nodes, unless --try-amend=site=lumi-c-YY.MM selects CPU nodes.
 _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
-#: Partitions of a shell that may load modules for GPU and for CPU nodes
+#: Values of LUMI_STACK_PARTITION in shells that may load modules for GPU nodes and for CPU nodes
 _SHARED_PARTITIONS = ['L', 'container', 'common', 'system', 'CrayEnv']
 _GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = (
     ['G', 'EAP'] + _SHARED_PARTITIONS,
@@ -552,10 +576,10 @@ def _make_gpu_stack(
     folders: Tuple[Any, ...],
 ) -> Dict[str, Any]:
     """
-    Return the entry for the GPU nodes of a stack.
+    Return the entry of a software stack for the GPU nodes.
 
-    mpich, rocm, folders: arguments of _make_mpich_libraries(), _make_rocm_libraries() and
-    _make_rocm_folders(); pmi: version of cray-pmi.
+    mpich, rocm, folders: arguments for _make_mpich_libraries(), _make_rocm_libraries() and
+    _make_rocm_folders(). pmi: version of cray-pmi.
     """
     libmpi = _make_mpich_libraries(*mpich)
     return dict(
@@ -568,13 +592,13 @@ def _make_gpu_stack(
             'images': _fact(
                 _list_images(rocm[0], _HYBRID, _HYBRID, _HYBRID + '-libcxi'),
                 _IMAGE_PURPOSE,
-                'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
+                'the published runs used MPICH 4.2.3; the host\'s libfabric is 1.22.0',
                 '2026-11-21',
                 'untested',
             ),
             'native': _fact(
                 _make_native_build('amd', rocm[0], libmpi['libmpi']['value'], _PLUGIN),
-                'the compiler modules of partition/G',
+                'partition/G has these compiler modules',
                 _STACK % stack,
                 '2026-07-10',
                 'derived',
@@ -595,7 +619,9 @@ _GPU_STACKS = {
             '8.1.32',
             'gnu/12.3',
             'derived',
-            'gnu/12.3 of 8.1.32 is on LUMI (' + _LOG + '), its lib-abi-mpich was seen on '
+            'the folder gnu/12.3 of 8.1.32 exists on LUMI ('
+            + _LOG
+            + '); its lib-abi-mpich exists on '
             'Setonix (PawseySC/pawsey-spack-config 25b3ab1)',
             '2026-05-18',
         ),
@@ -603,7 +629,7 @@ _GPU_STACKS = {
         '6.1.15',
         (
             '6.3.4',
-            'libdrm lies in /opt/amdgpu/lib64, the rest of ROCm in its own folder',
+            'libdrm is in /opt/amdgpu/lib64, and all other libraries of ROCm are in its own folder',
             'ldd output in github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-04-19',
             'measured',
@@ -616,14 +642,16 @@ _GPU_STACKS = {
             '9.0.1',
             'gnu/12.3',
             'derived',
-            'gnu/12.3 of 9.0.1 is on LUMI (' + _LOG + '), its lib-abi-mpich was seen on Perlmutter',
+            'the folder gnu/12.3 of 9.0.1 exists on LUMI ('
+            + _LOG
+            + '); its lib-abi-mpich exists on Perlmutter',
             '2026-03-06',
         ),
         ('6.4.4', '6', 'measured', _ROCM_2509, '2026-09-25', _MODULE_ROCM % '25.09'),
         '6.1.16',
         (
             '6.4.4',
-            'as for 25.03, with this stack\'s ROCm, a module of LUMI',
+            'the folders are those of stack 25.03, with ROCm from a module of LUMI',
             _ROCM_2509,
             '2026-09-25',
             'measured',
@@ -633,17 +661,17 @@ _GPU_STACKS = {
     ),
 }
 
-#: Announced in LUMI's branch; nobody has seen it on the system
+#: Stack 26.03 is announced in a branch of LUMI's repository; no source shows it on the system
 _BRANCH = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 316c70d3, branch toolchain-26.03, '
 _GPU_STACKS['lumi-26.03'] = dict(
     _make_gpu_stack(
         '26.03',
-        ', announced and not seen yet',
+        ', announced, but not yet seen on the system',
         (
             '9.1.0',
             'gnu/12.3',
             'derived',
-            _BRANCH + 'CrayPE/CPEpackages_26.03.csv; its gnu/12.3/lib-abi-mpich is on '
+            _BRANCH + 'CrayPE/CPEpackages_26.03.csv; its gnu/12.3/lib-abi-mpich exists on '
             'Setonix: LD_LIBRARY_PATH of a user with cpe/26.03',
             '2026-07-23',
         ),
@@ -651,14 +679,14 @@ _GPU_STACKS['lumi-26.03'] = dict(
             '7.0.3',
             '7',
             'derived',
-            _BRANCH + 'rocm-7.0.3.eb; its folder is named as that of 25.09',
+            _BRANCH + 'rocm-7.0.3.eb; its folder is named like the folder of stack 25.09',
             '2026-07-23',
             _MODULE_ROCM % '26.03',
         ),
         '6.1.17',
         (
             '7.0.3',
-            'as for 25.09',
+            'the folders are those of stack 25.09',
             _BRANCH + 'rocm-7.0.3.eb',
             '2026-07-23',
             'derived',
@@ -674,12 +702,12 @@ _GPU_STACKS['lumi-26.03'] = dict(
             if 'bind' not in name
         ),
         why=_IMAGE_PURPOSE
-        + '. bind needs ROCm 7, as this stack has it, which no image of the catalogue has',
+        + '. On this stack, bind needs an image with ROCm 7, and the catalogue has no such image',
     ),
     native=_fact(
         None,
-        'nobody has seen which modules build there, nor RCCL\'s plugin',
-        _BRANCH + 'all of it',
+        'no source shows which modules or which RCCL plugin this stack has',
+        _BRANCH + 'the whole branch',
         '2026-07-23',
         'untested',
     ),
@@ -704,14 +732,14 @@ def _make_cpu_stack(version: str) -> Dict[str, Any]:
             'one_build': BASES['lumi']['one_build'],
             'jobs': _fact(
                 {'partition': 'standard', 'account': True, 'options': ['--exclusive'], 'step': []},
-                'whole nodes, so that nothing else is on the card',
+                'the job gets whole nodes, so that no other job uses the network card',
                 'LUMI documentation, Slurm partitions',
                 '2026-11-21',
                 'derived',
             ),
             'native': _fact(
                 _make_native_build('gnu', None, gpu_stack['libraries']['libmpi']['value']),
-                'the compiler modules of partition/C',
+                'partition/C has these compiler modules',
                 _STACK % version,
                 '2026-07-10',
                 'derived',
@@ -731,32 +759,36 @@ STACKS['lumi-c-26.03'].update(
     images=STACKS['lumi-c-25.09']['images'],
 )
 
-#: LUMI before January 2026: 24.03 is still installed, with ROCm 6.3.4, but unsupported (admin.list)
+#: LUMI before January 2026. Stack 24.03 is still installed, with ROCm 6.3.4, but unsupported
+#: (admin.list).
 PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
     'lumi-24.03': dict(
         {
             'based_on': 'lumi',
             'slingshot': _fact(
                 'that of March 2025',
-                'its release was not published; the published images had the libcxi of that time',
+                'the SHS version of March 2025 was not published; the published images had the '
+                'libcxi of that time',
                 _DEIC,
                 '2025-03-07',
                 'derived',
             ),
             'gpu_userland': _fact(
                 ['5.6', '6.2'],
-                'ROCm in containers that a driver of 6.0.x works with, two releases up and down',
-                'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was '
-                'that of its ROCm 6.0.3 is a guess',
+                'a driver of version 6.0.x supports ROCm in containers from two releases older to '
+                'two releases newer',
+                'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; it is a guess '
+                'that LUMI then had the driver of its ROCm 6.0.3',
                 '2025-06-26',
                 'derived',
             ),
-            'title': 'LUMI-G, stack LUMI/24.03 as it was in March 2025, when the published runs were made',
+            'title': 'LUMI-G, stack LUMI/24.03 in the state of March 2025, when the published '
+            'runs were made',
             'libraries': dict(
                 _make_mpich_libraries('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
                 libfabric=_fact(
                     '/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
-                    'the network library of LUMI until January 2026',
+                    'this is the libfabric of LUMI until January 2026',
                     _DEIC,
                     '2025-03-07',
                     'measured',
@@ -764,14 +796,14 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
                 ),
                 libpals=_fact(
                     '/opt/cray/pals/1.3.2/lib/libpals.so.0',
-                    'Cray PMI asks it about the launcher',
+                    'Cray PMI uses this library to query the launcher',
                     _CONTRIB,
                     '2026-05-04',
                     'measured',
                 ),
                 libxpmem=_fact(
                     '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
-                    'Cray MPICH shares memory between the ranks of a node by it',
+                    'Cray MPICH uses this library to share memory within a node',
                     _CONTRIB,
                     '2026-05-04',
                     'measured',
@@ -788,7 +820,7 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
                     '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
                     None,
                 ),
-                'the compiler modules of the published native build',
+                'the published native build used these compiler modules',
                 _DEIC,
                 '2025-03-07',
                 'measured',
@@ -796,7 +828,7 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
         },
         **_make_rocm_folders(
             '6.0.3',
-            'the amd/5.0 build of Cray MPICH needs libraries of ROCm\'s compiler',
+            'Cray MPICH in the folder amd/5.0 needs libraries of ROCm\'s compiler',
             _DEIC,
             '2025-03-07',
             'measured',

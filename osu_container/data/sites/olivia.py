@@ -1,9 +1,9 @@
 """
 Describe Olivia (Sigma2, Norway): nodes with four GH200 and Slingshot 11, Open MPI 5.
 
-Data only; schema.py explains the keys. This project ran nothing on Olivia. 'measured' means that
-Sigma2's pages, or a public job script, show it there. Modules of Sigma2 are in
-.../software/NAME/VERSION, as in EasyBuild.
+schema.py explains the keys. This project has never run a program on Olivia: 'measured' means that a
+page of Sigma2 or a public job script shows the value. Sigma2 installs modules in
+.../software/NAME/VERSION, as EasyBuild does.
 """
 
 from typing import Any, Dict
@@ -21,53 +21,53 @@ _PAGES = 'Sigma2 documentation (github.com/UNINETTSigma2/documentation), hpc_mac
 _OPENMPI, _NCCL, _APPTAINER = (
     _PAGES + name for name in ('openmpi.md', 'nccl.md', 'nccl_apptainer')
 )
-_SCRIPT = 'a course\'s job script for two nodes of Olivia: libraries of the host by path'
+_SCRIPT = 'a job script of a course for two nodes of Olivia, which names host libraries by path'
 _READ_DATE = '2026-11-26'
 _ROOT = '/cluster/software/NRIS/neoverse_v2/software/OpenMPI/5.0.10-GCC-14.3.0'
 
 STACKS: Dict[str, Dict[str, Any]] = {
     'olivia': {
         'based_on': 'cray-cuda',
-        'title': 'Olivia (Sigma2), GH200 nodes: aarch64, CUDA, four cards of Slingshot 11, Open MPI 5.0.10',
+        'title': 'Olivia (Sigma2), GH200 nodes: aarch64, CUDA, four cards of Slingshot 11, Open '
+        'MPI 5.0.10',
         'recognised_by': make_name_recognition('olivia', _PAGES, _READ_DATE),
         'runtime': make_fact(
-            ['apptainer'], 'what Sigma2\'s pages run', _APPTAINER, _READ_DATE, 'measured'
+            ['apptainer'], 'Sigma2\'s pages use apptainer', _APPTAINER, _READ_DATE, 'measured'
         ),
         'pmi': make_fact(
             {'Open MPI': 'pmix'},
-            'ranks that srun starts find their number in PMIX_RANK; of the PMI for MPICH '
-            'no page speaks',
+            'ranks that srun starts have the variable PMIX_RANK; no page mentions a PMI for MPICH',
             _OPENMPI + ', gpubind.sh',
             _READ_DATE,
             'measured',
         ),
         'architecture': make_fact(
             'aarch64',
-            'images must be built for it',
+            'images must be built for this architecture',
             _PAGES + 'software_stack.md',
             _READ_DATE,
             'measured',
         ),
-        'gpu': make_fact('sm_90', 'four GH200 on a node', _NCCL, _READ_DATE, 'measured'),
+        'gpu': make_fact('sm_90', 'each node has four GH200', _NCCL, _READ_DATE, 'measured'),
         'gpu_driver': make_fact(
             '580.65.06',
-            'which CUDA an image may have: CUDA 13 runs there',
+            'the driver limits the CUDA version of images; CUDA 13 runs on this system',
             _NCCL,
             _READ_DATE,
             'derived',
         ),
         'gpu_binding': make_fact(
             None,
-            'GPU i is next to card i, but which cores are next to it no page says, so nothing '
-            'places the ranks',
+            'network card i is closest to GPU i, but no page says which cores are closest, so the '
+            'modules do not bind the ranks',
             _OPENMPI + ', gpubind.sh',
             _READ_DATE,
             'untested',
         ),
         'lnx_links': make_fact(
             None,
-            'lnx crashes there with all four cards: each rank wants one of its own, by a script of '
-            'Sigma2\'s page',
+            'the provider lnx crashes on this system if a rank uses all four cards; a script on '
+            'Sigma2\'s page assigns one card to each rank',
             _OPENMPI + ', lnx provider',
             _READ_DATE,
             'measured',
@@ -75,8 +75,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libompi': make_fact(
                 _ROOT + '/lib/libmpi.so.40',
-                'the host\'s Open MPI, for images whose MPI that is; Sigma2 binds $EBROOTOPENMPI',
-                _APPTAINER + ': module OpenMPI/5.0.10-GCC-14.3.0; its folder as '
+                'this is the host\'s Open MPI, for images with Open MPI; Sigma2 binds '
+                '$EBROOTOPENMPI',
+                _APPTAINER + ': module OpenMPI/5.0.10-GCC-14.3.0; its folder is named like '
                 'those of other modules in ' + _SCRIPT,
                 _READ_DATE,
                 'derived',
@@ -85,7 +86,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'libfabric': make_fact(
                 '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider; until April 2026 it was 1.22.0',
+                'this is the host\'s libfabric with its cxi provider; its version was 1.22.0 '
+                'until April 2026',
                 _SCRIPT,
                 _READ_DATE,
                 'measured',
@@ -94,8 +96,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         },
         'library_folders': make_fact(
             SLES_FOLDERS,
-            'where the host\'s ld.so looks: folders of SLES, then of Cray\'s '
-            'packages. PMIx, hwloc and libevent are modules of their own, whose folders nobody has '
+            'the host\'s ld.so searches the folders of SLES, then those of Cray\'s '
+            'packages. PMIx, hwloc and libevent are separate modules, and their folders are not '
             'published',
             'as on LUMI',
             _READ_DATE,
@@ -104,7 +106,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/cluster'],
-                'home, projects, work and software',
+                'this folder contains home, projects, work and software',
                 _APPTAINER,
                 _READ_DATE,
                 'measured',
@@ -116,7 +118,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'OMPI_MCA_mtl_ofi_av',
                 'table',
-                'what Sigma2 sets for jobs of several nodes',
+                'Sigma2 recommends this value for jobs on several nodes',
                 _OPENMPI,
                 _READ_DATE,
                 'derived',
@@ -125,7 +127,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_RX_MATCH_MODE',
                 'hybrid',
-                'the provider matches messages where the card has no room for more',
+                'the provider matches messages in software if the card has no resources left',
                 _OPENMPI,
                 _READ_DATE,
                 'derived',
@@ -135,7 +137,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ],
         'images': make_fact(
             {'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
-            'the only image of the catalogue with CUDA and cxi that is built for aarch64',
+            'only this image of the catalogue has CUDA and cxi for aarch64',
             'container-recipes/alps.py',
             _READ_DATE,
             'untested',
@@ -147,14 +149,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'options': ['--exclusive', '--gpus-per-node=4'],
                 'step': ['--gpus-per-node=4'],
             },
-            'the partition with GPUs; jobs name an account',
+            'accel is the partition with GPUs, and jobs must name an account',
             _APPTAINER,
             _READ_DATE,
             'derived',
         ),
         'native': make_fact(
             None,
-            'nobody has shown with which modules the benchmarks are built there',
+            'we know of no published set of modules with which the benchmarks can be built there',
             _PAGES,
             _READ_DATE,
             'untested',

@@ -1,9 +1,9 @@
 """
 Describe systems with PBS and PALS instead of Slurm: Derecho (NCAR) and Polaris (ALCF).
 
-Both are HPE Cray EX with A100 and Slingshot 11. Data only; schema.py explains the keys. This project
-ran nothing on them: all facts are from public pages and notes, and 'measured' means that their
-authors have seen it there.
+Both systems are HPE Cray EX with A100 and Slingshot 11. schema.py explains the keys. This project
+has never run a program on these systems: all facts come from public pages and notes, and 'measured'
+means that the authors of the source saw the value on the system.
 """
 
 from typing import Any, Dict
@@ -18,8 +18,8 @@ from osu_container.data.sites.cray import (
 )
 
 _NCAR = (
-    'notes on containers on Derecho in github.com/benkirk (placement report of containers, jobs 7024910 and '
-    '7024919): ncarenv/25.10, Cray MPICH 8.1.32'
+    'notes on containers on Derecho in github.com/benkirk (placement report of containers, jobs '
+    '7024910 and 7024919): ncarenv/25.10, Cray MPICH 8.1.32'
 )
 _NCAR_DOCS = 'NCAR HPC documentation (github.com/NCAR/HPC-Docs), job script examples of Derecho'
 _ALCF = 'ALCF user guides (github.com/argonne-lcf/user-guides), Containers on Polaris'
@@ -34,41 +34,43 @@ BASES: Dict[str, Dict[str, Any]] = {
         'based_on': 'cray-cuda',
         'default_approach': make_fact(
             'bind',
-            'nobody has shown that PALS starts an MPICH of the image, so the host\'s runs',
+            'no public run shows that PALS can start an MPICH of the image, so bind uses the '
+            'host\'s MPI',
             _ALCF + '; ' + _NCAR,
             _READ_DATE,
             'derived',
         ),
         'launcher': make_fact(
             'pals',
-            'PBS has no srun: PALS\' mpiexec starts the ranks',
+            'PBS has no srun; mpiexec of PALS starts the ranks',
             _ALCF + '; ' + _NCAR_DOCS,
             _READ_DATE,
             'measured',
         ),
         'pmi': make_fact(
             {'host': 'cray'},
-            'Cray MPICH asks Cray PMI. An MPICH of the image may be started by the same '
-            'launcher ("MPICH\'s PMI-1 just works"), which nobody has shown',
+            'Cray MPICH uses Cray PMI. The same launcher may be able to start an MPICH of the '
+            'image ("MPICH\'s PMI-1 just works"), but no public run shows this',
             _NCAR,
             _READ_DATE,
             'derived',
         ),
         'pmi_variables': make_fact(
             {'cray': 'PALS_APID'},
-            'PALS tells every rank of which application it is; its absence '
-            'shows that another launcher has started it',
-            'public scripts read it; the number is in '
-            'the name of the folder /var/run/palsd/PALS_APID',
+            'PALS sets this variable for every rank; if the variable is missing, another launcher '
+            'has started the rank',
+            'public scripts read the variable; the name of the folder '
+            '/var/run/palsd/PALS_APID contains its value',
             _READ_DATE,
             'derived',
         ),
         'gpu': make_fact(
-            'sm_80', 'four A100 on a node', _NOTES + '; ' + _NCAR_DOCS, _READ_DATE, 'measured'
+            'sm_80', 'each node has four A100', _NOTES + '; ' + _NCAR_DOCS, _READ_DATE, 'measured'
         ),
         'library_folders': make_fact(
             SLES_FOLDERS,
-            'where the host\'s ld.so looks: folders of SLES, then of Cray\'s packages, as on LUMI',
+            'the host\'s ld.so searches the folders of SLES, then those of Cray\'s packages, as '
+            'on LUMI',
             'as on LUMI',
             _READ_DATE,
             'derived',
@@ -76,8 +78,9 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'pals_state': make_fact(
                 ['/var/run/palsd'],
-                'Cray PMI reads where the ranks are from files that PALS writes there',
-                _ALCF + ' bind it',
+                'Cray PMI reads the placement of the ranks from files that PALS writes to this '
+                'folder',
+                _ALCF + ' bind this folder',
                 _READ_DATE,
                 'measured',
                 bound='run',
@@ -85,14 +88,14 @@ BASES: Dict[str, Dict[str, Any]] = {
         },
         'images': make_fact(
             {'bind': _MPICH, 'osu-mpi4py/bind': _MPI4PY},
-            'MPICH without CUDA: for host memory',
+            'this image has MPICH without CUDA, for buffers in host memory',
             'osu_container/build/recipes/images.py',
             _READ_DATE,
             'untested',
         ),
         'native': make_fact(
             None,
-            'nobody has shown with which modules the benchmarks are built there',
+            'we know of no published set of modules with which the benchmarks can be built there',
             'no page of the systems',
             _READ_DATE,
             'untested',
@@ -106,41 +109,42 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'title': 'Derecho (NCAR), GPU nodes, Cray MPICH 8.1.32 with libfabric 1.22.0',
         'recognised_by': make_fact(
             {'hostnames': [r'^derecho\d', r'^deg\d{4}'], 'environment': {'NCAR_HOST': '^derecho$'}},
-            'names of login and GPU nodes; NCAR\'s variable decides',
+            'the host names are those of login and GPU nodes; NCAR\'s variable NCAR_HOST must match too',
             'scripts of NCAR name files by ${NCAR_HOST}; ' + _NCAR_DOCS,
             _READ_DATE,
             'derived',
         ),
         'runtime': make_fact(
             ['apptainer', 'singularity'],
-            'module load apptainer, which brings the command singularity too',
+            '`module load apptainer` provides both commands',
             'NCAR HPC documentation, sample containerized workflows',
             _READ_DATE,
             'measured',
         ),
         'gpu_binding': make_fact(
             None,
-            'which cores and which card are next to which GPU nobody has published, so nothing '
-            'places the ranks',
-            _NCAR + ' are of CPU nodes alone',
+            'no source says which cores and which network card are closest to each GPU, so the '
+            'modules do not bind the ranks',
+            _NCAR + ' cover only CPU nodes',
             _READ_DATE,
             'untested',
         ),
         'libraries': dict(
             make_mpich_libraries(
                 '8.1.32',
-                'what libmpi.so.12 resolves to: ' + _NCAR,
+                'target of the link libmpi.so.12: ' + _NCAR,
                 _READ_DATE,
                 'measured',
                 'cuda',
-                'NCAR\'s '
-                'scripts preload libmpi_gtl_cuda.so; its folder is as in every release of Cray MPICH',
+                'NCAR\'s scripts preload libmpi_gtl_cuda.so; its folder is the same in every '
+                'version of Cray MPICH',
                 _READ_DATE,
                 'derived',
             ),
             libfabric=make_fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider; it moves at updates',
+                'this is the host\'s libfabric with its cxi provider; its path changes with '
+                'updates',
                 _NCAR,
                 _READ_DATE,
                 'derived',
@@ -149,7 +153,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             **make_pmi_libraries(
                 '/opt/cray/pe/lib64',
                 '/opt/cray/pals/1.6/lib',
-                'PALS 1.6: ' + _NCAR + '; the folder of links as on LUMI',
+                'PALS 1.6: ' + _NCAR + '; the folder of links is the same as on LUMI',
                 _READ_DATE,
                 'derived',
             ),
@@ -157,7 +161,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/glade'],
-                'home, work, scratch and campaign storage',
+                'this folder contains home, work, scratch and campaign storage',
                 'NCAR HPC documentation, sample containerized workflows bind its folders',
                 _READ_DATE,
                 'derived',
@@ -172,7 +176,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'options': ['-l select={nodes}:ncpus=64:mpiprocs=4:ngpus=4'],
                 'step': ['--cpu-bind', 'depth', '-d', '16'],
             },
-            'four GPUs of each node; without --cpu-bind PALS gives each rank one core',
+            'the job gets the four GPUs of each node; without --cpu-bind, PALS gives each rank a '
+            'single core',
             _NCAR_DOCS + '; ' + _NCAR,
             _READ_DATE,
             'derived',
@@ -186,28 +191,34 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'hostnames': [r'^polaris-login', r'^x3\d{3}c\d+s\d+b\dn\d'],
                 'environment': {'PBS_O_HOST': '^polaris'},
             },
-            'names of login and compute nodes; other systems call theirs the same, so where the job '
-            'comes from decides',
+            'the names of compute nodes do not identify Polaris, because other systems use the '
+            'same names; therefore PBS_O_HOST, the host from which the job was submitted, must '
+            'match too',
             'hello world on two nodes in ' + _ALCF,
             _READ_DATE,
             'derived',
         ),
         'runtime': make_fact(
             ['apptainer', 'singularity'],
-            'ml use /soft/modulefiles; ml spack-pe-base apptainer: 1.4.1',
+            '`ml use /soft/modulefiles; ml spack-pe-base apptainer` loads version 1.4.1',
             _ALCF,
             _READ_DATE,
             'measured',
         ),
         'gpu_binding': make_fact(
             make_gpu_binding([(0, 24, 'cxi0'), (1, 16, 'cxi0'), (2, 8, 'cxi1'), (3, 0, 'cxi1')], 8),
-            'GPU i is next to NUMA node 3-i; which of the two cards is next to which GPU is a guess',
+            'GPU i is closest to NUMA node 3-i; the assignment of the two network cards to the '
+            'GPUs is a guess',
             _NOTES,
             _READ_DATE,
             'untested',
         ),
         'gpu_driver': make_fact(
-            '570.124.06', 'which CUDA an image may have', _NOTES, _READ_DATE, 'measured'
+            '570.124.06',
+            'the driver limits the CUDA version of images',
+            _NOTES,
+            _READ_DATE,
+            'measured',
         ),
         'libraries': dict(
             make_mpich_libraries(
@@ -216,13 +227,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
                 'cuda',
-                'its folder is as in every release of Cray MPICH',
+                'its folder is the same in every version of Cray MPICH',
                 _READ_DATE,
                 'derived',
             ),
             libfabric=make_fact(
                 '/opt/cray/libfabric/2.2.0rc1/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider, the only one that is installed',
+                'this is the host\'s libfabric with its cxi provider; no other version is '
+                'installed',
                 _NOTES,
                 _READ_DATE,
                 'measured',
@@ -231,7 +243,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             **make_pmi_libraries(
                 '/opt/cray/pe/lib64',
                 '/opt/cray/pe/pals/1.2.12/lib',
-                'PALS: ' + _ALCF + '; the folder of links as on LUMI',
+                'PALS: ' + _ALCF + '; the folder of links is the same as on LUMI',
                 _READ_DATE,
                 'derived',
             ),
@@ -239,7 +251,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/eagle', '/lus', '/local/scratch'],
-                'project folders, what they are links to, the node\'s own disk',
+                'these are the project folders, the file system to which they are links, and the '
+                'local disk of the node',
                 'binds in public job scripts for Polaris; ' + _ALCF,
                 _READ_DATE,
                 'derived',
@@ -250,7 +263,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'NCCL_NET_GDR_LEVEL',
                 'PHB',
-                'the card reads GPU memory itself',
+                'the network card reads GPU memory directly',
                 'ALCF user guides, NCCL',
                 _READ_DATE,
                 'measured',
@@ -269,7 +282,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ],
                 'step': [],
             },
-            'a job that names no file system is refused; the queue debug has two nodes at most',
+            'PBS rejects a job that names no file system; a job in the queue debug can have at '
+            'most two nodes',
             _NOTES,
             _READ_DATE,
             'measured',

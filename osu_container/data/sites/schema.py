@@ -1,84 +1,92 @@
 """
 Define the keys and shapes of a site entry: one system with one software stack.
 
-Every fact is a dict: value; why (its purpose); source (where it was found, so that it can be found
-again); date (when it was seen or read, ISO 8601); evidence: 'measured' (seen on such a system, by
-the author of the source), 'derived' (follows from a rule, which why names), 'untested'.
+Every fact is a dict with the keys
+    value      the value itself
+    why        purpose of the value, or the rule from which the value follows
+    source     where the value was found, so that readers can find it again
+    date       day on which the source was read or the value was seen, in ISO 8601
+    evidence   'measured' (the author of the source saw the value on such a system), 'derived' (the value follows from
+               the rule in why) or 'untested'
 
 Keys of a site
-    based_on           optional: the entry with the facts that are not named here. 'libraries' and 'files' are completed
-                       name by name, every other key replaces that of the other entry
+    based_on           optional: name of another entry, from which all keys are taken that this entry lacks. Of
+                       'libraries' and 'files', single names are taken
     title              description of the site
-    recognised_by      dict: hostnames (list of regular expressions, one must match) and environment (variable ->
-                       regular expression, all must match; an unset variable counts as empty)
-    default_approach   the approach that `module load osu-container` loads
-    runtime            commands of the container runtime, the first one on PATH is used
-    provider           libfabric provider of the high-speed network; on a machine without one, the best available
-    network            optional: kind (key of data/networks.py) and drivers (kernel drivers of its cards); default:
-                       Slingshot if provider is cxi, else Ethernet
-    launcher           optional: launcher of the ranks, key of data/launchers.py; default: srun
-    pmi                kind of PMI (srun's --mpi=), by whose MPI of the MPICH ABI runs ('image', 'host') and for
-                       'Open MPI'; an MPI that is not named cannot run there; {} if nothing shows how
-                       ranks find each other
-    pmi_variables      by --mpi=: the variable that this PMI sets in the environment of every rank
-    slingshot          optional: release of the Slingshot Host Software (SHS) of the nodes, with the driver of the cards
-    gpu                architecture of the GPUs, None without
-    gpu_userland       optional: [oldest, newest] release of ROCm in an image that the driver of the GPUs supports
-    gpu_driver         optional: release of NVIDIA's driver on the nodes, or the oldest possible
-    gpu_binding        None, or by GPU a dict: gcd (number), mask (of cores), nic (name of the card)
-    libraries          host libraries that an approach may inject: name -> path on the host, None if it does not exist;
-                       opened_as: other names by which libraries open it (dlopen), such as those of ROCm
-                       without a version for Cray MPICH and libfabric; release: of libmpi and
-                       libfabric; serves: the function that opens it, if nothing else needs it;
-                       folders: of libompi, the host's Open MPI (libmpi.so.40): folders with its
-                       plug-ins and parameters, by their path below /opt/host-mpi ('lib/openmpi',
-                       'lib/pmix', 'lib/ucx', 'etc'), bound if they exist
-    library_folders    folders that the host's ld.so searches by default, for the dependencies of those libraries
-    one_build          folders whose libraries are one build: if one of them is the host's, so are those that it needs
-    files              name -> paths that an approach may bind under their own names if they exist: bound 'install'
-                       (checked at installation), 'run' (on the node that runs the program; {kernel} is
-                       the release of its kernel) or 'step' (as 'run', and never below --sysroot:
-                       {NAME} is the rank's variable NAME, {tmpfs} Slurm's TmpFS; if one is not
-                       set, nothing is bound); otherwise: variables to set if the path does not exist
-    lnx_links          optional: what libfabric's provider lnx (LINKx) links, as in FI_LNX_PROV_LINKS; without it there
+    recognised_by      dict: hostnames (list of regular expressions, of which one must match) and environment (variable
+                       -> regular expression, all of which must match; an unset variable counts as
+                       empty)
+    default_approach   name of the approach that `module load osu-container` loads
+    runtime            commands of the container runtime; the first command on PATH is used
+    provider           libfabric provider of the high-speed network, or the best provider of a machine without one
+    network            optional: kind (key of data/networks.py) and drivers (kernel drivers of the cards); default:
+                       Slingshot if the provider is cxi, otherwise Ethernet
+    launcher           optional: key of data/launchers.py for the launcher of the ranks; default: srun
+    pmi                kind of PMI (srun's --mpi=) for an MPI with the MPICH ABI in the image ('image'), for the
+                       host's MPI ('host') and for 'Open MPI'. An MPI without a key cannot run on
+                       the system. {} if no source shows how ranks find each other
+    pmi_variables      kind of PMI -> variable that this PMI sets in the environment of every rank
+    slingshot          optional: release of the Slingshot Host Software (SHS) on the nodes, which includes the driver
+    gpu                architecture of the GPUs, None for nodes without GPUs
+    gpu_userland       optional: [oldest, newest] version of ROCm in an image that the GPU driver supports
+    gpu_driver         optional: version of NVIDIA's driver on the nodes, or the oldest possible version
+    gpu_binding        None, or a list with a dict for each GPU: gcd (number), mask (of cores), nic (network card)
+    libraries          host libraries that an approach may inject: name -> fact with the path on the host, None if the
+                       library does not exist. Optional keys: opened_as (other file names with which
+                       libraries open it by dlopen, such as ROCm's names without a version), release
+                       (version of libmpi or libfabric), serves (the only function that needs the
+                       library) and folders (only for libompi, the host's Open MPI: path below
+                       /opt/host-mpi, such as 'lib/openmpi', 'lib/pmix', 'lib/ucx' or 'etc' ->
+                       folder with plug-ins or parameters, which is bound if it exists)
+    library_folders    folders that the host's ld.so searches by default, to find dependencies of these libraries
+    one_build          folders whose libraries come from one build. If a host library from such a folder is injected,
+                       all libraries of the folder that it needs are injected too
+    files              name -> fact with paths that an approach may bind under the same path. An existing path is bound;
+                       bound says when the path is checked: 'install' (at the installation), 'run'
+                       (when a program starts, on its node; {kernel} is the version of the kernel)
+                       or 'step' (as 'run', and never below --sysroot; {NAME} is the rank's variable
+                       NAME, {tmpfs} is Slurm's TmpFS; nothing is bound if such a variable is
+                       unset). otherwise: variables that are set if the path does not exist
+    lnx_links          optional: value of FI_LNX_PROV_LINKS for libfabric's provider lnx (LINKx); without this key there
                        is no module osu-settings/linkx
-    conflicts          modules that cannot be loaded beside these
-    family             optional: Lmod's family of these modules, if the system has a name for modules of that kind;
-                       default: slurm_mpi. Only one module of a family is loaded at a time
-    stack              optional: the software stack: of (common name of the system's stacks, such as 'perlmutter'),
-                       name, and the variable that the system's modules set, with its values ('' if it
-                       is not set). A module that finds its host changed names the loaded stack
-    shell              optional: variables that the system's modules set in a shell, list of dict: name, fits (list of
-                       values: `module load` warns if the variable has another)
-    variables          variables for every approach (see data/approaches.py for the keys)
-    images             by approach: file name of the SIF in EasyBuild's source path
-    image_folders      folders below which the site keeps images for all users. Such an image is linked, never copied;
-                       an image named without a folder is searched in them, also by a module whose
-                       copy was deleted. {NAME} at the beginning of a folder is the value of that
-                       variable; without a value the folder is ignored
-    images_there       optional: images with osu_latency and osu_bw on the system, for `osu-container try`: paths with
-                       wildcards, the fastest to read first
-    image_help         where to read how to get an image for such a machine
-    jobs               how to request a job: partition (or None), account (whether it must be named), options (of a
-                       job, with {nodes}), step (options of the launcher); optional: batch (key of
-                       BATCH_SYSTEMS of data/launchers.py; default: slurm)
-    native             settings of a native build: mpicc, mpicxx (path on the host, or a command of the modules),
-                       libmpi, python; optional: prgenv ('amd' or 'gnu', of Cray's programming
-                       environment), modules, plugin (of RCCL: name, version, suffix of an
-                       easyconfig), configopts, needed (sonames that programs must need)
-    wrapper_modules    modules that may have wrap-container (easyconfig parameter wrapper)
-    architecture       optional: of the processors, as in uname -m; default: x86_64
-    engine             optional: a container engine of the system that cannot start modules ('podman-hpc',
-                       'container-engine'); docs/contributions has files for it
+    conflicts          modules that cannot be loaded together with the modules of this project
+    family             optional: Lmod family of the modules, if the system has a family for modules of that kind;
+                       default: slurm_mpi. Only one module of a family can be loaded at a time
+    stack              optional: the software stack, as a dict: of (common name of the system's stacks, such as
+                       'perlmutter'), name, variable (which the system's modules set) and values (of
+                       this variable; '' if it is unset). If the host has changed, the warning of a
+                       module names the loaded stack
+    shell              optional: variables that the system's modules set in a shell: list of dicts with name and fits
+                       (list of values; `module load` warns if the variable has any other value)
+    variables          variables for every approach (data/approaches.py explains their keys)
+    images             approach -> file name of its image in EasyBuild's source path
+    image_folders      folders below which the site keeps images for all users. Such an image is linked, never copied.
+                       An image that is given without a folder is searched in these folders, also by
+                       a module whose image was deleted. {NAME} at the beginning of a folder is the
+                       value of that variable; a folder whose variable is unset is ignored
+    images_there       optional: images with osu_latency and osu_bw that exist on the system, for `osu-container try`:
+                       paths with wildcards, the image that is fastest to read first
+    image_help         page that explains how to get an image for such a machine
+    jobs               how to request a job: partition (or None), account (whether an account must be named), options
+                       (of a job, may contain {nodes}), step (options of the launcher); optional:
+                       batch (key of BATCH_SYSTEMS in data/launchers.py; default: slurm)
+    native             settings of a native build: mpicc, mpicxx (path on the host, or command from the modules),
+                       libmpi, python; optional: prgenv ('amd' or 'gnu', Cray's programming
+                       environment), modules, plugin (name, version and suffix of the easyconfig of
+                       the RCCL plugin), configopts, needed (sonames that the programs must need)
+    wrapper_modules    modules that may provide wrap-container (easyconfig parameter wrapper)
+    architecture       optional: architecture of the processors, as `uname -m` prints it; default: x86_64
+    engine             optional: container engine of the system that cannot start the modules ('podman-hpc',
+                       'container-engine'); docs/contributions has files for this engine
 
-Host paths are those of the real system. EasyBuild's --sysroot (or ROOT in a local file, see
-mpicontainer.py) is prepended to them, so that a folder with the same tree can stand in for the
-system.
+Host paths are the paths on the real system. EasyBuild's --sysroot (or ROOT in a local file, see
+mpicontainer.py) is prepended to these paths, so that a folder with the same tree can stand in for
+the system.
 """
 
 from typing import Any, Dict, List
 
-#: Keys that every entry has, together with the entry that it is based on
+#: Keys that every entry must have, itself or through the entry on which it is based
 KEYS = (
     'title',
     'recognised_by',
@@ -117,17 +125,18 @@ OPTIONAL = (
     'images_there',
     'launcher',
 )
-#: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
+#: Keys whose value is a dict {name: fact}; from the entry in 'based_on', missing names are taken
 TABLES = ('libraries', 'files')
 #: Keys whose value is not a fact
 PLAIN_KEYS = TABLES + ('title', 'variables')
-#: Keys of every fact; some facts also have name, only, when, bound, otherwise or opened_as
+#: Keys of every fact; some facts also have keys of OPTIONAL_SHAPES
 FACT = ('value', 'why', 'source', 'date', 'evidence')
-#: Values of the key evidence
+#: Possible values of the key evidence
 EVIDENCE = ('measured', 'derived', 'untested')
 
-#: Shape of the value of a fact: a type; a tuple of alternatives; [shape]: a list; {str: shape}: a dict
-#: by name; {'key': shape}: a dict with these keys, of which those with a ? are optional
+#: Key -> shape of the value of its fact. A shape is a type, a tuple of alternatives, [shape] for a
+#: list, {str: shape} for a dict with any keys, or {'key': shape} for a dict with exactly these
+#: keys, of which keys that end in ? are optional.
 _VARIABLES = {str: str}
 SHAPES: Dict[str, Any] = {
     'recognised_by': {'hostnames?': [str], 'environment?': _VARIABLES},
@@ -179,7 +188,7 @@ SHAPES: Dict[str, Any] = {
     'architecture': str,
     'engine': str,
 }
-#: Shapes of an entry of a table, and of the optional keys of a fact
+#: Shapes of the values in a table, and of the optional keys of a fact
 TABLE_SHAPES: Dict[str, Any] = {'libraries': str, 'files': [str]}
 OPTIONAL_SHAPES: Dict[str, Any] = {
     'opened_as': [str],
@@ -195,7 +204,7 @@ OPTIONAL_SHAPES: Dict[str, Any] = {
 
 
 def matches_shape(value: Any, shape: Any) -> bool:
-    """Return whether `value` has the shape (see SHAPES)."""
+    """Return whether `value` has the given shape (see SHAPES)."""
     if isinstance(shape, tuple):
         return any(matches_shape(value, alternative) for alternative in shape)
     if isinstance(shape, list):
@@ -221,9 +230,10 @@ def matches_shape(value: Any, shape: Any) -> bool:
     )
 
 
-#: Folders below TmpFS that Slurm's plugin mpi/pmix creates for the ranks of a step, and in which ranks
-#: of Open MPI meet; that of the PMIx server is below SlurmdSpoolDir (`scontrol show config` prints
-#: both). With the user's number since Slurm 20.11, without it before
+#: Folders below TmpFS that Slurm's plugin mpi/pmix creates for the ranks of a job step, and through
+#: which ranks of Open MPI find each other. The folder of the PMIx server is below SlurmdSpoolDir
+#: (`scontrol show config` prints TmpFS and SlurmdSpoolDir). Since Slurm 20.11 the name contains the
+#: user's number.
 RANK_FOLDERS = [
     'spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}',
     'spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}',
@@ -231,18 +241,19 @@ RANK_FOLDERS = [
 
 
 def list_rank_folders(tmpfs: str) -> List[str]:
-    """Return the possible folders of a step below `tmpfs`, a path or '{tmpfs}'."""
+    """Return the possible PMIx folders of a job step below `tmpfs` (a path, or '{tmpfs}')."""
     return ['%s/%s' % (tmpfs.rstrip('/'), name) for name in RANK_FOLDERS]
 
 
 _HOOK = 'github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24'
 
-#: As seen on the workstation
+#: Facts about PMIx's folders, as measured on the workstation
 PMIX_FILES: Dict[str, Dict[str, Any]] = {
     'pmix_ranks': {
         'value': list_rank_folders('{tmpfs}'),
-        'why': 'ranks of Open MPI meet in this folder, which Slurm\'s PMIx makes below TmpFS: without it MPI_Init ends '
-        'with a segmentation fault. /tmp is in the container, another TmpFS is not',
+        'why': 'Slurm\'s PMIx creates this folder below TmpFS, and ranks of Open MPI find each '
+        'other through the folder; without it MPI_Init crashes with a segmentation fault. The '
+        'container shows /tmp, but no other TmpFS',
         'source': 'steps of Slurm 22.05 with Open MPI 5.0.11 and --no-mount tmp, 2026-11-21; '
         + _HOOK,
         'date': '2026-11-21',
@@ -251,8 +262,8 @@ PMIX_FILES: Dict[str, Dict[str, Any]] = {
     },
     'pmix_server': {
         'value': ['{PMIX_SERVER_TMPDIR}'],
-        'why': 'folder of Slurm\'s PMIx below SlurmdSpoolDir, for shared memory with the ranks; not needed while '
-        'PMIX_MCA_gds is hash',
+        'why': 'Slurm\'s PMIx shares memory with the ranks through this folder below '
+        'SlurmdSpoolDir; the folder is not needed while PMIX_MCA_gds is hash',
         'source': _HOOK,
         'date': '2026-11-21',
         'evidence': 'derived',
@@ -260,7 +271,8 @@ PMIX_FILES: Dict[str, Dict[str, Any]] = {
     },
 }
 
-#: The same on systems that this project has not inspected: if Slurm has the plugin, the folders exist
+#: The same facts for systems that this project has not inspected: if Slurm has the plugin, the
+#: folders exist
 PMIX_FILES_DERIVED = {
     name: dict(fact, source=_HOOK + '; steps of Slurm 22.05 on a workstation', evidence='derived')
     for name, fact in PMIX_FILES.items()

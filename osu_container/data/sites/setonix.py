@@ -1,9 +1,10 @@
 """
-Describe Setonix (Pawsey, Perth): GPU nodes of HPE Cray EX, four MI250X, Slingshot 11.
+Describe Setonix (Pawsey, Perth): GPU nodes with four MI250X and Slingshot 11.
 
-Data only; schema.py explains the keys. This project ran nothing on Setonix. 'measured' means that
-Pawsey's module for Singularity, its pages or a public log show it there. Pawsey's next stack,
-cpe/26.03, has Cray MPICH 9.1.0 and libfabric 2.3.1; it was on its test system Joey first.
+schema.py explains the keys. This project has never run a program on Setonix: 'measured' means that
+Pawsey's module for Singularity, a page of Pawsey or a public log shows the value. Pawsey's next
+stack, cpe/26.03, has Cray MPICH 9.1.0 and libfabric 2.3.1; Pawsey tested this stack on the test
+system Joey first.
 """
 
 from typing import Any, Dict
@@ -29,31 +30,32 @@ _MODULE = (
     'systems/setonix/templates/modules/modulefile.lua)'
 )
 _GUIDE = 'Pawsey documentation, Setonix GPU Partition Quick Start'
-#: Pawsey's own tests of its images with the OSU Micro-Benchmarks
+#: Pawsey's tests of its images with the OSU Micro-Benchmarks
 _GPU_TEST = (
     'github.com/PawseySC/pawsey-containers 803482ae, setonix/mpi/tests/test_06_osu-gpu.slurm.sh'
 )
 _SETTINGS = 'github.com/PawseySC/pawsey-containers fec8273d, setonix/mpi/tests/tests-support/rfm_settings.py'
-#: An image in jobs on Setonix in September 2026: which Cray MPICH it got, and that it used the
-#: Slingshot network
+#: Jobs on Setonix in September 2026 with an image: they show the version of Cray MPICH, and that
+#: the image used the Slingshot network
 _JOBS = (
     'jobs 49382367 and 49764166 of September 2026 in an image by singularity/4.1.0-mpi '
     '(github.com/underworldcode/underworld3, findings on Setonix)'
 )
-#: Pawsey's test of its images with Cray MPICH 9.1.0 on its test system, and what a user of Setonix
-#: sets
+#: Pawsey's test of its images with Cray MPICH 9.1.0 on its test system, and settings of a user of
+#: Setonix
 _NEXT = (
-    'script for cray-mpich/9.1.0 and libfabric/2.3.1 (github.com/PawseySC/pawsey-containers, pull request 92 and '
-    'issue 86)'
+    'script for cray-mpich/9.1.0 and libfabric/2.3.1 (github.com/PawseySC/pawsey-containers, pull '
+    'request 92 and issue 86)'
 )
 _CPE = (
-    'SINGULARITYENV_LD_LIBRARY_PATH in a user\'s public script for Setonix: "Use this until the default '
-    'cpe 26.03"'
+    'SINGULARITYENV_LD_LIBRARY_PATH in a user\'s public script for Setonix: "Use this until the '
+    'default cpe 26.03"'
 )
 _ROCM = '/software/setonix/rocm/rocm-6.4.1/lib'
 _ROCM_SOURCE = (
-    'module rocm/6.4.1 (github.com/quokka-astro/quokka 82fd8baf, scripts/hpc_profiles/setonix-gpu.profile); '
-    'folder in a user\'s build script: -DOpenCL_INCLUDE_DIR=/software/setonix/rocm/rocm-6.4.1/include'
+    'module rocm/6.4.1 (github.com/quokka-astro/quokka 82fd8baf, '
+    'scripts/hpc_profiles/setonix-gpu.profile); folder in a user\'s build script: '
+    '-DOpenCL_INCLUDE_DIR=/software/setonix/rocm/rocm-6.4.1/include'
 )
 _FIRST_READ_DATE, _READ_DATE, _REREAD_DATE = '2026-11-21', '2026-05-18', '2026-11-23'
 
@@ -67,9 +69,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
                     'hostnames': [r'^setonix-\d\d', r'^nid\d{6}'],
                     'environment': {'PAWSEY_CLUSTER': '^setonix$'},
                 },
-                'names of login and compute nodes; compute nodes of other HPE Cray systems are called the same, so a '
-                'variable of Pawsey\'s decides',
-                'Pawsey\'s batch jobs tell Setonix from its test system by '
+                'the names of compute nodes do not identify Setonix, because other HPE Cray '
+                'systems use the same names; therefore PAWSEY_CLUSTER must match too',
+                'Pawsey\'s batch jobs distinguish Setonix from the test system with '
                 'PAWSEY_CLUSTER: ' + _GPU_TEST + '; host names: ' + _GUIDE,
                 _REREAD_DATE,
                 'derived',
@@ -77,24 +79,24 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'stack': make_stack_fact('setonix', '8.1.32', ['8.1.32', '']),
             'runtime': make_fact(
                 ['singularity'],
-                'SingularityCE 4.1.0, by the modules singularity/4.1.0-...',
+                'the modules singularity/4.1.0-* provide SingularityCE 4.1.0',
                 _MODULE,
                 _READ_DATE,
                 'measured',
             ),
             'pmi': make_fact(
                 {'image': 'pmi2', 'host': 'cray_shasta'},
-                'MPICH speaks PMI-2, Cray MPICH Cray PMI, which is '
-                'srun\'s default; nothing public says that srun has pmix',
-                'pmi2 as on LUMI, whose Slurm is of the '
-                'same maker; srun without --mpi= for Cray MPICH: ' + _GPU_TEST,
+                'MPICH uses PMI-2, and Cray MPICH uses Cray PMI, the default of '
+                'srun; no public source says that srun has pmix',
+                'pmi2 as on LUMI, which has a similar Slurm; '
+                'srun without --mpi= for Cray MPICH: ' + _GPU_TEST,
                 _REREAD_DATE,
                 'untested',
             ),
             'gpu_binding': make_fact(
                 make_gpu_binding(MI250X, 8),
-                'each rank on the cores and the card next to its GCD; jobs get all eight cores of a '
-                'group; cards as on LUMI, whose node is the same',
+                'each rank uses the cores and the network card closest to its GCD; jobs get all '
+                'eight cores of a group; the cards are those of LUMI, which has the same nodes',
                 _GUIDE + ', methods to achieve optimal binding: map_cpu:49,57,17,25,0,9,33,41',
                 _FIRST_READ_DATE,
                 'derived',
@@ -115,7 +117,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libfabric=make_fact(
                     '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                    'the host\'s network library with its cxi provider',
+                    'this is the host\'s libfabric with its cxi provider',
                     'SINGULARITYENV_LD_LIBRARY_PATH in ' + _MODULE,
                     _READ_DATE,
                     'measured',
@@ -123,14 +125,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libcxi=make_fact(
                     '/usr/lib64/libcxi.so.1',
-                    'the host\'s libfabric reaches the Slingshot card through it',
+                    'the host\'s libfabric uses this library for the Slingshot card',
                     'SINGULARITYENV_LD_PRELOAD in ' + _MODULE,
                     _READ_DATE,
                     'measured',
                 ),
                 libxpmem=make_fact(
                     '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
-                    'Cray MPICH shares memory between the ranks of a node by it',
+                    'Cray MPICH uses this library to share memory within a node',
                     'SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD in ' + _MODULE,
                     _READ_DATE,
                     'measured',
@@ -149,30 +151,31 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'files': {
                 'file_systems': make_fact(
                     ['/askapbuffer', '/data/references', '/scratch', '/software'],
-                    'the users\' data, and Setonix\' software and reference data',
+                    'these folders contain the users\' data, and the software and reference data '
+                    'of Setonix',
                     'SINGULARITY_BINDPATH in ' + _MODULE + ' and, with /data/references, 00173dea',
                     _READ_DATE,
                     'measured',
                     bound='install',
                 ),
                 'slurm_spool': make_spool_fact(
-                    'SINGULARITY_BINDPATH in ' + _MODULE + ', where it is there',
+                    'SINGULARITY_BINDPATH in ' + _MODULE + ', if the folder exists',
                     _READ_DATE,
                     'measured',
                 ),
             },
             'conflicts': make_fact(
                 ['singularity/4.1.0-mpi', 'singularity/4.1.0-mpi-gpu'],
-                'they put the whole library folder of the host and Cray MPICH before the image\'s own libraries: take '
-                'singularity/4.1.0-nompi',
+                'these modules put the host\'s whole library folder and Cray MPICH before the '
+                'image\'s own libraries; load singularity/4.1.0-nompi instead',
                 _MODULE + '; -mpi-gpu: ' + _GPU_TEST,
                 _REREAD_DATE,
                 'derived',
             ),
             'images': make_fact(
                 LUMI['lumi-25.03']['images']['value'],
-                'the images made for LUMI, with an MPICH built with a libfabric that is not newer than the host\'s; '
-                'opensource one with libcxi',
+                'these images for LUMI have an MPICH built with a libfabric that is not newer '
+                'than the host\'s; the image for opensource has libcxi',
                 'osu_container/build/recipes/images.py',
                 _FIRST_READ_DATE,
                 'untested',
@@ -184,28 +187,29 @@ STACKS: Dict[str, Dict[str, Any]] = {
                     'options': ['--exclusive', '--gpus-per-node=8'],
                     'step': ['--gpus-per-node=8'],
                 },
-                'whole nodes, so that nothing else is on the cards; the account is that of the project with '
-                '-gpu behind it',
+                'the job gets whole nodes, so that no other job uses the network cards; the '
+                'account is the name of the project followed by -gpu',
                 _GUIDE + ', which writes --gres=gpu:8; --gpus-per-node in ' + _SETTINGS,
                 _REREAD_DATE,
                 'derived',
             ),
             'native': make_fact(
                 make_native_build('6.4.1', '8.1.32'),
-                'GCC with the release of Cray MPICH of Pawsey\'s module',
+                'the compiler is GCC, and Cray MPICH has the version of Pawsey\'s module',
                 'PrgEnv-gnu with cray-mpich/8.1.32: ' + _SETTINGS + '; ROCm: ' + _ROCM_SOURCE,
                 _REREAD_DATE,
                 'derived',
             ),
         },
         **make_rocm_folders(
-            _ROCM, 'folders as on LUMI; ROCm: ' + _ROCM_SOURCE, _REREAD_DATE, 'derived'
+            _ROCM, 'folders as on LUMI; ROCm version: ' + _ROCM_SOURCE, _REREAD_DATE, 'derived'
         ),
     ),
 }
 
-#: Its GTL needs ROCm 7 (libamdhip64.so.7, seen on Tuolumne), of which nobody has shown a folder on
-#: Setonix: without both, buffers in GPU memory are left to opensource and hybrid
+#: The GTL of Cray MPICH 9.1.0 needs ROCm 7 (libamdhip64.so.7, as on Tuolumne), and no source names
+#: a folder of ROCm 7 on Setonix. This entry omits both, so that only opensource and hybrid support
+#: buffers in GPU memory.
 STACKS['setonix-26.03'] = {
     'based_on': 'setonix',
     'title': 'Setonix (Pawsey), GPU nodes, cpe/26.03 with Cray MPICH 9.1.0',
@@ -225,7 +229,7 @@ STACKS['setonix-26.03'] = {
         libamdhip64=None,
         libfabric=make_fact(
             '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-            'the host\'s network library with its cxi provider',
+            'this is the host\'s libfabric with its cxi provider',
             _CPE,
             '2026-11-26',
             'measured',
@@ -233,10 +237,10 @@ STACKS['setonix-26.03'] = {
         ),
         libxpmem=make_fact(
             '/opt/xpmem/lib64/libxpmem.so.0',
-            'Cray MPICH shares memory between the ranks of a node by it',
+            'Cray MPICH uses this library to share memory within a node',
             'SINGULARITYENV_LD_PRELOAD of the '
             + _NEXT
-            + '; a user has /opt/cray/xpmem/default/lib64 still',
+            + '; a user still has /opt/cray/xpmem/default/lib64',
             '2026-11-26',
             'derived',
         ),
@@ -244,12 +248,14 @@ STACKS['setonix-26.03'] = {
     ),
     'library_folders': make_fact(
         SLES_FOLDERS + [AMD_FOLDER],
-        'as for the present stack, less its ROCm',
+        'the folders are those of the current stack, without its ROCm',
         _NEXT,
         '2026-11-26',
         'derived',
     ),
-    'one_build': make_fact([], 'no folder of ROCm is known', _NEXT, '2026-11-26', 'derived'),
+    'one_build': make_fact(
+        [], 'no source names a folder of ROCm for this stack', _NEXT, '2026-11-26', 'derived'
+    ),
     'images': dict(
         STACKS['setonix']['images'],
         value=dict(
@@ -259,6 +265,10 @@ STACKS['setonix-26.03'] = {
         ),
     ),
     'native': make_fact(
-        None, 'nobody has shown with which ROCm it builds', _NEXT, '2026-11-26', 'untested'
+        None,
+        'we know of no published ROCm version with which the benchmarks can be built',
+        _NEXT,
+        '2026-11-26',
+        'untested',
     ),
 }

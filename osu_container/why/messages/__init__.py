@@ -1,31 +1,35 @@
 """
-The messages that `osu-container why` knows, by subject. Data only; ../search.py searches for them.
+The messages that `osu-container why` knows, as data for ../search.py.
 
-programs.py   the loader of libraries (ld.so), MPI itself (calls that failed, its settings), how programs end
-network.py    libfabric, UCX, network cards, and MPI's messages about them
+programs.py   the loader (ld.so), errors and settings of MPI, terminated programs
+network.py    libfabric, UCX, network cards, and MPI's messages about the network
 ranks.py      ranks that do not find each other; mpirun, Hydra, PMI, PMIx
 container.py  Apptainer and Singularity
-runtimes.py   podman, enroot and pyxis, Sarus, Charliecloud, the container toolkit of NVIDIA
+runtimes.py   podman, enroot and pyxis, Sarus, Charliecloud, the NVIDIA container toolkit
 software.py   Lmod, Environment Modules, EasyBuild
 gpus.py       CUDA, ROCm and the benchmarks; NCCL, RCCL and their plugins
 slurm.py      Slurm
 
-docs/why.md has the rules for an entry, and tests/why/messages.tsv a text for each.
+docs/why.md defines the rules for entries. tests/why/messages.tsv has at least one text per entry.
 
-An entry:
-    name       str, short and unique
-    patterns   list of patterns of a line: a plain text (str), or a pair (plain text, regular expression). Every match
-               of the expression contains the plain text: searching for the text first is some ten times faster, and
-               logs are long. Matched line by line (re.MULTILINE), without colours. No .* or \\w+ in which the next
-               match could begin: .{0,300}. White space that Lmod may replace by the end of a line is \\s+
-    cause      str, one or two sentences; {group} is replaced by the match of that group
-    remedy     str, likewise: what to run or change, the likeliest first
-    source     str, the source of message and remedy
-    also       list of pairs (str, str), optional: an alternative cause, and the command that decides
-    times      int, optional: least number of lines (for a line that is harmless when it comes once)
-    last       True, optional: harmless, or a consequence of another error; reported only if nothing else is found
-    general    True, optional: the message has several causes; reported only if no cause is found
-    unless     list of names, optional: not reported beside these more exact messages
+Keys of an entry:
+    name       short unique name (str)
+    patterns   list of patterns that match a line. A pattern is a plain text (str), or a pair (plain
+               text, regular expression) in which every match of the expression contains the plain
+               text. The search looks for the plain text first, which is about ten times faster.
+               Expressions match line by line (re.MULTILINE), after colours are removed. They limit
+               repetitions (.{0,300} instead of .*), so that long lines take no quadratic time. They
+               contain \\s+ where Lmod may break a line.
+    cause      one or two sentences (str); {group} is replaced with the match of that group
+    remedy     what to run or change, the most likely remedy first (str, with {group} as in cause)
+    source     source of the message and the remedy (str)
+    also       optional: list of pairs (another possible cause, command that shows whether it applies)
+    times      optional: minimum number of matching lines, if a single line is harmless (int)
+    last       optional, True: the message is harmless or follows from another error, and is reported
+               only if the text has no other known message
+    general    optional, True: the message has several causes, and is reported only if no message with
+               a single cause is found
+    unless     optional: names of more exact messages; the entry is not reported together with them
 """
 
 from typing import Any, Dict, List

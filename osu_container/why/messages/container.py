@@ -1,4 +1,4 @@
-"""The container and its runtime."""
+"""Messages of Apptainer, Singularity, and the modules and images of this project."""
 
 from typing import Any, Dict, List
 
@@ -12,11 +12,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"skipping mount of (?P<path>[^\s:]+)(?!: permission denied)(?:[:\s]|$)",
             ),
         ],
-        'cause': "{path} should be bound into the container but does not exist. Apptainer then "
-        "starts no container; SingularityCE may only warn, and the program loads another library.",
-        'remedy': "If your --bind, SINGULARITY_BIND or APPTAINER_BIND names the path, correct it "
-        "(ls -l PATH on that node). If a module of ours binds it, the host has changed since: eb "
-        "osu-container-APPROACH.eb -r --rebuild.",
+        'cause': "A bind names {path}, but this path does not exist on the host. Apptainer then "
+        "starts no container; SingularityCE may only warn, and the program then loads another "
+        "library.",
+        'remedy': "If your --bind option, SINGULARITY_BIND or APPTAINER_BIND names the path, "
+        "correct the name (`ls -l PATH` on that node shows whether the path exists). If a module "
+        "of this project binds the path, the host has changed since the installation: install the "
+        "module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11; "
         "github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib, issue 422, 2026",
         'unless': ["no place for a bind"],
@@ -43,12 +45,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"'?(?P<path>(?!/etc/)[^'\s]{1,300})",
             ),
         ],
-        'cause': "{path} is to be bound, and the container has no such folder and cannot make "
-        "one: an image is being built, or the runtime has no overlay (Singularity 2, "
-        "Charliecloud).",
-        'remedy': "Unload the module before singularity build. Else make the folder in the image "
-        "(mkdir -p in %post; ch-run -w IMAGE -- mkdir -p), or ask the administrators for overlay "
-        "in the runtime's configuration.",
+        'cause': "{path} is to be bound into the container, but the image has no such folder and "
+        "the runtime cannot create one. Either an image is being built, or the runtime has no "
+        "overlay (Singularity 2, Charliecloud).",
+        'remedy': "Unload the module before you run `singularity build`. Otherwise create the "
+        "folder in the image (`mkdir -p PATH` in %post, or `ch-run -w IMAGE -- mkdir -p PATH`), "
+        "or ask the administrators to enable overlay in the configuration of the runtime.",
         'source': "LUMI training 2026-04, Containers",
     },
     {
@@ -63,10 +65,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"SINGULARITY_(?:BIND|BINDPATH) is set, but APPTAINER_\w{1,60} is preferred",
             ),
         ],
-        'cause': "You have set SINGULARITY_BIND and the module has set APPTAINER_BIND; an "
-        "apptainer that is started by hand ignores the first.",
-        'remedy': "Use the module's commands (osu_*, osu-exec, osu-shell), which put both "
-        "together, or name your folders in APPTAINER_BIND too.",
+        'cause': "You have set SINGULARITY_BIND and the module has set APPTAINER_BIND. If you "
+        "start apptainer by hand, apptainer ignores SINGULARITY_BIND.",
+        'remedy': "Use the commands of the module (osu_*, osu-exec, osu-shell), which combine "
+        "both variables, or add your folders to APPTAINER_BIND as well.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11",
     },
     {
@@ -81,10 +83,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"while extracting (?P<path>\S{1,300}): (?P<why>not a squashfs root filesystem)",
             ),
         ],
-        'cause': "The image {path} does not exist, is not readable or is no image ({why}).",
-        'remedy': "module load of its module prints how to restore it. A file that is too small "
-        "is the page of a web server: copy the image again and check it (osu-container image "
-        "verify FILE).",
+        'cause': "The image {path} does not exist, is not readable, or is not a container image "
+        "({why}).",
+        'remedy': "Load the module of the image with `module load NAME`: the module prints the "
+        "command that restores the image. If the file is very small, a web page was downloaded "
+        "instead of the image: copy the image again and check the copy with `osu-container image "
+        "verify FILE`.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11",
     },
     {
@@ -93,10 +97,10 @@ ENTRIES: List[Dict[str, Any]] = [
             "while checking container image with ECL",
             ("signature object ", r"signature object \d+ not valid"),
         ],
-        'cause': "This system runs only images that somebody it trusts has signed (ecl.toml), or "
-        "the signature does not fit the image.",
-        'remedy': "Ask the administrators whose signatures they take. If it should fit: copy the "
-        "image again.",
+        'cause': "This system runs only images that are signed by a key that the administrators "
+        "trust (ecl.toml), or the signature does not match the image.",
+        'remedy': "Ask the administrators which signatures the system accepts. If your image has "
+        "one of these signatures, the file is damaged: copy the image again.",
         'source': "github.com/apptainer/apptainer, issue 1805",
     },
     {
@@ -127,16 +131,18 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}exec (?P<program>\S{1,200}) failed: no such file or directory",
             ),
         ],
-        'cause': "The image has no program {program}, or not the interpreter or loader that its "
-        "first line or its header names.",
-        'remedy': "singularity exec IMAGE ls -l PATH; singularity exec IMAGE sh -c 'echo $PATH'. "
-        "With our modules: module help lists the benchmarks, osu-exec ls /opt what else is there. "
-        "Where the OSU archive could not be had, mpi4py's ports stand in, and they are fewer.",
+        'cause': "The image does not contain the program {program}. Or the program exists, but "
+        "its interpreter (first line) or its loader (ELF header) does not exist.",
+        'remedy': "Look for the program with `singularity exec IMAGE ls -l PATH` and `singularity "
+        "exec IMAGE sh -c 'echo $PATH'`. In a module of this project, `module help` lists the "
+        "benchmarks and `osu-exec ls /opt` shows other programs. An image that was built without "
+        "the OSU source archive contains only the mpi4py ports of the OSU benchmarks, which are "
+        "fewer.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11",
         'also': [
             (
-                "it lies in the image's home folder, which yours hides, or its PATH is set in "
-                ".bashrc of the image",
+                "the program is in the home folder of the image, which your own home folder "
+                "hides, or .bashrc of the image sets PATH",
                 "apptainer exec --no-home IMAGE PROGRAM",
             )
         ],
@@ -144,12 +150,12 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "no right to mount",
         'patterns': ["failed to open /dev/fuse", "fuse: device not found"],
-        'cause': "A program that mounts through FUSE (Apptainer, an AppImage) may not open "
-        "/dev/fuse as this user.",
-        'remedy': "Without it: apptainer exec --unsquash, or MPI_CONTAINER_OPTIONS=--unsquash "
-        "with a command of the module, which unpacks the image into $TMPDIR at each start. As "
-        "root: modprobe fuse; chmod 666 /dev/fuse. In a container of CI: --privileged or --device "
-        "/dev/fuse.",
+        'cause': "A program that mounts a file system through FUSE (Apptainer, an AppImage) has "
+        "no permission to open /dev/fuse.",
+        'remedy': "To start without FUSE, run `apptainer exec --unsquash`, or set `export "
+        "MPI_CONTAINER_OPTIONS=--unsquash` for the commands of the module; both unpack the image "
+        "into $TMPDIR at each start. To allow FUSE, root runs `modprobe fuse; chmod 666 "
+        "/dev/fuse`; a CI container needs --privileged or --device /dev/fuse.",
         'source': "seen by this project, 2026-11",
     },
     {
@@ -163,26 +169,27 @@ ENTRIES: List[Dict[str, Any]] = [
             "Failed to create container process: No space left on device",
             "can't init user+mount namespaces",
         ],
-        'cause': "The runtime may not do what it needs as this user: make user namespaces, or "
-        "keep its capabilities.",
-        'remedy': "Ubuntu 24.04: sysctl kernel.apparmor_restrict_unprivileged_userns=0, as root. "
-        "A root without capabilities: 'root default capabilities = file' in apptainer.conf. LUMI "
-        "has none on purpose: there osu-container image build takes SingularityCE and PRoot "
-        "(module load LUMI PRoot).",
+        'cause': "The container runtime lacks a permission that it needs as this user: to create "
+        "user namespaces, or to keep its capabilities.",
+        'remedy': "On Ubuntu 24.04, root runs `sysctl "
+        "kernel.apparmor_restrict_unprivileged_userns=0`. If root lacks capabilities, set 'root "
+        "default capabilities = file' in apptainer.conf. LUMI disables user namespaces on "
+        "purpose: on LUMI, `osu-container image build` uses SingularityCE with PRoot (`module "
+        "load LUMI PRoot`).",
         'source': "github.com/apptainer/apptainer, issues 1038, 1294, 2360 and 2457; seen by this "
         "project, 2026-11; LUMI training 2026-04, Containers",
         'also': [
             (
-                "the system has them switched off",
-                "sysctl user.max_user_namespaces, which should not be 0",
+                "user namespaces are disabled on this system",
+                "sysctl user.max_user_namespaces, which must not print 0",
             ),
             (
-                "it is WSL 1 of Windows, which is no Linux kernel",
+                "the system is WSL 1 of Windows, which has no Linux kernel",
                 "uname -r; wsl --set-version NAME 2",
             ),
             (
-                "the runtime was meant to have a setuid part, and was installed without rights "
-                "(conda, spack)",
+                "the runtime needs its setuid program, which an installation without root (conda, "
+                "spack) cannot set up",
                 "ls -l LIBEXEC/apptainer/bin/starter-suid",
             ),
         ],
@@ -195,10 +202,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"unable to copy files from stage .{1,300} chown (?P<path>\S{1,300}): operation not permitted",
             )
         ],
-        'cause': "SingularityCE gives a folder that %files copies from a stage to root ({path}); "
-        "with PRoot nobody is.",
-        'remedy': "Pack the folder with tar at the end of that stage, copy the one file, and "
-        "unpack it in %post with --no-same-owner, as our definition files do.",
+        'cause': "SingularityCE gives the ownership of each folder that %files copies from "
+        "another stage to root ({path}). With PRoot, no process has the right to do so.",
+        'remedy': "Pack the folder with tar at the end of that stage, copy the single archive, "
+        "and unpack the archive in %post with `tar --no-same-owner`, as the definition files of "
+        "this project do.",
         'source': "github.com/sylabs/singularity 40ef481, internal/pkg/build/stage.go; "
         "SingularityCE 4.1.3 with PRoot",
     },
@@ -211,10 +219,10 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("rapper called from another container", "[Ww]rapper called from another container"),
         ],
-        'cause': "A command of the module was called inside the container, which cannot start "
-        "another one.",
-        'remedy': "Inside, call the program itself (osu_bw is on PATH there); or start the "
-        "command from the host.",
+        'cause': "A command of the module was called inside the container, and a container cannot "
+        "start another container.",
+        'remedy': "Inside the container, call the program itself (osu_bw is on PATH there), or "
+        "start the command of the module on the host.",
         'source': "scripts/run-in-container; github.com/CSCfi/hpc-container-wrapper",
     },
     {
@@ -225,20 +233,22 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?<!\S)(?P<path>\S+)/call-settings is missing, so this is no installation",
             )
         ],
-        'cause': "The wrapper was called outside of an installation, or {path} has lost what was "
-        "installed there.",
-        'remedy': "module load NAME/APPROACH, e.g. osu-container/hybrid; its commands are then on "
-        "PATH. Where they say this: eb osu-container-APPROACH.eb -r --rebuild.",
+        'cause': "The wrapper was called from a folder that is not an installation, or files of "
+        "the installation {path} were deleted.",
+        'remedy': "Load the module with `module load NAME/APPROACH` (for example "
+        "osu-container/hybrid), which puts its commands on PATH. If these commands print this "
+        "message, install the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "scripts/run-in-container",
     },
     {
         'name': "nothing bound for the entrypoint",
         'patterns': [("there is no ", r"there is no (?:/host/lib|libfabric\.so\.1 in /host/lib)")],
-        'cause': "The entrypoint of the image looks for the host's libfabric in /host/lib, where "
-        "it does not exist.",
-        'remedy': "Bind its folder: module load osu-container/swap does; by hand --bind "
-        "FOLDER:/host/lib,/usr:/host/usr, FOLDER from pkg-config --variable=libdir libfabric. A "
-        "link counts where its file is bound too.",
+        'cause': "The entrypoint of the image looks for the host's libfabric in /host/lib, but "
+        "libfabric does not exist there.",
+        'remedy': "`module load osu-container/swap` binds the folder of libfabric. By hand, use "
+        "`--bind FOLDER:/host/lib,/usr:/host/usr`; `pkg-config --variable=libdir libfabric` "
+        "prints FOLDER. If libfabric.so.1 is a symbolic link, bind the folder of its target as "
+        "well.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -250,11 +260,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<library>[^\s:]+)",
             )
         ],
-        'cause': "{by} was built with something newer than {library}: it needs {version}. The "
-        "entrypoint has noticed before the program started.",
-        'remedy': "FABRIC_...: an image whose MPI was built with a libfabric that is not newer "
-        "than the host's, or opensource. GLIBC_...: an image of a distribution at least as new as "
-        "the host. OSU_SWAP=0 runs over the image's own libfabric.",
+        'cause': "{by} was built with a newer version of {library} and needs the symbol version "
+        "{version}. The entrypoint noticed this before the program started.",
+        'remedy': "If the version begins with FABRIC_, use an image whose MPI was built with a "
+        "libfabric that is not newer than the host's, or use approach opensource. If the version "
+        "begins with GLIBC_, use an image of a distribution at least as new as the host's. With "
+        "`export OSU_SWAP=0` the program uses the libfabric of the image.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -265,11 +276,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?<!\S)(?P<library>\S+) is neither in the image nor in the folders of the host",
             )
         ],
-        'cause': "The host's libfabric needs {library}, which the entrypoint finds nowhere below "
-        "/host.",
-        'remedy': "Bind the host's /usr to /host/usr; a library from elsewhere: bind its folder "
-        "anywhere and name the place in OSU_SWAP_PATH. With the module: install it again, it "
-        "looks for such folders.",
+        'cause': "The host's libfabric needs {library}, but the entrypoint finds this library "
+        "neither in the image nor below /host.",
+        'remedy': "Bind /usr of the host to /host/usr. If the library is elsewhere on the host, "
+        "bind its folder too and add the path inside the container to OSU_SWAP_PATH. If you use "
+        "the module, install the module again: the installation searches for such folders.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -281,10 +292,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"library has",
             )
         ],
-        'cause': "{by} calls {symbol}, which neither the host's libraries nor the image's have: "
-        "the libraries are of different builds.",
-        'remedy': "cxi...: the host's libcxi is older than its libfabric, or another one is in "
-        "front. Else another image, or opensource.",
+        'cause': "{by} calls the function {symbol}, which no library of the host or the image "
+        "contains. The libraries come from different builds.",
+        'remedy': "If the name begins with cxi, the host's libcxi is older than its libfabric, or "
+        "another libcxi precedes the host's on the library path. Otherwise use another image, or "
+        "approach opensource.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -295,10 +307,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?<!\S)(?P<library>\S+) would be loaded all the same: a DT_RPATH",
             )
         ],
-        'cause': "The image's MPI has the folder of its libfabric, {library}, built in as "
-        "DT_RPATH, which no setting can override.",
-        'remedy': "patchelf --set-rpath in the image writes DT_RUNPATH instead; programs of conda "
-        "environments are so by default.",
+        'cause': "The MPI of the image names the folder of its own libfabric, {library}, in "
+        "DT_RPATH. No environment variable can override DT_RPATH.",
+        'remedy': "In the image, run `patchelf --set-rpath FOLDER LIBRARY`, which writes "
+        "DT_RUNPATH instead of DT_RPATH. Libraries in conda environments have a DT_RPATH by "
+        "default.",
         'source': "container-recipes/entrypoint/osu-entrypoint; ld.so(8)",
     },
     {
@@ -309,17 +322,18 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?<!\S)(?P<program>\S+) is linked statically: no library can be put before its own",
             )
         ],
-        'cause': "{program} has its libraries in itself, so the host's libfabric cannot be given "
-        "to it.",
-        'remedy': "Start it by apptainer exec or singularity exec, or with OSU_SWAP=0; or link it "
-        "with shared libraries.",
+        'cause': "{program} is statically linked, so it cannot load the host's libfabric.",
+        'remedy': "Start the program with `apptainer exec` or `singularity exec`, or set `export "
+        "OSU_SWAP=0`. Or link the program with shared libraries.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
         'name': "image without loader of glibc",
         'patterns': ["the image has no loader of glibc"],
-        'cause': "The image is Alpine or the like; the host's libraries are built for glibc.",
-        'remedy': "Use pure or opensource, or an image on glibc (Debian, Ubuntu, openSUSE, Rocky).",
+        'cause': "The image does not use glibc (for example Alpine, which uses musl), but the "
+        "host's libraries are built for glibc.",
+        'remedy': "Use approach pure or opensource, or an image based on glibc (Debian, Ubuntu, "
+        "openSUSE, Rocky).",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -329,27 +343,27 @@ ENTRIES: List[Dict[str, Any]] = [
             "mktemp could not make a folder in",
             "links cannot be made in",
         ],
-        'cause': "The entrypoint of the image keeps a handful of links in TMPDIR, /tmp or "
-        "/dev/shm, and may write to none of them, or they are full.",
-        'remedy': "export TMPDIR=FOLDER with a folder that is bound and may be written to, or "
-        "free some space.",
+        'cause': "The entrypoint of the image creates a few symbolic links in TMPDIR, /tmp or "
+        "/dev/shm, but it cannot write to any of these folders, or they are full.",
+        'remedy': "Run `export TMPDIR=FOLDER` with a writable folder that is bound into the "
+        "container, or free some space.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
         'name': "RCCL plugin does not load with the host",
         'patterns': ["the plugin of RCCL does not load with it"],
-        'cause': "RCCL's plugin in the image was built with a newer libfabric than the host's, so "
-        "RCCL falls back to TCP.",
-        'remedy': "An image whose plugin was built with a libfabric that is not newer than the "
-        "host's, or opensource.",
+        'cause': "The RCCL plugin of the image was built with a newer libfabric than the host's, "
+        "so RCCL falls back to TCP.",
+        'remedy': "Use an image whose RCCL plugin was built with a libfabric that is not newer "
+        "than the host's, or use approach opensource.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
         'name': "unknown OSU_SWAP",
         'patterns': [(" is unknown", r"OSU_SWAP=(?P<value>\S{0,300}) is unknown")],
-        'cause': "The variable OSU_SWAP, which the entrypoint of the image reads, has the value "
-        "{value}.",
-        'remedy': "export OSU_SWAP=require or OSU_SWAP=0, or unset OSU_SWAP.",
+        'cause': "The entrypoint of the image reads the variable OSU_SWAP, and does not know its "
+        "value {value}.",
+        'remedy': "Run `export OSU_SWAP=require`, `export OSU_SWAP=0` or `unset OSU_SWAP`.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -361,10 +375,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"host's): (?P<reason>[^\n]{1,600})",
             )
         ],
-        'cause': "The entrypoint of the image could not put the host's libfabric in place: "
-        "{reason}",
-        'remedy': "The line shows what is wrong; docs/approaches.md, swap, has the requirements "
-        "for image and binds. OSU_SWAP=0 runs over the image's own libfabric.",
+        'cause': "The entrypoint of the image could not replace the image's libfabric with the "
+        "host's. Its reason: {reason}",
+        'remedy': "Fix the reason that this line names; the section on swap in docs/approaches.md "
+        "lists what the image and the binds must provide. With `export OSU_SWAP=0` the program "
+        "uses the libfabric of the image.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
         'last': True,
     },
@@ -375,10 +390,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 " is missing or cannot be read",
                 r"the image (?P<path>\S+) is missing or cannot be read",
             ),
-            ("image", r"The\s+image\s+(?P<path>\S+)\s+is\s+gone\. ?Get"),
+            ("image", r"The\s+image\s+(?P<path>\S+)\s+is\s+gone(?:\. ?Get|:\s+its\s+owner\s+has)"),
         ],
-        'cause': "The image {path} was deleted after the installation, or you may not read it.",
-        'remedy': "module load of its module prints the command that brings it back.",
+        'cause': "The image {path} was deleted after the installation, or you have no permission "
+        "to read the image.",
+        'remedy': "Load the module of the image with `module load NAME`: the module prints the "
+        "command that restores the image.",
         'source': "scripts/run-in-container",
     },
     {
@@ -389,10 +406,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Cannot\s+locate\s+the\s+singularity\s+container\s+file\s+(?P<path>\S+)",
             )
         ],
-        'cause': "A container module of LUMI does not find its image {path}: neither where it was "
-        "installed nor in the central folder, from which old images are removed.",
-        'remedy': "Install the module again with eb, or a newer one: LUMI-EasyBuild-containers "
-        "has the present recipes.",
+        'cause': "A container module of LUMI does not find its image {path}, neither in the "
+        "installation nor in LUMI's central folder. LUMI removes old images from the central "
+        "folder.",
+        'remedy': "Install the module again with `eb EASYCONFIG`, or install a newer version: the "
+        "repository LUMI-EasyBuild-containers has the current easyconfigs.",
         'source': "github.com/Lumi-supercomputer/LUMI-SoftwareStack, LMOD/SitePackage.lua; Lmod "
         "8.6 and 8.7, seen by this project, 2026-11",
     },
@@ -401,17 +419,18 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             ("the container runtime ", r"the container runtime (?P<path>\S+) is not there")
         ],
-        'cause': "{path} was there when the module was installed and does not exist now, or not "
-        "on this node.",
-        'remedy': "Install the module again: eb osu-container-APPROACH.eb -r --rebuild. A compute "
-        "node without a runtime: ask its administrators.",
+        'cause': "{path} existed when the module was installed. The container runtime does not "
+        "exist now, or does not exist on this node.",
+        'remedy': "Install the module again with `eb osu-container-APPROACH.eb -r --rebuild`. If "
+        "only the compute nodes lack a container runtime, ask the administrators of the system.",
         'source': "scripts/run-in-container",
     },
     {
         'name': "no command",
         'patterns': ["give the command to run in the container"],
         'cause': "osu-exec was called without a command.",
-        'remedy': "osu-exec cat /etc/os-release; osu-shell gives a shell.",
+        'remedy': "Give osu-exec a command, for example `osu-exec cat /etc/os-release`. "
+        "`osu-shell` starts a shell in the container.",
         'source': "scripts/run-in-container",
     },
     {
@@ -422,25 +441,26 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"put -- between options of (?P<path>\S+) and the command",
             )
         ],
-        'cause': "The first word behind osu-exec begins with -, so it is an option of {path}, and "
-        "nothing marks where the command begins.",
-        'remedy': "osu-exec --env A=b -- cat /etc/os-release. Options for all commands: "
-        "MPI_CONTAINER_OPTIONS.",
+        'cause': "The first argument of osu-exec begins with -, so osu-exec reads it as an option "
+        "of {path}. Then -- must mark where the command begins.",
+        'remedy': "Put -- before the command, for example `osu-exec --env A=b -- cat "
+        "/etc/os-release`. Options for all commands of the module belong in MPI_CONTAINER_OPTIONS.",
         'source': "scripts/run-in-container",
     },
     {
         'name': "variable set and empty",
         'patterns': [(" is set and empty", r"(?<!\w)(?P<name>\w+) is set and empty\b")],
-        'cause': "{name} chooses a file or a folder, and has no value.",
-        'remedy': "unset {name}, or give it a value.",
+        'cause': "The variable {name} selects a file or a folder, but its value is empty.",
+        'remedy': "Run `unset {name}`, or give {name} a value.",
         'source': "scripts/run-in-container",
     },
     {
         'name': "proof without its program",
         'patterns': [("OSU_PROOF is set, and ", r"OSU_PROOF is set, and (?P<path>\S+) is missing")],
-        'cause': "OSU_PROOF asks for a record of each rank, and {path}, which writes it, is not "
-        "in the installation.",
-        'remedy': "Install the module again from a whole clone, or unset OSU_PROOF.",
+        'cause': "OSU_PROOF requests a record of each rank, but the program {path}, which writes "
+        "the records, is not in the installation.",
+        'remedy': "Install the module again from a complete clone of the repository, or run "
+        "`unset OSU_PROOF`.",
         'source': "scripts/run-in-container",
     },
     {
@@ -453,10 +473,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 "ed",
             ),
         ],
-        'cause': "A library of the host, the image or the loaded stack is not what it was when "
-        "the module was installed.",
-        'remedy': "Load the stack and partition that it was installed for, or install it again: "
-        "eb osu-container-APPROACH.eb -r --rebuild.",
+        'cause': "A library of the host, the container image or the loaded software stack differs "
+        "from its state when the module was installed.",
+        'remedy': "Load the software stack and partition for which the module was installed, or "
+        "install the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "seen by this project, 2026-11",
     },
     {
@@ -471,32 +491,38 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("getpwuid(): uid not found: ", r"getpwuid\(\): uid not found: (?P<number>\d+)"),
         ],
-        'cause': "The number of your account or group ({number}) has no name here: the node does "
-        "not reach its directory (LDAP, sssd), or the container's /etc/passwd does not name you.",
-        'remedy': "Start it again on another node (srun --exclude=NODE), and tell the "
-        "administrators. At thousands of starts at once the directory may be overrun: one "
-        "container for all ranks of a node helps. Docker, podman: -v /etc/passwd:/etc/passwd:ro, "
-        "or -e USER=me -e HOME=/tmp beside --user, for programs that ask their name.",
+        'cause': "The number of your account or group ({number}) has no name here. Either the "
+        "node does not reach its user directory (LDAP, sssd), or /etc/passwd of the container "
+        "does not list you.",
+        'remedy': "Start the job on another node (`srun --exclude=NODE`), and tell the "
+        "administrators. Thousands of simultaneous starts can overload the user directory; one "
+        "container for all ranks of a node avoids the overload. With Docker or podman, add `-v "
+        "/etc/passwd:/etc/passwd:ro`, or `-e USER=me -e HOME=/tmp` beside --user, for programs "
+        "that look up the user's name.",
         'source': "github.com/apptainer/singularity, issues 5598, 5757 and 4767",
         'also': [
-            ("only the container does not know you", "srun id -un, which then prints your name")
+            (
+                "only the container does not know your account",
+                "srun id -un, which then prints your name",
+            )
         ],
     },
     {
         'name': "no loop device",
         'patterns': ["failed to find loop device", "no loop devices available"],
-        'cause': "A runtime with setuid mounts the image by a loop device, and got none: all are "
-        "in use (many containers at once), one is broken, or this user (a container of CI) may "
-        "not.",
-        'remedy': "Fewer containers a node: one for all its ranks, as the module's commands do. "
-        "Administrators: 'shared loop devices = yes' and 'max loop devices' in singularity.conf. "
-        "Without any: singularity exec --userns.",
+        'cause': "A setuid runtime mounts the image through a loop device, and none was "
+        "available: many containers use all of them, a loop device is broken, or this user (for "
+        "example in a CI container) has no permission to use one.",
+        'remedy': "Start fewer containers on a node: one container can serve all ranks, as with "
+        "the commands of the module. `singularity exec --userns` needs no loop device. "
+        "Administrators can set 'shared loop devices = yes' and raise 'max loop devices' in "
+        "singularity.conf.",
         'source': "github.com/apptainer/singularity, issues 4652 and 2049; "
         "github.com/sylabs/singularity, issue 668",
         'also': [
             (
-                "the image is cut off (unexpected EOF)",
-                "singularity sif list FILE; then copy it again",
+                "the image file is truncated (unexpected EOF)",
+                "singularity sif list FILE; then copy the image again",
             )
         ],
         'unless': ["loop device taken by another start"],
@@ -508,16 +534,20 @@ ENTRIES: List[Dict[str, Any]] = [
             "A fusermount error may indicate",
             (": mount failed", "fusermount3?: mount failed"),
         ],
-        'cause': "The runtime mounts the image by squashfuse, which ended: a kernel older than "
-        "4.18 does not let users mount FUSE in a namespace, /dev/fuse is closed to them, or the "
-        "file is no whole image.",
-        'remedy': "apptainer exec --unsquash (or --userns of SingularityCE) unpacks the image "
-        "instead. Administrators: apptainer-suid, or a newer kernel.",
+        'cause': "The runtime mounts the image with squashfuse, and squashfuse terminated. "
+        "Possible reasons: a kernel older than 4.18 does not let users mount FUSE in a namespace, "
+        "users cannot open /dev/fuse, or the image file is incomplete.",
+        'remedy': "Run `apptainer exec --unsquash` (SingularityCE: `singularity exec --userns`), "
+        "which unpacks the image instead of mounting it. Administrators can install "
+        "apptainer-suid or a newer kernel.",
         'source': "Apptainer 1.3, its own hint; github.com/apptainer/apptainer, issues 778 and "
         "2324",
         'also': [
-            ("/dev/fuse is closed", "ls -l /dev/fuse, which should be crw-rw-rw-"),
-            ("the file is broken", "apptainer sif list FILE"),
+            (
+                "users have no permission to open /dev/fuse",
+                "ls -l /dev/fuse, which should print crw-rw-rw-",
+            ),
+            ("the image file is damaged", "apptainer sif list FILE"),
         ],
         'unless': [
             "no right to mount",
@@ -532,15 +562,19 @@ ENTRIES: List[Dict[str, Any]] = [
             ("idmap' execution failed", "'new[gu]idmap' execution failed"),
             "while copying pseudo devices",
         ],
-        'cause': "A build as an ordinary user needs fakeroot: numbers of users that the system "
-        "lends you (/etc/subuid, newuidmap), or the command fakeroot. Neither works here.",
-        'remedy': "apptainer build --ignore-subuid, with fakeroot installed beside apptainer; or "
-        "build elsewhere and copy the image. Administrators: apptainer config fakeroot --add "
-        "USER, and uidmap installed.",
+        'cause': "Building as an ordinary user needs fakeroot: either a range of user IDs that "
+        "the system assigns to you (/etc/subuid, newuidmap), or the command fakeroot. Neither "
+        "works here.",
+        'remedy': "Install fakeroot beside apptainer and run `apptainer build --ignore-subuid`, "
+        "or build the image on another machine and copy the SIF file. Administrators can install "
+        "uidmap and run `apptainer config fakeroot --add USER`.",
         'source': "apptainer.org, user guide, Fakeroot; github.com/apptainer/apptainer, issues "
         "1751 and 2190",
         'also': [
-            ("your group on this node is not the one of /etc/passwd", "id -g; getent passwd $USER")
+            (
+                "your group on this node differs from your group in /etc/passwd",
+                "id -g; getent passwd $USER",
+            )
         ],
     },
     {
@@ -552,19 +586,19 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "Only one container at a time can write to the overlay {path}, and another "
-        "container uses it: that of another rank, or of an earlier run.",
-        'remedy': "--overlay FILE:ro for runs of several ranks; or an overlay for each rank "
-        "(FILE.$SLURM_PROCID).",
+        "container uses this overlay: the container of another rank or of an earlier run.",
+        'remedy': "Open the overlay read-only with `--overlay FILE:ro` if several ranks use it, "
+        "or give each rank an overlay of its own (`--overlay FILE.$SLURM_PROCID`).",
         'source': "github.com/apptainer/singularity, issues 5577 and 6196",
-        'also': [("a container was left over", "pgrep -u $USER -a starter")],
+        'also': [("a container of an earlier run still exists", "pgrep -u $USER -a starter")],
     },
     {
         'name': "kernel too old",
         'patterns': ["FATAL: kernel too old"],
-        'cause': "The C library of the image wants a newer kernel than this node's; a container "
-        "has the host's kernel.",
-        'remedy': "An image of an older distribution: uname -r shows the kernel; 2.6.32 runs "
-        "Ubuntu 16.04 and CentOS 7.",
+        'cause': "The C library of the image needs a newer kernel than the kernel of this node. A "
+        "container always uses the host's kernel.",
+        'remedy': "Use an image of an older distribution. `uname -r` prints the version of the "
+        "kernel; kernel 2.6.32 runs Ubuntu 16.04 and CentOS 7.",
         'source': "glibc, sysdeps/unix/sysv/linux/dl-sysdep.c; "
         "github.com/trinityrnaseq/trinityrnaseq, issue 989",
     },
@@ -576,21 +610,23 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"failed to open overlay image (?P<path>\S+?): (?!while locking)(?P<why>[^\n]{1,100})",
             )
         ],
-        'cause': "The overlay {path} cannot be read ({why}): you may not read or write the file, "
-        "or it is no overlay.",
-        'remedy': "ls -l {path}: it needs your right to read, and to write unless :ro follows its "
-        "name. A new one: apptainer overlay create --size 1024 FILE.",
+        'cause': "The overlay {path} cannot be opened ({why}): you have no permission to read or "
+        "write the file, or the file is not an overlay.",
+        'remedy': "Check the permissions with `ls -l {path}`: you need to read the file, and to "
+        "write it unless :ro follows its name. `apptainer overlay create --size 1024 FILE` "
+        "creates a new overlay.",
         'source': "github.com/sylabs/singularity, issue 786",
     },
     {
         'name': "runtime older than the image",
         'patterns': [("Unknown image format/type: ", r"Unknown image format/type: (?P<path>\S+)")],
-        'cause': "{path} is in a format that this runtime does not know: Singularity 2 reads no "
-        "SIF, which came with 3.0.",
-        'remedy': "singularity --version; take Apptainer, or Singularity from 3.0 on.",
+        'cause': "The runtime does not know the format of {path}. Singularity 2 cannot read SIF "
+        "files, which need Singularity 3.0 or newer.",
+        'remedy': "Check the version with `singularity --version`, and use Apptainer or "
+        "Singularity 3.0 or newer.",
         'source': "github.com/irlab-sdu/fuzi.mingcha, issue 17; github.com/yihongXU/deepMOT, "
         "issue 37",
-        'also': [("the file is broken or no image", "file IMAGE")],
+        'also': [("the file is damaged or not an image", "file IMAGE")],
     },
     {
         'name': "image not there",
@@ -601,9 +637,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}(?:stat|lstat|open) (?P<path>(?!/proc/|/dev/)\S{1,300}): no such file or directory",
             ),
         ],
-        'cause': "There is no file at the path of the image {path}.",
-        'remedy': "ls -l IMAGE; a name without a folder is searched in the current folder, which "
-        "differs in a job.",
+        'cause': "The image {path} does not exist.",
+        'remedy': "Check the path with `ls -l IMAGE`. A relative path refers to the current "
+        "folder, which may be a different folder in a job.",
         'source': "Singularity 2; github.com/swords123/IDA-3D, issue 17",
     },
     {
@@ -612,23 +648,23 @@ ENTRIES: List[Dict[str, Any]] = [
             "libs/faked: not found",
             ("error while starting the", "error while starting the .faked. daemon"),
         ],
-        'cause': "--fakeroot brings the host's command fakeroot into the container, and it does "
-        "not run there: the image is Alpine or the like (musl), or its C library is older than "
-        "the host's.",
-        'remedy': "--ignore-fakeroot-command, or ask the administrators for a range in "
-        "/etc/subuid and /etc/subgid, with which fakeroot is not needed. Else install fakeroot in "
-        "the image.",
+        'cause': "The option --fakeroot runs the host's command fakeroot inside the container, "
+        "where it does not work: the image uses musl (for example Alpine), or its C library is "
+        "older than the host's.",
+        'remedy': "Add `--ignore-fakeroot-command`, or install fakeroot in the image. Or ask the "
+        "administrators for a range in /etc/subuid and /etc/subgid, with which the command "
+        "fakeroot is not needed.",
         'source': "github.com/apptainer/apptainer, issue 2932; Apptainer user guide, fakeroot",
         'unless': ["C library too old"],
     },
     {
         'name': "no numbers of users lent",
         'patterns': ["User not listed in /etc/subuid"],
-        'cause': "Neither /etc/subuid lists you, nor does it with at least 65536 numbers; only "
-        "one user then exists in a container of --fakeroot.",
-        'remedy': "Mostly harmless: packages that change owners of files may fail. For the "
-        "administrators: singularity config fakeroot --add USER, or usermod --add-subuids "
-        "100000-165535 --add-subgids ....",
+        'cause': "/etc/subuid does not list you, or assigns fewer than 65536 user IDs to you. A "
+        "container with --fakeroot then has only one user.",
+        'remedy': "This warning is mostly harmless; packages that change the owner of files may "
+        "fail to install. Administrators can run `singularity config fakeroot --add USER`, or "
+        "`usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER`.",
         'source': "github.com/apptainer/apptainer, issue 692",
         'last': True,
     },
@@ -638,21 +674,21 @@ ENTRIES: List[Dict[str, Any]] = [
             "toomanyrequests",
             ("pull rate limit", "reached your (?:unauthenticated )?pull rate limit"),
         ],
-        'cause': "Docker Hub lets an address fetch only so many images in some hours; all users "
-        "of a login node share one.",
-        'remedy': "apptainer remote login docker://docker.io (Singularity: remote login; Docker: "
-        "docker login) with an account of your own, try again later, or take the image from "
-        "another registry (quay.io, ghcr.io).",
+        'cause': "Docker Hub limits the number of images that one network address may pull within "
+        "some hours. All users of a login node share one address.",
+        'remedy': "Log in with your own account: `apptainer remote login docker://docker.io` "
+        "(Singularity: `singularity remote login docker://docker.io`; Docker: `docker login`). Or "
+        "try again later, or pull the image from another registry (quay.io, ghcr.io).",
         'source': "github.com/antimony-team/antimony, issue 1",
     },
     {
         'name': "fusermount not installed",
         'patterns': [("failed to exec fusermount", "failed to exec fusermount3?")],
-        'cause': "Programs that mount through FUSE call fusermount or fusermount3, which is not "
-        "on this node.",
-        'remedy': "For the administrators: install fuse3 (and fuse for older programs). Apptainer "
-        "without it: --unsquash, or apptainer build --sandbox FOLDER IMAGE. An AppImage: "
-        "--appimage-extract.",
+        'cause': "Programs that mount a file system through FUSE call fusermount or fusermount3, "
+        "and this node has neither.",
+        'remedy': "Administrators can install fuse3 (and fuse for older programs). Without FUSE, "
+        "use `apptainer exec --unsquash`, or unpack the image with `apptainer build --sandbox "
+        "FOLDER IMAGE`. An AppImage unpacks itself with --appimage-extract.",
         'source': "github.com/apptainer/apptainer, issue 778; github.com/hael/SIMPLE, issue 14",
     },
     {
@@ -668,17 +704,18 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"/bin/bash: (?:line \d+: )?(?P<folder>\S{0,300}\.command\.(?:sh|run|stub)): No such file",
             ),
         ],
-        'cause': "The folder in which you are (with Nextflow the task's), or your home, is not in "
-        "the container, and the program starts in another one or not at all: {folder}",
-        'remedy': "Bind it: --bind FOLDER (export SINGULARITY_BIND or APPTAINER_BIND), or start "
-        "from a folder that is bound, or name one with --pwd. Paths that the program is given "
-        "should begin with /. Nextflow: singularity.autoMounts = true, or singularity.runOptions "
-        "= '--bind /FOLDER' in nextflow.config, with both ends of a link (realpath FOLDER).",
+        'cause': "The current folder (with Nextflow the folder of the task), or your home folder, "
+        "is not in the container. The program starts in another folder or does not start: {folder}",
+        'remedy': "Bind the folder with `--bind FOLDER` (or with `export SINGULARITY_BIND=FOLDER` "
+        "or `export APPTAINER_BIND=FOLDER`), start in a folder that is bound, or name one with "
+        "--pwd. Give the program absolute paths. For Nextflow, set singularity.autoMounts = true "
+        "or singularity.runOptions = '--bind /FOLDER' in nextflow.config; for a symbolic link, "
+        "bind the link and its target (`realpath FOLDER`).",
         'source': "github.com/IDEALLab/EngiBench, issue 155; github.com/apptainer/singularity, "
         "issue 2778",
         'also': [
             (
-                "--no-home, --contain or --home takes it away",
+                "--no-home, --contain or --home removes the folder from the container",
                 "env | grep -E '^(SINGULARITY|APPTAINER)_'",
             )
         ],
@@ -696,10 +733,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"home directory does not exist within the container: (?P<path>\S+)",
             ),
         ],
-        'cause': "The image has no folder {path} in which your home folder could be shown, and "
-        "the runtime makes none: it is Singularity 2, or overlay and underlay are off.",
-        'remedy': "Make the folder when the image is built (mkdir -p), take a newer runtime, or "
-        "singularity exec --home $PWD:/home/me.",
+        'cause': "Your home folder cannot be bound, because the image has no folder {path} and "
+        "the runtime cannot create one: the runtime is Singularity 2, or overlay and underlay are "
+        "disabled.",
+        'remedy': "Create the folder when the image is built (`mkdir -p PATH`), use a newer "
+        "runtime, or run `singularity exec --home $PWD:/home/me`.",
         'source': "github.com/apptainer/singularity, issue 295; "
         "github.com/assemblerflow/flowcraft, issue 102",
     },
@@ -712,10 +750,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"\d+s",
             )
         ],
-        'cause': "{program} had ten seconds to mount an image, and the file system below it was "
-        "slower: a large overlay is checked first, or the disk is overrun.",
-        'remedy': "Try again; put the overlay on a faster disk, make it smaller or --sparse, or "
-        "take a folder as overlay.",
+        'cause': "{program} did not mount an image within ten seconds, because the file system of "
+        "the image was too slow: a large overlay is checked first, or the disk is overloaded.",
+        'remedy': "Try again. Put the overlay on a faster disk, create a smaller or a --sparse "
+        "overlay, or use a folder as the overlay.",
         'source': "github.com/apptainer/apptainer, issues 1033 and 1232",
     },
     {
@@ -731,14 +769,14 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"kernel reported a bad superblock for (?P<why>[^\n,]{1,60})",
             ),
         ],
-        'cause': "The kernel could not mount the image ({why}): the file is cut off or damaged, "
-        "its squashfs was packed in a way (zstd, lz4) that this kernel or runtime is too old for, "
-        "the kernel has no squashfs (modprobe), Singularity 2 runs on a kernel that is too new "
-        "for it, or the file is in a place from which nothing can be mounted (a disk of Windows, "
-        "encrypted).",
-        'remedy': "Compare its size and sha256 with the original and copy it again; singularity "
-        "sif list FILE. A newer runtime, or --userns (--unsquash), which unpacks it instead of "
-        "mounting.",
+        'cause': "The kernel could not mount the image ({why}). The file may be truncated or "
+        "damaged, or compressed with a method (zstd, lz4) that this kernel or runtime does not "
+        "support. The kernel may lack squashfs (`modprobe squashfs`) or be too new for "
+        "Singularity 2. Or the file is on a file system from which nothing can be mounted (a "
+        "Windows disk, an encrypted disk).",
+        'remedy': "Compare the size and sha256sum of the image with the original and copy the "
+        "image again; `singularity sif list FILE` checks the file. Use a newer runtime, or "
+        "`--userns` (Apptainer: --unsquash), which unpacks the image instead of mounting it.",
         'source': "Apptainer, internal/pkg/runtime; github.com/apptainer/singularity, issues 1357 "
         "and 5626",
         'unless': ["no loop device"],
@@ -746,10 +784,11 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "image damaged",
         'patterns': ["Something went wrong trying to read the squashfs"],
-        'cause': "The image's file cannot be read to its end: it was cut off when it was copied, "
-        "is being replaced, or its file system has an error.",
-        'remedy': "sha256sum of the file and of the original; copy or pull it again, to another "
-        "file system. If it comes on one node alone: srun --exclude=NODE.",
+        'cause': "The image file cannot be read to its end: the copy was interrupted, the file is "
+        "being replaced, or its file system has an error.",
+        'remedy': "Compare the sha256sum of the file and of the original. Copy or pull the image "
+        "again, to another file system. If the error occurs on one node only, leave the node out "
+        "with `srun --exclude=NODE`.",
         'source': "github.com/apptainer/singularity, issue 5061",
         'unless': ["no user namespaces", "attributes of files that cannot be unpacked"],
     },
@@ -780,11 +819,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 "found",
             ),
         ],
-        'cause': "The runtime calls the program {program} of the host, and does not find it on "
-        "PATH or in its own configuration.",
-        'remedy': "Install it on the node (squashfs-tools, squashfuse, fuse2fs or e2fsprogs, "
-        "fuse-overlayfs, uidmap or shadow-utils, fakeroot), and see that /usr/sbin is on PATH; "
-        "apptainer.conf names its own path ('binary path').",
+        'cause': "The runtime calls the program {program} of the host, but does not find this "
+        "program on PATH or in the folders of its own configuration.",
+        'remedy': "Install the package of the program on the node: squashfs-tools, squashfuse, "
+        "fuse2fs or e2fsprogs, fuse-overlayfs, uidmap or shadow-utils, or fakeroot. Make sure "
+        "that /usr/sbin is on PATH. The entry 'binary path' in apptainer.conf sets a search path "
+        "for such programs.",
         'source': "Apptainer, internal/pkg/runtime; github.com/nf-core/mag, issue 702",
         'unless': ["no fakeroot"],
     },
@@ -799,11 +839,12 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             "image was not found in the library",
         ],
-        'cause': "The registry has no image of that name and tag, or gives it to accounts that "
-        "may read it only ({why}).",
-        'remedy': "See that the address and tag are right (skopeo inspect docker://NAME:TAG). For "
-        "a private one: apptainer registry login (remote login) docker://HOST, or "
-        "APPTAINER_DOCKER_USERNAME and ..._PASSWORD.",
+        'cause': "The registry has no image with this name and tag, or gives the image only to "
+        "accounts with permission to read it ({why}).",
+        'remedy': "Check the address and the tag with `skopeo inspect docker://NAME:TAG`. For a "
+        "private image, log in with `apptainer registry login docker://HOST` (older: `apptainer "
+        "remote login docker://HOST`), or set APPTAINER_DOCKER_USERNAME and "
+        "APPTAINER_DOCKER_PASSWORD.",
         'source': "OCI distribution specification, error codes; Apptainer user guide, registries",
         'unless': [
             "registry's limit of pulls",
@@ -824,22 +865,25 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Download did not succeed: (?P<why>5\d\d[^\n<]{0,60})",
             ),
         ],
-        'cause': "The registry of images does not answer this node ({why}): compute nodes often "
-        "have no way to the internet, a proxy is not set, or it does not trust the certificate.",
-        'remedy': "Pull on a login node, and take the file in the job. export https_proxy=... "
-        "where the site has a proxy. A registry of your own without TLS: --no-https.",
+        'cause': "This node cannot reach the container registry ({why}). Compute nodes often have "
+        "no internet access, a proxy may not be set, or the node does not trust the certificate "
+        "of the registry.",
+        'remedy': "Pull the image on a login node, and use the file in the job. If the site has a "
+        "proxy, run `export https_proxy=ADDRESS`. For a registry without TLS, add --no-https.",
         'source': "Go, net/http; Apptainer user guide, registries",
         'unless': ["registry's limit of pulls", "download of an image too slow"],
     },
     {
         'name': "right of root asked for",
         'patterns': ["has to be run with superuser privileges"],
-        'cause': "The runtime was asked for what only root may do here: a build without fakeroot, "
-        "writing into an image, or its setuid part is not installed as root (starter-suid).",
-        'remedy': "apptainer build --fakeroot (with /etc/subuid), or build elsewhere; by hand in "
-        "a sandbox: apptainer shell --fakeroot --writable FOLDER; ls -l "
-        "LIBEXEC/apptainer/bin/starter-suid must belong to root with the letter s. Without "
-        "setuid: user namespaces (sysctl user.max_user_namespaces).",
+        'cause': "The runtime was asked for an action that needs root here: a build without "
+        "fakeroot, or writing into an image. Or the setuid program of the runtime (starter-suid) "
+        "is not installed as root.",
+        'remedy': "Run `apptainer build --fakeroot` (this needs an entry in /etc/subuid), or "
+        "build on another machine. To change a sandbox by hand, run `apptainer shell --fakeroot "
+        "--writable FOLDER`. For a setuid installation, LIBEXEC/apptainer/bin/starter-suid must "
+        "belong to root and have the setuid bit (`ls -l` shows an s). Without setuid the runtime "
+        "needs user namespaces (`sysctl user.max_user_namespaces`).",
         'source': "Apptainer admin guide, Security",
         'general': True,
         'unless': ["no user namespaces", "overlay not possible"],
@@ -852,10 +896,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Error for command .\w{1,20}.: (?P<why>unknown (?:shorthand )?flag: [^\n]{1,60})",
             )
         ],
-        'cause': "This release of the runtime does not know the option or command, or it lacks "
-        "its value: {why}",
-        'remedy': "apptainer --version, apptainer exec --help. Options of the runtime stand "
-        "between exec and the image; those of the program behind its name.",
+        'cause': "This version of the runtime does not know the option or command, or the option "
+        "lacks a value: {why}",
+        'remedy': "Check `apptainer --version` and `apptainer exec --help`. Options of the "
+        "runtime belong between exec and the image; options of the program follow the program's "
+        "name.",
         'source': "Apptainer user guide, Command line",
     },
     {
@@ -866,12 +911,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"failed to mount \S{1,300}/overlay: operation not permitted",
             )
         ],
-        'cause': "The runtime could not put a layer that can be written on top of the image: the "
-        "kernel does not let users do that (before 5.11), the folder below is on Lustre, NFS or "
-        "GPFS, or the configuration forbids it.",
-        'remedy': "Put the overlay or sandbox on a local disk (/tmp), or take a file as overlay "
-        "(apptainer overlay create). Without: --no-overlay, and mkdir the places of binds in the "
-        "image. Administrators: fuse-overlayfs, 'enable overlay'.",
+        'cause': "The runtime could not put a writable layer on top of the image. Kernels before "
+        "5.11 do not let users do so, an overlay cannot be on Lustre, NFS or GPFS, or the "
+        "configuration of the runtime forbids overlays.",
+        'remedy': "Put the overlay or sandbox on a local disk (/tmp), or use a file as the "
+        "overlay (`apptainer overlay create --size 1024 FILE`). To avoid an overlay, add "
+        "--no-overlay and create the folders of all binds in the image. Administrators can "
+        "install fuse-overlayfs and set 'enable overlay' in apptainer.conf.",
         'source': "Apptainer admin guide, Overlay; github.com/apptainer/apptainer, issues 1033 "
         "and 1232",
         'general': True,
@@ -889,14 +935,15 @@ ENTRIES: List[Dict[str, Any]] = [
             ("SIF writable overlay", r"SIF writable overlay[^\n]{0,60}"),
             "WARNING: no overlay partition found",
         ],
-        'cause': "--writable asks to write into the image itself; a SIF is read-only unless it "
-        "carries an overlay.",
-        'remedy': "--writable-tmpfs (kept in memory), --overlay FILE, or a sandbox: apptainer "
-        "build --sandbox FOLDER IMAGE, then --writable FOLDER.",
+        'cause': "The option --writable requests to write into the image itself, but a SIF file "
+        "is read-only unless it contains an overlay.",
+        'remedy': "Use --writable-tmpfs (changes stay in memory) or --overlay FILE, or unpack the "
+        "image with `apptainer build --sandbox FOLDER IMAGE` and use --writable FOLDER.",
         'source': "Apptainer user guide, Persistent overlays",
         'also': [
             (
-                "the kernel's module overlay is not loaded, although the SIF carries one",
+                "the kernel module overlay is not loaded, although the SIF file contains an "
+                "overlay",
                 "lsmod | grep overlay; apptainer sif list FILE",
             )
         ],
@@ -910,10 +957,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}[^\n]{0,60}\binstance (?P<name>\S{1,60}) already exists",
             )
         ],
-        'cause': "apptainer instance: there is no running one of the name {name} on this node, or "
-        "it is there already.",
-        'remedy': "apptainer instance list (on this node, as this user); apptainer instance stop "
-        "NAME; then start it again.",
+        'cause': "No instance with the name {name} runs on this node, or an instance with this "
+        "name exists already.",
+        'remedy': "Run `apptainer instance list` on this node as this user. Stop an old instance "
+        "with `apptainer instance stop NAME`, then start the instance again.",
         'source': "Apptainer user guide, Running services",
     },
     {
@@ -924,14 +971,16 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}exec (?P<file>/\S{1,300}) failed: permission denied",
             )
         ],
-        'cause': "{file} in the image belongs to root and others may not read or start it, or it "
-        "is not marked as a program. In Docker you are root; with this runtime you are yourself.",
-        'remedy': "Where the image is made: chmod -R a+rX FOLDER, chmod a+x FILE. Until then: "
-        "apptainer exec --fakeroot, or apptainer build --sandbox --fakeroot and chmod there.",
+        'cause': "The file {file} in the image belongs to root and other users cannot read or "
+        "execute it, or the file is not executable. In Docker you are root; with this runtime you "
+        "keep your own account.",
+        'remedy': "In the recipe of the image, run `chmod -R a+rX FOLDER` and `chmod a+x FILE`. "
+        "Until the image is rebuilt, use `apptainer exec --fakeroot`, or unpack the image with "
+        "`apptainer build --sandbox --fakeroot FOLDER IMAGE` and run chmod there.",
         'source': "execve(2), EACCES; github.com/jhuguetn/cat12-docker, issue 14",
         'also': [
             (
-                "a bind of yours lies over it, from a disk mounted noexec",
+                "a bind from a disk that is mounted with noexec hides the file",
                 "apptainer exec IMAGE ls -l FILE",
             )
         ],
@@ -954,22 +1003,24 @@ ENTRIES: List[Dict[str, Any]] = [
                 "(?P<command>singularity|apptainer) command has to be available in order to use",
             ),
         ],
-        'cause': "{command} is not on PATH here: its module is not loaded, it is not installed on "
-        "this node, or the command was called inside a container.",
-        'remedy': "module load apptainer (or singularity); on compute nodes srun which "
-        "singularity. Containers do not nest: call it outside.",
+        'cause': "The command {command} is not on PATH: its module is not loaded, the runtime is "
+        "not installed on this node, or the command was called inside a container.",
+        'remedy': "Run `module load apptainer` (or singularity). `srun which singularity` shows "
+        "whether the compute nodes have the runtime. Call the command on the host: a container "
+        "cannot start another container.",
         'source': "github.com/ENCODE-DCC/caper, issue 128; "
         "github.com/ComparativeGenomicsToolkit/cactus, issue 1222",
     },
     {
         'name': "container run as another user",
         'patterns': ["no subuid ranges found", "cannot find UID/GID for user", "No subuid"],
-        'cause': "The image has files of users whose numbers were not lent to you, or the command "
-        "that lends them (newuidmap) may not: /etc/subuid and /etc/subgid do not list you, or "
-        "have too few.",
-        'remedy': "grep $USER /etc/subuid /etc/subgid (administrators: usermod --add-subuids "
-        "100000-165535 --add-subgids 100000-165535 USER; newuidmap setuid root), then podman "
-        "system migrate. Podman: ignore_chown_errors=true in storage.conf.",
+        'cause': "Some files of the image belong to user IDs that the system has not assigned to "
+        "you: /etc/subuid and /etc/subgid do not list you or assign too few IDs. Or newuidmap, "
+        "which maps these IDs, lacks its permission.",
+        'remedy': "Check your entries with `grep $USER /etc/subuid /etc/subgid`. Administrators "
+        "can run `usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER` and make "
+        "newuidmap setuid root; then run `podman system migrate`. For podman, "
+        "ignore_chown_errors=true in storage.conf avoids the need.",
         'source': "subuid(5); podman, troubleshooting; apptainer user guide, Fakeroot",
         'unless': ["no fakeroot"],
     },
@@ -985,13 +1036,14 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"skipping mount of (?P<path>[^\s:]{1,200}): permission denied",
             ),
         ],
-        'cause': "{path} could not be bound at that moment: its file system is mounted on demand "
-        "(autofs) and was not yet, it is gone, or a folder above it is closed: to you, or to the "
-        "root that a setuid runtime is (NFS with root_squash, rights 750).",
-        'remedy': "ls it in front of the command (ls /oak/ > /dev/null), which makes autofs mount "
-        "it; namei -l PATH shows where x for others is missing: bind a folder above that, or "
-        "apptainer exec --userns. Remove a missing path from --bind, SINGULARITY_BIND and "
-        "singularity.conf.",
+        'cause': "{path} could not be bound. Its file system is mounted on demand (autofs) and "
+        "was not mounted yet, the path was deleted, or a folder above the path denies access. A "
+        "setuid runtime accesses the path as root, which NFS with root_squash and permissions 750 "
+        "also denies.",
+        'remedy': "List the folder before the command (`ls /oak/ > /dev/null`), so that autofs "
+        "mounts the file system. `namei -l PATH` shows which folder lacks x for others: bind a "
+        "folder above, or use `apptainer exec --userns`. Remove a missing path from --bind, "
+        "SINGULARITY_BIND and singularity.conf.",
         'source': "github.com/apptainer/singularity, issue 1313",
     },
     {
@@ -1004,12 +1056,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"|enroot)[^\s:]{0,100})",
             )
         ],
-        'cause': "The runtime does not find or take its configuration {file}: its installation "
-        "was moved or copied, was started by a name that is no whole path, or the file does not "
-        "belong to root.",
-        'remedy': "Start it by its whole path (type -a apptainer). An installation cannot be "
-        "copied elsewhere: install it there (install-unprivileged.sh may be moved). With a setuid "
-        "part: chown root:root the file.",
+        'cause': "The runtime cannot find or refuses its configuration file {file}. Its "
+        "installation was moved or copied, the runtime was not started by its absolute path, or "
+        "the file does not belong to root.",
+        'remedy': "Start the runtime by its absolute path (`type -a apptainer` prints it). A "
+        "copied installation does not work: install the runtime in the new folder, or use "
+        "install-unprivileged.sh, whose result can be moved. For a setuid runtime, root runs "
+        "`chown root:root FILE`.",
         'source': "github.com/apptainer/apptainer, issue 958; Apptainer admin guide, Security",
     },
     {
@@ -1021,12 +1074,12 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             "can't determine current working directory",
         ],
-        'cause': "The folder in which you are cannot be entered by the process that starts the "
-        "container ({why}): it was deleted, belongs to somebody else (sudo -u), or its server "
-        "keeps root out, and --fakeroot is root.",
-        'remedy': "cd /tmp (or another folder on a local disk) and start again; bind what you "
-        "need. Without --fakeroot it may do where you are. For the administrators: the folders "
-        "above need x for others.",
+        'cause': "The process that starts the container cannot enter the current folder ({why}). "
+        "The folder was deleted, belongs to another user (sudo -u), or its file server denies "
+        "access to root, and --fakeroot acts as root.",
+        'remedy': "Run `cd /tmp` (or change to another folder on a local disk), start again, and "
+        "bind the folders that you need. Without --fakeroot the current folder may work. "
+        "Administrators can give x to others on the folders above.",
         'source': "github.com/apptainer/apptainer, issue 2769; github.com/apptainer/singularity, "
         "issue 6347",
     },
@@ -1040,22 +1093,23 @@ ENTRIES: List[Dict[str, Any]] = [
                 "unavailable|[Dd]evice or resource busy)",
             ),
         ],
-        'cause': "Several containers started at once on a node, and two took the same loop "
-        "device: older runtimes do not try again.",
-        'remedy': "Start it again, or the ranks one after the other (sleep $SLURM_LOCALID); one "
-        "container for all ranks of a node. Administrators: Singularity from 3.2.1 on (of today "
-        "better), 'max loop devices' in its conf.",
+        'cause': "Several containers started at the same time on a node, and two of them chose "
+        "the same loop device. Older runtimes do not retry.",
+        'remedy': "Start the job again, or start the ranks one after another (`sleep "
+        "$SLURM_LOCALID`), or use one container for all ranks of a node. Administrators can "
+        "install Singularity 3.2.1 or newer (a current release is better) and raise 'max loop "
+        "devices' in its configuration.",
         'source': "github.com/biocorecrg/master_of_pores, issue 6",
     },
     {
         'name': "command fakeroot of the host not usable",
         'patterns': ["No LD_PRELOAD in fakeroot environment", "while getting fakeroot bindpoints"],
-        'cause': "Without a range of user numbers (/etc/subuid) a build uses the host's command "
-        "fakeroot, and that does not work: PATH is empty, it runs within another fakeroot, or its "
-        "daemon was lost.",
-        'remedy': "export PATH=/usr/bin:/bin:$PATH; try again; --ignore-fakeroot-command does "
-        "without it. Best: a range in /etc/subuid and /etc/subgid (apptainer config fakeroot "
-        "--add USER).",
+        'cause': "Without a range of user IDs in /etc/subuid, a build uses the host's command "
+        "fakeroot, which does not work here: PATH is empty, the build runs inside another "
+        "fakeroot, or the fakeroot daemon terminated.",
+        'remedy': "Run `export PATH=/usr/bin:/bin:$PATH` and try again, or build with "
+        "--ignore-fakeroot-command. The best solution is a range in /etc/subuid and /etc/subgid, "
+        "which administrators add with `apptainer config fakeroot --add USER`.",
         'source': "github.com/apptainer/apptainer, issue 603; fakeroot(1)",
     },
     {
@@ -1066,32 +1120,34 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}[^\n]{1,300}Client\.Timeout or context cancellation while reading body",
             )
         ],
-        'cause': "The download had begun and did not end in the time that the runtime gives it "
-        "(30 minutes).",
-        'remedy': "Fetch the file by itself: wget -c URL (or curl -C - -O URL), which continues "
-        "where it stopped; then use the file. docker:// images: pull again, the layers that came "
-        "are kept in the cache.",
+        'cause': "The download of the image started, but did not finish within the time limit of "
+        "the runtime (30 minutes).",
+        'remedy': "Download the file with `wget -c URL` or `curl -C - -O URL`, which continue an "
+        "interrupted download, and use the file. For a docker:// image, pull again: the cache "
+        "keeps the layers that were complete.",
         'source': "github.com/ehw-fit/tf-approximate, issue 2",
     },
     {
         'name': "setuid part of the runtime without its right",
         'patterns': ["No setuid installation found", "Failed to set effective UID to 0"],
-        'cause': "apptainer.conf asks for the setuid part (starter-suid), which does not exist, "
-        "does not belong to root, has no letter s, or is on a disk that is mounted with nosuid.",
-        'remedy': "apptainer exec --userns does without it, where user namespaces are on. "
-        "Administrators: package apptainer-suid, or chown root:root and chmod 4755 "
-        "LIBEXEC/apptainer/bin/starter-suid; findmnt -T FILE.",
+        'cause': "apptainer.conf requires the setuid program starter-suid. This program does not "
+        "exist, does not belong to root, has no setuid bit, or is on a disk that is mounted with "
+        "nosuid.",
+        'remedy': "Use `apptainer exec --userns`, which needs no setuid program if user "
+        "namespaces are enabled. Administrators can install the package apptainer-suid, or run "
+        "`chown root:root` and `chmod 4755` on LIBEXEC/apptainer/bin/starter-suid; `findmnt -T "
+        "FILE` shows the mount options.",
         'source': "Apptainer admin guide, Installation",
     },
     {
         'name': "packages that want more than one user",
         'patterns': ["SetupAPTPartialDirectory"],
-        'cause': "A package manager wants to become another user or to give files away, and in "
-        "this container only one user exists: it was built without numbers of users (/etc/subuid) "
-        "or without fakeroot.",
-        'remedy': "apptainer build --fakeroot, with a range in /etc/subuid and /etc/subgid, or "
-        "with fakeroot installed on the host. apt: echo 'APT::Sandbox::User \"root\";' > "
-        "/etc/apt/apt.conf.d/no-sandbox in %post. Charliecloud: ch-image build --force.",
+        'cause': "A package manager changes its user or the owner of files, but this container "
+        "has only one user: it was built without user IDs from /etc/subuid or without fakeroot.",
+        'remedy': "Run `apptainer build --fakeroot`, with a range in /etc/subuid and /etc/subgid "
+        "or with fakeroot installed on the host. For apt, put this line in %post: echo "
+        "'APT::Sandbox::User \"root\";' > /etc/apt/apt.conf.d/no-sandbox. For Charliecloud, use "
+        "`ch-image build --force`.",
         'source': "apt.conf(5); charliecloud, ch-image --force; Apptainer user guide, Fakeroot",
         'unless': ["container run as another user"],
     },
@@ -1105,11 +1161,12 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             "llistxattr: operation not supported",
         ],
-        'cause': "The image's files carry attributes (of SELinux, capabilities: {what}), which an "
-        "ordinary user may not set or the disk does not keep.",
-        'remedy': "A newer runtime leaves them out (Singularity from 3.5 on, Apptainer). TMPDIR "
-        "on another kind of disk; setting 'user xattrs' aside: unsquashfs -no-xattrs. Ask the "
-        "image's authors to build it without SELinux.",
+        'cause': "The files of the image have extended attributes (SELinux, capabilities: "
+        "{what}), which an ordinary user cannot set or the file system does not store.",
+        'remedy': "Use a newer runtime (Apptainer, or Singularity 3.5 or newer), which ignores "
+        "these attributes, or set TMPDIR to a folder on another type of file system. By hand, "
+        "`unsquashfs -no-xattrs` unpacks an image without its attributes. Ask the authors of the "
+        "image to build the image without SELinux.",
         'source': "github.com/apptainer/singularity, issues 4578, 4593 and 6113",
     },
     {
@@ -1121,10 +1178,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"error extracting layer: link (?P<path>\S{1,300}) \S{1,300}: operation not permitted",
             ),
         ],
-        'cause': "The image has hard links, and the disk on which it is unpacked does not allow "
-        "them (BeeGFS, some network file systems, fs.protected_hardlinks). {path}",
-        'remedy': "export APPTAINER_TMPDIR=/tmp/$USER SINGULARITY_TMPDIR=/tmp/$USER (a local "
-        "disk; mkdir -p it), and again; or pull elsewhere and copy the SIF.",
+        'cause': "The image contains hard links, and the file system on which the image is "
+        "unpacked does not allow them (BeeGFS, some network file systems, "
+        "fs.protected_hardlinks). {path}",
+        'remedy': "Unpack on a local disk: `mkdir -p /tmp/$USER; export "
+        "APPTAINER_TMPDIR=/tmp/$USER SINGULARITY_TMPDIR=/tmp/$USER`, then try again. Or pull the "
+        "image on another machine and copy the SIF file.",
         'source': "github.com/apptainer/singularity, issue 3512; "
         "github.com/ComparativeGenomicsToolkit/cactus, issue 408",
     },
@@ -1134,20 +1193,22 @@ ENTRIES: List[Dict[str, Any]] = [
             ("setup of overlay upper dir failed", r"setup of overlay upper dir failed[^\n]{0,250}"),
             ("/upper is not writable", r"(?<!\S)\S{1,200}/upper is not writable"),
         ],
-        'cause': "The folders upper and work within the overlay belong to root or somebody else: "
-        "it was made by an older Singularity or with sudo; without setuid they must be yours.",
-        'remedy': "apptainer overlay create --size 1024 NEW.img makes one that is yours; "
-        "--overlay FILE:ro to read it; as root: mount it and chown -R USER upper work; "
-        "apptainer-suid takes it as it is.",
+        'cause': "The folders upper and work in the overlay belong to root or another user, "
+        "because an older Singularity or sudo created the overlay. Without setuid these folders "
+        "must belong to you.",
+        'remedy': "Create an overlay of your own with `apptainer overlay create --size 1024 "
+        "NEW.img`, or open the old one read-only with `--overlay FILE:ro`. Root can mount the "
+        "overlay and run `chown -R USER upper work`. A setuid installation (package "
+        "apptainer-suid) accepts the overlay unchanged.",
         'source': "github.com/apptainer/apptainer, issue 757",
     },
     {
         'name': "docker:// forgotten",
         'patterns': [("invalid container ref: ", r"invalid container ref: (?P<name>\S{1,100})")],
-        'cause': "A name without docker:// in front is looked for in Sylabs' library "
-        "(library://), which does not have it: {name}",
-        'remedy': "singularity pull docker://NAME:TAG (Docker Hub), docker://quay.io/NAME:TAG for "
-        "others.",
+        'cause': "The runtime looks for a name without docker:// in Sylabs' library (library://), "
+        "and this library does not have the image: {name}",
+        'remedy': "Run `singularity pull docker://NAME:TAG` for an image from Docker Hub, or name "
+        "the registry, for example `singularity pull docker://quay.io/NAME:TAG`.",
         'source': "github.com/StaPH-B/docker-builds, issue 891",
         'unless': ["registry not reached"],
     },
@@ -1160,10 +1221,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 "|passwd|group|hostname)): no such file",
             )
         ],
-        'cause': "The runtime shows {file} of the host in every container, and that file does not "
-        "exist: usually it is a link that leads nowhere, as the service of names was not started.",
-        'remedy': "ls -lL that file on the node; another node (srun --exclude=NODE), and tell the "
-        "administrators (systemctl restart systemd-resolved).",
+        'cause': "The runtime binds the host's {file} into every container, and this file does "
+        "not exist. Usually the file is a dangling symbolic link, because the name service of the "
+        "node did not start.",
+        'remedy': "Check with `ls -lL FILE` on the node. Use another node (`srun "
+        "--exclude=NODE`), and tell the administrators, who can run `systemctl restart "
+        "systemd-resolved`.",
         'source': "Apptainer admin guide, config resolv_conf; github.com/apptainer/apptainer, "
         "issue 999",
     },
@@ -1180,11 +1243,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Could not remove directory (?P<path>\S{0,200}\.singularity-runtime\.[^\s:]{1,100})",
             ),
         ],
-        'cause': "The program has ended, and the runtime could not clear up behind it: something "
-        "in the background still uses the container, or its files lie on a network's disk. {path}",
-        'remedy': "Harmless for the run: its result counts. Remove what is left: ls -d "
-        "/tmp/rootfs-* $TMPDIR/rootfs-*; chmod -R u+w it, rm -rf it. Programs that go on in the "
-        "background: wait at the end of the script. APPTAINER_TMPDIR on a local disk.",
+        'cause': "The program terminated, but the runtime could not remove its temporary files: a "
+        "background process still uses the container, or the files are on a network file system. "
+        "{path}",
+        'remedy': "The result of the run is valid. Find the remaining files with `ls -d "
+        "/tmp/rootfs-* $TMPDIR/rootfs-*`, then run `chmod -R u+w FOLDER; rm -rf FOLDER`. To avoid "
+        "this, run `wait` at the end of a script with background processes, and set "
+        "APPTAINER_TMPDIR to a local disk.",
         'source': "github.com/apptainer/apptainer, issues 613 and 2104; "
         "github.com/apptainer/singularity, issues 2880 and 4049",
         'last': True,

@@ -1,4 +1,4 @@
-"""GPUs, the benchmarks themselves, and NCCL and RCCL with their plugins."""
+"""Messages of CUDA, ROCm and the benchmarks, and of NCCL and RCCL with their plugins."""
 
 from typing import Any, Dict, List
 
@@ -6,17 +6,18 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "osu-gpu-bind without a map",
         'patterns': ["OSU_GPU_MAP is not set"],
-        'cause': "osu-gpu-bind learns from the module which GPU, cores and card belong together, "
-        "and no module of a site with GPUs is loaded.",
-        'remedy': "Load the module first; on nodes without GPUs leave osu-gpu-bind out.",
+        'cause': "osu-gpu-bind reads from the loaded module which GPU, cores and network card are "
+        "close to each other, and no module of a site with GPUs is loaded.",
+        'remedy': "Load the module first. On nodes without GPUs, start the program without "
+        "osu-gpu-bind.",
         'source': "scripts/osu-gpu-bind",
     },
     {
         'name': "osu-gpu-bind outside of srun",
         'patterns': ["SLURM_LOCALID is not set"],
-        'cause': "Which GPU a rank gets depends on its number on the node, and srun gives that "
-        "number.",
-        'remedy': "Put osu-gpu-bind behind srun: srun -N2 -n2 osu-gpu-bind osu_bw D D.",
+        'cause': "osu-gpu-bind chooses the GPU by the rank's number on the node (SLURM_LOCALID), "
+        "which only srun sets.",
+        'remedy': "Start osu-gpu-bind with srun: `srun -N2 -n2 osu-gpu-bind osu_bw D D`.",
         'source': "scripts/osu-gpu-bind",
     },
     {
@@ -24,10 +25,10 @@ GPUS: List[Dict[str, Any]] = [
         'patterns': [
             (" of the node's ", r"the job has (?P<some>\d+) of the node's (?P<all>\d+) GPUs")
         ],
-        'cause': "Slurm gave {some} of {all} GPUs, numbers them anew, and SLURM_STEP_GPUS does "
-        "not list them.",
-        'remedy': "Ask for whole nodes: --gpus-per-node={all}, and --exclusive in partitions that "
-        "share nodes.",
+        'cause': "The job has {some} of the node's {all} GPUs. Slurm renumbers these GPUs, and "
+        "SLURM_STEP_GPUS does not list their original numbers.",
+        'remedy': "Request whole nodes with --gpus-per-node={all}, and add --exclusive in "
+        "partitions that share nodes.",
         'source': "scripts/osu-gpu-bind",
     },
     {
@@ -38,9 +39,10 @@ GPUS: List[Dict[str, Any]] = [
                 r"the step has the GPUs (?P<gpus>[\w ]{1,60}), and OSU_GPU_MAP knows",
             )
         ],
-        'cause': "Slurm's numbers of the GPUs ({gpus}) are not those of the module's site.",
-        'remedy': "Is the module for this system? osu-explain names its site. Else leave "
-        "osu-gpu-bind out.",
+        'cause': "Slurm's GPU numbers ({gpus}) do not match the GPU numbers in the description of "
+        "the module's site.",
+        'remedy': "Check with `osu-explain` that the module is for this system. If the module is "
+        "for this system, start the program without osu-gpu-bind.",
         'source': "scripts/osu-gpu-bind",
     },
     {
@@ -51,8 +53,9 @@ GPUS: List[Dict[str, Any]] = [
                 r"local rank \d+: belongs on the cores (?P<mask>\S+), and the job has none of them",
             )
         ],
-        'cause': "The job has other cores of the node than those next to this rank's GPU ({mask}).",
-        'remedy': "The program runs, slower. Ask for whole nodes: --exclusive.",
+        'cause': "The cores of the job do not include the cores closest to this rank's GPU "
+        "({mask}).",
+        'remedy': "The program runs, but slower. Request whole nodes with --exclusive.",
         'source': "scripts/osu-gpu-bind",
     },
     {
@@ -60,18 +63,19 @@ GPUS: List[Dict[str, Any]] = [
         'patterns': [
             ("'; osu-gpu-bind --help", r"unknown option '(?P<option>[^'\n]*)'; osu-gpu-bind --help")
         ],
-        'cause': "osu-gpu-bind has no option {option}; the first word that is no option is the "
-        "command.",
-        'remedy': "srun ... osu-gpu-bind osu_bw D D.",
+        'cause': "osu-gpu-bind has no option {option}. The first argument without a dash is the "
+        "command that osu-gpu-bind starts.",
+        'remedy': "Correct the command line, for example `srun -N2 -n2 osu-gpu-bind osu_bw D D`.",
         'source': "scripts/osu-gpu-bind",
     },
     {
         'name': "osu-explain without its data",
         'patterns': [("osu-explain: ", "osu-explain: (?:cannot read |.{0,300} does not set )")],
-        'cause': "osu-explain reads a file beside the installation: it does not exist, or it does "
-        "not name the variable that was asked for.",
-        'remedy': "The message lists the variables that the module sets. If the file cannot be "
-        "read: Install the module again: eb osu-container-APPROACH.eb -r --rebuild.",
+        'cause': "osu-explain reads its data from a file of the installation. This file does not "
+        "exist, or does not contain the requested variable.",
+        'remedy': "Choose a variable from the list in the message. If the message says that the "
+        "file cannot be read, install the module again with `eb osu-container-APPROACH.eb -r "
+        "--rebuild`.",
         'source': "scripts/osu-explain",
     },
     {
@@ -80,8 +84,10 @@ GPUS: List[Dict[str, Any]] = [
             "asks for buffers in GPU memory",
             ("upport ", "(?:ROCm|ROCM|CUDA|OpenACC) [Ss]upport [Nn]ot [Ee]nabled"),
         ],
-        'cause': "Buffers in GPU memory (D) were asked of programs that know host memory only.",
-        'remedy': "osu_bw H H; or an image or installation with the C programs built for the GPU.",
+        'cause': "The command requests buffers in GPU memory (D), but this benchmark supports "
+        "host memory only.",
+        'remedy': "Run the benchmark with host memory (`osu_bw H H`), or use an image or "
+        "installation with the C benchmarks built for the GPU.",
         'source': "scripts/osu-port; OSU Micro-Benchmarks, c/util/osu_util_options.c",
     },
     {
@@ -94,54 +100,56 @@ GPUS: List[Dict[str, Any]] = [
                 r"wants GPU memory: [^\n]{1,200} is not found\. Runtime: none",
             ),
         ],
-        'cause': "Buffers in GPU memory (D) were asked for where no GPU, no driver or no GPU "
-        "library is to be seen, or where a variable hides the GPU.",
-        'remedy': "The message names runtime, driver and device files. Ask the job for GPUs, "
-        "bring the driver into the container ({--nv|--rocm}: the modules do it), unset a wrong "
-        "{CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES}; or osu_bw H H.",
+        'cause': "The command requests buffers in GPU memory (D), but the process sees no GPU, no "
+        "driver or no GPU library. An environment variable may also hide the GPU.",
+        'remedy': "The message names the GPU runtime, driver and device files that were found. "
+        "Request GPUs for the job, make the driver available in the container ({`apptainer exec "
+        "--nv`|`apptainer exec --rocm`}; the modules do so), and unset a wrong "
+        "{CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES}. Or use host memory: "
+        "`osu_bw H H`.",
         'source': "scripts/osu-port",
     },
     {
         'name': "GPU driver too old",
         'patterns': ["The driver is older than the runtime"],
-        'cause': "The GPU runtime of the image or module is too new for the driver of this "
-        "machine.",
-        'remedy': "Take an image or a module with an older {CUDA|ROCm}; the message names both "
+        'cause': "The GPU runtime library of the image or module is too new for the driver of "
+        "this machine.",
+        'remedy': "Use an image or a module with an older {CUDA|ROCm}; the message names both "
         "versions.",
         'source': "scripts/osu-port; docs.nvidia.com, CUDA Compatibility",
     },
     {
         'name': "MPI without GPU support",
         'patterns': ["wants GPU memory, and this MPI does not take it"],
-        'cause': "The MPI was built without support for this GPU, or the support is not switched "
-        "on.",
-        'remedy': "Intel MPI: export I_MPI_OFFLOAD=1. Cray MPICH: export "
-        "MPICH_GPU_SUPPORT_ENABLED=1. Others: an image or a module whose MPI is built with ROCm "
-        "or CUDA; osu_bw H H works.",
+        'cause': "This MPI was built without support for this GPU, or its GPU support is not "
+        "enabled.",
+        'remedy': "Intel MPI: `export I_MPI_OFFLOAD=1`. Cray MPICH: `export "
+        "MPICH_GPU_SUPPORT_ENABLED=1`. For any other MPI, use an image or a module whose MPI is "
+        "built with ROCm or CUDA. `osu_bw H H` works without GPU support.",
         'source': "scripts/osu-port; MPIX_Query_cuda_support of MPICH, Open MPI and Intel MPI",
     },
     {
         'name': "fewer GPUs than ranks",
         'patterns': [": fewer GPUs than ranks: on"],
-        'cause': "Several ranks of a node have the same GPU.",
-        'remedy': "Ask for as many GPUs as ranks (srun --gpus-per-node=8 osu-gpu-bind), or osu_bw "
-        "-s D D.",
+        'cause': "Several ranks of a node use the same GPU.",
+        'remedy': "Request as many GPUs as ranks (`srun --gpus-per-node=8 osu-gpu-bind osu_bw D "
+        "D`), or let ranks share a GPU with `osu_bw -s D D`.",
         'source': "scripts/osu-port",
     },
     {
         'name': "not enough GPU memory",
         'patterns': ["bytes of GPU memory cannot be had"],
-        'cause': "The GPU has less memory free than the buffers need.",
-        'remedy': "Smaller messages (-m), or a GPU that nobody else uses.",
+        'cause': "The free memory of the GPU is smaller than the buffers of the benchmark.",
+        'remedy': "Use smaller messages (-m), or a GPU that no other process uses.",
         'source': "scripts/osu-port",
     },
     {
         'name': "wrong data",
         'patterns': ["the data that arrived is wrong at"],
-        'cause': "With -c the benchmark compares what arrived: these sizes had other bytes than "
-        "were sent.",
-        'remedy': "Do not trust this MPI, driver or card: repeat it with H H and with another "
-        "provider, and report it.",
+        'cause': "With -c the benchmark compares the received data with the sent data. At the "
+        "listed message sizes, the received data differ from the sent data.",
+        'remedy': "Do not trust this combination of MPI, driver and card. Repeat the run with H H "
+        "and with another libfabric provider, and report the result to the administrators.",
         'source': "scripts/osu-port",
     },
     {
@@ -165,9 +173,10 @@ GPUS: List[Dict[str, Any]] = [
             ),
             ("is larger than MAX", r"\bosu_\w{1,40}: [^\n]{0,200}MIN \d+ is larger than MAX"),
         ],
-        'cause': "The port of the benchmark does not know these arguments; it has fewer than the "
-        "C program.",
-        'remedy': "osu_bw --help lists them: osu_bw -m MAX -i ITERATIONS -x WARMUP H H.",
+        'cause': "The mpi4py port of the benchmark does not accept these arguments; a port has "
+        "fewer options than the C benchmark.",
+        'remedy': "`osu_bw --help` lists the arguments, for example `osu_bw -m MAX -i ITERATIONS "
+        "-x WARMUP H H`.",
         'source': "scripts/osu-port",
     },
     {
@@ -180,10 +189,10 @@ GPUS: List[Dict[str, Any]] = [
                 r"buffers [^\n]{1,100}: give H H \(NumPy\) or D D \(CuPy",
             ),
         ],
-        'cause': "The Python benchmarks have both buffers in arrays of one library, NumPy's or "
-        "CuPy's.",
-        'remedy': "osu_py_bw --buffer numpy or osu_bw H H; osu_py_bw --buffer cupy or osu_bw D D "
-        "in an image with CuPy.",
+        'cause': "The Python benchmarks need both buffers in arrays of the same library, either "
+        "NumPy or CuPy.",
+        'remedy': "For NumPy, run `osu_py_bw --buffer numpy` or `osu_bw H H`. For CuPy, run "
+        "`osu_py_bw --buffer cupy` or `osu_bw D D` in an image with CuPy.",
         'source': "container-recipes/mpi4py/osu-python",
     },
     {
@@ -193,9 +202,10 @@ GPUS: List[Dict[str, Any]] = [
             ("installation is incomplete", "no mpi4py in .{0,300}installation is incomplete"),
             ("the mpi4py in ", "the mpi4py in .{0,300} is for"),
         ],
-        'cause': "mpi4py's ports of the benchmarks are incomplete, or the system's Python was "
-        "updated since.",
-        'remedy': "eb osu-native.eb -r --rebuild, and for a container build the image again.",
+        'cause': "The mpi4py ports of the benchmarks are incomplete, or the Python of the system "
+        "was updated after the installation.",
+        'remedy': "Install the module again with `eb osu-native.eb -r --rebuild`. For a "
+        "container, build the image again.",
         'source': "scripts/osu-port",
     },
     {
@@ -209,11 +219,11 @@ GPUS: List[Dict[str, Any]] = [
             "cudaErrorInsufficientDriver",
             "NVIDIA driver on your system is too old",
         ],
-        'cause': "The program's CUDA is newer than the driver that it sees; in a container "
-        "without --nv it sees none.",
-        'remedy': "singularity exec --nv, apptainer exec --nv (export "
-        "MPI_CONTAINER_OPTIONS=--nv). Else an image with an older CUDA: nvidia-smi shows what the "
-        "driver takes.",
+        'cause': "The CUDA version of the program is newer than the driver supports. A container "
+        "that is started without --nv sees no driver at all.",
+        'remedy': "Run `singularity exec --nv` or `apptainer exec --nv`; for the commands of a "
+        "module, run `export MPI_CONTAINER_OPTIONS=--nv`. Otherwise use an image with an older "
+        "CUDA: `nvidia-smi` prints the newest CUDA version that the driver supports.",
         'source': "github.com/rickstaa/panda-autograsp, issue 150; NVIDIA, CUDA Compatibility",
     },
     {
@@ -228,17 +238,20 @@ GPUS: List[Dict[str, Any]] = [
                 "Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?",
             ),
         ],
-        'cause': "The program sees no GPU: the step has none, the container does not show it, or "
-        "you may not open it. {why}",
-        'remedy': "srun --gpus-per-node=8 (or --gpus=1). In the container: {--nv|--rocm, or with "
-        "--containall --bind=/dev/kfd,/dev/dri}.",
+        'cause': "The program sees no GPU. The job step has no GPU, the container does not show "
+        "the GPU, or you have no permission to open its device file. {why}",
+        'remedy': "Request GPUs with `srun --gpus-per-node=8` (or --gpus=1). Start the container "
+        "with {--nv|--rocm; with --containall, add --bind=/dev/kfd,/dev/dri}.",
         'source': "github.com/ROCm/ROCm, issue 1798; docs.sylabs.io, SingularityCE, GPU support",
         'also': [
             (
-                "the job has none",
+                "the job has no GPU",
                 "srun bash -c 'echo $SLURM_GPUS_ON_NODE; env | grep VISIBLE_DEVICES'",
             ),
-            ("you may not open it", "srun ls -l {/dev/nvidia0|/dev/kfd}"),
+            (
+                "you have no permission to open the device file",
+                "srun ls -l {/dev/nvidia0|/dev/kfd}",
+            ),
         ],
     },
     {
@@ -248,31 +261,32 @@ GPUS: List[Dict[str, Any]] = [
             "invalid device function",
             "no kernel image is available for execution on the device",
         ],
-        'cause': "The program was compiled for other GPUs than the one of this node.",
-        'remedy': "Build it for this one ({nvidia-smi|rocminfo, grep gfx} names it): {sm_80 is "
-        "A100, sm_90 H100 and GH200|gfx90a is MI250X (LUMI-G, Frontier), gfx942 MI300A}.",
+        'cause': "The program was compiled for a different GPU model than the model of this node.",
+        'remedy': "Build the program for this model, which {`nvidia-smi`|`rocminfo | grep gfx`} "
+        "prints: {sm_80 is A100, sm_90 is H100 and GH200|gfx90a is MI250X (LUMI-G, Frontier), "
+        "gfx942 is MI300A}.",
         'source': "HIP, documentation, hipError_t; github.com/ROCm/MIVisionX, issue 778",
         'also': [
             (
-                "it is a library in the image",
-                "{cuobjdump --list-elf FILE|AMD_LOG_LEVEL=1 PROGRAM} tells",
+                "a library in the image was compiled for another GPU model",
+                "{cuobjdump --list-elf FILE|AMD_LOG_LEVEL=1 PROGRAM}",
             )
         ],
     },
     {
         'name': "GPU memory access fault",
         'patterns': ["Memory access fault by GPU node-"],
-        'cause': "A kernel or MPI has touched an address that is not the GPU's: a fault of the "
-        "program, or MPI handles GPU buffers and does not know them (two ROCm releases in one "
-        "process, memory that was freed).",
-        'remedy': "osu_bw H H, then D D: where D D alone fails it is MPI. See that image and host "
-        "have ROCm of one release (osu-explain), and try FI_MR_CACHE_MONITOR=memhooks or "
-        "MPICH_GPU_SUPPORT_ENABLED=0.",
+        'cause': "A GPU kernel or MPI accessed an address that is not in GPU memory. Either the "
+        "program has an error, or MPI does not handle GPU buffers correctly (two ROCm versions in "
+        "one process, memory that was freed).",
+        'remedy': "Run `osu_bw H H` and `osu_bw D D`: if only D D fails, MPI is the cause. Check "
+        "that image and host have the same ROCm version (`osu-explain`), and try `export "
+        "FI_MR_CACHE_MONITOR=memhooks` or `export MPICH_GPU_SUPPORT_ENABLED=0`.",
         'source': "ROCR-Runtime; github.com/ComputationalRadiationPhysics/picongpu, pull request "
         "5462",
         'also': [
             (
-                "it is the program itself",
+                "the program itself has an error",
                 "AMD_SERIALIZE_KERNEL=3 HSA_ENABLE_SDMA=0 PROGRAM on one GPU",
             )
         ],
@@ -288,12 +302,12 @@ GPUS: List[Dict[str, Any]] = [
             ),
             "open /dev/kfd: permission denied",
         ],
-        'cause': "ROCm cannot take a GPU into use: you may not open /dev/kfd and "
-        "/dev/dri/renderD* (groups render and video), the container does not show them, or this "
-        "GPU is not supported.",
-        'remedy': "srun ls -l /dev/kfd /dev/dri; groups must name those of the files. In a "
-        "container --rocm, or --bind=/dev/kfd,/dev/dri. If it works as root only, it is the "
-        "groups.",
+        'cause': "ROCm cannot open a GPU. You have no permission to open /dev/kfd and "
+        "/dev/dri/renderD* (groups render and video), the container does not show these files, or "
+        "ROCm does not support this GPU.",
+        'remedy': "Run `srun ls -l /dev/kfd /dev/dri`; the output of `groups` must include the "
+        "groups of these files. Start the container with --rocm or --bind=/dev/kfd,/dev/dri. If "
+        "the program works as root only, your account lacks the groups.",
         'source': "github.com/ROCm/legacy-rocm-build, issues 1070 and 1758",
         'also': [
             (
@@ -310,11 +324,13 @@ GPUS: List[Dict[str, Any]] = [
             ("ErrorInvalidDevice", r"(?:hip|cuda)ErrorInvalidDevice\b"),
             "CUDA_ERROR_INVALID_DEVICE",
         ],
-        'cause': "The program chose a GPU by a number that does not exist: it sees fewer GPUs "
-        "than it has ranks on the node, often one, because Slurm gives each rank its own.",
-        'remedy': "srun --gpus-per-node=8 without --gpus-per-task and --gpu-bind, or let the "
-        "program take GPU 0 in each rank. echo ${CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES} in "
-        "the rank shows what it sees{|. Docker, podman: all of /dev/dri; groups render and video}.",
+        'cause': "The program chose a GPU number that does not exist. The program sees fewer GPUs "
+        "than there are ranks on the node, often only one, because Slurm gives each rank its own "
+        "GPU.",
+        'remedy': "Run `srun --gpus-per-node=8` without --gpus-per-task and --gpu-bind, or let "
+        "the program use GPU 0 in each rank. The variable "
+        "{CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES} of a rank lists the GPUs that the rank "
+        "sees{|. With Docker or podman, pass all of /dev/dri and add the groups render and video}.",
         'source': "CUDA Runtime API, cudaError; HIP, hipError_t; github.com/ROCm/rccl-tests, "
         "issue 16; github.com/ROCm/hip, issue 337",
     },
@@ -332,18 +348,20 @@ GPUS: List[Dict[str, Any]] = [
             ("No devices were found", "(?:^|nvidia-smi: )No devices were found"),
             "Could not find cuda drivers on your machine",
         ],
-        'cause': "The program sees no GPU that it may use: the step has none, the container does "
-        "not show it, you may not open its files, or the library was built without GPUs.",
-        'remedy': "srun --gpus-per-node=8; {--nv|--rocm} for the container{|; groups must have "
-        "those of ls -l /dev/kfd /dev/dri/renderD* (render, video; podman: --group-add "
-        "keep-groups --device /dev/kfd --device /dev/dri)}. env, grep VISIBLE_DEVICES, and unset "
-        "a wrong one.",
+        'cause': "The program sees no usable GPU. The job step has no GPU, the container does not "
+        "show the GPU, you have no permission to open its device files, or the library was built "
+        "without GPU support.",
+        'remedy': "Request GPUs with `srun --gpus-per-node=8`, and start the container with "
+        "{--nv|--rocm}{|. The output of `groups` must include the groups of /dev/kfd and "
+        "/dev/dri/renderD* (render, video; podman: --group-add keep-groups --device /dev/kfd "
+        "--device /dev/dri)}. Look for a wrong setting with `env | grep VISIBLE_DEVICES`, and "
+        "unset the variable.",
         'source': "github.com/vllm-project/vllm, issues 7207 and 34573; "
         "github.com/ROCm/ROCm-docker, issue 112",
         'also': [
-            ("the job has none", "srun bash -c 'echo $SLURM_GPUS_ON_NODE'"),
+            ("the job has no GPU", "srun bash -c 'echo $SLURM_GPUS_ON_NODE'"),
             (
-                "the package is the one for CPUs alone",
+                "the installed package supports CPUs only",
                 "python -c 'import torch; print(torch.version.{cuda|hip})'",
             ),
         ],
@@ -373,20 +391,20 @@ GPUS: List[Dict[str, Any]] = [
             ("ystem has unsupported display driver", "[Ss]ystem has unsupported display driver"),
             (" returned ", r"cuda\w{1,40} returned (?:3|80[234]|999)\b"),
         ],
-        'cause': "The driver cannot bring the GPU into use: the fabric manager of NVSwitch nodes "
-        "does not run, driver and its libraries are of two releases (a container with a libcuda "
-        "of its own), or the GPU has failed.",
-        'remedy': "nvidia-smi on the node outside of the container; systemctl status "
-        "nvidia-fabricmanager, nvidia-modprobe -u (or modprobe nvidia_uvm: 'unknown error' where "
-        "/dev/nvidia-uvm is missing) (administrators). In the container: ldconfig -p | grep "
-        "libcuda: the one of the host alone; take /usr/local/cuda/compat off LD_LIBRARY_PATH. "
-        "srun --exclude=NODE.",
+        'cause': "The driver cannot initialize the GPU. On nodes with NVSwitch the fabric manager "
+        "may not be running, the driver and its libraries may have different versions (a "
+        "container with its own libcuda), or the GPU may have failed.",
+        'remedy': "Run `nvidia-smi` on the node outside the container. In the container, "
+        "`ldconfig -p | grep libcuda` must list only the host's libcuda; remove "
+        "/usr/local/cuda/compat from LD_LIBRARY_PATH. Administrators can check `systemctl status "
+        "nvidia-fabricmanager` and run `nvidia-modprobe -u` (or `modprobe nvidia_uvm`; a missing "
+        "/dev/nvidia-uvm gives 'unknown error'). Leave the node out with `srun --exclude=NODE`.",
         'source': "CUDA Runtime API, cudaError; HIP, hipError_t; NVIDIA, Fabric Manager user "
         "guide; github.com/NVIDIA/libnvidia-container, issue 48",
         'also': [
             (
-                "the GPU was used before the process was forked",
-                "the same with multiprocessing set to spawn",
+                "the process was forked after it had used the GPU",
+                "run the same program with the multiprocessing start method spawn",
             )
         ],
     },
@@ -397,11 +415,12 @@ GPUS: List[Dict[str, Any]] = [
             ("device(s) is/are busy or unavailable", r"device\(s\) is/are busy or unavailable"),
             ("Return value 46 from 'cuda", r"Return value 46 from 'cuda\w+"),
         ],
-        'cause': "The GPU lets one process at a time in (compute mode EXCLUSIVE_PROCESS) and "
-        "another process uses it, such as a second rank; or the GPU has failed.",
-        'remedy': "One rank a GPU; MPS (nvidia-cuda-mps-control -d, started on the node, with the "
-        "same CUDA_MPS_PIPE_DIRECTORY in the container, bound) for more; nvidia-smi -q -d COMPUTE "
-        "shows the mode, nvidia-smi who is on it.",
+        'cause': "The GPU accepts only one process at a time (compute mode EXCLUSIVE_PROCESS), "
+        "and another process, for example a second rank, uses the GPU. Or the GPU has failed.",
+        'remedy': "Start one rank per GPU. For more ranks, start MPS on the node with "
+        "`nvidia-cuda-mps-control -d`, and bind the folder CUDA_MPS_PIPE_DIRECTORY into the "
+        "container under the same name. `nvidia-smi -q -d COMPUTE` prints the compute mode, and "
+        "`nvidia-smi` lists the processes on the GPU.",
         'source': "CUDA Runtime API, cudaError; HIP, hipError_t",
     },
     {
@@ -410,9 +429,10 @@ GPUS: List[Dict[str, Any]] = [
             ("uncorrectable ", "uncorrectable (?:ECC|NVLink|hardware) ?error"),
             "ueue preemption time out",
         ],
-        'cause': "The GPU has failed (memory, bus, NVLink) or was reset by its driver.",
-        'remedy': "srun --exclude=NODE, and tell the administrators with the line of dmesg (Xid "
-        "number). If it comes on every node it is the program that hangs the GPU.",
+        'cause': "The GPU has failed (memory, bus, NVLink), or the driver reset the GPU.",
+        'remedy': "Leave the node out with `srun --exclude=NODE`, and send the line from dmesg "
+        "(with its Xid number) to the administrators. If the error occurs on every node, the "
+        "program hangs the GPU.",
         'source': "NVIDIA, Xid errors; Linux, amdgpu",
     },
     {
@@ -421,22 +441,24 @@ GPUS: List[Dict[str, Any]] = [
             ("TensileLibrary", r"TensileLibrary[^\n]{0,100}(?:No such|Cannot|not|Illegal)"),
             "nvrtc: error: invalid value for --gpu-architecture",
         ],
-        'cause': "The program or library has no code for this GPU.",
-        'remedy': "An image built for this GPU: {sm_80 is A100, sm_90 H100 and GH200; "
-        "nvidia-smi|gfx90a is MI250X, gfx942 MI300A; rocminfo. GPUs that ROCm does not list: "
-        "HSA_OVERRIDE_GFX_VERSION=10.3.0 as a try}.",
+        'cause': "The program or library contains no code for this GPU model.",
+        'remedy': "Use an image that was built for this GPU: {`nvidia-smi` prints the model; "
+        "sm_80 is A100, sm_90 is H100 and GH200|`rocminfo` prints the model; gfx90a is MI250X, "
+        "gfx942 is MI300A. For a GPU that ROCm does not list, try `export "
+        "HSA_OVERRIDE_GFX_VERSION=10.3.0`}.",
         'source': "github.com/ollama/ollama, issue 2870; CUDA driver API",
         'unless': ["code for another GPU"],
     },
     {
         'name': "driver of NVIDIA updated while it ran",
         'patterns': [("river/library version mismatch", "[Dd]river/library version mismatch")],
-        'cause': "The driver in the kernel and its libraries are of two releases: the driver's "
-        "packages were updated and the node was not started again, or the image brings a "
-        "libnvidia-ml or libcuda of its own.",
-        'remedy': "Outside of the container nvidia-smi, cat /proc/driver/nvidia/version. If it "
-        "fails there too: restart the node, or rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia; "
-        "modprobe nvidia (administrators); srun --exclude=NODE. If it fails inside only: remove "
+        'cause': "The driver in the kernel and its libraries have different versions. The driver "
+        "packages were updated and the node was not rebooted, or the image contains its own "
+        "libnvidia-ml or libcuda.",
+        'remedy': "Run `nvidia-smi` and `cat /proc/driver/nvidia/version` outside the container. "
+        "If nvidia-smi fails there too, leave the node out with `srun --exclude=NODE`; "
+        "administrators can reboot the node or run `rmmod nvidia_uvm nvidia_drm nvidia_modeset "
+        "nvidia; modprobe nvidia`. If nvidia-smi fails only inside the container, remove "
         "libnvidia-* and libcuda from the image.",
         'source': "github.com/NVIDIA/nvidia-container-toolkit, issues 171 and 394; "
         "github.com/lyulyul/shine-cluster, issue 30",
@@ -447,12 +469,12 @@ GPUS: List[Dict[str, Any]] = [
             "Failed to initialize NVML: Unknown Error",
             ("nsufficient ", "nvml(?: error)?: [Ii]nsufficient [Pp]ermissions"),
         ],
-        'cause': "The container, or the step of Slurm, may not use the GPUs' files any more or at "
-        "all: a cgroup forbids it (systemctl daemon-reload takes them away from Docker's "
-        "containers), or the job has no GPU.",
-        'remedy': "In a job: ask for GPUs (--gpus-per-node). Docker: start the container again, "
-        "with --device /dev/nvidia0 --device /dev/nvidiactl --device /dev/nvidia-uvm, or cgroupfs "
-        "as its driver of cgroups; rootless: no-cgroups = true in "
+        'cause': "The container or the job step has no access to the device files of the GPUs. "
+        "Either a cgroup denies the access (`systemctl daemon-reload` removes the access of "
+        "running Docker containers), or the job has no GPU.",
+        'remedy': "In a job, request GPUs with --gpus-per-node. For Docker, start the container "
+        "again with `--device /dev/nvidia0 --device /dev/nvidiactl --device /dev/nvidia-uvm`, or "
+        "use the cgroup driver cgroupfs. For rootless Docker, set no-cgroups = true in "
         "nvidia-container-runtime/config.toml.",
         'source': "github.com/NVIDIA/nvidia-container-toolkit, issue 48; docs.nvidia.com, "
         "Container Toolkit, Troubleshooting",
@@ -470,12 +492,14 @@ GPUS: List[Dict[str, Any]] = [
                 r"failed to allocate [\d.]+[KMGT]i?B? (?:\(\d+ bytes\) )?from device: ",
             ),
         ],
-        'cause': "The memory of the GPU is used up, not that of the node: by this program, by "
-        "another rank on the same GPU, or by a process that an earlier run has left there.",
-        'remedy': "{nvidia-smi|rocm-smi} in the same step shows which process uses it. One rank a "
-        "GPU; a smaller problem, batch or message size (-m); more GPUs. PyTorch: "
-        "{PYTORCH_CUDA_ALLOC_CONF|PYTORCH_HIP_ALLOC_CONF}=expandable_segments:True against "
-        "fragments; JAX: XLA_PYTHON_CLIENT_PREALLOCATE=false. --mem of Slurm does not help.",
+        'cause': "The memory of the GPU (not of the node) is used up: by this program, by another "
+        "rank on the same GPU, or by a process of an earlier run.",
+        'remedy': "Run {`nvidia-smi`|`rocm-smi`} in the same job step to see which process uses "
+        "the memory. Start one rank per GPU, use more GPUs, or choose a smaller problem, batch or "
+        "message size (-m). For PyTorch, `export "
+        "{PYTORCH_CUDA_ALLOC_CONF|PYTORCH_HIP_ALLOC_CONF}=expandable_segments:True` reduces "
+        "fragmentation; for JAX, run `export XLA_PYTHON_CLIENT_PREALLOCATE=false`. Slurm's option "
+        "--mem does not help.",
         'source': "CUDA Runtime API, cudaError; pytorch.org, CUDA semantics, Memory management",
         'unless': ["not enough GPU memory", "NCCL stopped"],
     },
@@ -491,11 +515,12 @@ NCCL: List[Dict[str, Any]] = [
             ),
             ("Cuda failure '", r"Cuda failure '(?P<why>[^'\n]{1,60})'"),
         ],
-        'cause': "A call of the GPU's runtime within {NCCL|RCCL} failed: {why}",
-        'remedy': "'out of memory': leave some GPU memory free, another process may have the GPU "
-        "({nvidia-smi|rocm-smi}). 'invalid device', 'no device': fewer GPUs than ranks, or the "
-        "container shows none. 'peer access', 'mapping', 'invalid argument' of IPC: "
-        "NCCL_P2P_DISABLE=1, or ranks that see other GPUs. Else driver and {CUDA|ROCm} do not fit.",
+        'cause': "{NCCL|RCCL} called the GPU runtime library, and the call failed: {why}",
+        'remedy': "For 'out of memory', leave some GPU memory free; {`nvidia-smi`|`rocm-smi`} "
+        "shows other processes on the GPU. For 'invalid device' or 'no device', the node has "
+        "fewer GPUs than ranks or the container shows no GPU. For 'peer access', 'mapping' or "
+        "'invalid argument' of IPC, run `export NCCL_P2P_DISABLE=1`, or let the ranks see all "
+        "GPUs. For any other text, the driver and {CUDA|ROCm} are not compatible.",
         'source': "NCCL, src/include/checks.h; NCCL documentation, Troubleshooting",
         'general': True,
         'unless': [
@@ -511,10 +536,10 @@ NCCL: List[Dict[str, Any]] = [
     {
         'name': "NCCL found no InfiniBand",
         'patterns': ["Failed to open libibverbs.so"],
-        'cause': "{NCCL|RCCL} sees no InfiniBand card and uses TCP. On Slingshot (LUMI, Alps) "
-        "that is so, and the plugin for libfabric takes its place.",
-        'remedy': "If the node has one: ls /dev/infiniband in the container, and libibverbs "
-        "(rdma-core) in the image.",
+        'cause': "{NCCL|RCCL} finds no InfiniBand card and uses TCP. This is normal on Slingshot "
+        "(LUMI, Alps), where the libfabric plugin is used instead of InfiniBand.",
+        'remedy': "If the node has an InfiniBand card, check `ls /dev/infiniband` in the "
+        "container, and install libibverbs (rdma-core) in the image.",
         'source': "NCCL, source code",
         'last': True,
     },
@@ -531,12 +556,13 @@ NCCL: List[Dict[str, Any]] = [
             ),
             ("NCCL WARN Attribute ", r"NCCL WARN Attribute (?:\w+) of node \w+ not found"),
         ],
-        'cause': "NCCL reads from /sys and the driver how GPUs and cards are connected, and does "
-        "not see it all in this container or virtual machine ({path}).",
-        'remedy': "--nv (Docker: --gpus all), and /sys not hidden. nvidia-smi topo -m shows a "
-        "link that is missing. NCCL_TOPO_FILE names a file of the cloud's provider (unset it, or "
-        "a newer aws-ofi-nccl, where an attribute is not found); NCCL_P2P_LEVEL and "
-        "NCCL_NET_GDR_LEVEL can be set by hand.",
+        'cause': "NCCL reads from /sys and from the driver how GPUs and network cards are "
+        "connected. In this container or virtual machine NCCL cannot read all of this information "
+        "({path}).",
+        'remedy': "Start the container with --nv (Docker: --gpus all) and do not hide /sys. "
+        "`nvidia-smi topo -m` shows a missing connection. NCCL_TOPO_FILE names a topology file of "
+        "the cloud provider; if an attribute is not found, unset NCCL_TOPO_FILE or install a "
+        "newer aws-ofi-nccl. NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
         'source': "NCCL, src/graph/xml.cc",
         'general': True,
     },
@@ -556,34 +582,38 @@ NCCL: List[Dict[str, Any]] = [
             "remote process exited or there was a network error",
             "ncclRemoteError",
         ],
-        'cause': "Another rank of {NCCL|RCCL} has ended or crashed, so the connection to it was "
-        "closed; or the network between two nodes failed. This rank only reports it.",
-        'remedy': "Look for the first error of any rank, also a signal or memory (dmesg, sacct -j "
-        "JOB -o state,exitcode,maxrss). If there is none: NCCL_DEBUG=INFO, "
-        "NCCL_SOCKET_IFNAME=NAME of the interface that nodes share, NCCL_IB_DISABLE=1, and the "
-        "same without one node (srun --exclude).",
+        'cause': "Another rank of {NCCL|RCCL} terminated or crashed, which closed the connection, "
+        "or the network between two nodes failed. This rank only reports the closed connection.",
+        'remedy': "Look for the first error of any rank, including signals and used-up memory "
+        "(`dmesg`, `sacct -j JOB -o state,exitcode,maxrss`). If no rank has another error, run "
+        "again with `export NCCL_DEBUG=INFO`, with NCCL_SOCKET_IFNAME set to an interface that "
+        "the nodes share, with `export NCCL_IB_DISABLE=1`, and without one node (`srun "
+        "--exclude=NODE`).",
         'source': "NCCL, src/misc/socket.cc; github.com/NVIDIA/nccl, issues 795 and 2076",
         'last': True,
     },
     {
         'name': "NVLS of NCCL not usable",
         'patterns': [(" NCCL WARN", r"nvls\.cc:\d+ NCCL WARN")],
-        'cause': "NCCL wanted to add up in the NVSwitch (NVLS), or to share memory between nodes "
-        "of one NVLink (MNNVL), and driver, fabric manager or container do not let it.",
-        'remedy': "NCCL_NVLS_ENABLE=0 (NCCL_MNNVL_ENABLE=0) avoids it and shows whether this is "
-        "the cause. Administrators: nvidia-fabricmanager of the driver's release must run "
-        "(systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A2 Fabric); containers "
-        "need /dev/nvidia-caps-imex-channels for MNNVL.",
+        'cause': "NCCL tried to reduce data in the NVSwitch (NVLS), or to share memory between "
+        "nodes of one NVLink domain (MNNVL). The driver, the fabric manager or the container does "
+        "not allow this.",
+        'remedy': "`export NCCL_NVLS_ENABLE=0` (or `export NCCL_MNNVL_ENABLE=0`) avoids the "
+        "feature and shows whether this is the cause. Administrators must run "
+        "nvidia-fabricmanager in the version of the driver (`systemctl status "
+        "nvidia-fabricmanager; nvidia-smi -q | grep -A2 Fabric`). For MNNVL, containers need "
+        "/dev/nvidia-caps-imex-channels.",
         'source': "NCCL documentation, NCCL_NVLS_ENABLE; NCCL, src/transport/nvls.cc",
     },
     {
         'name': "ranks of NCCL in different calls",
         'patterns': ["may be caused by a collective mismatch", "Mismatched collective detected"],
-        'cause': "Ranks call different collectives, or with different sizes, so that each waits "
-        "forever: a fault of the program, or ranks read different data.",
-        'remedy': "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL shows each rank's calls; "
-        "TORCH_DISTRIBUTED_DEBUG=DETAIL names the call that differs. See that all ranks have the "
-        "same number of steps (data, branches).",
+        'cause': "The ranks call different collectives, or the same collective with different "
+        "sizes, so that each rank waits forever. Either the program has an error, or the ranks "
+        "read different data.",
+        'remedy': "`export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL` prints the calls of each rank, "
+        "and `export TORCH_DISTRIBUTED_DEBUG=DETAIL` names the call that differs. Check that all "
+        "ranks execute the same number of steps (data, branches).",
         'source': "NCCL, src/enqueue.cc; PyTorch, torch.distributed",
     },
 ]

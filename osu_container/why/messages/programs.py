@@ -1,6 +1,7 @@
 """
-A program: what the loader of libraries says as it starts, what MPI says (failed calls,
-settings), how it ends.
+Messages of the loader (ld.so), of MPI, and about terminated programs.
+
+The messages of MPI are about failed calls and wrong settings.
 """
 
 from typing import Any, Dict, List
@@ -15,12 +16,13 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<by>[^)\n]{1,300})\))?",
             )
         ],
-        'cause': "The libfabric that was found is older than the one that {by} was built with: it "
-        "does not have {version}.",
+        'cause': "The loaded libfabric is older than the libfabric with which {by} was built: the "
+        "loaded one lacks {version}.",
         'remedy': "Do not bind the host's libfabric (approaches pure and opensource use the "
-        "image's), or use an image whose MPI was built with an older libfabric (1.7 comes with "
-        "1.20, 1.8 with 2.0, 1.9 with 2.5). Check that LD_LIBRARY_PATH has no folder with a "
-        "libfabric. If the host was updated: install the module again.",
+        "image's), or use an image whose MPI was built with an older libfabric. FABRIC_1.7 comes "
+        "with libfabric 1.20, FABRIC_1.8 with 2.0 and FABRIC_1.9 with 2.5. Check that no folder "
+        "on LD_LIBRARY_PATH contains a libfabric. If the host was updated, install the module "
+        "again.",
         'source': "libfabric, libfabric.map.in by release; seen by this project, 2026-11",
     },
     {
@@ -32,12 +34,12 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<by>[^)\n]{1,300})\))?",
             )
         ],
-        'cause': "{by} needs {version}, and the C library of the image (or, outside of it, of the "
-        "host) is older. A library of the host that is put into the container runs with the "
-        "image's C library.",
-        'remedy': "Use an image of a distribution at least as new as the host, or bind less of "
-        "the host (our opensource and pure bring none of its MPI). Remove --rocm and --nv if you "
-        "have added them.",
+        'cause': "{by} needs {version}, and the C library of the image (outside a container, of "
+        "the host) is older. A host library that is bound into a container uses the image's C "
+        "library.",
+        'remedy': "Use an image of a distribution at least as new as the host's, or bind fewer "
+        "libraries of the host (approaches opensource and pure bind none of its MPI). If you have "
+        "added --rocm or --nv, remove these options.",
         'source': "github.com/apptainer/apptainer, pull request 2606, issues 1621 and 3041",
         'unless': ["parts of glibc of two releases"],
     },
@@ -50,10 +52,10 @@ LOADER: List[Dict[str, Any]] = [
                 r"\(required by (?P<by>[^)\n]{1,300})\))?",
             )
         ],
-        'cause': "{by} needs {version} of the compiler's libraries (libstdc++, libgcc), and those "
-        "that were found are older.",
-        'remedy': "Use an image with a newer compiler, or an approach that brings less of the "
-        "host in. If a module of the host has set LD_LIBRARY_PATH, unload it.",
+        'cause': "{by} needs {version} of the compiler's libraries (libstdc++, libgcc), and the "
+        "loaded libraries are older.",
+        'remedy': "Use an image with a newer compiler, or an approach that binds fewer host "
+        "libraries. If a module of the host has set LD_LIBRARY_PATH, unload this module.",
         'source': "github.com/apptainer/apptainer, issue 1621",
     },
     {
@@ -65,10 +67,11 @@ LOADER: List[Dict[str, Any]] = [
                 r"found(?: \(required by (?P<by>[^)\n]{1,300})\))?",
             )
         ],
-        'cause': "{by} was built with another release of a library than the one that was found: "
-        "it lacks {version}.",
-        'remedy': "The library is named in front of the message: find out what puts it there "
-        "(osu-explain lists what the module binds), and use one that fits.",
+        'cause': "{by} was built with another version of a library than the version that was "
+        "loaded: the loaded library lacks {version}.",
+        'remedy': "The library is named at the beginning of the message. Find out which setting "
+        "leads to this library (`osu-explain` lists the binds of the module), and use a version "
+        "that has {version}.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
@@ -81,13 +84,14 @@ LOADER: List[Dict[str, Any]] = [
                 r"|sci_\w{1,60})\.so[^\s:'(]{0,80}): cannot open shared object file(?![^\n]{0,80}\(ignored\))",
             )
         ],
-        'cause': "{library} is needed and found nowhere: neither in the image nor among what is "
-        "bound from the host.",
-        'remedy': "ldconfig -p, or find /opt /usr -name 'LIBRARY*', on the host finds it. A "
-        "container bound manually: --bind FILE, and put its folder on LD_LIBRARY_PATH in the "
-        "container (--env LD_LIBRARY_PATH=FOLDER), with what ldd FILE lists beside it. With our "
-        "modules: the host has changed, so run eb osu-container-APPROACH.eb -r --rebuild; a "
-        "library in another folder: library_folders of the site (docs/add-a-site.md).",
+        'cause': "The library {library} is needed, and exists neither in the image nor among the "
+        "libraries that are bound from the host.",
+        'remedy': "Find the library on the host with `ldconfig -p` or `find /opt /usr -name "
+        "'LIBRARY*'`. In a container with manual binds, add `--bind FILE --env "
+        "LD_LIBRARY_PATH=FOLDER`, and bind the libraries that `ldd FILE` lists as well. With a "
+        "module of this project, the host has changed: run `eb osu-container-APPROACH.eb -r "
+        "--rebuild`. If the library is in another folder, add the folder to library_folders of "
+        "the site (docs/add-a-site.md).",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
@@ -99,11 +103,13 @@ LOADER: List[Dict[str, Any]] = [
                 "file",
             )
         ],
-        'cause': "{library} is of ROCm. What needs it was built with another major release of "
-        "ROCm than the one that is there, or there is none.",
-        'remedy': "Use an image with ROCm of the same major release as the host's MPI: Cray MPICH "
-        "up to 25.09 wants ROCm 6, also where the image brings 7. The name without a number is "
-        "what libfabric itself opens; some distributions have it in the -dev package only.",
+        'cause': "{library} belongs to ROCm. The program or library that needs {library} was "
+        "built with another major version of ROCm than the installed version, or ROCm is not "
+        "installed.",
+        'remedy': "Use an image with the same major version of ROCm as the host's MPI: Cray MPICH "
+        "up to 25.09 needs ROCm 6, even if the image contains ROCm 7. A name without a version "
+        "number is opened by libfabric; some distributions have this name only in the -dev "
+        "package.",
         'source': "LUMI training, update of January 2026; libfabric, src/hmem_rocr.c",
     },
     {
@@ -114,11 +120,12 @@ LOADER: List[Dict[str, Any]] = [
                 r"object '(?P<library>[^'\n]+)' from LD_PRELOAD cannot be preloaded",
             )
         ],
-        'cause': "LD_PRELOAD names {library}, which is missing or does not fit; the program "
-        "continues without it (where that was MPI, with another one than was meant).",
-        'remedy': "If you have set LD_PRELOAD, unset it. If the module has set it (osu-explain "
-        "LD_PRELOAD), the host has changed. Install the module again: eb "
-        "osu-container-APPROACH.eb -r --rebuild.",
+        'cause': "LD_PRELOAD names {library}, which is missing or not compatible. The program "
+        "continues without this library; if the library is an MPI, the program uses another MPI "
+        "than intended.",
+        'remedy': "If you have set LD_PRELOAD, run `unset LD_PRELOAD`. If the module sets "
+        "LD_PRELOAD (see `osu-explain LD_PRELOAD`), the host has changed: install the module "
+        "again with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
@@ -127,11 +134,11 @@ LOADER: List[Dict[str, Any]] = [
             ("undefined symbol: cxi", r"(?<![Ee]rror: )undefined symbol: (?P<symbol>cxil?_\w+)")
         ],
         'cause': "libfabric's provider cxi calls {symbol}, which this libcxi does not have: "
-        "libfabric is newer.",
-        'remedy': "opensource: build the image's libcxi and libfabric from releases that belong "
-        "together (libfabric 2.5.0 wants the libcxi of January 2026). hybrid: the host's libcxi "
-        "belongs to the host's libfabric; see which of both comes from the image (srun "
-        "scripts/rank-proof FOLDER PROGRAM).",
+        "libfabric is newer than libcxi.",
+        'remedy': "With approach opensource, build the image with matching versions of libcxi and "
+        "libfabric (libfabric 2.5.0 needs libcxi of January 2026). With approach hybrid, libcxi "
+        "and libfabric must both come from the host; `srun scripts/rank-proof FOLDER PROGRAM` "
+        "shows which of them comes from the image.",
         'source': "github.com/ofiwg/libfabric, issues 9835 and 12036",
     },
     {
@@ -142,12 +149,14 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?<![Ee]rror: )undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)(?![^\n]{0,80}\(ignored\))",
             )
         ],
-        'cause': "A library was found that lacks the function {symbol}: it is another release, or "
-        "another library of the same name, than the program was built with (ompi_, opal_, orte_ "
-        "are Open MPI's; MPIR_, MPID_ MPICH's; MPI_..._c came with MPI 4).",
-        'remedy': "The library that needs it is named in front of the message. See which files "
-        "are loaded (srun scripts/rank-proof FOLDER PROGRAM), and take away the folder or the "
-        "preload that brings the wrong one. If the host was updated: install the module again.",
+        'cause': "The loaded library lacks the function {symbol}: the library has another "
+        "version, or is another library with the same name, than when the program was built. "
+        "Names with ompi_, opal_ or orte_ belong to Open MPI, names with MPIR_ or MPID_ to MPICH; "
+        "names MPI_*_c were added in MPI 4.",
+        'remedy': "The library that needs the function is named at the beginning of the message. "
+        "`srun scripts/rank-proof FOLDER PROGRAM` shows which files are loaded: remove the folder "
+        "or the LD_PRELOAD entry that leads to the wrong file. If the host was updated, install "
+        "the module again.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
         'unless': ["library of CUDA of another release", "parts of glibc of two releases"],
     },
@@ -162,21 +171,22 @@ LOADER: List[Dict[str, Any]] = [
                 "format error))",
             ),
         ],
-        'cause': "The file is for another kind of processor, or it is no program or library "
-        "({what}).",
-        'remedy': "Use an image for this architecture (uname -m): LUMI and workstations are "
-        "x86_64, Alps is aarch64. A path of the site may lead to a linker script instead of a "
-        "library.",
+        'cause': "The file is for another processor architecture, or the file is neither a "
+        "program nor a library ({what}).",
+        'remedy': "Use an image for this architecture, which `uname -m` prints: LUMI and "
+        "workstations are x86_64, Alps is aarch64. A path in the description of the site may also "
+        "lead to a linker script instead of a library.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
         'name': "library that libtree or lddtree misses",
         'patterns': [(" not found", r"── (?P<library>lib\S{1,100}\.so\S{0,20}) not found")],
-        'cause': "{library} is in no folder that the loader searches for this program: not in its "
-        "rpath, not on LD_LIBRARY_PATH, not in the loader's cache. Cray MPICH relies on the "
-        "module of libfabric to name the folder.",
-        'remedy': "Load the module that has it (module load libfabric; in a container bind its "
-        "folder), or put the folder into LD_LIBRARY_PATH: find / -name 'LIBRARY*'.",
+        'cause': "{library} is in no folder that the loader searches for this program: not in the "
+        "program's rpath, not on LD_LIBRARY_PATH, not in the loader's cache. Cray MPICH relies on "
+        "the module libfabric to set the folder.",
+        'remedy': "Load the module that provides the library (`module load libfabric`), or bind "
+        "its folder into the container. Or find the library with `find / -name 'LIBRARY*'` and "
+        "add its folder to LD_LIBRARY_PATH.",
         'source': "ld.so(8); libtree, README; github.com/spack/spack, pull request 29392",
     },
     {
@@ -199,20 +209,22 @@ LOADER: List[Dict[str, Any]] = [
                 r"exec (?P<library>\S+) failed: a shared library is likely missing in the image",
             ),
         ],
-        'cause': "{library}: a library is needed that is in no folder which the loader searches. "
-        "The image lacks it; where no container runs, its module is not loaded, compute nodes "
-        "lack a package that the login node has, or conda has another release.",
-        'remedy': "Install its package in the image: libgfortran.so.5 is libgfortran5 in Debian "
-        "and openSUSE, libgfortran in Rocky. If it is there, in a folder of its own (conda, "
-        "/opt): put that into LD_LIBRARY_PATH in the container. Of conda the release with that "
-        "number: libcrypto.so.1.0.0 is openssl=1.0, libmkl_*.so.1 mkl=2021, all packages of one "
-        "channel.",
+        'cause': "The library {library} is in no folder that the loader searches. In a container, "
+        "the image lacks the library. Outside a container, the module of the library is not "
+        "loaded, the compute nodes lack a package that the login node has, or conda installed "
+        "another version.",
+        'remedy': "Install the package of the library in the image: libgfortran.so.5 is in "
+        "libgfortran5 (Debian, openSUSE) or libgfortran (Rocky). If the library is in a separate "
+        "folder (conda, /opt), add the folder to LD_LIBRARY_PATH in the container. With conda, "
+        "install the version with this number from the same channel as all other packages: "
+        "libcrypto.so.1.0.0 is openssl=1.0, libmkl_*.so.1 is mkl=2021.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11; github.com/sylabs/singularity, "
         "issue 668; github.com/open-mpi/ompi, issue 6352",
         'also': [
-            ("the library is there and what it needs itself is not", "osu-exec ldd FILE"),
+            ("the library exists, but a library that it needs does not", "osu-exec ldd FILE"),
             (
-                "it is the host's, and the host has changed since the module was installed",
+                "the library belongs to the host, and the host has changed since the module was "
+                "installed",
                 "osu-explain",
             ),
         ],
@@ -226,17 +238,18 @@ LOADER: List[Dict[str, Any]] = [
                 r"file(?![^\n]{0,80}\(ignored\))",
             )
         ],
-        'cause': "The program was built with another MPI than the one that is here, which has no "
-        "{library}. libmpi.so.12 is MPICH, Intel MPI, Cray MPICH or MVAPICH, libmpi.so.40 Open "
-        "MPI; libmpi_mpifh and libmpi_usempif08 are Open MPI's for Fortran.",
-        'remedy': "Take the MPI that it was built with, or build it with this one. bind and "
-        "hybrid need an image on libmpi.so.12. Open MPI has its Fortran libraries only where it "
-        "was built with a Fortran compiler.",
+        'cause': "The program was built with another MPI than the MPI here, which has no "
+        "{library}. libmpi.so.12 belongs to MPICH, Intel MPI, Cray MPICH and MVAPICH, "
+        "libmpi.so.40 to Open MPI. libmpi_mpifh and libmpi_usempif08 are Open MPI's libraries for "
+        "Fortran.",
+        'remedy': "Use the MPI with which the program was built, or build the program with this "
+        "MPI. Approaches bind and hybrid need an image with libmpi.so.12. Open MPI has its "
+        "Fortran libraries only if it was built with a Fortran compiler.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11; "
         "github.com/OpenRadioss/OpenRadioss, issue 1876; github.com/wi4mpi/wi4mpi, issue 23",
         'also': [
             (
-                "it is there, in a folder that the loader does not search",
+                "the library exists in a folder that the loader does not search",
                 "osu-exec find / -name 'libmpi*.so*' -not -path '/proc/*'",
             )
         ],
@@ -255,10 +268,11 @@ LOADER: List[Dict[str, Any]] = [
             ),
             ("unable to find libcuda.so DSO", r"unable to find (?P<library>libcuda\.so) DSO"),
         ],
-        'cause': "{library} not found: that is the driver of NVIDIA's GPUs, which is on nodes "
-        "with such a GPU, and comes into a container by --nv only.",
-        'remedy': "singularity exec --nv, apptainer exec --nv; for a command of the module: export "
-        "MPI_CONTAINER_OPTIONS=--nv.",
+        'cause': "{library} was not found. This library belongs to the driver of NVIDIA GPUs. "
+        "Only nodes with such a GPU have the driver, and only the option --nv makes the driver "
+        "available in a container.",
+        'remedy': "Run `singularity exec --nv` or `apptainer exec --nv`; for the commands of a "
+        "module, run `export MPI_CONTAINER_OPTIONS=--nv`.",
         'source': "docs.sylabs.io, SingularityCE, GPU support; github.com/apptainer/singularity, "
         "issue 5337; github.com/apache/mxnet, issue 6787",
         'also': [("this node has no GPU", "srun nvidia-smi -L")],
@@ -271,10 +285,10 @@ LOADER: List[Dict[str, Any]] = [
                 r"mca_base_component_repository_open: unable to open (?P<component>\w+)",
             )
         ],
-        'cause': "Open MPI leaves out its component {component}, whose library is not here or "
-        "does not fit.",
-        'remedy': "Harmless, unless the run should use just that network: then install the "
-        "library in the image.",
+        'cause': "Open MPI skips its component {component}, because a library of the component is "
+        "missing or not compatible.",
+        'remedy': "The message is harmless unless the run needs the network of this component. In "
+        "that case install the missing library in the image.",
         'source': "github.com/PrincetonUniversity/hpc_beginning_workshop, pull request 7",
         'last': True,
     },
@@ -291,12 +305,12 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?<![Ee]rror: )undefined symbol: \S{1,80}, version GLIBC_PRIVATE",
             ),
         ],
-        'cause': "A library meets another release of {file} than it was built with: for "
-        "GLIBC_PRIVATE the C library of one system is mixed with parts of another one's "
-        "(LD_PRELOAD, LD_LIBRARY_PATH, a bind).",
-        'remedy': "Never load another libc.so.6 than the system's: unset LD_PRELOAD and "
-        "LD_LIBRARY_PATH; env -i in the container shows it. A program that needs a newer glibc "
-        "runs in an image that has it.",
+        'cause': "A library meets another version of {file} than the version with which it was "
+        "built. If the message names GLIBC_PRIVATE, the C library of one system is mixed with "
+        "parts of another system's (LD_PRELOAD, LD_LIBRARY_PATH, a bind).",
+        'remedy': "Never load another libc.so.6 than the system's: run `unset LD_PRELOAD "
+        "LD_LIBRARY_PATH`; `env -i PROGRAM` in the container shows whether a variable is the "
+        "cause. A program that needs a newer glibc needs an image that contains this glibc.",
         'source': "ld.so(8); github.com/bcbio/bcbio-nextgen, issue 3718",
         'unless': ["library of CUDA of another release"],
     },
@@ -308,11 +322,12 @@ LOADER: List[Dict[str, Any]] = [
                 r"failed to map segment from shared object[^\n]{0,40}",
             )
         ],
-        'cause': "The loader cannot use a library's file: it is empty or cut off (a full disk "
-        "when it was copied, a driver's file bound from a host without it), lies on a disk "
-        "mounted noexec, or memory is short.",
-        'remedy': "ls -lL the file that is named, inside the container; install or copy it again. "
-        "'failed to map segment': findmnt -T FOLDER (noexec), ulimit -v.",
+        'cause': "The loader cannot use a library file. The file is empty or truncated (a full "
+        "disk during copying, or a driver file bound from a host without the driver), is on a "
+        "disk mounted with noexec, or memory is short.",
+        'remedy': "Run `ls -lL FILE` inside the container for the file that the message names, "
+        "and install or copy the file again. For 'failed to map segment', check `findmnt -T "
+        "FOLDER` (noexec) and `ulimit -v`.",
         'source': "ld.so(8); glibc, elf/dl-load.c",
     },
     {
@@ -335,18 +350,19 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<symbol>\S{1,200})",
             ),
         ],
-        'cause': "Another release of a library of {CUDA|ROCm} is loaded than the package was "
-        "built with: one of a module (LD_LIBRARY_PATH, {/usr/local/cuda|/opt/rocm}), of conda or "
-        "of the host comes before the package's own. {symbol}",
-        'remedy': "unset LD_LIBRARY_PATH, or unload the module {cuda|rocm}: PyTorch and CuPy from "
-        "pip bring their own. If it stays: pip install --force-reinstall torch{ (with its "
-        "nvidia-* packages)|} in a new environment, and torch, torchvision and flash-attn of one "
-        "release.",
+        'cause': "Another version of a {CUDA|ROCm} library is loaded than the version with which "
+        "the package was built. A library of a module (LD_LIBRARY_PATH, "
+        "{/usr/local/cuda|/opt/rocm}), of conda or of the host precedes the library of the "
+        "package. {symbol}",
+        'remedy': "Run `unset LD_LIBRARY_PATH`, or unload the module {cuda|rocm}: PyTorch and "
+        "CuPy from pip contain their own libraries. If the error remains, create a new "
+        "environment and run `pip install --force-reinstall torch`{ (with its nvidia-* "
+        "packages)|}; torch, torchvision and flash-attn must have matching versions.",
         'source': "github.com/pytorch/pytorch, issues 111469 and 119932; "
         "github.com/zai-org/ChatGLM-6B, issue 921",
         'also': [
             (
-                "which file it is",
+                "another file of the same name is loaded",
                 "LD_DEBUG=libs python -c 'import torch' 2>&1 | grep -E 'trying file|init:'",
             )
         ],
@@ -360,9 +376,10 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<by>[^)\n]{1,200})\)",
             )
         ],
-        'cause': "{by} finds {library}, a build of its own (conda, a module, LD_LIBRARY_PATH), "
-        "instead of the system's. A warning; it may crash later.",
-        'remedy': "unset LD_LIBRARY_PATH for system programs, or conda deactivate.",
+        'cause': "{by} loads {library}, a separate build (from conda, a module or "
+        "LD_LIBRARY_PATH), instead of the system's library. This is a warning, but the program "
+        "may crash later.",
+        'remedy': "For programs of the system, run `unset LD_LIBRARY_PATH` or `conda deactivate`.",
         'source': "ld.so(8); github.com/hashdist/hashstack, issue 765",
         'last': True,
     },
@@ -375,12 +392,13 @@ LOADER: List[Dict[str, Any]] = [
                 r"object requires",
             )
         ],
-        'cause': "The library {library} is marked as one that needs an executable stack (usually "
-        "by mistake, of hand-written assembler), and glibc from 2.41 on ('Invalid argument') or "
-        "SELinux ('Permission denied') does not give it.",
-        'remedy': "patchelf --clear-execstack FILE, or execstack -c FILE; a newer release of the "
-        "package. Else export GLIBC_TUNABLES=glibc.rtld.execstack=2 (glibc), setsebool "
-        "selinuxuser_execstack on (SELinux), or an image with an older glibc.",
+        'cause': "The library {library} is marked as needing an executable stack (usually by "
+        "mistake, from hand-written assembler). glibc 2.41 and newer ('Invalid argument') or "
+        "SELinux ('Permission denied') refuses an executable stack.",
+        'remedy': "Run `patchelf --clear-execstack FILE` or `execstack -c FILE`, or use a newer "
+        "version of the package. Otherwise run `export GLIBC_TUNABLES=glibc.rtld.execstack=2` "
+        "(glibc) or `setsebool selinuxuser_execstack on` (SELinux), or use an image with an older "
+        "glibc.",
         'source': "glibc 2.41, NEWS; github.com/open-power/pdbg, issue 111; "
         "github.com/mjakeman/extension-manager, issue 88",
     },
@@ -393,12 +411,12 @@ LOADER: List[Dict[str, Any]] = [
             ),
             (": invalid mode for dlopen", r"__vdso_\w{1,30}: invalid mode for dlopen"),
         ],
-        'cause': "The loader of one C library met parts of another one's, or a file that is "
-        "damaged: a libc.so.6, libpthread or ld.so of another system comes first "
-        "(LD_LIBRARY_PATH, LD_PRELOAD, a bind).",
-        'remedy': "unset LD_LIBRARY_PATH LD_PRELOAD, and check that no folder there has a "
-        "libc.so.6; install the file again that LD_DEBUG=files PROGRAM names last. Stripped or "
-        "packed programs (upx, patchelf) can be damaged too.",
+        'cause': "The loader of one C library found parts of another C library, or a damaged "
+        "file. A libc.so.6, libpthread or ld.so of another system comes first (LD_LIBRARY_PATH, "
+        "LD_PRELOAD, a bind).",
+        'remedy': "Run `unset LD_LIBRARY_PATH LD_PRELOAD`, and check that no folder on these "
+        "paths contains a libc.so.6. Install the last file that `LD_DEBUG=files PROGRAM` names "
+        "again. Tools that strip or rewrite programs (upx, patchelf) can damage them too.",
         'source': "glibc, elf/dl-version.c; ld.so(8)",
     },
 ]
@@ -410,15 +428,15 @@ MPI: List[Dict[str, Any]] = [
             ("invalid communicator", "MPI_ERR_COMM: ?invalid communicator"),
             "Invalid communicator, error stack",
         ],
-        'cause': "A communicator or type is not one of this MPI: usually the program, or a "
-        "library in it, was compiled with mpi.h of another MPI than the one that is loaded.",
-        'remedy': "ldd PROGRAM | grep -i mpi should show one MPI alone. Compile all parts with "
-        "the mpicc of this MPI; with mpi4py: pip install --no-binary mpi4py mpi4py.",
+        'cause': "A communicator or datatype does not belong to this MPI. Usually the program, or "
+        "a library in it, was compiled with mpi.h of another MPI than the MPI that is loaded.",
+        'remedy': "`ldd PROGRAM | grep -i mpi` should show a single MPI. Compile all parts with "
+        "mpicc of this MPI; for mpi4py, run `pip install --no-binary mpi4py mpi4py`.",
         'source': "Open MPI, ompi/errhandler; MPICH, src/mpi/errhan/errnames.txt",
         'also': [
             (
-                "the program uses a communicator that it has freed, or before MPI_Init",
-                "a debugger at MPI_Abort",
+                "the program uses a communicator that it has freed, or calls MPI before MPI_Init",
+                "run a debugger with a breakpoint at MPI_Abort",
             )
         ],
     },
@@ -433,21 +451,22 @@ MPI: List[Dict[str, Any]] = [
             ),
             "message sizes do not match across processes",
         ],
-        'cause': "A rank has received more than its buffer holds: ranks do not agree on a number "
-        "or a tag, usually a fault of the program or ranks that read different input.",
-        'remedy': "See that all ranks run the same program with the same input. If only one MPI, "
-        "or some size, shows it: other algorithms (OMPI_MCA_coll=^hcoll,tuned; "
-        "MPIR_CVAR_DEVICE_COLLECTIVES=none; I_MPI_ADJUST_...; UCX_TLS=self,sm,tcp).",
+        'cause': "A rank received more data than its buffer holds. The ranks disagree on a count "
+        "or a tag, usually because the program has an error or the ranks read different input.",
+        'remedy': "Check that all ranks run the same program with the same input. If only one MPI "
+        "or one message size shows the error, select other algorithms: `export "
+        "OMPI_MCA_coll=^hcoll,tuned`, `export MPIR_CVAR_DEVICE_COLLECTIVES=none`, a variable "
+        "I_MPI_ADJUST_*, or `export UCX_TLS=self,sm,tcp`.",
         'source': "MPICH, src/mpi/errhan/errnames.txt; Open MPI, ompi/errhandler",
-        'also': [("the MPI is at fault", "the same with another MPI, or with TCP")],
+        'also': [("the MPI has an error", "run the same command with another MPI, or with TCP")],
     },
     {
         'name': "window that MPI cannot make",
         'patterns': ["MPI_ERR_WIN: invalid window"],
-        'cause': "One-sided communication (MPI_Win_...) does not work with the component that MPI "
-        "has chosen for it.",
-        'remedy': "Open MPI: export OMPI_MCA_osc=^ucx (or OMPI_MCA_osc=rdma, pt2pt). MPICH over "
-        "libfabric: MPIR_CVAR_CH4_OFI_ENABLE_RMA=0.",
+        'cause': "One-sided communication (MPI_Win_*) does not work with the component that MPI "
+        "selected for it.",
+        'remedy': "Open MPI: `export OMPI_MCA_osc=^ucx` (or OMPI_MCA_osc=rdma or pt2pt). MPICH "
+        "with libfabric: `export MPIR_CVAR_CH4_OFI_ENABLE_RMA=0`.",
         'source': "github.com/maierbn/opendihu, issue 33; Open MPI, osc",
         'unless': [
             "message not delivered",
@@ -461,11 +480,11 @@ MPI: List[Dict[str, Any]] = [
         'patterns': [
             ("Function MPID_Comm_spawn", r"Function MPID_Comm_spawn\w{0,20} not implemented")
         ],
-        'cause': "The program starts more ranks by MPI_Comm_spawn, and there are no places left, "
-        "or what started it cannot do that: srun with pmi2 or cray_shasta cannot.",
-        'remedy': "mpirun instead of srun, with more slots than ranks (-n 1 in a job of -n 8, or "
-        "--oversubscribe); mpi4py's MPIPoolExecutor: python -m mpi4py.futures, which needs no "
-        "spawn.",
+        'cause': "The program starts more ranks with MPI_Comm_spawn. Either no slots are left, or "
+        "the launcher does not support spawning: srun with pmi2 or cray_shasta does not.",
+        'remedy': "Use mpirun instead of srun, with more slots than ranks (`mpirun -n 1` in a job "
+        "of 8 tasks, or --oversubscribe). For MPIPoolExecutor of mpi4py, run `python -m "
+        "mpi4py.futures`, which needs no spawn.",
         'source': "Open MPI, orte/mca/rmaps; mpi4py, documentation, mpi4py.futures",
     },
     {
@@ -482,23 +501,23 @@ MPI: List[Dict[str, Any]] = [
                 "available)",
             ),
         ],
-        'cause': "MPI could not make the memory that ranks of a node share: /dev/shm is full, too "
-        "small or not accessible.",
-        'remedy': "df -h /dev/shm in the container; rm what earlier runs have left there (ls -l "
-        "/dev/shm). Docker and podman: --shm-size=2g or --ipc=host.",
+        'cause': "MPI could not create the memory that the ranks of a node share: /dev/shm is "
+        "full, too small or not accessible.",
+        'remedy': "Check the space with `df -h /dev/shm` in the container, and remove files of "
+        "earlier runs (`ls -l /dev/shm`). With Docker or podman, add --shm-size=2g or --ipc=host.",
         'source': "MPICH, src/mpid/common/shm",
-        'also': [("leftovers there belong to another user", "ls -l /dev/shm")],
+        'also': [("files of earlier runs belong to another user", "ls -l /dev/shm")],
         'unless': ["shared memory full"],
     },
     {
         'name': "shared window over ranks that do not share memory",
         'patterns': ["not in the same shared memory domain"],
-        'cause': "The program asks for memory that all its ranks share (MPI_Win_allocate_shared), "
-        "and they are on several nodes, or MPI shares no memory between them (ch3:sock, "
+        'cause': "The program requests memory that all its ranks share (MPI_Win_allocate_shared). "
+        "But the ranks are on several nodes, or MPI shares no memory between them (ch3:sock, "
         "MPIR_CVAR_NOLOCAL, containers that hide /dev/shm).",
-        'remedy': "All ranks on one node for a try (srun -N1). In the program: the communicator "
-        "of MPI_Comm_split_type with MPI_COMM_TYPE_SHARED. unset MPIR_CVAR_NOLOCAL "
-        "MPIR_CVAR_CH3_NOLOCAL.",
+        'remedy': "To test, start all ranks on one node (`srun -N1`), and run `unset "
+        "MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL`. In the program, use the communicator of "
+        "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED.",
         'source': "github.com/pmodels/mpich, issue 7381; MPI standard, MPI_Win_allocate_shared",
     },
     {
@@ -510,29 +529,30 @@ MPI: List[Dict[str, Any]] = [
                 r"?(?P<other>\w{0,20})",
             )
         ],
-        'cause': "Open MPI took another way of communication on this node ({one}) than on {host} "
-        "({other}): a card is there, is up, or has its library on one of the two only; or they "
-        "have different settings.",
-        'remedy': "The same way for all: export OMPI_MCA_pml=ucx (then the node that lacks it "
-        "shows why), or OMPI_MCA_pml=ob1. srun bash -c 'ibv_devinfo -l; env | grep ^OMPI' "
-        "compares the nodes.",
+        'cause': "Open MPI selected another transport on this node ({one}) than on {host} "
+        "({other}). Only one of the two nodes has a network card, an active link or the library "
+        "of the card, or the nodes have different settings.",
+        'remedy': "Select the same transport on all nodes: `export OMPI_MCA_pml=ucx` (the node "
+        "that lacks UCX or its card then prints the reason) or `export OMPI_MCA_pml=ob1`. `srun "
+        "bash -c 'ibv_devinfo -l; env | grep ^OMPI'` compares the nodes.",
         'source': "Open MPI, ompi/mca/pml/base/pml_base_select.c; github.com/open-mpi/ompi, issue "
         "12475",
         'also': [
             (
-                "PMIx lost what the other rank told (nothing behind the last pml)",
-                "PMIX_MCA_gds=hash srun ...",
+                "PMIx lost the data of the other rank, if no name follows the last pml",
+                "PMIX_MCA_gds=hash srun PROGRAM",
             )
         ],
     },
     {
         'name': "ranks of MPI_Comm_spawn that do not reach the others",
         'patterns': [("_ERROR_LOG: ", r"_ERROR_LOG: [\w ]{1,40} in file \S{0,200}\bdpm/dpm")],
-        'cause': "Ranks that MPI_Comm_spawn started do not reach those that started them: on "
-        "their node Open MPI takes another interface or another way of communication.",
-        'remedy': "export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=NAME "
-        "(the interface that nodes share) for a try; a newer Open MPI. mpi4py: python -m "
-        "mpi4py.futures needs no spawn.",
+        'cause': "Ranks that MPI_Comm_spawn started cannot reach the ranks that started them: on "
+        "the node of the new ranks, Open MPI selects another network interface or another "
+        "transport.",
+        'remedy': "To test, run `export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp "
+        "OMPI_MCA_btl_tcp_if_include=NAME` with the interface that the nodes share. Or use a "
+        "newer Open MPI. With mpi4py, `python -m mpi4py.futures` needs no spawn.",
         'source': "Open MPI, ompi/dpm/dpm.c; github.com/open-mpi/ompi, issue 9041",
         'unless': ["ranks that took different networks"],
     },
@@ -543,11 +563,11 @@ MPI: List[Dict[str, Any]] = [
             "ADIOI_Set_lock",
             ("unable to lock file, errno = ", r"unable to lock file, errno = (?!11\b)(?:\d+)"),
         ],
-        'cause': "MPI-IO or HDF5 locks parts of files, and this file system does not (Lustre "
-        "without flock, NFS, some cluster file systems).",
-        'remedy': "Write to another file system; export HDF5_USE_FILE_LOCKING=FALSE for HDF5; "
-        "ROMIO hints romio_ds_write=disable (Cray: MPICH_MPIIO_HINTS). Administrators: mount "
-        "Lustre with -o flock.",
+        'cause': "MPI-IO or HDF5 locks parts of files, and this file system does not support "
+        "locks (Lustre without flock, NFS, some cluster file systems).",
+        'remedy': "Write to another file system. For HDF5, run `export "
+        "HDF5_USE_FILE_LOCKING=FALSE`. For ROMIO, set the hint romio_ds_write=disable (Cray: in "
+        "MPICH_MPIIO_HINTS). Administrators can mount Lustre with -o flock.",
         'source': "ROMIO, adio/common/lock.c; HDF5, documentation, file locking",
     },
     {
@@ -559,43 +579,44 @@ MPI: List[Dict[str, Any]] = [
                 r"Assertion failed in file \S{0,150}(?P<call>cray_gpu_ops)\.c at line (?P<why>\d+)",
             ),
         ],
-        'cause': "Cray's GPU transport layer could not use GPU memory of a rank ({call}: {why}): "
-        "ranks of the node do not see each other's GPUs, the memory is of a pool "
-        "({cudaMallocAsync|hipMallocAsync}), or the driver's libraries do not fit.",
-        'remedy': "Let each rank see all GPUs of the node (srun --gres-flags=allow-task-sharing); "
-        "allocate by {cudaMalloc|hipMalloc}; MPICH_GPU_IPC_ENABLED=0 avoids it.",
+        'cause': "Cray's GPU transport layer could not access the GPU memory of a rank ({call}: "
+        "{why}). The ranks of the node may not see each other's GPUs, the memory may come from a "
+        "pool ({cudaMallocAsync|hipMallocAsync}), or the driver libraries may not be compatible.",
+        'remedy': "Let each rank see all GPUs of the node (`srun "
+        "--gres-flags=allow-task-sharing`), and allocate the memory with {cudaMalloc|hipMalloc}. "
+        "`export MPICH_GPU_IPC_ENABLED=0` avoids the access.",
         'source': "Cray MPICH, intro_mpi(3); github.com/JuliaGPU/CUDA.jl, issue 1398",
         'unless': ["GPU memory not shared between ranks"],
     },
     {
         'name': "mpi4py not installed",
         'patterns': [("No module named ", "No module named '?mpi4py")],
-        'cause': "The Python that runs has no mpi4py: it is another Python than the one it was "
-        "installed for, or the container has none.",
-        'remedy': "which python; python -m pip show mpi4py. In the container of this project: an "
-        "image of osu-mpi4py. In a container of your own: pip install mpi4py, with the image's "
+        'cause': "The Python that runs the program has no mpi4py: mpi4py was installed for "
+        "another Python, or the container has no mpi4py.",
+        'remedy': "Check with `which python; python -m pip show mpi4py`. From this project, use "
+        "an image of osu-mpi4py. In your own container, run `pip install mpi4py` with the image's "
         "mpicc on PATH.",
         'source': "mpi4py, documentation, Installation",
     },
     {
         'name': "setting that Open MPI does not take",
         'patterns': ["An invalid value was supplied for an enum variable"],
-        'cause': "A setting of Open MPI (OMPI_MCA_..., --mca, or a file openmpi-mca-params.conf) "
-        "has a value that it does not know; the lines below name it.",
-        'remedy': "env | grep OMPI_MCA_; cat ~/.openmpi/mca-params.conf "
-        "$PREFIX/etc/openmpi-mca-params.conf. Correct or remove it.",
+        'cause': "A setting of Open MPI (OMPI_MCA_*, --mca, or a file openmpi-mca-params.conf) "
+        "has a value that Open MPI does not accept. The lines below name the setting.",
+        'remedy': "Find the setting with `env | grep OMPI_MCA_; cat ~/.openmpi/mca-params.conf "
+        "$PREFIX/etc/openmpi-mca-params.conf`, and correct or remove the setting.",
         'source': "Open MPI, help-mca-var.txt; github.com/conda-forge/openmpi-feedstock, issue 63",
     },
     {
         'name': "Open MPI moved from where it was installed",
         'patterns': ["cmd failed to exec its actual executable", "couldn't open the help file"],
-        'cause': "Open MPI does not find the files of its own installation: it was moved, the "
-        "container shows another one in its place, or OPAL_PREFIX names a wrong folder. Its "
-        "actual message is lost.",
-        'remedy': "export OPAL_PREFIX=FOLDER (that has share/openmpi; Open MPI 5 also PMIX_PREFIX "
-        "and PRTE_PREFIX), or unset one of another Open MPI; the topic in the line is the actual "
-        "error. prterun must be in bin beside mpirun (Open MPI 5; PRRTE may be a package of its "
-        "own).",
+        'cause': "Open MPI does not find the files of its own installation, so the text of its "
+        "actual error message is lost. The installation was moved, the container shows another "
+        "installation in its place, or OPAL_PREFIX names a wrong folder.",
+        'remedy': "Run `export OPAL_PREFIX=FOLDER` with the folder that contains share/openmpi "
+        "(Open MPI 5: also PMIX_PREFIX and PRTE_PREFIX), or unset a prefix of another Open MPI. "
+        "The topic in the line names the actual error. Open MPI 5 needs prterun in bin beside "
+        "mpirun; PRRTE may be a separate package.",
         'source': "Open MPI, opal/util/show_help.c; FAQ, relocating",
         'unless': [
             "folder of Open MPI for its session not to be made",
@@ -610,12 +631,12 @@ MPI: List[Dict[str, Any]] = [
             ("ibv_modify_qp", "ibv_modify_qp.{0,60}failed"),
             ("ibv_create_ah(", r"ibv_create_ah\(.{0,200}failed"),
         ],
-        'cause': "Two cards of InfiniBand or RoCE could not be connected: on Ethernet (RoCE) the "
-        "wrong GID or an address that does not route; on InfiniBand a port that is not active or "
-        "a partition key.",
-        'remedy': "ibv_devinfo and show_gids on both nodes: state PORT_ACTIVE. RoCE: "
-        "UCX_IB_GID_INDEX=3, NCCL_IB_GID_INDEX=3, UCX_NET_DEVICES=mlx5_0:1. Without: "
-        "UCX_TLS=self,sm,tcp.",
+        'cause': "Two InfiniBand or RoCE cards could not be connected. On Ethernet (RoCE), the "
+        "GID is wrong or the address cannot be routed. On InfiniBand, a port is not active or the "
+        "partition keys differ.",
+        'remedy': "Run `ibv_devinfo` and `show_gids` on both nodes; the state must be "
+        "PORT_ACTIVE. For RoCE, run `export UCX_IB_GID_INDEX=3 NCCL_IB_GID_INDEX=3 "
+        "UCX_NET_DEVICES=mlx5_0:1`. To run without these cards, use `export UCX_TLS=self,sm,tcp`.",
         'source': "rdma-core, ibv_modify_qp(3); UCX, documentation, FAQ",
     },
     {
@@ -627,9 +648,9 @@ MPI: List[Dict[str, Any]] = [
             "Calling MPI_Init or MPI_Init_thread twice is erroneous",
         ],
         'cause': "MPI was started a second time in the same process: two libraries of one program "
-        "(a simulator and mpi4py) each call MPI_Init, or have an MPI each.",
-        'remedy': "Import mpi4py before the other library, or mpi4py.rc.initialize = False; all "
-        "parts must be linked with one MPI (ldd).",
+        "(for example a simulator and mpi4py) both call MPI_Init, or each library has its own MPI.",
+        'remedy': "Import mpi4py before the other library, or set mpi4py.rc.initialize = False. "
+        "All parts must be linked with the same MPI (`ldd FILE` shows which).",
         'source': "github.com/neuronsimulator/nrn, issue 581; MPI standard, MPI_Init",
     },
 ]
@@ -640,8 +661,9 @@ TERMINATIONS: List[Dict[str, Any]] = [
         'patterns': [
             ("Fatal error in ", r"Fatal error in (?:internal_\w+|P?MPIX?_\w+|MPI[DR]\w*)")
         ],
-        'cause': "MPI or the program has ended the job; the lines that follow name the call.",
-        'remedy': "Look at the last line of MPI's list: it is the first cause. FI_LOG_LEVEL=warn "
+        'cause': "MPI or the program terminated the job. The lines that follow name the call that "
+        "failed.",
+        'remedy': "The last line of MPI's list names the first cause. `export FI_LOG_LEVEL=warn` "
         "prints more details.",
         'source': "MPICH 4.2.3, seen by this project, 2026-11",
         'last': True,
@@ -652,10 +674,10 @@ TERMINATIONS: List[Dict[str, Any]] = [
             (" Killed", r"tasks? [\d,-]+: Killed\b"),
             (" Terminated", r"tasks? [\d,-]+: Terminated\b"),
         ],
-        'cause': "A rank was killed from outside: memory, time, or because another rank had "
-        "failed.",
-        'remedy': "Look for the first error of any rank. If there is none, it was usually memory: "
-        "--mem=0, or fewer ranks.",
+        'cause': "A rank was killed from outside: because memory was used up, at the time limit, "
+        "or because another rank failed.",
+        'remedy': "Look for the first error of any rank. If no rank has another error, memory was "
+        "probably used up: request more with --mem=0, or start fewer ranks.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'last': True,
     },
@@ -668,19 +690,21 @@ TERMINATIONS: List[Dict[str, Any]] = [
                 r"\*\*\* STEP \S{1,40} ON \S{1,60} FAILED \(non-zero exit code",
             ),
         ],
-        'cause': "A rank has ended with exit code {code}; no known message in this text explains "
-        "it.",
-        'remedy': "Look at what the program itself has printed. Exit code 127: not found, 126: "
-        "not executable, 143: killed because another rank had failed.",
+        'cause': "A rank terminated with exit code {code}. No known message in this text explains "
+        "the exit code.",
+        'remedy': "Read the output of the program itself. Exit code 127 means that the program "
+        "was not found, 126 that it is not executable, 143 that it was killed because another "
+        "rank failed.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'last': True,
     },
     {
         'name': "output cut off",
         'patterns': ["the run was cut off"],
-        'cause': "The benchmark has stopped before its last message size, or has printed no "
-        "numbers at all.",
-        'remedy': "The reason is on its other output: look at the .err file beside it.",
+        'cause': "The benchmark stopped before its last message size, or printed no numbers at "
+        "all.",
+        'remedy': "The reason is in the benchmark's error output: read the .err file beside this "
+        "file.",
         'source': "osu_container/bench/results/osu_output.py",
         'last': True,
     },
@@ -693,25 +717,29 @@ TERMINATIONS: List[Dict[str, Any]] = [
             "NCCL WARN Call to posix_fallocate failed",
             "mmap: an error occurred while determining whether or not",
         ],
-        'cause': "A program could not have the shared memory that it wants: /dev/shm (or the "
-        "folder of Open MPI's session) is full, or smaller than the ranks need. Containers of "
-        "Docker have 64 MB.",
-        'remedy': "df -h /dev/shm in the container, and remove what earlier runs have left there. "
-        "Docker: --shm-size=2g or --ipc=host. Apptainer shows the host's, unless --contain is "
-        "given.",
+        'cause': "A program could not get the shared memory that it needs: /dev/shm (or the "
+        "session folder of Open MPI) is full, or too small for the ranks. Docker containers have "
+        "64 MB.",
+        'remedy': "Check the space with `df -h /dev/shm` in the container, and remove files of "
+        "earlier runs. With Docker, add --shm-size=2g or --ipc=host. Apptainer shows /dev/shm of "
+        "the host unless --contain is given.",
         'source': "mmap(2), SIGBUS; github.com/GlobalArrays/ga, issues 160 and 254",
         'also': [
-            ("a file that was mapped was cut off: a disk is full", "df -h . /tmp"),
-            ("the memory that the job asked for is used up", "sacct -j JOB -o maxrss,reqmem,state"),
+            ("a mapped file was truncated because a disk is full", "df -h . /tmp"),
+            (
+                "the job has used up the memory that it requested",
+                "sacct -j JOB -o maxrss,reqmem,state",
+            ),
         ],
     },
     {
         'name': "limit of System V shared memory",
         'patterns': [(" failed: No space left", r"shmget\(.{0,200} failed: No space left")],
-        'cause': "The node allows no more segments, or bytes, of System V shared memory "
-        "(kernel.shmmni, shmall); earlier runs may have left theirs.",
-        'remedy': "ipcs -m lists segments, ipcrm removes yours. export UCX_TLS=^sysv takes posix "
-        "instead. For the administrators: sysctl kernel.shmmni=32768.",
+        'cause': "The node has reached its limit of System V shared memory segments or bytes "
+        "(kernel.shmmni, kernel.shmall). Earlier runs may have left segments.",
+        'remedy': "`ipcs -m` lists the segments, and `ipcrm -m ID` removes one of yours. `export "
+        "UCX_TLS=^sysv` makes UCX use POSIX shared memory instead. Administrators can run `sysctl "
+        "kernel.shmmni=32768`.",
         'source': "github.com/openucx/ucx, issues 5280 and 9347; shmget(2), ENOSPC",
     },
     {
@@ -725,11 +753,12 @@ TERMINATIONS: List[Dict[str, Any]] = [
             ),
             "normally caused by lack of access to /dev/shm",
         ],
-        'cause': "Python's multiprocessing keeps its locks in /dev/shm, and cannot: it does not "
-        "exist in the container, is full, or may not be written. {why}",
-        'remedy': "ls -ld /dev/shm (drwxrwxrwt) and df -h /dev/shm in the same place; rm what "
-        "earlier runs have left there. Apptainer: no --contain, or --bind /dev/shm. Docker: "
-        "--shm-size=2g or --ipc=host. chroot: mount -t tmpfs tmpfs /dev/shm.",
+        'cause': "Python's multiprocessing module cannot create its locks in /dev/shm: in the "
+        "container /dev/shm does not exist, is full, or is not writable. {why}",
+        'remedy': "Run `ls -ld /dev/shm` (it should print drwxrwxrwt) and `df -h /dev/shm` in the "
+        "container, and remove files of earlier runs. With Apptainer, omit --contain or add "
+        "--bind /dev/shm. With Docker, add --shm-size=2g or --ipc=host. In a chroot, run `mount "
+        "-t tmpfs tmpfs /dev/shm`.",
         'source': "shm_overview(7), sem_overview(7); github.com/travis-ci/travis-cookbooks, issue "
         "241",
     },

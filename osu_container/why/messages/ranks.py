@@ -1,4 +1,4 @@
-"""Ranks that do not find each other, and what starts them: srun, mpirun, PMI, PMIx."""
+"""Messages about ranks that do not find each other, and of their launchers and PMI."""
 
 from typing import Any, Dict, List
 
@@ -11,10 +11,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"srun started (?P<tasks>\d+) tasks without the PMI of this MPI",
             )
         ],
-        'cause': "srun has another --mpi= than this MPI knows, so each of the {tasks} ranks would "
-        "be alone.",
-        'remedy': "Leave out --mpi=: the module chooses by SLURM_MPI_TYPE. The message names the "
-        "right one.",
+        'cause': "srun uses another PMI type (--mpi=) than this MPI supports, so each of the "
+        "{tasks} ranks would run alone.",
+        'remedy': "Remove --mpi= from the srun command: the module selects the type with "
+        "SLURM_MPI_TYPE. The message names the right type.",
         'source': "scripts/run-in-container",
     },
     {
@@ -30,22 +30,23 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"OPAL ERROR: (?:Unreachable|Not initialized) in file \S*(?:pmix|ext3x)",
             ),
         ],
-        'cause': "Open MPI does not reach the PMIx of what started it: srun has another --mpi=, "
-        "its Slurm has no PMIx (as on LUMI), mpirun outside of the container has another PMIx, or "
-        "the container hides the folders in which both meet.",
-        'remedy': "srun --mpi=pmix, if srun --mpi=list has it; without --cleanenv. Bind the "
-        "folders TmpFS and SlurmdSpoolDir that scontrol show config prints. Where there is no "
-        "pmix: an image with MPICH.",
+        'cause': "Open MPI cannot reach the PMIx server of its launcher. Possible reasons: srun "
+        "uses another --mpi= type, Slurm has no PMIx (as on LUMI), mpirun outside the container "
+        "uses an incompatible PMIx, or the container hides the folders with PMIx's files.",
+        'remedy': "If `srun --mpi=list` prints pmix, run `srun --mpi=pmix`, without --cleanenv "
+        "for the container. Bind the folders TmpFS and SlurmdSpoolDir that `scontrol show config` "
+        "prints. If Slurm has no pmix, use an image with MPICH.",
         'source': "Open MPI 5.0.11, seen by this project, 2026-11; github.com/open-mpi/ompi, pull "
         "request 3778 and issue 12146; github.com/apptainer/singularity, issue 5203",
         'also': [
             (
-                "the program was started by itself, inside of a job (a shell of salloc, sbatch)",
+                "the program was started without a launcher inside a job (in a shell of salloc or "
+                "sbatch)",
                 "mpirun -n 1 PROGRAM, or env -u SLURM_JOB_ID -u SLURM_STEP_ID PROGRAM",
             ),
             (
-                "the mpirun of another MPI has started it",
-                "mpirun --version, beside ldd PROGRAM | grep libmpi",
+                "mpirun of another MPI started the program",
+                "mpirun --version; ldd PROGRAM | grep libmpi",
             ),
         ],
         'unless': ["component of PMIx missing", "PMIx of two releases"],
@@ -54,8 +55,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "component of PMIx missing",
         'patterns': [("Framework: ", r"Framework: +(?P<framework>psec|gds|ptl)\b")],
         'cause': "Slurm's PMIx requests a component ({framework}) that the PMIx in the container "
-        "does not have; without any MPI terminates.",
-        'remedy': "export PMIX_MCA_psec=native PMIX_MCA_gds=hash before srun.",
+        "does not have. MPI terminates without a component of this framework.",
+        'remedy': "Run `export PMIX_MCA_psec=native PMIX_MCA_gds=hash` before srun.",
         'source': "Open MPI 5.0.11, seen by this project, 2026-11; "
         "github.com/eth-cscs/cray-network-stack, osu-ompi",
     },
@@ -64,20 +65,21 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             ("PMIX ERROR: UNPACK-PAST-END", r"PMIX ERROR: UNPACK-PAST-END(?! in file unpack\.c)")
         ],
-        'cause': "A rank of Open MPI ended in MPI_Init, and Slurm's PMIx, of an older release, "
-        "could not print why. Seen where Slurm's NodeName is not the name of the machine: Open "
-        "MPI then finds no peers, and the third rank of a node ends (num local peers).",
+        'cause': "A rank of Open MPI terminated in MPI_Init, and Slurm's PMIx, which is older, "
+        "could not print the reason. This was seen where Slurm's NodeName is not the host name of "
+        "the machine: Open MPI then finds no ranks on its own node, and the third rank of a node "
+        "terminates (num local peers).",
         'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as "
-        "tools/workstation/slurm.sh does (make stop, then make slurm), or give the node its host "
-        "name. Else run with two ranks on a node to see whether it is this.",
+        "tools/workstation/slurm.sh does (`make stop; make slurm`), or set the host name of the "
+        "node to its NodeName. A run with two ranks per node shows whether this is the cause.",
         'source': "Open MPI 5.0.11 with PMIx 4.2.2 in Slurm 22.05, seen by this project, 2026-11",
     },
     {
         'name': "MPICH without PMI",
         'patterns': ["singleton init program attempted to access", "PMII_singinit: execv failed"],
-        'cause': "MPICH did not find the PMI of whoever started it, so each rank is alone.",
-        'remedy': "srun --mpi=pmi2 for MPICH of an image; the modules choose it. Where MPICH was "
-        "built for PMIx: --mpi=pmix.",
+        'cause': "MPICH did not find the PMI server of its launcher, so each rank runs alone.",
+        'remedy': "Run `srun --mpi=pmi2` for the MPICH of an image; the modules select this type. "
+        "If MPICH was built for PMIx, run `srun --mpi=pmix`.",
         'source': "github.com/pmodels/mpich, issue 6924",
     },
     {
@@ -87,21 +89,23 @@ ENTRIES: List[Dict[str, Any]] = [
             "_pmi_mmap_init",
             "_mpidi_cray_pmi_receive",
         ],
-        'cause': "Cray MPICH finds out about its ranks from a file that Slurm writes for the step "
-        "below /var/spool/slurmd, and could not: it was not started by srun (a login node), "
-        "another --mpi=, or the container does not show the folder.",
-        'remedy': "bind: leave out --mpi= (cray_shasta is LUMI's default), and do not take "
-        "/var/spool/slurmd from the binds (osu-explain lists them). Start it by srun.",
+        'cause': "Cray MPICH reads the list of its ranks from a file that Slurm writes for the "
+        "job step below /var/spool/slurmd, and could not read this file. The program was not "
+        "started by srun (for example on a login node), srun uses another --mpi= type, or the "
+        "container does not show the folder.",
+        'remedy': "Start the program with srun and, for approach bind, without --mpi= "
+        "(cray_shasta is the default on LUMI). Keep /var/spool/slurmd among the binds "
+        "(`osu-explain` lists the binds).",
         'source': "github.com/flux-framework/flux-coral2, issue 125; Slurm, "
         "src/plugins/mpi/cray_shasta/apinfo.h",
         'also': [
             (
-                "MPI has loaded another library of PMI than Cray's",
-                "osu-exec ldd PROGRAM, line libpmi",
+                "MPI loaded another PMI library than Cray's",
+                "osu-exec ldd PROGRAM | grep libpmi",
             ),
             (
-                "it is MPICH, MVAPICH or Intel MPI: what started it speaks another PMI than it "
-                "(srun --mpi=pmi2, or the mpiexec of this MPI)",
+                "the MPI is MPICH, MVAPICH or Intel MPI, and its launcher uses another PMI "
+                "(correct are srun --mpi=pmi2 or mpiexec of this MPI)",
                 "env | grep -i PMI; srun --mpi=list",
             ),
         ],
@@ -109,11 +113,11 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "mpirun in the container",
         'patterns': ["execvp error on file srun", "SLURM process starter for OpenMPI was unable"],
-        'cause': "mpirun (mpiexec) was called inside the container: in a job it starts ranks by "
-        "srun, which the container does not have. It may then wait forever.",
-        'remedy': "No mpirun: srun in front, and the container behind it, once for each rank "
-        "(srun osu_bw H H). On one node without srun: mpiexec -launcher fork (MPICH), or "
-        "PRTE_MCA_plm=^slurm PRTE_MCA_ras=^slurm mpirun (Open MPI 5).",
+        'cause': "mpirun (mpiexec) was called inside the container. In a job, mpirun starts the "
+        "ranks with srun, which does not exist in the container. mpirun may then wait forever.",
+        'remedy': "Start the ranks with srun instead of mpirun: `srun osu_bw H H` starts one "
+        "container process per rank. On one node without srun, use `mpiexec -launcher fork` "
+        "(MPICH) or `PRTE_MCA_plm=^slurm PRTE_MCA_ras=^slurm mpirun` (Open MPI 5).",
         'source': "MPICH 4.2.3 and Open MPI 5.0.11, seen by this project, 2026-11; "
         "github.com/sylabs/singularity, issue 1695; github.com/hpc/charliecloud, issue 1010",
     },
@@ -131,11 +135,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"|[^\n\d]{30}))[^\n]{0,200}\n(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?\1",
             ),
         ],
-        'cause': "Several ranks each say that they are rank 0 of 1: they have not found each "
-        "other, usually for a wrong --mpi= of srun.",
-        'remedy': "Leave out --mpi=, or name the right one: pmi2 for MPICH in a container, "
-        "cray_shasta for Cray MPICH, pmix for Open MPI 5. srun --mpi=list shows what there is. "
-        "With --cleanenv the variables of PMI do not reach the container.",
+        'cause': "Several ranks each report rank 0 of 1: the ranks have not found each other, "
+        "usually because srun uses a wrong --mpi= type.",
+        'remedy': "Remove --mpi= from the srun command, or use the right type: pmi2 for MPICH in "
+        "a container, cray_shasta for Cray MPICH, pmix for Open MPI 5. `srun --mpi=list` prints "
+        "the available types. Do not use --cleanenv, which removes the PMI variables from the "
+        "container.",
         'source': "github.com/apptainer/singularity, issues 5131 and 5706; "
         "cug26_containers_tutorial, 2026",
         'unless': ["Open MPI without PMIx"],
@@ -143,9 +148,10 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "two tables in one output",
         'patterns': ["two tables in one output"],
-        'cause': "Each rank has measured itself: they have not found each other.",
-        'remedy': "Leave out --mpi=; another cluster may lack the PMI that the site's data name "
-        "under pmi (srun --mpi=list).",
+        'cause': "Each rank ran the benchmark alone, because the ranks have not found each other.",
+        'remedy': "Remove --mpi= from the srun command. On another cluster, Slurm may lack the "
+        "type that the site description names under pmi (`srun --mpi=list` prints the available "
+        "types).",
         'source': "osu_container/bench/results/osu_output.py",
     },
     {
@@ -160,9 +166,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 "there was only one MPI process available. Need (?P<number>at least two)",
             ),
         ],
-        'cause': "The program wants {number} ranks and has another number: srun started others, "
-        "or each rank is alone because of a wrong --mpi=.",
-        'remedy': "srun -N2 -n2 ..., and no --mpi=.",
+        'cause': "The benchmark needs {number} ranks, but another number was started: srun "
+        "started more or fewer ranks, or each rank runs alone because of a wrong --mpi= type.",
+        'remedy': "Run `srun -N2 -n2 PROGRAM` without --mpi=.",
         'source': "mpi4py's ports and the OSU programs; seen by this project, 2026-11",
         'unless': ["ranks without PMI", "Open MPI without PMIx"],
     },
@@ -171,9 +177,11 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             ("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,300}dstore(?!/pmix_esh)")
         ],
-        'cause': "PMIx hands out what ranks know of each other by files in shared memory "
-        "(dstore), and a rank in the container may not open or change them. The run may go on.",
-        'remedy': "export PMIX_MCA_gds=hash before srun or mpirun, which does without them.",
+        'cause': "PMIx shares data between ranks through files in shared memory (dstore), and a "
+        "rank in the container has no permission to open or change these files. The run may "
+        "continue.",
+        'remedy': "Run `export PMIX_MCA_gds=hash` before srun or mpirun, with which PMIx does not "
+        "use these files.",
         'source': "github.com/apptainer/singularity, issue 5195; github.com/openpmix/openpmix, "
         "issue 1819",
         'also': [("/tmp or /dev/shm is full", "df -h /tmp /dev/shm")],
@@ -181,10 +189,10 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "two kinds of PMI",
         'patterns': ["Auto-detection of PMI version failed"],
-        'cause': "MPICH sees two starters at once: mpiexec (PMI) in a step that srun has started "
-        "with PMIx.",
-        'remedy': "Use one of them: srun --mpi=pmi2 PROGRAM without mpiexec; or in front of "
-        "mpiexec unset what env | grep PMIX_ shows.",
+        'cause': "MPICH finds two launchers at once: mpiexec (PMI) runs in a job step that srun "
+        "started with PMIx.",
+        'remedy': "Use only one launcher: run `srun --mpi=pmi2 PROGRAM` without mpiexec, or "
+        "before mpiexec unset the variables that `env | grep PMIX_` prints.",
         'source': "github.com/pmodels/mpich, issue 7957",
     },
     {
@@ -202,38 +210,38 @@ ENTRIES: List[Dict[str, Any]] = [
                 "An? (?:ORTE |PRR?TE )?daemon has unexpectedly failed",
             ),
         ],
-        'cause': "mpirun starts a helper on every node, and a helper did not start or cannot call "
-        "back: the name of a node leads nowhere, a firewall, no ssh, or Open MPI is not at the "
-        "same place there.",
-        'remedy': "Start the ranks by srun, which needs no helpers. Else: mpirun with its full "
-        "path (or --prefix), and OMPI_MCA_oob_tcp_if_include=NAME (Intel MPI: "
-        "I_MPI_HYDRA_IFACE=NAME) of the interface that nodes share.",
+        'cause': "mpirun starts a daemon on every node, and a daemon did not start or cannot "
+        "connect to mpirun. The name of a node may not resolve, a firewall may block the "
+        "connection, ssh may be missing, or Open MPI may be in another folder on that node.",
+        'remedy': "Start the ranks with srun, which needs no daemons. Otherwise call mpirun by "
+        "its full path (or with --prefix), and run `export OMPI_MCA_oob_tcp_if_include=NAME` "
+        "(Intel MPI: `export I_MPI_HYDRA_IFACE=NAME`) with the interface that the nodes share.",
         'source': "Hydra, tools; Open MPI, help-errmgr-base.txt; github.com/open-mpi/ompi, issue "
         "8213",
         'also': [
-            ("the name of the node is not known there", "srun getent hosts NODE"),
+            ("the name of the node does not resolve there", "srun getent hosts NODE"),
             ("ssh asks for a password", "ssh NODE true"),
-            ("srun does not hand on PATH to the helper", "SLURM_EXPORT_ENV=ALL mpirun ..."),
+            ("srun does not pass PATH to the daemon", "SLURM_EXPORT_ENV=ALL mpirun PROGRAM"),
         ],
         'unless': ["mpirun in the container", "ssh between nodes refused"],
     },
     {
         'name': "not enough slots",
         'patterns': ["There are not enough slots available"],
-        'cause': "mpirun of Open MPI counts the cores that it may use, or what Slurm gave, and "
-        "there are fewer than the ranks that were asked for.",
-        'remedy': "Fewer ranks, or more tasks for the job (sbatch -n). In the container mpirun "
-        "does not see Slurm: srun in front instead of mpirun. --oversubscribe starts them all the "
-        "same (tests only).",
+        'cause': "mpirun of Open MPI counts the cores that it may use, or the tasks of the Slurm "
+        "job, and this number is smaller than the requested number of ranks.",
+        'remedy': "Start fewer ranks, or request more tasks for the job (`sbatch -n NUMBER`). "
+        "mpirun inside a container does not see Slurm: start the ranks with srun instead. For "
+        "tests only, --oversubscribe starts all ranks anyway.",
         'source': "Open MPI's own text; github.com/h5py/h5py, issue 2627",
     },
     {
         'name': "mpirun as root",
         'patterns': ["has detected an attempt to run as root"],
-        'cause': "Open MPI's mpirun refuses to start as root, which one is in Docker and in a "
-        "build of an image.",
-        'remedy': "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 (Open MPI 5: "
-        "the same names with PRTE_), or mpirun --allow-run-as-root. On a cluster run as yourself.",
+        'cause': "mpirun of Open MPI refuses to run as root. Docker and image builds run as root.",
+        'remedy': "Run `export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1` (Open "
+        "MPI 5: PRTE_ instead of OMPI_), or `mpirun --allow-run-as-root`. On a cluster, use your "
+        "own account.",
         'source': "Open MPI, help text of mpirun; github.com/open-mpi/ompi, issue 4451",
     },
     {
@@ -244,18 +252,19 @@ ENTRIES: List[Dict[str, Any]] = [
             "PMIX ERROR: UNPACK-PAST-END in file unpack.c",
             ("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,200}pmix_esh\.c"),
         ],
-        'cause': "Open MPI in the image cannot talk to the PMIx that started it: the two are of "
-        "different releases, or LD_LIBRARY_PATH gives Slurm's plugin (or one node) another "
-        "libpmix.so than its own.",
-        'remedy': "Take the same Open MPI (2, 3, 4 or 5) in the image as the host's mpirun, best "
-        "the same release; or srun --mpi=pmix, where Slurm has it.",
+        'cause': "Open MPI in the image cannot communicate with the PMIx server that started it. "
+        "The two have different versions, or LD_LIBRARY_PATH leads Slurm's plugin (or one node) "
+        "to another libpmix.so.",
+        'remedy': "Use the same major version of Open MPI (2, 3, 4 or 5) in the image as the "
+        "host's mpirun, ideally the identical version. Or run `srun --mpi=pmix`, if Slurm "
+        "supports PMIx.",
         'source': "github.com/apptainer/singularity, issues 3678 and 5203",
         'also': [
             (
-                "the container hides the folders in which both meet",
-                "echo $PMIX_SERVER_TMPDIR, and see that it is bound",
+                "the container hides the folders with PMIx's files",
+                "echo $PMIX_SERVER_TMPDIR, a folder that must be bound",
             ),
-            ("too many ranks ask at once", "the same with few ranks"),
+            ("too many ranks connect at once", "run the same command with few ranks"),
         ],
     },
     {
@@ -267,12 +276,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"process_repository_item filename \S{1,200} has bad prefix",
             ),
         ],
-        'cause': "PMIx loads plugins (mca_*.so) of another release than itself: two installations "
-        "are mixed.",
-        'remedy': "env | grep -E '^(PMIX|OMPI|OPAL|PRTE)_' and unset what names folders of "
-        "another Open MPI; remove leftovers of an older build from lib/pmix before make install.",
+        'cause': "PMIx loads plugins (mca_*.so) of another version than its own: two "
+        "installations are mixed.",
+        'remedy': "Run `env | grep -E '^(PMIX|OMPI|OPAL|PRTE)_'`, and unset variables with "
+        "folders of another Open MPI. Before `make install`, remove files of an older build from "
+        "lib/pmix.",
         'source': "github.com/open-mpi/ompi, issue 6815",
-        'also': [("it does not find them at all", "ls of lib/pmix of the installation")],
+        'also': [("PMIx does not find its plugins at all", "ls LIBDIR/pmix in the installation")],
         'unless': ["component of PMIx missing"],
     },
     {
@@ -285,12 +295,15 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "A daemon or rank of Open MPI was started with options that its installation "
-        "does not know: the nodes, or host and image, have different releases of Open MPI.",
-        'remedy': "mpirun --version on every node and in the image must be the same; call mpirun "
-        "by its full path, or with --prefix.",
+        "does not know: the nodes, or host and image, have different versions of Open MPI.",
+        'remedy': "`mpirun --version` must print the same version on every node and in the image. "
+        "Call mpirun by its full path, or with --prefix.",
         'source': "github.com/open-mpi/ompi, issue 6293",
         'also': [
-            ("a rank was started by srun, and this Open MPI has no PMI", "ompi_info | grep -i pmi")
+            (
+                "srun started the rank, and this Open MPI has no PMI support",
+                "ompi_info | grep -i pmi",
+            )
         ],
     },
     {
@@ -302,11 +315,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 "card",
             )
         ],
-        'cause': "A rank cannot read the address of another one: the MPICH in the image is not "
-        "compatible with the mpiexec that started it, or a node's name has no address in the "
-        "container.",
-        'remedy': "Take the same release of MPICH inside and outside (mpichversion). srun getent "
-        "hosts NODE in the container shows whether names are known.",
+        'cause': "A rank cannot read the network address of another rank: MPICH in the image is "
+        "not compatible with the mpiexec that started it, or the name of a node has no address in "
+        "the container.",
+        'remedy': "Use the same version of MPICH inside and outside the container "
+        "(`mpichversion`). `srun getent hosts NODE` in the container shows whether the name of "
+        "the node has an address.",
         'source': "github.com/apptainer/singularity, issue 713",
     },
     {
@@ -316,15 +330,15 @@ ENTRIES: List[Dict[str, Any]] = [
             "would result in binding more",
             "Open MPI tried to bind a new process, but",
         ],
-        'cause': "mpirun binds ranks to cores that the job or container does not have: it counts "
-        "all cores of the node, or more are asked for than there are.",
-        'remedy': "mpirun --bind-to none, or start the ranks by srun; ask Slurm for the cores "
-        "(-n, -c, --ntasks-per-node) or the node (--exclusive).",
+        'cause': "mpirun binds ranks to cores that the job or container does not have: mpirun "
+        "counts all cores of the node, or more ranks than cores were requested.",
+        'remedy': "Run `mpirun --bind-to none`, or start the ranks with srun. Request enough "
+        "cores from Slurm (-n, -c, --ntasks-per-node) or the whole node (--exclusive).",
         'source': "github.com/open-mpi/ompi, issues 12463 and 12470",
         'also': [
             (
-                "its own hwloc is too old for this system",
-                "the same with an Open MPI built --with-hwloc=/usr",
+                "the hwloc library of this Open MPI is too old for the system",
+                "run the same command with an Open MPI built --with-hwloc=/usr",
             )
         ],
     },
@@ -346,12 +360,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"unable to change wdir to (?P<folder>\S{1,200}) \((?P<why>[^)\n]{1,60})",
             ),
         ],
-        'cause': "mpirun cannot start the program {file}: it does not exist on that node or in "
-        "that container, not executable, an option that mpirun does not know was taken for it, or "
-        "the folder in which it is to run does not exist. {folder} {why}",
-        'remedy': "Name it by its full path, on a file system that all nodes see; ls -l it on the "
-        "node. For a container: mpirun ... apptainer exec IMAGE PROGRAM. A script needs #! and "
-        "chmod +x.",
+        'cause': "mpirun cannot start {file}. The program does not exist on that node or in that "
+        "container, is not executable, or mpirun took an unknown option for the program. Or the "
+        "working folder does not exist. {folder} {why}",
+        'remedy': "Name the program by its full path, on a file system that all nodes see, and "
+        "check `ls -l PROGRAM` on the node. For a container, run `mpirun apptainer exec IMAGE "
+        "PROGRAM`. A script needs a first line with #! and `chmod +x`.",
         'source': "Open MPI, help texts of mpirun; Hydra",
         'unless': ["mpirun in the container", "program not found"],
     },
@@ -364,12 +378,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<option>\S{1,60})",
             )
         ],
-        'cause': "This mpirun does not know the option {option}: it is of another MPI. --mca, -x "
-        "and --bind-to core are Open MPI's; -genv, -ppn and -f are of MPICH, Intel MPI and "
-        "MVAPICH.",
-        'remedy': "which mpirun; mpirun --version. Take the mpirun of the MPI that the program "
-        "was built with, or its own options (Open MPI 5 has --map-by :OVERSUBSCRIBE for "
-        "--oversubscribe).",
+        'cause': "This mpirun does not know the option {option}, which belongs to another MPI: "
+        "--mca, -x and --bind-to core are options of Open MPI; -genv, -ppn and -f are options of "
+        "MPICH, Intel MPI and MVAPICH.",
+        'remedy': "Check with `which mpirun; mpirun --version`. Use mpirun of the MPI with which "
+        "the program was built, or the options of this mpirun (Open MPI 5 uses --map-by "
+        ":OVERSUBSCRIBE instead of --oversubscribe).",
         'source': "Hydra; PRRTE, help texts",
     },
     {
@@ -379,11 +393,12 @@ ENTRIES: List[Dict[str, Any]] = [
             "A request for multiple cpus-per-proc was given",
             ("Please correct the map", "Please correct the map(?:/bind|ping) directive"),
         ],
-        'cause': "--map-by, --rank-by, --bind-to or a rank file ask for sockets, cores or numbers "
-        "that the node, or the part of it that the job has, does not offer.",
-        'remedy': "mpirun --bind-to none, without --map-by, shows whether this is the cause; then "
-        "srun bash -c 'taskset -cp $$' shows the cores of the job, lscpu sockets and cores. For "
-        "all of a node: --exclusive. In a container hwloc may see fewer.",
+        'cause': "--map-by, --rank-by, --bind-to or a rank file requests sockets, cores or core "
+        "numbers that the node, or the job's part of the node, does not have.",
+        'remedy': "`mpirun --bind-to none` without --map-by shows whether this is the cause. "
+        "`srun bash -c 'taskset -cp $$'` prints the cores of the job, and `lscpu` the sockets and "
+        "cores of the node. Request the whole node with --exclusive. In a container hwloc may see "
+        "fewer cores.",
         'source': "PRRTE, help texts",
         'unless': ["Open MPI may not use these cores"],
     },
@@ -404,12 +419,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 "|mpiexec|bstrap|HYD)",
             ),
         ],
-        'cause': "mpirun starts helpers on other nodes by ssh, and ssh does not get there without "
-        "a question: no key, an unknown host key, a name that leads nowhere, or no ssh at all (in "
-        "a container). {host}",
-        'remedy': "srun in front instead of mpirun needs no ssh. Else: ssh NODE true must work "
-        "without a password from the first node of the job (ssh-keygen, authorized_keys); "
-        "clusters often allow ssh only to nodes of a job of yours.",
+        'cause': "mpirun starts daemons on other nodes with ssh, and ssh cannot connect without "
+        "asking a question. There is no key, the host key is unknown, the name does not resolve, "
+        "or ssh does not exist (in a container). {host}",
+        'remedy': "Start the ranks with srun, which needs no ssh. Otherwise `ssh NODE true` must "
+        "work without a password from the first node of the job (`ssh-keygen`, authorized_keys). "
+        "Clusters often allow ssh only to nodes of your own jobs.",
         'source': "Open MPI, help texts of mpirun; ssh(1)",
     },
     {
@@ -423,20 +438,21 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"ORTE_ERROR_LOG: Bad parameter in file \S{0,150}orted/pmix/pmix_server\.c",
             ),
         ],
-        'cause': "Open MPI and PMIx keep a folder for each run in TMPDIR (or /tmp), and cannot "
-        "make it: it is of another user, full, not in the container, or its name is too long for "
-        "a socket.",
-        'remedy': "export TMPDIR=/tmp (a short name; on every node), and remove leftovers: rm -r "
-        "/tmp/ompi.$(hostname).$UID. In a container bind the folder that mpirun outside uses.",
+        'cause': "Open MPI and PMIx cannot create their session folder in TMPDIR (or /tmp): the "
+        "folder belongs to another user, is full or is not in the container, or its name is too "
+        "long for a socket.",
+        'remedy': "Run `export TMPDIR=/tmp` (a short name, on every node), and remove old folders "
+        "with `rm -r /tmp/ompi.$(hostname).$UID`. In a container, bind the folder that mpirun "
+        "outside the container uses.",
         'source': "Open MPI, help texts of mpirun; Open MPI, FAQ, session directory",
     },
     {
         'name': "two releases of Hydra",
         'patterns': ["UI version string does not match proxy version"],
-        'cause': "The mpiexec of MPICH and its helper on another node, or in the container, are "
-        "of two releases.",
-        'remedy': "mpiexec --version and which hydra_pmi_proxy on both nodes, by ssh too: the "
-        "same MPICH, in the same place. srun needs no helper.",
+        'cause': "mpiexec of MPICH and its helper on another node or in the container "
+        "(hydra_pmi_proxy) have different versions.",
+        'remedy': "Run `mpiexec --version` and `which hydra_pmi_proxy` on both nodes, also "
+        "through ssh: both must have the same MPICH in the same folder. srun needs no helper.",
         'source': "Hydra, pm/pmiserv/pmip_utils.c; github.com/pmodels/mpich, issue 5050",
     },
     {
@@ -447,12 +463,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 "(?:ORTE|PRTE|PRRTE) has lost communication with (?:a|its)(?: remote)? daemon",
             )
         ],
-        'cause': "A helper of mpirun on another node has ended or cannot be reached: the node "
-        "failed or has no memory left, the helper or its libraries do not exist (status 127), or "
+        'cause': "A daemon of mpirun on another node terminated or cannot be reached. The node "
+        "failed or has no memory left, the daemon or its libraries do not exist (status 127), or "
         "a firewall blocks the connection.",
-        'remedy': "Look at the lines before it, and for signs of memory (dmesg, sacct -j JOB). "
-        "Status 127: Open MPI is not in the same place there: mpirun with its full path, or "
-        "--prefix. srun needs no helpers.",
+        'remedy': "Read the lines before this message, and look for signs of used-up memory "
+        "(`dmesg`, `sacct -j JOB`). Status 127 means that Open MPI is in another folder on that "
+        "node: call mpirun by its full path, or with --prefix. srun needs no daemons.",
         'source': "Open MPI, help texts of mpirun; Hydra",
         'general': True,
         'unless': ["helpers of mpirun not reached"],
@@ -465,13 +481,16 @@ ENTRIES: List[Dict[str, Any]] = [
             ("EXIT STRING: ", "EXIT STRING: (?:Killed|Terminated)"),
         ],
         'cause': "A rank was killed from outside: usually because the node or the job had no "
-        "memory left, else by a limit of time or because another rank had failed.",
-        'remedy': "sacct -j JOB -o state,exitcode,maxrss and dmesg show whether it was memory "
-        "(OUT_OF_MEMORY): then --mem=0, or fewer ranks a node. Look for an earlier error of "
-        "another rank.",
+        "memory left, otherwise at a time limit or because another rank failed.",
+        'remedy': "`sacct -j JOB -o state,exitcode,maxrss` and `dmesg` show whether memory was "
+        "the cause (OUT_OF_MEMORY). In that case request more with --mem=0, or start fewer ranks "
+        "on a node. Otherwise look for an earlier error of another rank.",
         'source': "signal(7); sacct(1)",
         'also': [
-            ("the time was up, or somebody cancelled it", "sacct -j JOB -o state,end,timelimit")
+            (
+                "the time limit was reached, or the job was cancelled",
+                "sacct -j JOB -o state,end,timelimit",
+            )
         ],
         'last': True,
     },
@@ -481,22 +500,22 @@ ENTRIES: List[Dict[str, Any]] = [
             ("fork: ", "fork: (?:retry: )?(?:no child processes|Resource temporarily unavailable)"),
             "OpenBLAS blas_thread_init",
         ],
-        'cause': "You may start no more processes or threads on this node (ulimit -u, or the "
-        "limit of a cgroup): each rank starts as many threads as there are cores, or earlier runs "
-        "have left theirs.",
-        'remedy': "export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1; ps -u $USER shows what is "
-        "left over; srun bash -c 'ulimit -u; cat /sys/fs/cgroup/pids.max'. A login node often "
-        "allows few: take a job.",
+        'cause': "You cannot start more processes or threads on this node (`ulimit -u`, or the "
+        "limit of a cgroup). Each rank may start as many threads as the node has cores, or "
+        "processes of earlier runs may still exist.",
+        'remedy': "Run `export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1`. `ps -u $USER` lists "
+        "processes of earlier runs, and `srun bash -c 'ulimit -u; cat /sys/fs/cgroup/pids.max'` "
+        "prints the limits. Login nodes often allow few processes: use a job.",
         'source': "fork(2), EAGAIN",
     },
     {
         'name': "program that the node could not start",
         'patterns': ["tried to fork a new process via the"],
-        'cause': "mpirun found the program and the system did not start it: it is a folder, not "
-        "executable, a script without #!, or built for another processor. The line Error shows "
-        "which.",
-        'remedy': "ls -l and file of the program on that node; chmod +x; name a file, not a "
-        "folder. In a container the path inside counts.",
+        'cause': "mpirun found the program, but the system did not start it. The file is a "
+        "folder, is not executable, is a script without #!, or was built for another processor; "
+        "the line with Error shows the reason.",
+        'remedy': "Run `ls -l PROGRAM; file PROGRAM` on that node, and `chmod +x PROGRAM` if "
+        "needed. Name a file, not a folder. In a container, give the path inside the container.",
         'source': "Open MPI, help-orte-odls-default.txt; github.com/open-mpi/ompi, issue 11936",
     },
     {
@@ -504,11 +523,12 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             (" (-17) instead of", r'--> Returned (?:value )?\"?No permission\"? \(-17\) instead of')
         ],
-        'cause': "A rank of Open MPI has started a program (subprocess, multiprocessing, a shell) "
-        "that starts MPI too, and mpirun does not know that one.",
-        'remedy': "Start it without the variables of the rank: env -i PATH=$PATH HOME=$HOME "
-        "PROGRAM, or unset what env | grep -E '^(OMPI|PMIX)_' shows. In Python do not import "
-        "mpi4py in the child (if __name__ == '__main__'), or mpi4py.rc.initialize = False there.",
+        'cause': "A rank of Open MPI started another program (with subprocess, multiprocessing or "
+        "a shell) that also starts MPI. mpirun does not know this program.",
+        'remedy': "Start the program without the variables of the rank: `env -i PATH=$PATH "
+        "HOME=$HOME PROGRAM`, or unset the variables that `env | grep -E '^(OMPI|PMIX)_'` prints. "
+        "In Python, do not import mpi4py in the child process (if __name__ == '__main__'), or set "
+        "mpi4py.rc.initialize = False in the child process.",
         'source': "github.com/mpi4py/mpi4py, issue 705; github.com/open-mpi/ompi, issue 12027",
         'also': [
             (
@@ -526,12 +546,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r'--> Returned (?:value )?\"?(?:\(null\)|Silent|Error)\"? \(-43\) instead of',
             )
         ],
-        'cause': "The rank does not come through to the mpirun that started it: the Open MPI of "
-        "the rank (in the image, or another one on LD_LIBRARY_PATH) and that of mpirun are of "
-        "different releases.",
-        'remedy': "mpirun --version outside and apptainer exec IMAGE mpirun --version must agree "
-        "(best to the last figure). which -a mpirun; ldd PROGRAM | grep libmpi. Or srun "
-        "--mpi=pmix, where Slurm has it.",
+        'cause': "The rank cannot connect to the mpirun that started it: Open MPI of the rank (in "
+        "the image, or on LD_LIBRARY_PATH) and Open MPI of mpirun have different versions.",
+        'remedy': "`mpirun --version` and `apptainer exec IMAGE mpirun --version` must print the "
+        "same version, ideally to the last digit. Check the files with `which -a mpirun; ldd "
+        "PROGRAM | grep libmpi`. Or run `srun --mpi=pmix`, if Slurm supports PMIx.",
         'source': "github.com/apptainer/singularity, issues 5060 and 88; "
         "github.com/open-mpi/ompi, issue 8017",
         'also': [
@@ -550,12 +569,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"error: commlib error: got select error[^\n]{0,400}\n[^\n]{0,60}mpiexec",
             ),
         ],
-        'cause': "mpiexec sees variables of PBS, LSF or SGE and wants to start the ranks through "
-        "it, and its daemon on this node does not answer: the shell is not in the job (ssh to a "
-        "node), or ranks are started twice.",
-        'remedy': "Start it in the job itself, on its first node; or by ssh: mpiexec -launcher "
-        "ssh -f $PBS_NODEFILE (Hydra; SGE: $PE_HOSTFILE), mpirun --mca plm rsh --mca ras ^tm "
-        "(Open MPI 4).",
+        'cause': "mpiexec finds variables of PBS, LSF or SGE and starts the ranks through this "
+        "batch system, but the daemon of the batch system on this node does not answer. The shell "
+        "may not belong to the job (ssh to a node), or the ranks are started twice.",
+        'remedy': "Start mpiexec in the job itself, on the first node of the job. Or start the "
+        "ranks through ssh: `mpiexec -launcher ssh -f $PBS_NODEFILE` (Hydra; for SGE "
+        "$PE_HOSTFILE), or `mpirun --mca plm rsh --mca ras ^tm` (Open MPI 4).",
         'source': "github.com/radical-cybertools/radical.pilot, issue 301; Hydra, "
         "tools/bootstrap/external",
     },

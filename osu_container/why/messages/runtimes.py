@@ -1,4 +1,4 @@
-"""podman, enroot and pyxis, Sarus, Charliecloud, the container toolkit of NVIDIA."""
+"""Messages of podman, enroot and pyxis, Sarus, Charliecloud and the NVIDIA toolkit."""
 
 from typing import Any, Dict, List
 
@@ -15,12 +15,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r'could not select device driver "[^"\n]{0,40}" with capabilities',
             ),
         ],
-        'cause': "The container toolkit of NVIDIA could not bring the GPUs into the container "
-        "({why}): the driver is not loaded on this node (or there is no GPU), or the toolkit is "
+        'cause': "The NVIDIA container toolkit could not make the GPUs available in the container "
+        "({why}). The driver is not loaded on this node, the node has no GPU, or the toolkit is "
         "missing or too old.",
-        'remedy': "nvidia-smi on the node; where there is no GPU leave out --gpus (enroot: "
-        "NVIDIA_VISIBLE_DEVICES=void). Administrators: modprobe nvidia, nvidia-container-toolkit "
-        "of today, ldconfig; a newer image needs a newer driver (cuda>=...).",
+        'remedy': "Run `nvidia-smi` on the node. If the node has no GPU, remove --gpus (enroot: "
+        "`export NVIDIA_VISIBLE_DEVICES=void`). Administrators can run `modprobe nvidia; "
+        "ldconfig` and install a current nvidia-container-toolkit. A message with cuda>= means "
+        "that the image needs a newer driver.",
         'source': "github.com/NVIDIA/libnvidia-container, issues 3 and 48; NVIDIA container "
         "toolkit, Troubleshooting",
         'unless': [
@@ -35,12 +36,13 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "no driver of NVIDIA detected",
         'patterns': ["The NVIDIA Driver was not detected"],
-        'cause': "The container or node sees no driver of NVIDIA: it was started without --nv "
-        "(Docker, podman: --gpus all), the node has no GPU, or the driver was updated and the "
-        "node not started again.",
-        'remedy': "srun nvidia-smi -L outside the container shows whether the node has one. "
-        "apptainer exec --nv; enroot: NVIDIA_VISIBLE_DEVICES=all; podman: --device "
-        "nvidia.com/gpu=all. 'version mismatch': the administrators restart the node.",
+        'cause': "The container or node sees no NVIDIA driver. The container was started without "
+        "--nv (Docker and podman: --gpus all), the node has no GPU, or the driver was updated and "
+        "the node was not rebooted.",
+        'remedy': "`srun nvidia-smi -L` outside the container shows whether the node has a GPU. "
+        "Start the container with `apptainer exec --nv` (enroot: NVIDIA_VISIBLE_DEVICES=all; "
+        "podman: --device nvidia.com/gpu=all). After 'version mismatch', administrators must "
+        "reboot the node.",
         'source': "github.com/ComparativeGenomicsToolkit/cactus, issue 1343; NVIDIA, nvidia-smi(1)",
         'also': [("the job has no GPU", "echo $SLURM_GPUS_ON_NODE $CUDA_VISIBLE_DEVICES")],
         'unless': [
@@ -57,11 +59,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"mkdir: cannot create directory \S(?P<folder>/run/enroot[^'’\n]{0,200}).: (?:[^\n]{1,60})",
             )
         ],
-        'cause': "enroot keeps its state in {folder}, which only a login makes: in a job nobody "
-        "has made it, and you may not.",
-        'remedy': "Administrators: in enroot.conf ENROOT_RUNTIME_PATH (and ENROOT_CACHE_PATH, "
-        "ENROOT_DATA_PATH) to a folder for each user, which a prolog of Slurm makes. For "
-        "yourself, without pyxis: export ENROOT_RUNTIME_PATH=/tmp/$USER/enroot.",
+        'cause': "enroot keeps its state in {folder}, which the system creates only at a login. "
+        "In a job the folder does not exist, and you have no permission to create it.",
+        'remedy': "For yourself, without pyxis, run `export "
+        "ENROOT_RUNTIME_PATH=/tmp/$USER/enroot`. Administrators can set ENROOT_RUNTIME_PATH, "
+        "ENROOT_CACHE_PATH and ENROOT_DATA_PATH in enroot.conf to a folder for each user that a "
+        "Slurm prolog creates.",
         'source': "github.com/NVIDIA/pyxis, issues 12 and 62; enroot, doc/configuration.md",
     },
     {
@@ -77,10 +80,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 "denied|not owned|not exist)",
             ),
         ],
-        'cause': "Rootless podman (and others) need a folder /run/user/NUMBER and a systemd of "
-        "the user, which a job, su or cron lacks.",
-        'remedy': "export XDG_RUNTIME_DIR=/tmp/run-$UID; mkdir -p -m 700 $XDG_RUNTIME_DIR; podman "
-        "--cgroup-manager=cgroupfs; administrators: loginctl enable-linger USER.",
+        'cause': "Rootless podman (and other rootless runtimes) needs a folder /run/user/NUMBER "
+        "and a systemd session of the user. Jobs, su and cron create neither.",
+        'remedy': "Run `export XDG_RUNTIME_DIR=/tmp/run-$UID; mkdir -p -m 700 $XDG_RUNTIME_DIR`, "
+        "and start the container with `podman --cgroup-manager=cgroupfs`. Administrators can run "
+        "`loginctl enable-linger USER`.",
         'source': "podman, troubleshooting",
         'general': True,
     },
@@ -93,12 +97,14 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("failed with error code", r"ldconfig(?:\.real)?[^\n]{0,60}failed with error code"),
         ],
-        'cause': "The container toolkit of NVIDIA makes the image's list of libraries by the "
-        "host's ldconfig, and that failed: the image has none or another C library, /proc or /sys "
-        "is not whole (a container within one), or the image's file cannot be written.",
-        'remedy': 'In a container within a container start the outer one with all of /proc (--privileged, or '
-        'systempaths=unconfined); ldconfig = "@/sbin/ldconfig" in /etc/nvidia-container-runtime/config.toml '
-        'must exist on the host; enroot start --rw.',
+        'cause': "The NVIDIA container toolkit runs the host's ldconfig to update the library "
+        "cache of the image, and ldconfig failed. The image has no C library or another type of C "
+        "library, /proc or /sys is incomplete (a container inside a container), or the image is "
+        "not writable.",
+        'remedy': "For a container inside a container, start the outer one with all of /proc "
+        "(--privileged, or systempaths=unconfined). In /etc/nvidia-container-runtime/config.toml, "
+        "the file in ldconfig = \"@/sbin/ldconfig\" must exist on the host. With enroot, run "
+        "`enroot start --rw`.",
         'source': "github.com/SlinkyProject/containers, pull request 2",
     },
     {
@@ -110,10 +116,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"write error: (?P<why>/sys/fs/cgroup/\S{1,200}): [^\n]{1,60}",
             ),
         ],
-        'cause': "The container toolkit of NVIDIA wants to allow the GPUs in a cgroup, and an "
-        "ordinary user may not write there: {why}",
-        'remedy': "no-cgroups = true in /etc/nvidia-container-runtime/config.toml "
-        "(administrators), or another release of the toolkit; 1.17.7 was one that failed so.",
+        'cause': "The NVIDIA container toolkit tries to allow the GPUs in a cgroup, which an "
+        "ordinary user cannot change: {why}",
+        'remedy': "Administrators can set no-cgroups = true in "
+        "/etc/nvidia-container-runtime/config.toml, or install another version of the toolkit "
+        "(version 1.17.7 fails in this way).",
         'source': "github.com/NVIDIA/libnvidia-container, issue 313",
     },
     {
@@ -129,11 +136,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 "denied",
             ),
         ],
-        'cause': "The container toolkit of NVIDIA looks at files of the driver and of the image, "
-        "and may not reach {path}: its folder is closed to ordinary users, and some releases of "
-        "the toolkit give up there.",
-        'remedy': "For the administrators: libnvidia-container-tools of today (dnf or apt "
-        "upgrade), which passes such files over; or chmod a+x the folders above that file.",
+        'cause': "The NVIDIA container toolkit reads files of the driver and of the image, and "
+        "cannot access {path}: ordinary users cannot enter its folder, and some versions of the "
+        "toolkit stop at such a file.",
+        'remedy': "Administrators can install a current libnvidia-container-tools (dnf or apt "
+        "upgrade), which skips such files, or run `chmod a+x FOLDER` on the folders above the "
+        "file.",
         'source': "github.com/NVIDIA/enroot, issue 231; github.com/NVIDIA/libnvidia-container, "
         "pull request 304",
     },
@@ -149,12 +157,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"failed to create (?:opaque )?ovlfs whiteout: (?P<path>\S{1,200})[^\n]{0,80}",
             ),
         ],
-        'cause': "enroot import makes marks of deleted files that only a program with more rights "
-        "may make: the package enroot+caps is missing, or the disk (NFS, Lustre, one mounted with "
-        "nosuid) does not keep them. {path}",
-        'remedy': "Administrators: install enroot+caps on all nodes. ENROOT_TEMP_PATH and "
-        "ENROOT_DATA_PATH on a local disk (/tmp, /run, NVMe). Without either: import on another "
-        "machine and copy the .sqsh.",
+        'cause': "enroot import marks deleted files, which only a program with extra privileges "
+        "can do. The package enroot+caps is missing, or the disk (NFS, Lustre, a disk mounted "
+        "with nosuid) cannot store the marks. {path}",
+        'remedy': "Set ENROOT_TEMP_PATH and ENROOT_DATA_PATH to folders on a local disk (/tmp, "
+        "/run, NVMe). Administrators can install enroot+caps on all nodes. Otherwise import the "
+        "image on another machine and copy the .sqsh file.",
         'source': "github.com/NVIDIA/enroot, issues 69 and 141; github.com/NVIDIA/pyxis, issue 87",
     },
     {
@@ -165,11 +173,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"enroot-switchroot: failed to execute: (?P<program>\S{1,100}): No such file",
             )
         ],
-        'cause': "enroot starts every container by {program}, and the image has none "
-        "(hello-world, distroless, FROM scratch), or it was not unpacked whole.",
-        'remedy': "An image with a shell (ubuntu, bash, alpine). Else import it again: enroot "
-        "remove NAME, and see that ENROOT_TEMP_PATH and ENROOT_DATA_PATH have room and are on a "
-        "local disk.",
+        'cause': "enroot starts every container with {program}, which this image does not contain "
+        "(hello-world, distroless, FROM scratch), or the image was not unpacked completely.",
+        'remedy': "Use an image with a shell (ubuntu, bash, alpine). If the image has a shell, "
+        "run `enroot remove NAME` and import the image again; ENROOT_TEMP_PATH and "
+        "ENROOT_DATA_PATH need enough space on a local disk.",
         'source': "github.com/NVIDIA/enroot, issues 177 and 217",
     },
     {
@@ -180,11 +188,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"pyxis: couldn't (?:mkdir|chown) (?P<path>\S{1,200}?): (?P<why>[^\n]{1,60})",
             )
         ],
-        'cause': "pyxis keeps images of running steps in {path}, and that folder cannot be made "
-        "on the node ({why}).",
-        'remedy': "For the administrators: mkdir -p -m 755 /run/pyxis on every node at each start "
-        "(systemd-tmpfiles), or runtime_path=FOLDER behind spank_pyxis.so in plugstack.conf, a "
-        "folder of local disks.",
+        'cause': "pyxis keeps the images of running job steps in {path}, and cannot create this "
+        "folder on the node ({why}).",
+        'remedy': "Administrators can create the folder on every node at each boot with `mkdir -p "
+        "-m 755 /run/pyxis` (systemd-tmpfiles), or add runtime_path=FOLDER with a local folder "
+        "after spank_pyxis.so in plugstack.conf.",
         'source': "github.com/NVIDIA/pyxis, issue 4 and README",
     },
     {
@@ -195,12 +203,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r'SPANK plugin "pyxis" option "(?P<what>[\w-]{1,40})"',
             )
         ],
-        'cause': "The option {what} is one of the plugin pyxis, which is not loaded everywhere: "
-        "srun's machine and every node need it, and slurmd reads plugstack.conf only when it "
-        "starts.",
-        'remedy': "srun --help | grep pyxis. Administrators: spank_pyxis.so and the line in "
-        "plugstack.conf on login and compute nodes, then restart slurmd. sbatch: the option "
-        "belongs to srun or to both releases of pyxis.",
+        'cause': "The option {what} belongs to the Slurm plugin pyxis, which is not loaded "
+        "everywhere. The machine with srun and every node need the plugin, and slurmd reads "
+        "plugstack.conf only when it starts.",
+        'remedy': "`srun --help | grep pyxis` shows whether the plugin is loaded. Administrators "
+        "must install spank_pyxis.so and its line in plugstack.conf on login and compute nodes, "
+        "then restart slurmd. Give the option to srun; sbatch accepts the option only if pyxis on "
+        "all nodes supports sbatch.",
         'source': "github.com/NVIDIA/pyxis, issue 84 and README",
     },
     {
@@ -215,12 +224,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"ch-run\[\d+\]: error: can't stat:(?P<path>/\S{1,300}): No such file",
             ),
         ],
-        'cause': "There is no image at {path} on this node: it was not pulled or not unpacked "
-        "there, or its folder has another name (':' and '+', '/' and '%' stand for each other, "
-        "which differs between releases).",
-        'remedy': "ls the folder above it; ch-image list; ch-convert NAME FOLDER unpacks. "
-        "Nextflow: the folder charliecloud.cacheDir on a disk of all nodes, and releases of the "
-        "same time.",
+        'cause': "The image {path} does not exist on this node: the image was not pulled or not "
+        "unpacked there, or its folder has another name (':' and '+', '/' and '%' replace each "
+        "other, depending on the version).",
+        'remedy': "Check with `ls FOLDER` and `ch-image list`; `ch-convert NAME FOLDER` unpacks "
+        "the image. With Nextflow, put the folder charliecloud.cacheDir on a disk that all nodes "
+        "see, and use versions of Nextflow and Charliecloud from the same period.",
         'source': "github.com/Computomics/MethylScore, issue 1",
     },
     {
@@ -232,11 +241,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"\S{1,300})?: (?P<why>[^\n]{1,60})",
             )
         ],
-        'cause': "enroot cannot bind {path} ({why}): it is not on this node, you (or root, whom "
-        "NFS keeps out) may not enter it, or the place in the container cannot be made.",
-        'remedy': "srun ls -ld that folder, as the user of the job, not as root. "
-        "--container-mounts=SRC:DST wants whole paths; ENROOT_DATA_PATH on a local disk; "
-        "--container-writable if the place is missing in the image.",
+        'cause': "enroot cannot bind {path} ({why}). The path does not exist on this node, you "
+        "(or root, to which NFS denies access) cannot enter it, or the target folder in the "
+        "container cannot be created.",
+        'remedy': "Run `srun ls -ld FOLDER` as the user of the job, not as root. "
+        "--container-mounts=SRC:DST needs absolute paths. Set ENROOT_DATA_PATH to a local disk, "
+        "and add --container-writable if the image lacks the target folder.",
         'source': "github.com/NVIDIA/enroot, issue 140",
     },
 ]

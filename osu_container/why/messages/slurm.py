@@ -1,4 +1,4 @@
-"""Slurm."""
+"""Messages of Slurm."""
 
 from typing import Any, Dict, List
 
@@ -13,9 +13,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Couldn't find the specified plugin name for mpi/(?P<type>\S+)",
             ),
         ],
-        'cause': "This Slurm has no plugin {type}, which --mpi= or SLURM_MPI_TYPE names.",
-        'remedy': "Leave out --mpi=; srun --mpi=list shows what there is. If the module itself "
-        "asks for it, this is not the Slurm of its site.",
+        'cause': "The option --mpi= or SLURM_MPI_TYPE requests the plugin {type}, which this "
+        "Slurm does not have.",
+        'remedy': "Remove --mpi= from the srun command; `srun --mpi=list` prints the available "
+        "types. If the module itself sets this type, the module is for another system's Slurm.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
@@ -26,8 +27,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"mpi/pmix\w{0,60}: init: .{0,200}can not load PMIx library",
             )
         ],
-        'cause': "Slurm's plugin for PMIx does not find libpmix.so.",
-        'remedy': "Install it on the nodes (Debian 12: libpmix-dev) and start Slurm again.",
+        'cause': "Slurm's PMIx plugin does not find libpmix.so.",
+        'remedy': "Install the library on the nodes (Debian 12: `apt install libpmix-dev`) and "
+        "restart Slurm.",
         'source': "seen by this project, 2026-11",
     },
     {
@@ -37,9 +39,10 @@ ENTRIES: List[Dict[str, Any]] = [
             "s_p_parse_file: unable to stat",
             "s_p_parse_file: cannot stat",
         ],
-        'cause': "Slurm's controller does not answer, or its slurm.conf does not exist or is not "
+        'cause': "Slurm's controller does not answer, or slurm.conf does not exist or is not "
         "readable.",
-        'remedy': "On the workstation: make slurm, then . ./env.sh; on a cluster try again later.",
+        'remedy': "On the workstation, run `make slurm`, then `. ./env.sh`. On a cluster, try "
+        "again later.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'unless': ["socket of Slurm's own keys", "slurmd that finds no configuration"],
     },
@@ -50,16 +53,16 @@ ENTRIES: List[Dict[str, Any]] = [
             "Invalid partition name specified",
             "No partition specified or system default partition",
         ],
-        'cause': "There is no partition of this name, or you may not use it.",
-        'remedy': "sinfo -s lists them; on LUMI-G: standard-g, small-g, dev-g.",
+        'cause': "No partition has this name, or you have no permission to use the partition.",
+        'remedy': "`sinfo -s` lists the partitions; LUMI-G has standard-g, small-g and dev-g.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
         'name': "unknown account",
         'patterns': ["Invalid account or account/partition combination"],
-        'cause': "The account (project) is missing, misspelt, or has no right to this partition.",
-        'remedy': "--account=project_46XXXXXXX, or export SLURM_ACCOUNT; on LUMI lumi-workspaces "
-        "lists yours.",
+        'cause': "The account (project) is missing, misspelt, or has no access to this partition.",
+        'remedy': "Add --account=project_46XXXXXXX, or run `export "
+        "SLURM_ACCOUNT=project_46XXXXXXX`. On LUMI, `lumi-workspaces` lists your projects.",
         'source': "Slurm, src/common/slurm_errno.c",
     },
     {
@@ -70,9 +73,10 @@ ENTRIES: List[Dict[str, Any]] = [
             ("PartitionNodeLimit", r"\bPartitionNodeLimit\b"),
             ("BadConstraints", r"\bBadConstraints\b"),
         ],
-        'cause': "The job asks for more nodes, cores, memory or GPUs than the partition has or "
-        "gives to one job.",
-        'remedy': "Ask for less: sinfo -o '%P %D %c %G' shows what a partition has.",
+        'cause': "The job requests more nodes, cores, memory or GPUs than the partition has, or "
+        "than the partition allows for one job.",
+        'remedy': "Request less: `sinfo -o '%P %D %c %G'` prints the nodes, cores and GPUs of "
+        "each partition.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'unless': ["more than the job has", "memory that a node does not have"],
     },
@@ -86,9 +90,10 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("Unable to confirm allocation for job ", r"Unable to confirm allocation for job \d+"),
         ],
-        'cause': "srun was called in a shell of a job that has ended; SLURM_JOB_ID is still set "
-        "there.",
-        'remedy': "exit that shell (salloc), or unset SLURM_JOB_ID and ask for a new job.",
+        'cause': "srun was called in a shell of a job that has finished. SLURM_JOB_ID is still "
+        "set in this shell.",
+        'remedy': "Leave the shell of salloc with `exit`, or run `unset SLURM_JOB_ID`, and "
+        "request a new job.",
         'source': "Slurm 22.05, seen by this project, 2026-11; Slurm, src/common/slurm_errno.c",
     },
     {
@@ -108,30 +113,32 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Step requested GRES \((?P<why>[^)\n]{1,60}\)?)\) not found in the job",
             ),
         ],
-        'cause': "srun asks for more than the job was given (nodes, tasks, memory or GPUs), or "
-        "for what does not fit together. {why}",
-        'remedy': "Ask for it when the job is submitted: sbatch -N, -n, --mem, --gpus-per-node; "
-        "or ask srun for less.",
+        'cause': "srun requests more nodes, tasks, memory or GPUs than the job has, or a "
+        "combination that is not possible. {why}",
+        'remedy': "Request the resources when you submit the job (sbatch with -N, -n, --mem, "
+        "--gpus-per-node), or request less from srun.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
         'name': "network of the step not set up",
         'patterns': ["Error configuring interconnect"],
-        'cause': "Slurm could not give the step its part of the Slingshot network (VNI): the step "
-        "asks for it by --network= in a way that is not allowed, overlaps another step on several "
-        "nodes, or too many steps have one.",
-        'remedy': "To look into a job that runs: srun --overlap --jobid=JOB -n 1 --pty bash, on "
-        "one node. Leave out --network=; fewer srun at once in a job. srun --exclude=NODE if it "
-        "is one node alone.",
+        'cause': "Slurm could not give the job step access to the Slingshot network (a VNI). The "
+        "step requests the network with a --network= option that is not allowed, overlaps another "
+        "step on several nodes, or too many steps have a VNI.",
+        'remedy': "Remove --network=, and run fewer srun commands at the same time in a job. To "
+        "inspect a running job, use `srun --overlap --jobid=JOB -n 1 --pty bash` on one node. If "
+        "only one node fails, leave the node out with `srun --exclude=NODE`.",
         'source': "github.com/Lumi-supercomputer/lumi-userguide, pull request 223; "
         "github.com/ornladios/ADIOS2, issue 3439; Slurm, src/plugins/switch/hpe_slingshot",
     },
     {
         'name': "step waits for another",
         'patterns': ["step creation temporarily disabled", "step creation still disabled"],
-        'cause': "Another step of the same job still has the cores (or the memory), so srun waits.",
-        'remedy': "Let one step end before the next begins (wait), or srun --overlap. A step that "
-        "was killed may hold them for some seconds. --mem of the first step can be what is short.",
+        'cause': "Another step of the same job still uses the cores (or the memory), so srun "
+        "waits.",
+        'remedy': "Let one step finish before the next begins (`wait`), or add --overlap to srun. "
+        "A killed step may keep its cores for some seconds. If memory is short, reduce --mem of "
+        "the first step.",
         'source': "Slurm 22.05, seen by this project, 2026-11; github.com/llnl/smith, issue 688; "
         "github.com/DeiC-HPC/BitBulldozersLab, 2025",
     },
@@ -144,11 +151,13 @@ ENTRIES: List[Dict[str, Any]] = [
             "TERM_RUNLIMIT",
             "exceeded wallclock limit",
         ],
-        'cause': "The time limit ran out: of Slurm, or of what waits for the run. Either it is "
-        "too short, or the ranks wait for each other forever.",
-        'remedy': "Try the same line by hand with a longer -t. If it never ends: the same on one "
-        "node, then with another provider (FI_PROVIDER; osu-explain shows the module's), shows "
-        "whether the network is the cause; py-spy dump or gdb -p PID shows where a rank waits.",
+        'cause': "A time limit was reached: the time limit of the Slurm job, or of the command "
+        "that waits for the run. Either the limit is too short, or the ranks wait for each other "
+        "forever.",
+        'remedy': "Run the same command by hand with a longer -t. If the command never finishes, "
+        "run the command on one node, then with another libfabric provider (FI_PROVIDER; "
+        "`osu-explain` shows the module's value), to see whether the network is the cause. "
+        "`py-spy dump --pid PID` or `gdb -p PID` shows where a rank waits.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
@@ -159,10 +168,11 @@ ENTRIES: List[Dict[str, Any]] = [
             "OOM Killed",
             ("OUT_OF_ME", r"(?<![\w.])OUT_OF_ME(?:MORY|\+)(?= +\d+:\d|\W*$)"),
         ],
-        'cause': "The node, or what the job was given of it, had no memory left, and the kernel "
-        "ended what used most.",
-        'remedy': "Ask for more (--mem=0 is all of the node), start fewer ranks on a node, or "
-        "give -m a smaller largest size; osu_alltoall needs ranks x size on every rank.",
+        'cause': "The node, or the job's share of the node, had no memory left, and the kernel "
+        "killed the process with the highest use.",
+        'remedy': "Request more memory (--mem=0 requests all memory of the node), start fewer "
+        "ranks on a node, or give the benchmark a smaller maximum size with -m. osu_alltoall "
+        "needs the number of ranks times the message size on every rank.",
         'source': "github.com/nextflow-io/nextflow, issue 5932; "
         "github.com/snakemake/snakemake-executor-plugin-slurm, pull request 371",
     },
@@ -176,15 +186,15 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "The node cannot start {program}: {why}.",
-        'remedy': "Load the module in the shell that calls srun, so that its bin is on PATH. srun "
-        "starts files only, no functions or aliases of a shell. An installation must lie on a "
-        "file system that the nodes see.",
+        'remedy': "Load the module in the shell that calls srun, so that the program is on PATH. "
+        "srun starts files only, not shell functions or aliases. The installation must be on a "
+        "file system that all nodes see.",
         'source': "Slurm 22.05, seen by this project, 2026-11; "
         "github.com/singularityhub/singularity-hpc, issues 473 and 565",
         'also': [
             (
-                "srun or sbatch has --export=NONE (or SLURM_EXPORT_ENV, SBATCH_EXPORT says so), "
-                "and the ranks do not get your PATH",
+                "srun or sbatch has --export=NONE (or the variable SLURM_EXPORT_ENV or "
+                "SBATCH_EXPORT says so), and the ranks do not get your PATH",
                 "env | grep _EXPORT; srun --export=ALL PROGRAM",
             )
         ],
@@ -201,15 +211,16 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"munge\.socket\S{0,60}: (?:No such file|Connection refused|Permission denied)",
             ),
         ],
-        'cause': "Slurm's commands prove who you are by munge, and do not reach it: they were "
-        "called inside a container, or munged does not run on this node.",
-        'remedy': "Call srun, sbatch and sinfo outside of the container. In it they need --bind "
-        "/run/munge, the host's slurm.conf and a Slurm of the same release.",
+        'cause': "Slurm's commands authenticate you through munge, but munge cannot be reached: "
+        "the command was called inside a container, or the daemon munged does not run on this "
+        "node.",
+        'remedy': "Call srun, sbatch and sinfo outside the container. Inside the container they "
+        "need --bind /run/munge, the host's slurm.conf and the same version of Slurm.",
         'source': "munge(1); github.com/dun/munge, issues 118 and 124",
         'also': [
-            ("munged does not run here", "munge -n | unmunge, outside of the container"),
+            ("munged does not run on this node", "munge -n | unmunge, outside the container"),
             (
-                "munge was installed twice, and looks for its socket in another folder",
+                "munge is installed twice, and looks for its socket in another folder",
                 "munge -h | grep socket; ls -ld /run/munge /var/run/munge (0755, the socket 0777)",
             ),
         ],
@@ -221,11 +232,11 @@ ENTRIES: List[Dict[str, Any]] = [
             "Application launch failed: Invalid job credential",
             "Job credential expired",
         ],
-        'cause': "A node rejects the credentials of another node: their munge keys, clocks, "
-        "account numbers or releases of Slurm differ. {why}",
-        'remedy': "Ask the administrators: munge -n | ssh NODE unmunge shows key and clock, srun "
-        "--version on both the release. munged reads its key only when it starts. For you: srun "
-        "--exclude=NODE.",
+        'cause': "A node rejects the credentials of another node, because their munge keys, "
+        "clocks, user IDs or Slurm versions differ. {why}",
+        'remedy': "Leave the node out with `srun --exclude=NODE`, and tell the administrators: "
+        "`munge -n | ssh NODE unmunge` checks key and clock, `srun --version` on both nodes the "
+        "version. The daemon munged reads its key only when it starts.",
         'source': "github.com/dun/munge, issues 62, 116 and 126",
     },
     {
@@ -234,12 +245,13 @@ ENTRIES: List[Dict[str, Any]] = [
             "CPU binding outside of job step allocation",
             "Unable to satisfy cpu bind request",
         ],
-        'cause': "--cpu-bind (or SLURM_CPU_BIND of an srun around this one) names cores that this "
-        "step does not have, or --gpu-bind GPUs.",
-        'remedy': "unset what env | grep SLURM_CPU_BIND shows, when one srun starts another. "
-        "Masks such as those for LUMI-G need whole nodes: --exclusive.",
+        'cause': "--cpu-bind (or SLURM_CPU_BIND from an enclosing srun) names cores that this job "
+        "step does not have, or --gpu-bind names such GPUs.",
+        'remedy': "If one srun starts another, unset the variables that `env | grep "
+        "SLURM_CPU_BIND` prints. CPU masks such as those for LUMI-G need whole nodes: add "
+        "--exclusive.",
         'source': "srun(1), --cpu-bind; github.com/LLNL/ATS, issue 133",
-        'also': [("the step has fewer cores than the mask", "srun bash -c 'taskset -cp $$'")],
+        'also': [("the job step has fewer cores than the mask", "srun bash -c 'taskset -cp $$'")],
     },
     {
         'name': "Slurm command in the container",
@@ -249,9 +261,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<library>libslurm\w{0,60}\.so[.\d]*): cannot open shared object file",
             )
         ],
-        'cause': "A command of Slurm was called inside a container, which has not {library}.",
-        'remedy': "Call it outside: srun and sbatch start containers, not the other way round. A "
-        "program that must submit from inside can do so by ssh to the login node.",
+        'cause': "A Slurm command was called inside a container, which does not contain {library}.",
+        'remedy': "Call the command on the host: srun and sbatch start containers, not the other "
+        "way round. A program that must submit jobs from inside a container can do so through ssh "
+        "to a login node.",
         'source': "github.com/OpenEuroLLM/oellm-eval, issue 26",
     },
     {
@@ -261,11 +274,12 @@ ENTRIES: List[Dict[str, Any]] = [
             "Invalid Trackable RESource (TRES) specification",
             "Requested GRES option unsupported by configured SelectType plugin",
         ],
-        'cause': "This Slurm does not know the GPUs (or other resource) by the name or option "
-        "that was used, or the partition has none.",
-        'remedy': "sinfo -o '%P %G' shows the names: --gres=gpu:mi250:8 or --gpus-per-node=8 "
-        "where there are some. Leave out an empty --gres=, and --gpus where only --gres is "
-        "supported (or no option, where nodes are whole).",
+        'cause': "This Slurm does not accept the name or option with which the GPUs (or another "
+        "resource) were requested, or the partition has no GPUs.",
+        'remedy': "`sinfo -o '%P %G'` prints the names: request --gres=gpu:mi250:8 or "
+        "--gpus-per-node=8 in a partition with GPUs. Remove an empty --gres=. If the site "
+        "supports only --gres, remove --gpus; if the site allocates whole nodes, use no GPU "
+        "option.",
         'source': "github.com/3dem/relion, issue 877; github.com/awslabs/awsome-distributed-ai, "
         "issue 196",
         'unless': ["more than the job has"],
@@ -275,10 +289,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             ("mutually exclusive", r"(?:SLURM_MEM_PER|--mem)\w{0,60}.{0,80}mutually exclusive")
         ],
-        'cause': "Two variables ask for memory, of which Slurm takes one: a job was submitted "
-        "from within another one, and has inherited its variables.",
-        'remedy': "unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE before the inner "
-        "sbatch or srun, or submit from the login node.",
+        'cause': "Two variables set the memory of the job, and Slurm accepts only one: the job "
+        "was submitted from within another job, and has inherited the variables of that job.",
+        'remedy': "Run `unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE` before the "
+        "inner sbatch or srun, or submit the job from a login node.",
         'source': "github.com/mehta-lab/recOrder, issue 482",
     },
     {
@@ -290,11 +304,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<why>[^\n]{1,120})",
             )
         ],
-        'cause': "Two variables of Slurm say how many cores a task has, and differ: srun was "
-        "called within another job or step (salloc, an interactive shell), or --cpus-per-task was "
-        "given again. {what} {why}",
-        'remedy': "unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK (and SRUN_CPUS_PER_TASK) before "
-        "srun or mpirun; or submit from a shell that is in no job.",
+        'cause': "Two Slurm variables set different numbers of cores per task: srun was called "
+        "inside another job or step (salloc, an interactive shell), or --cpus-per-task was given "
+        "a second time. {what} {why}",
+        'remedy': "Run `unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SRUN_CPUS_PER_TASK` before "
+        "srun or mpirun, or submit from a shell outside any job.",
         'source': "Slurm, src/common/slurm_opt.c; srun(1), SLURM_CPUS_PER_TASK",
     },
     {
@@ -303,23 +317,24 @@ ENTRIES: List[Dict[str, Any]] = [
             ("violates accounting/QOS policy", "(?i:violates accounting/QOS) policy"),
             ("Limit", r"\b(?:QOS|Assoc)(?:Max|Grp|Min)(?!\w{0,60}Minutes)\w{1,60}Limit\b"),
         ],
-        'cause': "Slurm's accounting refuses the job or lets it wait: no account (project) is "
-        "named where the site wants one (LUMI), or you have more jobs, or ask for more time or "
-        "nodes, than one user or project may.",
-        'remedy': "sbatch --account=PROJECT (on LUMI project_46XXXXXXX; lumi-workspaces lists "
-        "yours). If one is named: squeue --me, and wait or cancel some; sacctmgr show qos "
-        "format=name,maxsubmitpu,maxjobspu,maxwall,maxtrespu shows the limits; on LUMI "
-        "lumi-allocations whether hours are left.",
+        'cause': "Slurm's accounting rejects the job or lets it wait. Either no account (project) "
+        "is named although the site requires one (LUMI does), or you exceed the jobs, time or "
+        "nodes that one user or project may have.",
+        'remedy': "Add the account: `sbatch --account=PROJECT` (on LUMI project_46XXXXXXX; "
+        "`lumi-workspaces` lists your projects). If an account is named, check `squeue --me`, and "
+        "wait or cancel jobs. `sacctmgr show qos "
+        "format=name,maxsubmitpu,maxjobspu,maxwall,maxtrespu` prints the limits; on LUMI, "
+        "`lumi-allocations` prints the remaining hours.",
         'source': "github.com/szcf-weiya/techNotes, issue 7; "
         "github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 78",
     },
     {
         'name': "folder of the job not made by Slurm",
         'patterns': [("container_", "container_[pg]_join(?: failed|: open failed)")],
-        'cause': "Slurm gives every job a /tmp of its own on this node (job_container/tmpfs), and "
-        "has not made it or lost it.",
-        'remedy': "Ask the administrators: the disk of the node or slurmd. For you: srun "
-        "--exclude=NODE.",
+        'cause': "On this node Slurm gives every job a private /tmp (job_container/tmpfs), and "
+        "could not create this folder or has lost it.",
+        'remedy': "Leave the node out with `srun --exclude=NODE`, and tell the administrators: "
+        "the disk of the node or slurmd may be the cause.",
         'source': "github.com/ArjunaCluster/ArjunaUsers, issue 123",
     },
     {
@@ -330,21 +345,23 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?:failed|error)[^\n]{0,120}Socket timed out on send/recv",
             )
         ],
-        'cause': "A node or the controller of Slurm did not answer in time: it is overrun or "
-        "down, a firewall blocks the connection, or it rejects the sender's credentials (munge "
-        "keys differ).",
-        'remedy': "Try again, and fewer srun at once. If it is always one node: srun "
-        "--exclude=NODE, and tell the administrators: munge -n | ssh NODE unmunge shows whether "
-        "the keys are the same.",
+        'cause': "A node or Slurm's controller did not answer in time. The node is overloaded or "
+        "down, a firewall blocks the connection, or the node rejects the sender's credentials "
+        "(munge keys differ).",
+        'remedy': "Try again, with fewer srun commands at the same time. If one node fails each "
+        "time, leave the node out with `srun --exclude=NODE`, and tell the administrators: `munge "
+        "-n | ssh NODE unmunge` shows whether the munge keys are equal.",
         'source': "github.com/mlr-org/batchtools, issue 201",
     },
     {
         'name': "Slurm's cgroups on the node",
         'patterns': ["unable to set taskset", "plugin not compiled with hwloc support"],
-        'cause': "Slurm cannot give the step its cores or memory by cgroups: its description of "
-        "the node (slurm.conf) is not what the node has, or its plugin was built without hwloc.",
-        'remedy': "Ask the administrators: slurmd -C against the line of the node in slurm.conf; "
-        "restart of slurmd or the node. For you: srun --exclude=NODE.",
+        'cause': "Slurm cannot assign cores or memory to the job step with cgroups: the "
+        "description of the node in slurm.conf does not match the node, or Slurm's plugin was "
+        "built without hwloc.",
+        'remedy': "Leave the node out with `srun --exclude=NODE`, and tell the administrators: "
+        "they can compare `slurmd -C` with the line of the node in slurm.conf, and restart slurmd "
+        "or the node.",
         'source': "github.com/openhpc/ohpc, issue 476; github.com/lyulyul/shine-cluster, issue 29",
     },
     {
@@ -356,28 +373,28 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"requested timelimit exceeds max of (?:[^\n]{1,30})",
             ),
         ],
-        'cause': "The job asks for more time than the partition allows, for none where one is "
-        "wanted, or in a form that Slurm does not read.",
-        'remedy': "sinfo -o '%P %l' shows the limits. -t is minutes, minutes:seconds, "
-        "hours:minutes:seconds or days-hours.",
+        'cause': "The job requests more time than the partition allows, requests no time although "
+        "the site requires a limit, or writes the time in a form that Slurm does not read.",
+        'remedy': "`sinfo -o '%P %l'` prints the limits. The forms of -t are minutes, "
+        "minutes:seconds, hours:minutes:seconds and days-hours.",
         'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --time",
     },
     {
         'name': "nodes not to be had now",
         'patterns': ["ReqNodeNotAvail", "Nodes required for job are DOWN"],
         'cause': "Nodes that the job needs (or names with -w) are down, drained, reserved or not "
-        "in this partition; it waits for them.",
-        'remedy': "sinfo -R shows why nodes are out; leave out -w, or take others. "
-        "ReqNodeNotAvail is often a reservation for maintenance that a shorter -t would fit "
-        "before.",
+        "in this partition. The job waits for them.",
+        'remedy': "`sinfo -R` prints why nodes are unavailable; remove -w, or name other nodes. "
+        "ReqNodeNotAvail often means a reservation for maintenance: a job with a shorter -t may "
+        "finish before the maintenance.",
         'source': "Slurm, src/common/slurm_errno.c",
     },
     {
         'name': "memory that a node does not have",
         'patterns': ["Memory specification can not be satisfied"],
-        'cause': "The job asks for more memory on a node than the nodes of the partition have.",
-        'remedy': "sinfo -o '%P %m' shows megabytes a node; --mem is for the node, --mem-per-cpu "
-        "for each core. --mem=0 is all there is.",
+        'cause': "The job requests more memory on a node than the nodes of the partition have.",
+        'remedy': "`sinfo -o '%P %m'` prints the memory of a node in MB. --mem is the memory per "
+        "node, --mem-per-cpu the memory per core, and --mem=0 requests all memory of the node.",
         'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --mem",
     },
     {
@@ -390,20 +407,21 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "One Slurm daemon rejects the credentials of another: their munge keys, clocks "
-        "or releases differ, or slurmd there terminated during the transfer.",
-        'remedy': "Ask the administrators: munge -n | ssh NODE unmunge, date on both, and the log "
-        "of slurmd and slurmctld. For you: srun --exclude=NODE.",
+        "or versions differ, or slurmd on that node terminated during the transfer.",
+        'remedy': "Leave the node out with `srun --exclude=NODE`, and tell the administrators: "
+        "they can run `munge -n | ssh NODE unmunge`, compare `date` on both nodes, and read the "
+        "logs of slurmd and slurmctld.",
         'source': "Slurm, src/common/slurm_errno.c; munge(7)",
         'unless': ["munge not reached", "credential refused", "socket of Slurm's own keys"],
     },
     {
         'name': "output file of the job that cannot be written",
         'patterns': [("job_rc = 4021", r"job_rc = 4021\b")],
-        'cause': "The node could not open the file for the job's output, or the job's folder: it "
-        "does not exist on the node, or you may not write there. The job ended before its first "
-        "line (53 is no signal here).",
-        'remedy': "sbatch --output=FILE --chdir=FOLDER with places that exist before and are the "
-        "same on the nodes; Slurm makes no folders.",
+        'cause': "The node could not open the output file or the working folder of the job: the "
+        "folder does not exist on the node, or you have no permission to write there. The job "
+        "terminated before its first line (53 is not a signal here).",
+        'remedy': "Run `sbatch --output=FILE --chdir=FOLDER` with folders that exist already and "
+        "are the same on all nodes; Slurm creates no folders.",
         'source': "Slurm, slurmd/slurmstepd; github.com/SckyzO/slurm_exporter, issue 171",
     },
     {
@@ -414,10 +432,11 @@ ENTRIES: List[Dict[str, Any]] = [
             ("srun: ", "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)"),
             "error: Timed out waiting for job step to complete",
         ],
-        'cause': "srun ended the other ranks, because one has failed or has terminated long "
+        'cause': "srun terminated the other ranks, because one rank failed or finished long "
         "before the others.",
-        'remedy': "The first error of any rank is the cause; sacct -j JOB shows the exit codes. "
-        "--kill-on-bad-exit=0 lets the others go on, --wait=0 waits forever.",
+        'remedy': "The first error of any rank is the cause; `sacct -j JOB` prints the exit "
+        "codes. With --kill-on-bad-exit=0 srun lets the other ranks continue, and with --wait=0 "
+        "srun waits for them forever.",
         'source': "srun(1), --kill-on-bad-exit and --wait",
         'last': True,
         'unless': ["task killed", "program failed"],
@@ -432,22 +451,23 @@ ENTRIES: List[Dict[str, Any]] = [
                 "refused|Connection timed out|Connection reset)",
             ),
         ],
-        'cause': "The node cannot call back the srun that started the ranks, or srun does not "
-        "reach the node: a firewall between them, a name that leads to the wrong address, or a "
-        "node that is down.",
-        'remedy': "Call srun on a node of the job (sbatch, salloc) instead of a login node or "
-        "laptop; administrators: open the ports of SrunPortRange. srun --exclude=NODE if it is "
-        "one node.",
+        'cause': "The node cannot connect to the srun that started the ranks, or srun cannot "
+        "reach the node: a firewall blocks the connection, a name resolves to a wrong address, or "
+        "the node is down.",
+        'remedy': "Call srun on a node of the job (in sbatch or salloc) instead of on a login "
+        "node or laptop. If one node fails, leave the node out with `srun --exclude=NODE`. "
+        "Administrators must open the ports of SrunPortRange in the firewall.",
         'source': "slurm.conf(5), SrunPortRange; slurm.schedmd.com, Troubleshooting",
         'also': [("the node is down", "sinfo -R")],
     },
     {
         'name': "memory beyond the request",
         'patterns': [("memory limit", "[Ee]xceeded (?:step|job|virtual) memory limit")],
-        'cause': "The ranks needed more memory than the job had asked for on that node; Slurm "
-        "ended some of them, or they were swapped out.",
-        'remedy': "Ask for more: --mem=0 (all of the node), --mem-per-cpu; or fewer ranks a node. "
-        "seff JOB or sacct -j JOB -o maxrss,reqmem shows what was used.",
+        'cause': "The ranks needed more memory on that node than the job had requested. Slurm "
+        "killed some ranks, or their memory was swapped out.",
+        'remedy': "Request more memory with --mem=0 (all memory of the node) or --mem-per-cpu, or "
+        "start fewer ranks on a node. `seff JOB` or `sacct -j JOB -o maxrss,reqmem` prints the "
+        "memory that was used.",
         'source': "sbatch(1), --mem; github.com/galaxyproject/galaxy, pull request 2309",
     },
     {
@@ -462,11 +482,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"which: no (?P<command>srun|sbatch|salloc|squeue|sacct|scontrol|sinfo) in \(",
             ),
         ],
-        'cause': "{command} is not on PATH: this machine has no Slurm, its module is not loaded, "
-        "or the command was called inside a container.",
-        'remedy': "Call it on a login or compute node of the cluster, outside of the container: "
-        "srun starts containers, not the other way round. If Slurm is in its own folder: module "
-        "load slurm.",
+        'cause': "The command {command} is not on PATH: this machine has no Slurm, the module of "
+        "Slurm is not loaded, or the command was called inside a container.",
+        'remedy': "Call the command on a login or compute node of the cluster, outside the "
+        "container: srun starts containers, not the other way round. If Slurm is in a folder of "
+        "its own, run `module load slurm`.",
         'source': "srun(1), manual",
         'unless': ["mpirun in the container"],
     },
@@ -493,10 +513,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<why>[^\n]{1,200})",
             ),
         ],
-        'cause': "A rule of this cluster (job_submit, cli_filter), or the library that hands the "
-        "job in (DRMAA), refuses it as it was asked for. {why}",
-        'remedy': "The line above shows what the site wants; its documentation has the options "
-        "that jobs need there.",
+        'cause': "A rule of this cluster (job_submit, cli_filter), or the library that submits "
+        "the job (DRMAA), rejects the job with these options. {why}",
+        'remedy': "The line before this message says what the site requires. The documentation of "
+        "the site lists the options that jobs need.",
         'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue "
         "632",
     },
@@ -512,12 +532,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"mom_priv/jobs/(?P<file>[\w.-]{1,60}): (?:Permission denied|No such file)",
             ),
         ],
-        'cause': "The copy of your script that slurmd (or PBS) keeps on the node is missing: its "
-        "SlurmdSpoolDir is full, was cleaned, is on a file system mounted noexec or is closed to "
-        "users. {file}",
-        'remedy': "srun --exclude=NODE, and tell the administrators: df, findmnt -T and ls -ld of "
-        "SlurmdSpoolDir there, then restart slurmd. The other reason: the interpreter in the "
-        "first line of your script is not on the node (head -1 FILE).",
+        'cause': "The copy of your script that slurmd (or PBS) keeps on the node is missing. "
+        "SlurmdSpoolDir on that node is full, was emptied, is mounted with noexec or denies "
+        "access to users. {file}",
+        'remedy': "Leave the node out with `srun --exclude=NODE`, and tell the administrators: "
+        "they can run `df`, `findmnt -T` and `ls -ld` on SlurmdSpoolDir, then restart slurmd. Or "
+        "the node lacks the interpreter in the first line of your script, which `head -1 FILE` "
+        "prints.",
         'source': "github.com/ArjunaCluster/ArjunaUsers, issue 46; "
         "github.com/galaxyproject/ansible-slurm, issue 37",
     },
@@ -528,11 +549,12 @@ ENTRIES: List[Dict[str, Any]] = [
             "resolve_ctls_from_dns_srv",
             "_establish_configuration: failed to load configs",
         ],
-        'cause': "There is no slurm.conf here, so Slurm asks the controller for it, and does not "
-        "get it: no controller is named, it is not up yet, or it gives none.",
-        'remedy': "Start slurmctld first, then slurmd again. Name the controller: slurmd "
-        "--conf-server HOST:6817, with SlurmctldParameters=enable_configless there; or a copy of "
-        "slurm.conf in /etc/slurm, or SLURM_CONF. In a container: --bind /etc/slurm.",
+        'cause': "This machine has no slurm.conf, so Slurm requests the configuration from the "
+        "controller, but receives none. No controller is named, the controller is not running "
+        "yet, or the controller does not serve configurations.",
+        'remedy': "Start slurmctld first, then slurmd. To name the controller, run `slurmd "
+        "--conf-server HOST:6817`; the controller needs SlurmctldParameters=enable_configless. Or "
+        "copy slurm.conf to /etc/slurm, or set SLURM_CONF. In a container, add --bind /etc/slurm.",
         'source': "slurm.schedmd.com, Configless Slurm; "
         "github.com/stackhpc/ansible-slurm-appliance, issue 443; "
         "github.com/GoogleCloudPlatform/cluster-toolkit, issue 1600",
@@ -541,22 +563,23 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "socket of Slurm's own keys",
         'patterns': ["failed to connect to any sack sockets"],
-        'cause': "This Slurm proves who you are by auth/slurm, and the service that does it "
-        "(sackd on login nodes, slurmd and slurmctld on theirs) does not run here, or its socket "
-        "is not in this container.",
-        'remedy': "Outside of a container: systemctl status sackd; /etc/slurm/slurm.key must be "
-        "the same on all machines. In one: call Slurm's commands outside, or --bind /run/slurm.",
+        'cause': "This Slurm authenticates you with auth/slurm, and cannot reach the service of "
+        "auth/slurm: sackd on login nodes, slurmd and slurmctld on their nodes. The service does "
+        "not run here, or its socket is not in this container.",
+        'remedy': "In a container, call Slurm's commands on the host instead, or add --bind "
+        "/run/slurm. On the host, check `systemctl status sackd`; /etc/slurm/slurm.key must be "
+        "the same on all machines.",
         'source': "slurm.schedmd.com, Authentication plugins, auth/slurm; "
         "github.com/SlinkyProject/slurm-operator, issue 44",
     },
     {
         'name': "job held",
         'patterns': ["launch failed requeued held"],
-        'cause': "The job is held and does not start by itself: by you, by an administrator, or "
-        "because its start on a node failed (the node, not your script, is usually at fault).",
-        'remedy': "scontrol release JOB, with scontrol update JobId=JOB ExcNodeList=NODE before "
-        "(scontrol show job JOB names the node as BatchHost). JobHeldAdmin: ask the "
-        "administrators.",
+        'cause': "The job is held and does not start by itself. You or an administrator held the "
+        "job, or its start on a node failed; then usually the node is at fault, not your script.",
+        'remedy': "Exclude the node with `scontrol update JobId=JOB ExcNodeList=NODE` (`scontrol "
+        "show job JOB` prints the node as BatchHost), then run `scontrol release JOB`. For "
+        "JobHeldAdmin, ask the administrators.",
         'source': "squeue(1), JOB REASON CODES; github.com/burrmill/burrmill, issue 15; "
         "github.com/ArjunaCluster/ArjunaUsers, issue 56",
     },

@@ -1,4 +1,4 @@
-"""Modules and EasyBuild: what loads software, and what installs it."""
+"""Messages of Lmod, Environment Modules and EasyBuild."""
 
 from typing import Any, Dict, List
 
@@ -13,16 +13,19 @@ MODULES: List[Dict[str, Any]] = [
                 r"g\s+modules\s*:\s*(?P<name>[^\n]{0,150})",
             ),
         ],
-        'cause': "Lmod does not find {name}: it is not installed, or its folder is not on "
-        "MODULEPATH.",
-        'remedy': "module spider NAME (module avail) shows the names that are there and what to "
-        "load first; module use FOLDER adds a folder, in the job's script too. Of this project: . "
-        "./env.sh in this shell (on LUMI: module load LUMI/25.03 partition/container "
-        "EasyBuild-user), and eb osu-container-hybrid.eb -r.",
+        'cause': "Lmod does not find the module {name}: the module is not installed, or its "
+        "folder is not on MODULEPATH.",
+        'remedy': "`module spider NAME` prints the available names and the modules to load first. "
+        "`module use FOLDER` adds a folder to MODULEPATH, which the job script needs too. For a "
+        "module of this project, run `. ./env.sh` in this shell (on LUMI: `module load LUMI/25.03 "
+        "partition/container EasyBuild-user`), then `eb osu-container-hybrid.eb -r`.",
         'source': "seen by this project, 2026-11",
         'also': [
-            ("this shell has another MODULEPATH than your login shell", "echo $MODULEPATH in both"),
-            ("Lmod's list is old", "module --ignore-cache load NAME"),
+            (
+                "this shell has another MODULEPATH than your login shell",
+                "echo $MODULEPATH in both shells",
+            ),
+            ("Lmod's cache is out of date", "module --ignore-cache load NAME"),
         ],
     },
     {
@@ -30,9 +33,9 @@ MODULES: List[Dict[str, Any]] = [
         'patterns': [
             ("requested:", r"exist\s+but\s+cannot\s+be\s+loaded\s+as\s+requested:\s*(?P<name>.*)")
         ],
-        'cause': "{name} belongs to a software stack that is not loaded in this shell.",
-        'remedy': "module spider NAME shows what to load before it; on LUMI: module load "
-        "LUMI/25.03 partition/G first.",
+        'cause': "The module {name} belongs to a software stack that is not loaded in this shell.",
+        'remedy': "`module spider NAME` prints the modules to load first; on LUMI, run `module "
+        "load LUMI/25.03 partition/G`.",
         'source': "Lmod 8.6, 8.7 and 9.2, seen by this project, 2026-11",
     },
     {
@@ -44,10 +47,10 @@ MODULES: List[Dict[str, Any]] = [
                 'P<other>.*)',
             )
         ],
-        'cause': "{name} and {other} set the same variables, such as SINGULARITY_BIND, and do not "
-        "go together.",
-        'remedy': "module unload the loaded one; what it binds of the users' file systems the "
-        "modules of this project bind as well.",
+        'cause': "The modules {name} and {other} set the same variables, such as "
+        "SINGULARITY_BIND, and cannot be loaded together.",
+        'remedy': "Run `module unload NAME` for the module that is loaded. The modules of this "
+        "project also bind the users' file systems that such a module binds.",
         'source': "Lmod 8.6, 8.7 and 9.2, seen by this project, 2026-11",
     },
     {
@@ -67,10 +70,10 @@ MODULES: List[Dict[str, Any]] = [
                 "0})",
             ),
         ],
-        'cause': "A module needs another one that is not loaded, or is loaded under another name "
-        "or version: {module}",
-        'remedy': "Load the one that is named first, written exactly as in the message; module "
-        "spider NAME shows the order.",
+        'cause': "A module needs another module that is not loaded, or is loaded under another "
+        "name or version: {module}",
+        'remedy': "Load the module that the message names first, written exactly as in the "
+        "message. `module spider NAME` prints the order.",
         'source': "github.com/TACC/Lmod, issue 719",
     },
     {
@@ -85,10 +88,12 @@ MODULES: List[Dict[str, Any]] = [
                 r"(?<!\S)(?P<module>\S+) conflicts with the currently loaded module\(s\) ?(?P<old>[^\n]{0,100})",
             ),
         ],
-        'cause': "{module} and a loaded module exclude each other: two of one name, of one family "
-        "(compilers, MPI), or the file says so. {old}",
-        'remedy': "module swap OLD NEW, or module unload the one of the hint first; module list "
-        "shows what is loaded, module purge unloads all (then load the stack again).",
+        'cause': "The module {module} and a loaded module exclude each other: both have the same "
+        "name or belong to the same family (compilers, MPI), or the modulefile declares the "
+        "conflict. {old}",
+        'remedy': "Run `module swap OLD NEW`, or `module unload NAME` for the module that the "
+        "hint names. `module list` prints the loaded modules, and `module purge` unloads all "
+        "modules (then load the software stack again).",
         'source': "Environment Modules; github.com/envmodules/modules, issue 352",
     },
     {
@@ -105,12 +110,12 @@ MODULES: List[Dict[str, Any]] = [
             ("environment: line ", r"environment: line \d+: /\S{1,100}: No such file"),
             (": No such file", r"execve\(\): (?:module|ml): No such file"),
         ],
-        'cause': "This shell does not know the command module: it was not started as a login "
-        "shell, the script's shell is sh, or Lmod is not installed or not in the container.",
-        'remedy': "#!/bin/bash -l in the script, or . /etc/profile.d/lmod.sh (modules.sh; source "
-        "$LMOD_PKG/init/bash); in csh and from sh: the init file of that shell; sbatch "
-        "--export=NONE if the login node's function does not help. Modules are not for inside of a "
-        "container: load them before.",
+        'cause': "This shell does not know the command module. The shell is not a login shell, "
+        "the script runs with sh, or Lmod is not installed or not in the container.",
+        'remedy': "Begin the script with `#!/bin/bash -l`, or run `. /etc/profile.d/lmod.sh` (or "
+        "modules.sh, or `source $LMOD_PKG/init/bash`); csh has its own init file. If the function "
+        "of the login node does not work in the job, submit with `sbatch --export=NONE`. Load "
+        "modules before you start a container, not inside.",
         'source': "Lmod, documentation, FAQ; github.com/access-ci-org/Jetstream_Cluster, issue 18",
     },
     {
@@ -126,20 +131,21 @@ MODULES: List[Dict[str, Any]] = [
                 r"currently))[^\n]{0,100}",
             ),
         ],
-        'cause': "There is no module {name} on MODULEPATH: it is misspelt, of another release, or "
-        "its folder is not in use.",
-        'remedy': "module avail 2>&1 | grep -i NAME; module use FOLDER adds a folder. On clusters "
-        "with a stack: load that first.",
+        'cause': "MODULEPATH has no module {name}: the name is misspelt, the version does not "
+        "exist, or the folder of the module is not on MODULEPATH.",
+        'remedy': "Search with `module avail 2>&1 | grep -i NAME`, and add a folder with `module "
+        "use FOLDER`. On clusters with a software stack, load the stack first.",
         'source': "modules.readthedocs.io",
     },
     {
         'name': "MODULEPATH not set",
         'patterns': [("MODULEPATH", r"MODULEPATH\s+is\s+undefined")],
-        'cause': "This shell knows the command module, and no folder of modules: the site sets "
-        "them in the files of a login shell (/etc/profile.d), which were not read.",
-        'remedy': "#!/bin/bash -l as first line of the script (sbatch: also without "
-        "--export=NONE); by hand: module use FOLDER. To source Lmod's init file alone is not "
-        "enough.",
+        'cause': "This shell knows the command module, but has no folder of modules. The site "
+        "sets MODULEPATH in the files of a login shell (/etc/profile.d), which this shell has not "
+        "read.",
+        'remedy': "Begin the script with `#!/bin/bash -l`, and submit the script without "
+        "--export=NONE. By hand, run `module use FOLDER`. Reading Lmod's init file alone does not "
+        "set MODULEPATH.",
         'source': "github.com/saforem2/ezpz, pull request 222; Lmod, documentation",
     },
 ]
@@ -160,10 +166,11 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"|mpi4py)\S{0,100}\.eb",
             ),
         ],
-        'cause': "EasyBuild does not find the easyblocks or easyconfigs of this project: the "
-        "clone that make lumi linked was moved or deleted, or nothing names them.",
-        'remedy': "On LUMI: make lumi in a clone, which replaces dead links; to remove them, then "
-        "make unlumi, and load EasyBuild-user again. On a workstation: . ./env.sh.",
+        'cause': "EasyBuild does not find the easyblocks or easyconfigs of this project. The "
+        "clone that `make lumi` linked was moved or deleted, or no setting names the clone.",
+        'remedy': "On LUMI, run `make lumi` in a clone, which replaces dangling links; to remove "
+        "the links, run `make unlumi` afterwards. Then load EasyBuild-user again. On a "
+        "workstation, run `. ./env.sh`.",
         'source': "EasyBuild 4.9.4, 5.1.2 and 5.4.1, seen by this project, 2026-11; "
         "docs/troubleshooting.md",
     },
@@ -175,10 +182,10 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"[Mm]issing modules for dependencies.{0,20}: (?P<needs>[^\s'\x22),]{1,200})",
             )
         ],
-        'cause': "EasyBuild needs {needs}, which is not installed, and may not install it without "
-        "--robot.",
-        'remedy': "eb FILE.eb --robot (short -r) installs what is needed first. If it is "
-        "installed: the software stack that has it is not loaded.",
+        'cause': "EasyBuild needs {needs}, which is not installed. Without --robot, EasyBuild "
+        "does not install dependencies.",
+        'remedy': "Run `eb FILE.eb --robot` (short: -r), which installs the dependencies first. "
+        "If {needs} is installed already, load the software stack that contains it.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 10845",
     },
     {
@@ -201,9 +208,9 @@ EASYBUILD: List[Dict[str, Any]] = [
         ],
         'cause': "EasyBuild finds neither a module nor an easyconfig for {first} on its robot "
         "path.",
-        'remedy': "eb --show-config shows robot-paths: an old release of the easyconfigs may "
-        "stand there. Add a folder in front: eb --robot=FOLDER: FILE.eb (the colon keeps the "
-        "others). eb --search NAME looks for it.",
+        'remedy': "`eb --show-config` prints robot-paths, which may lead to an old version of the "
+        "easyconfigs. To add a folder in front, run `eb --robot=FOLDER: FILE.eb` (the colon keeps "
+        "the other folders). `eb --search NAME` searches for the easyconfig.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 6560; "
         "easybuild-framework, issue 5278",
     },
@@ -216,11 +223,11 @@ EASYBUILD: List[Dict[str, Any]] = [
                 ".{0,300} failed",
             )
         ],
-        'cause': "{file} is not the file that the easyconfig was written for: the download was "
-        "cut off or is an error page, or its authors have replaced it.",
-        'remedy': "Remove that file and run eb again. If it comes again: a newer easyconfig (eb "
-        "--search NAME) has the new checksum. Do not use --ignore-checksums without knowing why "
-        "it differs.",
+        'cause': "The checksum of {file} differs from the checksum in the easyconfig: the "
+        "download was interrupted or is an error page, or the authors have replaced the file.",
+        'remedy': "Remove the file and run eb again. If the error appears again, use a newer "
+        "easyconfig with the new checksum (`eb --search NAME`). Do not use --ignore-checksums "
+        "without knowing why the checksum differs.",
         'source': "github.com/easybuilders/easybuild, issue 860; easybuild-easyconfigs, issue "
         "15785",
     },
@@ -233,11 +240,11 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"|ERROR[^\n]{0,200}): ?Sanity check failed: (?P<what>[^\n]{1,200})",
             )
         ],
-        'cause': "The build went through, and the result is not what the easyconfig expects: "
+        'cause': "The build finished, but the result does not have what the easyconfig expects: "
         "{what}",
-        'remedy': "Run the command that it names by hand, or look for the files: a wrong version, "
-        "a library that is not found, or a command that cannot run on this node. eb "
-        "--sanity-check-only FILE.eb repeats the check.",
+        'remedy': "Run the command that the message names by hand, or look for the files: the "
+        "version is wrong, a library is not found, or a command cannot run on this node. `eb "
+        "--sanity-check-only FILE.eb` repeats the check.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 8509",
         'unless': [
             "library not in the image",
@@ -252,11 +259,12 @@ EASYBUILD: List[Dict[str, Any]] = [
             ("ouldn't find file ", r"[Cc]ouldn't find file (?P<file>\S{1,200}) anywhere"),
             "downloading it didn't work either",
         ],
-        'cause': "EasyBuild has not the source file {file}, and its address gave none: it has "
-        "moved, the node has no way out, or it must be fetched by hand (a licence).",
-        'remedy': "Fetch it where there is a network (eb FILE.eb --fetch on a login node), or put "
-        "it into a folder of eb --show-config, sourcepath: .../sources/n/NAME/. A newer "
-        "easyconfig may have the new address.",
+        'cause': "EasyBuild does not have the source file {file}, and could not download it. The "
+        "file has moved, the node has no internet access, or the file must be downloaded by hand "
+        "(because of its licence).",
+        'remedy': "Download the file on a machine with internet access (`eb FILE.eb --fetch` on a "
+        "login node), or put the file into sources/n/NAME/ below the sourcepath that `eb "
+        "--show-config` prints. A newer easyconfig may have the new address.",
         'source': "docs.easybuild.io, source path",
     },
     {
@@ -268,9 +276,10 @@ EASYBUILD: List[Dict[str, Any]] = [
             )
         ],
         'cause': "EasyBuild does not find the configured modules tool (Lmod by default), or this "
-        "shell has not loaded it.",
-        'remedy': "type module; echo $LMOD_CMD. . /etc/profile.d/lmod.sh first; eb "
-        "--modules-tool=EnvironmentModules --module-syntax=Tcl for the other one.",
+        "shell has not loaded the modules tool.",
+        'remedy': "Check with `type module; echo $LMOD_CMD`, and run `. /etc/profile.d/lmod.sh` "
+        "first. For Environment Modules, run `eb --modules-tool=EnvironmentModules "
+        "--module-syntax=Tcl`.",
         'source': "docs.easybuild.io, Supported modules tools",
         'unless': ["module command not there"],
     },
@@ -284,10 +293,11 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"(?P<names>[^\n'\x22]{1,150})",
             ),
         ],
-        'cause': "EasyBuild does not know an option, a variable EASYBUILD_... or a parameter of "
-        "the easyconfig: {names}",
-        'remedy': "env | grep EASYBUILD_; eb --help; eb -a lists the parameters of easyconfigs. "
-        "The easyconfig may be of another major release (4 or 5): eb --version.",
+        'cause': "EasyBuild does not know an option, a variable EASYBUILD_* or an easyconfig "
+        "parameter: {names}",
+        'remedy': "Find the setting with `env | grep EASYBUILD_`, `eb --help` or `eb -a`, which "
+        "lists the easyconfig parameters. The easyconfig may be for another major version of "
+        "EasyBuild (4 or 5): check `eb --version`.",
         'source': "docs.easybuild.io, Configuration",
         'general': True,
     },
@@ -301,12 +311,13 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"(?:1|13|30)\]",
             )
         ],
-        'cause': "EasyBuild may not write where its settings send it: the site's folder instead "
-        "of one of yours, files that an earlier eb or another account left, or files without w "
-        "that are copied once more.",
-        'remedy': "eb --show-config: installpath, buildpath, sourcepath, repositorypath, tmpdir. "
-        "eb --prefix=FOLDER of yours (EASYBUILD_PREFIX); on LUMI EBU_USER_PREFIX. rm -rf the "
-        "folder in buildpath and try again.",
+        'cause': "EasyBuild has no permission to write to a configured folder. The settings may "
+        "name the site's folder instead of yours, an earlier eb or another account may have left "
+        "files, or existing files may be read-only.",
+        'remedy': "`eb --show-config` prints installpath, buildpath, sourcepath, repositorypath "
+        "and tmpdir. Use a folder of your own with `eb --prefix=FOLDER` (or EASYBUILD_PREFIX; on "
+        "LUMI EBU_USER_PREFIX). Remove the folder of this build in buildpath with `rm -rf`, and "
+        "try again.",
         'source': "docs.easybuild.io, Configuration; github.com/easybuilders/easybuild-framework, "
         "issue 4602",
     },
