@@ -136,7 +136,8 @@ modules: fast-prerequisites test-python ## write easyconfigs, modules (all in .w
 	$(PYTHON_ENV)/python -m tools.generate
 
 .PHONY: docs
-docs: test-python ## build the documentation as a site, with strict checks of its links
+docs: test-python ## draw the pictures of the pages, build the site, and check its links strictly
+	@$(PYTHON_ENV)/python -m tools.generate.site_pages
 	@NO_MKDOCS_2_WARNING=1 $(PYTHON_ENV)/python -m mkdocs build --strict --quiet
 	@echo "docs: open $(CURDIR)/$(WORK)/site/index.html"
 

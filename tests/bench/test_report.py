@@ -17,7 +17,6 @@ from osu_container.bench.report import charts, content, page
 from osu_container.bench.report import cli as report_cli
 from osu_container.bench.results import ratios, references, run_files
 from tests.helpers.example_runs import MORE_CASES, RUN, make_run
-from tests.helpers.machine import PROJECT
 
 pytestmark = pytest.mark.system
 
@@ -326,16 +325,3 @@ def test_only_user_troubles_appear_beside_published_curves(tmp_path):
     )
     (found,) = re.findall('<details class="trouble">.*?</details>', text, re.DOTALL)
     assert f'{slow.name}:hybrid' in found and 'FI_PROVIDER=cxi' in found
-
-
-def test_picture_on_the_pages_equals_the_report_picture(tmp_path):
-    picture, results = tmp_path / 'lumi.svg', PROJECT / 'docs' / 'results'
-    assert report('lumi-g-2025-03', '--picture', picture) == 0
-    assert picture.read_text() == (results / 'lumi.svg').read_text(), (
-        'stale: osu-container report lumi-g-2025-03 --picture docs/results/lumi.svg --force'
-    )
-    for text, name in (
-        (results / 'index.md', 'lumi.svg'),
-        (PROJECT / 'README.md', 'docs/results/lumi.svg'),
-    ):
-        assert f']({name})' in text.read_text()

@@ -1,11 +1,10 @@
 """
-Commands of the pages: all of them parse, and what a workstation can run is run, each page in one
-shell.
+Test that all commands of the pages parse, and run the commands that a workstation can run.
 
-A command is run unless NOT_RUN has a pattern for it. A page is run in a folder with links to all of
-the clone after `. ./env.sh`, with HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of
-its own: nothing of the user is touched. Where the tests run as root, pages of ordinary users are
-run by an account of its own.
+The commands of a page run in one shell after `. ./env.sh`, except commands that match NOT_RUN. The
+shell has its own HOME, EasyBuild folders, EBU_USER_PREFIX and results, in a new folder with links
+to the files of the clone, so the tests change no file of the user. If the tests run as root, a
+separate account runs the pages for ordinary users.
 """
 
 import html
@@ -32,17 +31,17 @@ PAGES = sorted(
     [PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')]
 )
 #: Pages that `make test` runs; `make test-all` runs the others too
-WALKED = 'README|install-lumi|your-own-container|proof'
-#: Pages for those who look after a system; the others are run as an ordinary user
+WALKED = 'README|install-lumi|lumi-more|your-own-container|proof'
+#: Pages for the staff of a system; an ordinary user runs the other pages
 #: (tests/runs/test_ordinary_user.py)
 OF_SUPPORT = 'for-your-site|support'
-#: Pages for systems that are not here, and what is run of them
+#: Pages for systems that this machine is not, and the commands of these pages that still run
 ELSEWHERE, RUN_ELSEWHERE = (
-    'install-lumi|other-systems|mpi4py|gpu',
+    'install-lumi|lumi-more|other-systems|mpi4py|gpu',
     r'eb osu-.*|export .*|osu-container compare .*',
 )
-#: Commands that need LUMI, a network, a registry, an image of the user's or hours, or that remove
-#: what the user has
+#: Commands that do not run here: they need LUMI, a network, a registry, a user's image or hours, or
+#: they remove files of the user
 NOT_RUN = (
     r'(make|git|scp|sbatch|patchelf|ln|lfs|sbcast|cp|sha256sum|tar|pip|python3|/apps/\S+|mpiexec) .*',
     r'(RELEASES|TRY)=.*',
@@ -59,11 +58,11 @@ NOT_RUN = (
     r'eb pytorch-swap\.eb',
     r'osu-container proof --expect .*',
 )
-#: Pages on which `eb` gets --dry-run: it finds the easyconfig and takes the options
-DRY_RUN = 'install-lumi|other-systems|mpi4py|images|abi'
-#: Commands with an answer in their exit code -> these codes (tuple of int)
+#: Pages on which `eb` runs with --dry-run, which tests the name of the easyconfig and the options
+DRY_RUN = 'install-lumi|lumi-more|other-systems|mpi4py|images|abi'
+#: Command -> its valid exit codes (tuple of int), if the exit code is the result of the command
 CODES = {r'osu-container check ': (0, 4, 5, 6), r'osu-container compare |^diff ': (0, 1)}
-#: First lines of code blocks that are no commands
+#: First lines of code blocks that contain output or files instead of commands
 NOT_COMMANDS = (
     r'SIF: labels',
     r'step \d+\.0: ',
@@ -72,11 +71,12 @@ NOT_COMMANDS = (
     r'\w+ +(WORKS, untested|UNKNOWN, its MPI)',
     r'osu-entrypoint: ',
     r'approach +osu_bw',
+    r' +pure +bind',
     r'# osu_bw: mpi4py',
 )
 OTHER_RUN = '20261120T131244Z'
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
-#: What must be there before a command runs, because another block of its page makes it
+#: Command -> command that first creates its files, which another block of the page describes
 BEFORE = {
     r'\b(mine|bare)\.txt': (
         "printf '# OSU MPI Bandwidth Test v7.5\\n# Size Bandwidth (MB/s)\\n1 2.00\\n' >mine.txt; "
@@ -96,16 +96,16 @@ BEFORE = {
 OLDER = 'osu-workstation-mpich-4.2.3-libfabric-1.17.0'
 BEFORE[re.escape(f'check {OLDER}')] = f'[ -e {OLDER}.sif ] || ln -s "$OLDER" {OLDER}.sif'
 HOST_MPI = STATE / 'host' / 'opt' / 'mpich' / '5.0.2' / 'lib'
-#: What stands for a name of the user's in the pages, or takes long -> what it is here
+#: Placeholder of a page, or command that takes long -> replacement on this machine
 PLACEHOLDERS = {
     r'\bNAME\b': IMAGE,
     r'\bFILE\.sif\b': f'sources/{IMAGE}.sif',
     r'\bslurm-\d+\.out\b': 'slurm.out',
     r'\bOTHER-RUN\b': OTHER_RUN,
-    # the modules with which people build MPI programs there
+    # stands for the modules with which users of a system build MPI programs
     r'^(?=(srun -N1 )?(bin/)?osu-container discover -o )': f'LD_LIBRARY_PATH={HOST_MPI} ',
     r'(?<!-)\bRUN\b': results_data.RUN,
-    # all sizes, each less often
+    # fewer iterations of each message size
     r'\bsrun .*\bosu_\w+(?= H H$)': r'\g<0> -i 10 -x 1',
 }
 
@@ -136,7 +136,7 @@ class Line:
         )
 
     def codes(self):
-        """Return the exit codes (tuple of int) of which each is an answer."""
+        """Return the valid exit codes (tuple of int) of this command."""
         return next(
             (codes for pattern, codes in CODES.items() if re.search(pattern, self.command)), (0,)
         )
@@ -162,7 +162,7 @@ class Line:
 
 
 def list_code_blocks(page):
-    """Return the code blocks (list of str) of a page (Path), as the site's Markdown sees them."""
+    """Return the code blocks (list of str) that the site's Markdown finds in a page (Path)."""
     text = markdown.markdown(page.read_text(), extensions=['tables', 'pymdownx.superfences'])
     return [
         html.unescape(re.sub('<[^>]+>', '', block))
@@ -194,7 +194,7 @@ LINES = [line for page in PAGES for line in list_command_lines(page)]
 
 @pytest.mark.parametrize('page', sorted({line.page for line in LINES}))
 def test_commands_of_a_page_parse(page):
-    """As bash, and the options of osu-container by its own parser."""
+    """Parse the command with bash, and the options of osu-container with its own parser."""
     for line in (line for line in LINES if line.page == page):
         command = line.command.removeprefix('$ ')
         done = run(['bash', '-n'], input=line.block if line.block.startswith('#!') else command)
@@ -208,7 +208,7 @@ def test_commands_of_a_page_parse(page):
 
 
 def test_benchmark_options_precede_the_buffers():
-    """The C programs take no notice of what stands behind them, and measure everything."""
+    """The C programs ignore options after the buffers, and measure every message size."""
     behind = re.compile(r'\bosu_\w+ .*\b[HDM] [HDM] +-')
     assert [f'{line.page}: {line.command}' for line in LINES if behind.search(line.command)] == []
 
@@ -226,14 +226,14 @@ def run_in_clone(tmp_path_factory):
         'LC_ALL': 'C.UTF-8',
         'HOME': str(folder / 'home'),
         'XDG_DATA_HOME': 'share',
-        'COLUMNS': '100',  # the width of the pages
+        'COLUMNS': '100',  # the width of outputs on the pages
         'EASYBUILD_PREFIX': str(folder / 'easybuild'),
         'EBU_USER_PREFIX': str(folder / 'lumi'),
     }
 
     def call(script, timeout=120, **variables):
-        # What a command writes with a relative name goes into a new folder with links to all that
-        # the clone has, and `latest` is a run of this page
+        # Commands write relative paths into a new folder with links to the files of the clone, and
+        # `latest` is a run of this page
         clone = Path(tempfile.mkdtemp(prefix='clone-', dir=folder))
         for path in PROJECT.iterdir():
             if not path.name.startswith('.git'):
@@ -291,7 +291,7 @@ def test_a_page_runs_from_top_to_bottom_in_one_shell(
 ):
     variables = {}
     if modules:
-        # what installs for a site of its own has a folder of its own
+        # a page with its own site file installs into its own folder
         own = any('site=site.py' in line.command for line in lines)
         variables['EASYBUILD_PREFIX'] = str(
             tmp_path if own else request.getfixturevalue('shell').prefix
@@ -322,7 +322,7 @@ def test_a_page_runs_from_top_to_bottom_in_one_shell(
 
 
 def has_expected_output(line, output):
-    """Return whether output (str) of a Line shows that it did something."""
+    """Return whether the output (str) of a Line shows that the command has worked."""
     if line.is_dry_run():
         return (
             f"(module: {re.match('eb (osu-(native|container|mpi4py))', line.command)[1]}/" in output

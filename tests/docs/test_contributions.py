@@ -90,7 +90,7 @@ printf '\\t%s => %s (0x0)\\n' libc.so.6 /lib64/libc.so.6 libjson-c.so.3 /usr/lib
 
 
 def use_plain_easybuild(eb):
-    """Let an EasyBuild find nothing of this project."""
+    """Return an EasyBuild that finds no file of this project."""
     for name in ('EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_SYSROOT'):
         eb.environment.pop(name, None)
 
@@ -174,7 +174,7 @@ def test_any_mpich_image_runs_over_singularity_bindings(tmp_path, apptainer):
     done = lumi.eb(path)
     assert done.returncode == 0, done
     lacking = lumi.eb.prefix / 'software/singularity-bindings/25.03/needed/libinvented.so.9'
-    lacking.mkdir()  # as if an injected library needed it: no image has it
+    lacking.mkdir()  # stands for a dependency that no image has
     image = foreign_images.make('debian', apptainer)
     script = f'module load singularity-bindings; srun --mpi=pmi2 -N2 -n2 {{prove}} singularity exec {image} '
     done, proofs = lumi.run_proofs(

@@ -1,4 +1,4 @@
-"""The documentation leads to what is there: links, files, make targets, messages, versions.
+"""Test that the links, files, make targets and messages that the pages name exist.
 
 CONTRIBUTING.md lists every folder of the repository and every package, and no other.
 """
@@ -18,21 +18,11 @@ PAGES = sorted(
     ]
 )
 TROUBLESHOOTING = PROJECT / 'docs' / 'troubleshooting.md'
-#: Folders in which a path in the text must exist. What `make demo` makes is not among them.
-FOLDERS = (
-    '.ci',
-    '.github',
-    'container-recipes',
-    'docs',
-    'easyblocks',
-    'easyconfigs',
-    'modules',
-    'osu_container',
-    'scripts',
-    'tests',
-    'tools',
-)
-#: Who says a message that is not ours; the text below its heading begins with "From <name>"
+#: Folders whose files print messages, and folders in which a path in the text must exist, but for
+#: what `make demo` creates
+SOURCES = '.ci container-recipes easyblocks easyconfigs osu_container scripts tools'.split()
+FOLDERS = [*SOURCES, '.github', 'docs', 'modules', 'tests']
+#: Programs whose messages troubleshooting.md explains; the text then begins with "From <name>"
 OTHERS = (
     'EasyBuild',
     'Lmod',
@@ -48,7 +38,7 @@ OTHERS = (
     'Cray MPICH',
     'RCCL',
 )
-#: Not in the repository: tools/generate/site_report.py makes it
+#: Files that only the site contains: tools/generate/site_pages.py creates them
 MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
 
 
@@ -159,15 +149,7 @@ def read_project_text():
     file a line.
     """
     files = [PROJECT / 'Makefile', PROJECT / 'env.sh']
-    for folder in (
-        '.ci',
-        'container-recipes',
-        'easyblocks',
-        'easyconfigs',
-        'osu_container',
-        'scripts',
-        'tools',
-    ):
+    for folder in SOURCES:
         files += [
             path
             for path in (PROJECT / folder).rglob('*')

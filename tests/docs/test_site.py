@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.machine import PROJECT, STATE, run
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.nightly]
 
 PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'docs').rglob('*.md'))
 
@@ -23,26 +23,13 @@ def build(folder, target, **variables):
     Build the site of a project (Path) into target (Path) as `make docs` does; CompletedProcess.
     """
     environment = dict(os.environ, NO_MKDOCS_2_WARNING='1', **variables)
-    return run(
-        [
-            STATE / 'venv/bin/python',
-            '-m',
-            'mkdocs',
-            'build',
-            '--strict',
-            '--config-file',
-            folder / 'mkdocs.yml',
-            '--site-dir',
-            target,
-        ],
-        env=environment,
-        cwd=PROJECT,
-    )
+    command = f'{STATE}/venv/bin/python -m mkdocs build --strict -f {folder}/mkdocs.yml -d {target}'
+    return run(command.split(), env=environment, cwd=PROJECT)
 
 
 @pytest.fixture(scope='session')
 def site(tmp_path_factory):
-    """Folder of the site (Path), built strictly."""
+    """Return the folder of the site (Path) that a strict build has written."""
     folder = tmp_path_factory.mktemp('site')
     done = build(PROJECT, folder)
     assert done.returncode == 0 and 'WARNING' not in done.stderr, done
@@ -50,7 +37,7 @@ def site(tmp_path_factory):
 
 
 class Elements:
-    """What a page (text of HTML) loads, links to, and can be linked by."""
+    """The files that an HTML page (str) loads, its links, and the ids that other pages can link."""
 
     def __init__(self, text):
         self.ids = set(re.findall(r'\sid="([^"]*)"', text))
@@ -60,21 +47,13 @@ class Elements:
         )
 
 
-def format_settings_without_report():
-    """Return mkdocs.yml (str) for another folder, which has no report."""
-    text = (PROJECT / 'mkdocs.yml').read_text().partition('\nnav:')[0] + '\n'
-    hooks = 'tools/generate/site_'
-    return text.replace(f'  - {hooks}report.py\n', '').replace(
-        f'  - {hooks}links.py', f'  - {PROJECT}/{hooks}links.py'
-    )
-
-
 @pytest.mark.parametrize('link', ['no-page.md', '../easyblocks/no_file.py'])
 def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, link):
     (tmp_path / 'docs').mkdir()
     for name in ('site', 'pictures'):
         shutil.copytree(PROJECT / 'docs' / name, tmp_path / 'docs' / name)
-    (tmp_path / 'mkdocs.yml').write_text(format_settings_without_report())
+    settings = (PROJECT / 'mkdocs.yml').read_text().partition('\nnav:')[0]
+    (tmp_path / 'mkdocs.yml').write_text(settings.replace('- tools/', f'- {PROJECT}/tools/'))
     (tmp_path / 'README.md').write_text('# Read me\n')
     page = tmp_path / 'docs' / 'index.md'
     page.write_text('# First\n\n[its heading](../README.md#read-me)\n')

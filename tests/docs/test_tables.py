@@ -9,6 +9,7 @@ import pytest
 
 from osu_container.bench.compare.thresholds import MARGINS
 from osu_container.bench.compare.troubles import RULES
+from osu_container.bench.results.references import read_dataset
 from osu_container.build.catalogue import IMAGES
 from osu_container.check import examination
 from osu_container.data.approaches import APPROACHES
@@ -76,7 +77,7 @@ def read_table(page, column):
 
 
 def test_table_of_variables_has_what_lumi_sets():
-    """Every value that an approach can set by itself on a site of LUMI, and no other."""
+    """The table has every value that an approach sets on a site of LUMI, and no other value."""
     found = {
         (name, value)
         for row in read_table('approaches.md', 'variable')[1:]
@@ -121,9 +122,26 @@ def test_picture_of_the_approaches_shows_their_libraries():
         assert texts[place + 1 : place + 4] == [program, origins['libmpi'], origins['libfabric']]
 
 
+def test_plot_of_lumi_has_the_published_ratios_to_native():
+    series = {
+        one.name: list(one.compute_medians().values())
+        for one in read_dataset('lumi-g-2025-03').series
+        if one.case.title == 'osu_bw H H, two nodes'
+    }
+    native = series.pop('native')
+    text = (DOCS / 'results' / 'lumi.svg').read_text()
+    assert dict(re.findall('<polyline class="(.+)" points="(.+)"/>', text)) == {
+        name: ' '.join(
+            f'{40 + 18 * place},{266 - 190 * value / native[place]:.1f}'
+            for place, value in enumerate(values)
+        )
+        for name, values in series.items()
+    }
+
+
 # ---- what works where
 
-#: From sure to unsure
+#: Kinds of evidence, the strongest first
 EVIDENCE = ('measured', 'derived', 'untested')
 
 
@@ -135,7 +153,7 @@ def find_weakest_evidence(approach, site):
     for entry in (
         approach,
         select_host_mpi(approach, 'libmpi.so.40'),
-    ):  # a host may have Open MPI alone
+    ):  # a host may have only Open MPI
         try:
             facts = [site['libraries'][name] for name, _ in list_host_libraries(entry, site)] + [
                 site['pmi']

@@ -95,6 +95,7 @@ def lumi(tmp_path_factory, apptainer):
     return LumiSite(tmp_path_factory.mktemp('lumi'), apptainer)
 
 
+@pytest.mark.nightly  # tests/tools/test_lumi_walk.py installs such an image
 def test_site_image_stays_in_place_and_measures(lumi):
     lumi.restore()
     before = lumi.state()

@@ -1,10 +1,10 @@
 """
-What depends on namespaces and file permissions, run as an ordinary user: root hides missing
-rights.
+Run tests that depend on namespaces and file permissions as an ordinary user, because root hides
+missing permissions.
 
-When pytest runs as root, a fixture creates an account and copies this clone into its home, with
-links to what the set-up has built. There the account types the pages and runs the tests of shared
-containers under its own Slurm.
+If pytest runs as root, a fixture creates an account and copies this clone into its home, with links
+to the set-up. There the account runs the commands of the pages and the tests of shared containers
+with its own Slurm.
 """
 
 import contextlib
@@ -32,11 +32,11 @@ pytestmark = [
 ]
 
 ACCOUNT = 'osu-tester'
-#: Of .workstation: what commands write there is the account's own
-WRITTEN = ('slurm', 'lock', 'log', 'image', 'images-of-tests', 'bin')
-#: Run by root in a mount namespace of its own: folders, '--', command. Where a folder lies below
-#: one that only root may enter (a clone, a Python in root's home), the account reaches it at the
-#: same path.
+#: Parts of .workstation that commands write to: the account has its own
+WRITTEN = 'slurm lock log image images-of-tests bin'.split()
+#: Script that root runs in a new mount namespace with the arguments: folders, '--', command. A
+#: folder may be below a folder that only root may enter (a clone or a Python in root's home): the
+#: script makes the folder accessible for the account at the same path.
 REACHABLE = r'''
 set -euo pipefail
 stash=/mnt hidden=() folders=()
@@ -56,7 +56,8 @@ for path in "${folders[@]}"; do mkdir -p "$path"; mount --bind "$stash$path" "$p
 shift
 exec "$@"
 '''
-#: Run by root there as well: a folder in place of /tmp, of /dev/shm and of /var/tmp, then a command
+#: Script that root also runs there, with the arguments: folders that replace /tmp, /dev/shm and
+#: /var/tmp, then a command
 PLACES = (
     'for place in /tmp /dev/shm /var/tmp; do mount --bind "$1" "$place"; shift; done; exec "$@"'
 )
@@ -64,44 +65,21 @@ PLACES = (
 
 def run_as_user(*command, folder='/', places=(), **kwargs):
     """
-    Run a command (strings) in a folder as the account, in the environment of a log-in; places:
-    see PLACES.
+    Run a command (arguments, str) in a folder as the account, with the environment of a login; the
+    three folders of `places` replace those of PLACES.
     """
     home = pwd.getpwnam(ACCOUNT).pw_dir
     folders = sorted(
         {str(path.resolve()) for path in (PROJECT, STATE / 'venv', Path(sys.base_prefix))}
     )
-    account = [
-        'runuser',
-        '-u',
-        ACCOUNT,
-        '--',
-        'env',
-        '-i',
-        f'HOME={home}',
-        f'USER={ACCOUNT}',
-        'LC_ALL=C.UTF-8',
-        'PATH=/usr/local/bin:/usr/bin:/bin',
-        'sh',
-        '-c',
-        'cd "$0" && exec "$@"',
-        folder,
-    ]
+    account = (
+        f'runuser -u {ACCOUNT} -- env -i HOME={home} USER={ACCOUNT} LC_ALL=C.UTF-8 '
+        'PATH=/usr/local/bin:/usr/bin:/bin sh -c'
+    ).split() + ['cd "$0" && exec "$@"', folder]
     places = ['bash', '-euc', PLACES, 'bash', *places] if places else []
+    outer = ['unshare', '--mount', 'bash', '-c', REACHABLE, 'bash', *folders, '--']
     return run(
-        [
-            'unshare',
-            '--mount',
-            'bash',
-            '-c',
-            REACHABLE,
-            'bash',
-            *folders,
-            '--',
-            *places,
-            *account,
-            *command,
-        ],
+        [*outer, *places, *account, *command],
         errors='replace',
         **kwargs,
     )
@@ -110,14 +88,14 @@ def run_as_user(*command, folder='/', places=(), **kwargs):
 @pytest.fixture(scope='module')
 def clone(build_image):  # noqa: F811, a fixture
     """
-    A copy of this clone in the home folder of a fresh account, with this set-up; all is gone
-    afterwards.
+    Yield a copy of this clone (Path) in the home folder of a new account, with this set-up; remove
+    both afterwards.
     """
     remove_account()
     fuse = Path('/dev/fuse')
     before = fuse.stat().st_mode
     fuse.chmod(0o666)  # the mode that udev gives it; a container may lack udev
-    done = run(['useradd', '--create-home', '--shell', '/bin/bash', ACCOUNT])
+    done = run(f'useradd --create-home --shell /bin/bash {ACCOUNT}'.split())
     assert done.returncode == 0, done.stderr
     home = Path(pwd.getpwnam(ACCOUNT).pw_dir)
     folder = home / 'clone'
@@ -155,38 +133,24 @@ def clone(build_image):  # noqa: F811, a fixture
 
 
 def remove_account():
-    """Remove the account with its processes and its home folder, if it is there."""
+    """Remove the account with its processes and its home folder, if the account exists."""
     try:
         pwd.getpwnam(ACCOUNT)
     except KeyError:
         return
     run(['pkill', '-KILL', '-u', ACCOUNT])
-    # its temporary files too: the next account of this name may have another number, and pytest
-    # refuses such a folder
-    run(
-        [
-            'find',
-            tempfile.gettempdir(),
-            '/dev/shm',
-            '-maxdepth',
-            '1',
-            '-user',
-            ACCOUNT,
-            '-exec',
-            'rm',
-            '-rf',
-            '{}',
-            '+',
-        ]
-    )
+    # The next account of this name may have another user ID, and pytest refuses folders of another
+    # user, so remove the temporary files too
+    find = f'find {tempfile.gettempdir()} /dev/shm -maxdepth 1 -user {ACCOUNT} -exec rm -rf {{}} +'
+    run(find.split())
     done = run(['userdel', '--remove', '--force', ACCOUNT])
-    assert done.returncode in (0, 12), done.stderr  # 12: its mail folder is not there
+    assert done.returncode in (0, 12), done.stderr  # 12: the account has no mail folder
 
 
 def count_passed_tests(clone, *chosen):
     """
-    Run tests (pytest's words, str) in clone as that user; return how many (int) passed, which is
-    all of them.
+    Run tests (arguments of pytest, str) in the clone as the account; return the number of tests
+    (int), which all have passed.
     """
     done = run_as_user(
         clone / '.workstation/venv/bin/pytest',
@@ -198,7 +162,7 @@ def count_passed_tests(clone, *chosen):
         clone.parent / 'pytest',
         folder=clone,
         timeout=3000,
-    )  # pages measure
+    )  # the pages run benchmarks
     summary = done.stdout.strip().splitlines()[-1]
     assert done.returncode == 0, done.stdout[-5000:]
     ran = {word: int(number) for number, word in re.findall(r'(\d+) (\w+)[, ]', summary)}
@@ -253,17 +217,17 @@ def test_missing_dev_fuse_is_named_with_working_alternatives(clone):
 
 # ---- two users -------------------------------------------------------------------------------------------------------
 
-#: What is tried beside another user: lines, of which the first two make names that can be guessed
+#: Commands that run beside another user; the first two create files with predictable names
 BESIDE = {
     'rank': 'osu-exec true',
     'proof': 'cd /tmp && OSU_PROOF=1 osu-exec true && sleep 1.5',
     'eb': 'umask 077; eb osu-container-pure.eb --rebuild && osu-exec true',
 }
-#: What the other user puts in the place of such a name, $1; $2 is a folder of the victim
+#: Script with which the other user creates such a name, $1, first; $2 is a folder of the victim
 THERE = {
     'a link': 'ln -s "$2" "$1"',
     'a link to nothing': 'ln -s "$2/new" "$1"',
-    # /proc/self/stat is a file of whoever reads it, and begins with a process that is there
+    # /proc/self/stat belongs to its reader, and begins with the ID of a running process
     'a folder with what is looked for': '''mkdir -m 777 "$1"; cd "$1"; ln -s /proc/self/stat state
         for name in log new environment first complete rank-0.json; do ln -s "$2/$name" "$name"; done
         exec 9>ranks; chmod 666 ranks; flock 9; exec sleep 600''',
@@ -275,18 +239,18 @@ THERE = {
 @contextlib.contextmanager
 def watch_created_names(folders):
     """
-    Give a set with the paths (Path) that are made in folders (list of Path) in a with statement:
-    see inotify(7).
+    Yield a set that collects the paths (Path) created in the folders (list of Path) during a with
+    statement (inotify(7)).
     """
     libc, found, place = ctypes.CDLL(None), set(), 0
     number = libc.inotify_init1(os.O_NONBLOCK)
     watched = {
         libc.inotify_add_watch(number, os.fsencode(folder), 0x180): folder for folder in folders
-    }  # made, moved
+    }  # IN_CREATE | IN_MOVED_TO
     try:
         yield found
         data = b''
-        with contextlib.suppress(BlockingIOError):  # nothing was made
+        with contextlib.suppress(BlockingIOError):  # no path was created
             data = os.read(number, 1 << 20)
         while place < len(data):
             which, _, _, length = struct.unpack_from('iIII', data, place)
@@ -300,24 +264,14 @@ def watch_created_names(folders):
 
 def occupy_names(names, script, victim, stack):
     """
-    Have another user put what script (of THERE) makes into the place of names (set of Path), as
-    long as stack is.
+    Let another user create the names (set of Path) with a script of THERE, until the ExitStack
+    `stack` closes.
     """
     for name in names:
         other = stack.enter_context(
             subprocess.Popen(
-                [
-                    'setpriv',
-                    '--reuid=65534',
-                    '--regid=65534',
-                    '--clear-groups',
-                    'sh',
-                    '-euc',
-                    script,
-                    'sh',
-                    name,
-                    victim,
-                ]
+                'setpriv --reuid=65534 --regid=65534 --clear-groups sh -euc'.split()
+                + [script, 'sh', name, victim]
             )
         )
         stack.callback(other.kill)
@@ -329,7 +283,7 @@ def occupy_names(names, script, victim, stack):
 
 
 def list_files(folder):
-    """Return {path: mode, time and content} of all that is in folder (Path)."""
+    """Return {path: (mode, time, content)} of a folder (Path) and everything below it."""
     return {
         path: (
             path.lstat().st_mode,
@@ -343,7 +297,7 @@ def list_files(folder):
 @pytest.fixture
 def unprotected_tmp():
     """
-    Links, FIFOs and files of others in /tmp are followed, as on kernels that do not know better.
+    Let the kernel follow links, FIFOs and files of other users in /tmp, as old kernels do.
     """
     before = {}
     try:
@@ -366,10 +320,8 @@ def unprotected_tmp():
 @pytest.mark.nightly
 def test_files_of_another_user_in_tmp_are_not_followed(clone, unprotected_tmp):
     """
-    The names are those that the lines make each time that they run: a new one is tried without a
-    word here.
-
-    Ranks are told by variables that two of them are on this node.
+    The test finds the predictable names itself, by running the commands of BESIDE twice, so a new
+    name needs no change here. Variables tell the ranks that this node has two ranks.
     """
     top = Path(tempfile.mkdtemp(dir='/var/lib'))
     top.chmod(0o755)
@@ -377,8 +329,8 @@ def test_files_of_another_user_in_tmp_are_not_followed(clone, unprotected_tmp):
 
     def tried(titles, made=id):
         """
-        Run lines among what made (function) puts into fresh places; return {title: (code, said)}
-        and the names.
+        Run commands of BESIDE in empty folders, after the function `made` has filled the folders;
+        return {title: (exit code, output)} and the created names.
         """
         shutil.rmtree(victim, ignore_errors=True)
         victim.mkdir()
@@ -402,7 +354,9 @@ def test_files_of_another_user_in_tmp_are_not_followed(clone, unprotected_tmp):
             done = run_as_user('bash', '-c', script, folder=clone, places=places, timeout=240)
         assert list_files(victim) == before, 'something of the victim was changed'
         for place in places:
-            while place.exists():  # a keeper may remove its folder just now
+            while (
+                place.exists()
+            ):  # the keeper of a container may remove its folder at the same time
                 shutil.rmtree(place, ignore_errors=True)
         words = done.stdout.split('\0')
         assert words[:-1:3] == titles, done.stderr

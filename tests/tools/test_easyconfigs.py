@@ -33,9 +33,12 @@ def test_a_new_release_is_one_edit(monkeypatch):
     assert NATIVE / 'osu-native-8.0-lumi-25.03.eb' in texts
     assert texts[NATIVE / f'osu-native-{RELEASE}-lumi-25.03.eb'] is None
     kept = re.compile(
-        'CHANGELOG|docs/contribut|osu_container/(build/recipes/versions|bench/results/data)|.*/rendered/'
+        'CHANGELOG|docs/contributions|osu_container/(build/recipes/versions|bench/results/data)|.*/rendered/'
     )
-    named = re.compile(rf'(?<![\d.]){re.escape(RELEASE)}(?![\d.]*\d)|{SOURCES["osu"]["sha256"]}')
+    named = re.compile(
+        rf'(?<!OSU-Micro-Benchmarks-)(?<![\d.]){re.escape(RELEASE)}(?![\d.]*\d)'
+        f'|{SOURCES["osu"]["sha256"]}'
+    )
     names = run(
         ['git', '-c', f'safe.directory={PROJECT}', '-C', PROJECT, 'grep', '-lF', RELEASE]
     ).stdout.splitlines()

@@ -1,10 +1,10 @@
 """
-docs/install-lumi.md from its first command to its last, typed in one shell, on stand-ins of LUMI's
-stacks.
+The two pages on LUMI from their first command to their last, run in one shell on simulated stacks
+of LUMI.
 
-What is LUMI's is played: the modules LUMI, partition and EasyBuild-user set what
+The modules LUMI, partition and EasyBuild-user are simulated: they set what
 EasyBuild-config/25.01.lua of LUMI-SoftwareStack 241114ba sets, the trees have the paths of each
-stack (tests/stand_in/README.md), and srun drops what no workstation has (account, partition, GPUs).
+stack (tests/stand_in/README.md), and srun drops options that no workstation has (account, GPUs).
 Clone, links, EasyBuild, Lmod, the runtime, Slurm and the ranks are real.
 """
 
@@ -21,11 +21,11 @@ from tests.helpers.machine import PROJECT, STATE, StandIn, run_clean_shell
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
-PAGE = PROJECT / 'docs' / 'install-lumi.md'
+PAGES = sorted((PROJECT / 'docs').glob('*lumi*.md'))
 STACKS = ['25.03', '25.09']
-#: Line of the page -> why it is not walked here
+#: Command of the pages -> why this test does not run the command
 NOT_WALKED = {
-    r'sbatch -A ': 'tests/attempt has it',
+    r'sbatch -A |cat osu-try-': 'tests/check/test_try.py has the job',
     r'scp ': 'needs an account on LUMI',
     r'(osu-container/)?scripts/osu-container image (fetch|build)|module load LUMI PRoot': 'hours; '
     'tests/build/test_proot.py builds so',
@@ -64,14 +64,15 @@ program=$1; shift
 unset SLURM_JOB_ID  # the page reads it in a job script
 exec /usr/bin/srun "${words[@]}" "$program" H H -m 64 -i 5
 '''
-#: git clone and git pull: the clone is this one; eb: on a login node by its name
+#: Functions for the shell: git clone and git pull use this clone; eb runs with the host name of a
+#: login node
 PLAYED = '''eb() { unshare --uts bash -c 'hostname uan01 && exec eb "$@"' eb "$@"; }
 git() { case $1 in clone) ln -sfn "$2" "$3" ;; -C) [[ -d $2 && $3 == pull ]] ;; *) return 1 ;; esac; }
 '''
 
 
 class Walk:
-    """A user's home and project on LUMI with one stack: G, or C."""
+    """A user's home and project on a simulated LUMI with one stack and one partition (G or C)."""
 
     def __init__(self, folder, stack, partition, apptainer):
         self.folder, self.stack, self.partition = folder, stack, partition
@@ -89,7 +90,7 @@ class Walk:
                 self.tree = made.tree
                 shutil.copy(
                     made.tree / '_mpicontainer_local.py', folder
-                )  # what a stand-in cannot have
+                )  # facts that the simulated system lacks
                 self.eb_environment = made.eb.environment
         for name, text in {
             **{f'LUMI/{one}': f'setenv("LUMI_STACK_VERSION", "{one}")\n' for one in STACKS},
@@ -123,7 +124,7 @@ class Walk:
         command = command.replace('LUMI/25.03', f'LUMI/{self.stack}')
         command = command.replace(
             ' osu-settings/single-node', ''
-        )  # of cxi, in whose place the stand-in has tcp
+        )  # this module needs cxi, and the simulated system has tcp
         if self.partition == 'C':
             command = command.replace('partition/G', 'partition/C')
             if re.match(r'eb osu-container-\w+\.eb', command) and 'site=' not in command:
@@ -140,12 +141,7 @@ class Walk:
                 **{
                     name: value
                     for name, value in self.eb_environment.items()
-                    if name
-                    in (
-                        'EB_PYTHON',
-                        'EASYBUILD_TMPDIR',
-                        'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES',
-                    )
+                    if re.match('EB_PYTHON|EASYBUILD_(TMPDIR|ALLOW_USE_AS_ROOT)', name)
                 },
                 'PATH': f"{self.folder}/bin:{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
                 'HOME': str(self.home),
@@ -157,14 +153,14 @@ class Walk:
 
 
 def list_blocks():
-    """Return [[command]] of the page: a list for each code block."""
+    """Return [[command]] of the pages: a list for each code block."""
     found = {}
-    for line in list_command_lines(PAGE):
+    for line in [line for page in PAGES for line in list_command_lines(page)]:
         found.setdefault(line.block, []).append(line.command)
     return list(found.values())
 
 
-def test_skipped_commands_are_on_the_page():
+def test_skipped_commands_are_on_the_pages():
     lines = [line for block in list_blocks() for line in block]
     assert [
         pattern for pattern in NOT_WALKED if not any(re.match(pattern, line) for line in lines)

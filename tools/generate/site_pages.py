@@ -1,0 +1,131 @@
+"""The pages as a site: a MkDocs hook (mkdocs.yml), and a picture of a terminal.
+
+Pages link to files outside of docs/, such as ../easyblocks/generic/NAME.py, and GitHub resolves
+these links. The site links to the repository instead; if its address is unknown, only the text of
+the link stays. The site also has the page of `osu-container report --published`, which is too large
+(1.4 MB) to check in.
+
+`python -m tools.generate.site_pages` writes the picture; `make docs` runs this command first.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import posixpath
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from osu_container import PLACEHOLDER, REPOSITORY
+from osu_container.base.places import PROJECT
+from osu_container.bench.report.cli import build_published_report
+from osu_container.bench.report.page import render_page
+
+#: A Markdown link to a parent folder: text, path and anchor
+LINK = re.compile(r'\[([^\]]+)\]\((\.\./[^)\s#]+)(#[^)\s]*)?\)')
+#: A code block without a language that begins with a prompt
+SESSION = re.compile(r'(<pre><span></span><code>|<pre><code>)(\$ .*?)(</code></pre>)', re.S)
+#: Address of the repository, '' if unknown; OSU_CONTAINER_REPOSITORY sets that of a copy
+ADDRESS = os.environ.get('OSU_CONTAINER_REPOSITORY', REPOSITORY).rstrip('/')
+#: GitLab's pages of a repository are below /-/
+PAGES = ADDRESS + ('/-' if 'gitlab' in (urlsplit(ADDRESS).hostname or '') else '')
+
+
+# ---- the hook ----------------------------------------------------------------------------------
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Link to the repository and to the source of each page, if the address is known."""
+    if ADDRESS:
+        config.repo_url, config.repo_name = ADDRESS, ADDRESS.split('/', 3)[-1]
+        config.edit_uri = f'{PAGES}/edit/main/docs/'
+        config.theme['features'].append('content.action.edit')
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Add the report, to which docs/results/index.md links."""
+    if 'results/index.md' in files.src_uris:
+        report = File.generated(
+            config, 'results/report.html', content=render_page(build_published_report())
+        )
+        files.append(report)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Remove the mark by which Material requests statistics of GitHub or GitLab.
+
+    The site loads nothing from other servers.
+    """
+    return output.replace(' data-md-component="source"', '')
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
+    """Replace links to files outside of docs/ with links to the repository.
+
+    MkDocs reports links to files that do not exist.
+    """
+
+    def link_to_repository(link: re.Match[str]) -> str:
+        text, target, anchor = link.groups('')
+        path = posixpath.normpath(f'docs/{page.file.src_uri}/../{target}')
+        if path.startswith('docs/') or not Path(config.docs_dir, '..', path).exists():
+            return link.group()
+        return f'[{text}]({PAGES}/blob/main/{path}{anchor})' if ADDRESS else text
+
+    return LINK.sub(link_to_repository, markdown.replace(PLACEHOLDER, ADDRESS or PLACEHOLDER))
+
+
+def mark_prompts(block: re.Match[str]) -> str:
+    """Return a code block with marked prompts and outputs, so that only commands are copied."""
+    marked = re.sub(r'^(?!\$ )(.+)$', r'<span class="go">\1</span>', block[2], flags=re.M)
+    return block[1] + re.sub(r'^\$ ', '<span class="gp">$ </span>', marked, flags=re.M) + block[3]
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Mark the prompts in code blocks."""
+    return SESSION.sub(mark_prompts, content)
+
+
+# ---- the terminal of the first page ----------------------------------------------------------------
+
+TERMINAL = PROJECT / 'docs' / 'pictures' / 'terminal.svg'
+COLUMNS = 88
+#: A command whose output needs no image and no host
+COMMAND = 'osu-container check osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0 --site lumi-25.03'
+TERMINAL_FORMAT = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
+<style>
+  .{unique_id}-matrix {{ font: {char_height}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }}
+  {styles}
+</style>
+<defs>{lines}</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})">{backgrounds}<g class="{unique_id}-matrix">{matrix}</g></g>
+</svg>
+"""
+
+
+def render_terminal() -> str:
+    """Return the SVG text of a terminal in which COMMAND has run."""
+    # Imported here: the site itself does not need rich
+    from rich.console import Console
+    from rich.text import Text
+
+    # script(1) gives the command a terminal, so the command prints colours
+    line = f'env -u NO_COLOR TERM=xterm-256color COLUMNS={COLUMNS} {PROJECT}/scripts/{COMMAND}'
+    printed = subprocess.check_output(
+        ['script', '-qc', line, '/dev/null'], stdin=subprocess.DEVNULL, text=True
+    )
+    console = Console(record=True, width=COLUMNS, file=io.StringIO())
+    console.print(Text(f'$ {COMMAND}', 'bold'), Text.from_ansi(printed), sep='\n')
+    return console.export_svg(title='', code_format=TERMINAL_FORMAT, unique_id='terminal')
+
+
+if __name__ == '__main__':
+    TERMINAL.write_text(render_terminal())
