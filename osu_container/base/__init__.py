@@ -1,1 +1,1 @@
-"""What an installation and a verdict need: Python 3.6, standard library, no EasyBuild."""
+"""Provide the files, terminal, signals and exit codes of all commands, on Python 3.6."""
