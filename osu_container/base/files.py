@@ -63,7 +63,7 @@ _CONTROL_CHARACTERS = bytes(bytearray(range(7)) + bytearray(range(14, 27)) + b'\
 #: Maximum number of digits of an integer in JSON. The largest expected integer, 2 ** 64, has 20
 #: digits. The time that Python needs to parse an integer grows with the square of the number of
 #: digits (CVE-2020-10735)
-_MOST_DIGITS = 40
+_MAX_DIGITS = 40
 
 
 class FileTooLargeError(OSError):
@@ -288,8 +288,8 @@ def read_lines(
 
 
 def _parse_integer(text: str) -> int:
-    if len(text) > _MOST_DIGITS:
-        raise ValueError(f"a number has {len(text)} digits, more than the limit of {_MOST_DIGITS}")
+    if len(text) > _MAX_DIGITS:
+        raise ValueError(f"a number has {len(text)} digits, more than the limit of {_MAX_DIGITS}")
     return int(text)
 
 
