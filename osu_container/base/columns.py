@@ -14,6 +14,7 @@ _PARAGRAPH_WIDTH = 100
 #: If the last column is narrower than this width, the row is wrapped as a whole; its second and
 #: later lines then have this indentation
 _MIN_CELL_WIDTH, _FOLD_INDENT = 24, 6
+#: Text between two columns
 GAP = '  '
 
 

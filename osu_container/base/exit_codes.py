@@ -74,8 +74,8 @@ def list_codes(command: str) -> ExitCodes:
     """
     Return ((code, meaning), ...) for a command in ascending order.
 
-    command: name of the command, followed by a blank and the subcommand if there is a subcommand. The
-    result includes the code of wrong usage.
+    command: name of the command, followed by a blank and the subcommand if there is a subcommand.
+    The result includes the code of wrong usage.
     """
     codes = dict(CODES.get(command, DONE))
     more = codes.pop(WRONG_USAGE, None)

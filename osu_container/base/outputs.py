@@ -69,7 +69,7 @@ def require_writable(path: _Path, force: bool = False) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise OutputFileError(
-            path, f"the folder {folder} does not exist. Create it, or choose another name"
+            path, f"the folder {folder} does not exist. Create the folder, or choose another name"
         )
     if not os.path.lexists(path):
         return

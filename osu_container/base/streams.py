@@ -92,7 +92,8 @@ def prepare_streams() -> None:
             setattr(sys, name, open(number, 'r' if number == 0 else 'w', closefd=False))
     if hasattr(sys.stdout, 'reconfigure'):
         sys.stdout.reconfigure(errors='backslashreplace')
-    elif isinstance(sys.stdout, io.TextIOWrapper):  # Python 3.6
+    # In Python 3.6 a TextIOWrapper has no reconfigure().
+    elif isinstance(sys.stdout, io.TextIOWrapper):
         encoding, line_buffering = sys.stdout.encoding, sys.stdout.line_buffering
         sys.stdout = io.TextIOWrapper(
             sys.stdout.detach(), encoding, 'backslashreplace', line_buffering=line_buffering

@@ -52,7 +52,8 @@ def find_code_problem(path: str) -> Optional[str]:
         if status.st_uid not in owners:
             return (
                 f"{real} would run as you, but another user (UID {status.st_uid}) owns "
-                f"{checked_path}. Read the file, copy the file to a folder of yours, name the copy"
+                f"{checked_path}. Read the file, copy the file to your own folder, "
+                "and name the copy"
             )
         others = status.st_mode & stat.S_IWOTH or (
             status.st_mode & stat.S_IWGRP and not _is_private_group(status.st_gid, status.st_uid)

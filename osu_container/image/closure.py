@@ -134,11 +134,11 @@ def collect_dependencies(
         read_facts,
         is_file,
     )
-    starts = [host.read_elf(path).soname or os.path.basename(path) for path in paths]
+    start_sonames = [host.read_elf(path).soname or os.path.basename(path) for path in paths]
 
     def is_excluded(name: str) -> bool:
         return name not in paths and (
-            name in starts
+            name in start_sonames
             or name in GLIBC_SONAMES
             or is_provided(name)
             and not is_build_library(name)
@@ -149,8 +149,8 @@ def collect_dependencies(
     process = simulate_load(paths[1:] + paths[:1], host, [], is_excluded=is_excluded)
     for path, _ in process.broken:
         host.read_elf(path)  # This raises ElfError if the file is damaged.
-        raise ElfError(f"{path} is for another processor than the library that requires this file")
-    libraries = OrderedDict(zip(starts, (host.read_elf(path) for path in paths)))
+        raise ElfError(f"{path} is for another kind of processor than the library that needs it")
+    libraries = OrderedDict(zip(start_sonames, (host.read_elf(path) for path in paths)))
     for library in process.loaded:
         if library.requester is not None or library.path not in paths:
             libraries.setdefault(library.name, library.facts)

@@ -183,7 +183,7 @@ class _ElfReader:
         if count and size != struct.calcsize('<' + form):
             raise _DamagedElfError(f'is damaged: a program header has the invalid size {size}')
         places = [0, 1, 2, 4] if self.bits == 32 else [0, 2, 3, 5]
-        #: (type, offset, address, size in the file)
+        #: (type, offset in the file, address, size in the file) of each segment
         self.segments = [
             tuple(entry[place] for place in places)
             for entry in self.iterate_entries(form, self.read_bytes(table, size * count))
@@ -412,19 +412,19 @@ class _ElfReader:
         exported symbols whose data it copies, see read_relocations(). names: {number of a version:
         name of the version}.
         """
-        offered: Set[str] = set()
+        exported: Set[str] = set()
         needed: Dict[int, Union[str, Tuple[str, str]]] = {}
         count = self.count_symbols() if DT_SYMTAB in self.dynamic else 0
         if not count:
-            return offered, needed
+            return exported, needed
         form = 'IIIBBH' if self.bits == 32 else 'IBBHQQ'
-        info, section = (3, 5) if self.bits == 32 else (1, 3)
+        info_index, section_index = (3, 5) if self.bits == 32 else (1, 3)
         table = self.read_tag_bytes(DT_SYMTAB, count * struct.calcsize('<' + form))
         data = self.read_tag_bytes(DT_VERSYM, count * 2) if DT_VERSYM in self.dynamic else b''
         numbers = [number & 0x7FFF for (number,) in self.iterate_entries('H', data)]
         strings, budget = self.strings, _MAX_TEXT // 4
         for index, entry in enumerate(self.iterate_entries(form, table)):
-            binding = entry[info] >> 4
+            binding = entry[info_index] >> 4
             if not entry[0] or binding not in (STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE):
                 continue
             end = strings.find(b'\0', entry[0])
@@ -437,12 +437,12 @@ class _ElfReader:
             name = strings[entry[0] : end].decode('utf-8', 'replace')
             version = numbers[index] if index < len(numbers) else 0
             symbol = name + '@' + names[version] if version > 1 and version in names else name
-            if entry[section]:
-                offered.update((symbol, name))
+            if entry[section_index]:
+                exported.update((symbol, name))
                 needed[index] = (symbol, name)
             elif binding != STB_WEAK:
                 needed[index] = symbol
-        return offered, needed
+        return exported, needed
 
     def read_relocations(self) -> Tuple[Set[int], Set[int], int]:
         """
@@ -450,8 +450,8 @@ class _ElfReader:
 
         A relocation of type COPY copies the data of a library's symbol into the program.
         """
-        jump, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
-        early: Set[int] = set()
+        jump_slot, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
+        resolved_at_load: Set[int] = set()
         copied: Set[int] = set()
         highest, budget = 0, _MAX_RELOCATIONS
         shift, mask = (8, 0xFF) if self.bits == 32 else (32, 0xFFFFFFFF)
@@ -482,18 +482,18 @@ class _ElfReader:
                     symbol, kind = numbers[1] >> shift, numbers[1] & mask
                     highest = max(highest, symbol)
                     # ld.so resolves a jump slot at the first call, all others at load time.
-                    if symbol and kind != jump:
-                        early.add(symbol)
+                    if symbol and kind != jump_slot:
+                        resolved_at_load.add(symbol)
                         if kind == copy:
                             copied.add(symbol)
-        return early, copied, highest
+        return resolved_at_load, copied, highest
 
     def read_facts(self, path: str) -> ElfFacts:
         """Return the ElfFacts of the file, whose path is `path`."""
         verneed, verdef, names = self.read_versions()
-        offered, needed = self.read_symbols(names)
-        early, copied, _ = self.read_relocations() if needed else (set(), set(), 0)
-        now = bool(
+        exported, needed = self.read_symbols(names)
+        resolved_at_load, copied, _ = self.read_relocations() if needed else (set(), set(), 0)
+        binds_now = bool(
             DT_BIND_NOW in self.dynamic
             or self.get_tag(DT_FLAGS) & DF_BIND_NOW
             or self.get_tag(DT_FLAGS_1) & DF_1_NOW
@@ -504,9 +504,11 @@ class _ElfReader:
                 if index not in copied:
                     continue
                 # The program contains only space for these data. A library must define the symbol.
-                offered -= set(symbol)
+                exported -= set(symbol)
                 symbol = symbol[0]
-            undefined[symbol] = now or index in early or undefined.get(symbol, False)
+            undefined[symbol] = (
+                binds_now or index in resolved_at_load or undefined.get(symbol, False)
+            )
         return ElfFacts(
             path=path,
             soname=next(reversed(self.read_tag_strings(DT_SONAME)), None),
@@ -519,7 +521,7 @@ class _ElfReader:
             interpreter=self.read_interpreter(),
             dynamic=bool(self.dynamic),
             undefined=undefined,
-            defined=offered,
+            defined=exported,
             nodeflib=bool(self.get_tag(DT_FLAGS_1) & DF_1_NODEFLIB),
             audit=self.read_tag_strings(DT_AUDIT) + self.read_tag_strings(DT_DEPAUDIT),
         )

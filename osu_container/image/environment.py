@@ -36,7 +36,8 @@ from typing import (
     Tuple,
 )
 
-if TYPE_CHECKING:  # image.py imports this module
+# image.py imports this module, so an import of image.py at run time would be circular.
+if TYPE_CHECKING:
     from osu_container.image.image import Image
 
 SCRIPTS_FOLDER = '/.singularity.d/env'
@@ -126,7 +127,7 @@ _MAX_STEPS = 500000
 class Part(NamedTuple):
     """One part of a word of a shell script: a text, a variable or an unsupported construct."""
 
-    kind: str  #: 'text', 'variable' or 'unknown'
+    kind: str  #: kind of the part: 'text', 'variable' or 'unknown'
     value: str  #: the text, the name of the variable, or a description of the construct
     quoted: bool = False  #: the shell neither splits a quoted part nor uses it as a pattern
     operator: str = ''  #: operator in ${NAME...}: '-', '+', ':-' or ':+', '' if there is none
@@ -146,7 +147,7 @@ class Node(NamedTuple):
     'if': branches [(body of the condition, body)], then the body of `else`.
     """
 
-    kind: str  #: 'simple', 'and' or 'if'
+    kind: str  #: kind of the statement: 'simple', 'and' or 'if'
     line: int  #: number of the line in the script, from 1
     source: str  #: text of the whole script
     begin: int  #: index of the first character of the statement in `source`
@@ -241,7 +242,7 @@ def _tokenize(script: str) -> List[Tuple[Optional[str], str, int, int, int]]:
             and token.group()[-1] == '\\'
         ):
             text = script[position : position + 20].split('\n')[0]
-            raise UnsupportedSyntaxError(line, f'unsupported syntax: {text}')
+            raise UnsupportedSyntaxError(line, f'this syntax is not supported: {text}')
         if token.lastgroup != 'blank':
             tokens.append((token.lastgroup, token.group(), line, position, token.end()))
         position, line = token.end(), line + token.group().count('\n')
@@ -274,7 +275,7 @@ class _ScriptParser:
     def raise_unsupported(self) -> NoReturn:
         raise UnsupportedSyntaxError(
             self.get_line(),
-            f"unsupported syntax: {self.peek().strip() or 'unexpected end of a command'}",
+            f"this syntax is not supported: {self.peek().strip() or 'unexpected end of a command'}",
         )
 
     def expect(self, *expected: str) -> str:
@@ -387,7 +388,7 @@ def _parse_parts(text: str, quoted: bool, line: int, brace: bool = False) -> Lis
             and not quoted
             and _get_unquoted_prefix(parts[-1:])[-1:] in ('', '=', ':')
         ):
-            parts.append(Part('unknown', '~'))
+            parts.append(Part('unknown', 'the value contains the home folder ~'))
         elif kind == 'plain':
             parts.append(make_text_part(value, quoted))
         elif kind == 'escape':
@@ -402,9 +403,9 @@ def _parse_parts(text: str, quoted: bool, line: int, brace: bool = False) -> Lis
             parts.append(_parse_expansion(value[2:-1], quoted, line))
         else:
             description = {
-                'command': 'the output of a command',
-                'arithmetic': 'an arithmetic expression',
-            }.get(kind or '', "$'...'")
+                'command': 'the value contains the output of a command',
+                'arithmetic': 'the value contains an arithmetic expression',
+            }.get(kind or '', "the value contains the unsupported quotes $'...'")
             # With these constructs inside $( ), _COMMAND may have found the wrong end.
             if kind == 'command' and re.search(r'\bcase\b|#|<<', value):
                 raise UnsupportedSyntaxError(line, description)
@@ -432,7 +433,7 @@ def _unescape(letter: str, quoted: bool, brace: bool) -> List[Part]:
     if letter == '\n':
         return []
     if not quoted:  # mvdan.cc/sh keeps the backslash in some contexts, POSIX removes it.
-        return [Part('unknown', 'a backslash outside quotes')]
+        return [Part('unknown', 'the value contains a backslash outside quotes')]
     is_removed = letter in '$`"\\' or brace and letter == '}'
     return [make_text_part(letter if is_removed else '\\' + letter, True)]
 
@@ -442,9 +443,9 @@ def _parse_expansion(content: str, quoted: bool, line: int) -> Part:
     match = _EXPANSION.match(content)
     # If the content has such quotes, _BRACES may have found the wrong end of the expansion.
     if "'" in content or content.count('"') % 2 or not match and '=' in content:
-        raise UnsupportedSyntaxError(line, f'unsupported expansion: ${{{content}}}')
+        raise UnsupportedSyntaxError(line, f'the expansion ${{{content}}} is not supported')
     if not match:
-        return Part('unknown', 'an unsupported ${ } expansion', quoted)
+        return Part('unknown', 'the value contains an unsupported ${ } expansion', quoted)
     name, operator, word = match.groups()
     return Part(
         'variable',
@@ -522,7 +523,7 @@ class _ShellEvaluator:
                 1, 'the scripts of the image are too long, or source each other too often'
             )
 
-    # Variables
+    # ---- methods for variables
 
     def format_location(self, line: int) -> str:
         """Return 'FILE:LINE' for a line of the current script."""
@@ -570,7 +571,7 @@ class _ShellEvaluator:
         self.variables = dict(_NO_APP)
         self.default = Variable(None, None, location, reason)
 
-    # Words
+    # ---- methods for words
 
     def expand(self, word: List[Part], line: int) -> List[_Piece]:
         """Expand the variables in a word and return the pieces of the word."""
@@ -654,7 +655,7 @@ class _ShellEvaluator:
             return None
         return fields
 
-    # Statements
+    # ---- methods for statements
 
     def run(self, statements: List[Node]) -> Optional[bool]:
         """Evaluate statements in their order and return the status of the last one."""
@@ -847,7 +848,7 @@ class _ShellEvaluator:
             return True
         self.stop_evaluation(line, command)
 
-    # Tests
+    # ---- methods for tests
 
     def run_test(self, line: int, words: List[List[Part]]) -> Optional[bool]:
         """Evaluate the command `test` or `[`."""

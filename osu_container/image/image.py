@@ -155,11 +155,11 @@ class FileTree:
         for program in programs:
             name = posixpath.basename(program)
             if '/' in program:
-                places = (
+                candidates = (
                     [program] if program.startswith('/') and self.is_executable(program) else []
                 )
             else:
-                places = [
+                candidates = [
                     folder + '/' + name
                     for folder in folders
                     if self.is_executable(folder + '/' + name)
@@ -168,17 +168,17 @@ class FileTree:
                     for path in self.entries
                     if posixpath.basename(path) == name and self.is_executable(path)
                 )
-            if not places:
+            if not candidates:
                 raise ImageError(
                     f"{self.path} has no program {program}. Name a program in a folder of the "
                     f"image's PATH ({':'.join(folders)}), or give an absolute path in the image"
                 )
-            if len(places) > 1:
+            if len(candidates) > 1:
                 raise ImageError(
                     f"{self.path} has several programs {program} outside the folders of its PATH: "
-                    f"{', '.join(places)}. Give one of these absolute paths"
+                    f"{', '.join(candidates)}. Give one of these absolute paths"
                 )
-            located[name] = posixpath.dirname(places[0])
+            located[name] = posixpath.dirname(candidates[0])
         return located
 
     def copy_files(self, paths: Iterable[str], folder: str) -> Dict[str, str]:
@@ -480,7 +480,7 @@ class UnpackedImage(FileTree):
             os.listdir(path)
         except OSError as err:
             raise ImageError(
-                f"cannot read the folder {path}: {err.strerror}. Ask its owner for "
+                f"cannot read the folder {path}: {err.strerror}. Ask its owner to run "
                 f"`chmod -R a+rX {quote(path)}`, or use another image"
             )
         # Skip folders that this user must not read, such as root's home, because such folders
@@ -501,19 +501,19 @@ class UnpackedImage(FileTree):
                 "SIF, or a folder that `apptainer build --sandbox` has written"
             )
 
-    def _add_folder(self, below: str) -> List[str]:
+    def _add_folder(self, folder: str) -> List[str]:
         """
         Add all files in a folder to `entries`, and return the paths of its subfolders.
 
-        below: path of the folder in the image, '' for the root folder.
+        folder: path of the folder in the image, '' for the root folder.
         """
         try:
-            children = list(os.scandir(self.path.rstrip('/') + below + '/'))
+            children = list(os.scandir(self.path.rstrip('/') + folder + '/'))
         except OSError:
             return []
         folders = []
         for child in children:
-            name = below + '/' + child.name
+            name = folder + '/' + child.name
             try:
                 status = child.stat(follow_symlinks=False)
                 text = stat.filemode(status.st_mode)
@@ -523,7 +523,7 @@ class UnpackedImage(FileTree):
             self.entries[name] = (text[0], text[1:], target, status.st_size)
             if len(self.entries) > MAX_FILES:
                 raise ImageError(
-                    f"{self.path} contains more than {MAX_FILES} files. Use a smaller image"
+                    f"{self.path} holds more than {MAX_FILES} files: too many to inspect"
                 )
             if text[0] == 'd' and name not in ('/proc', '/sys', '/dev'):
                 folders.append(name)
@@ -585,11 +585,13 @@ class DefaultLibraries:
         system = self.image.read_loader_config(None)
         # The folder of the C library contains no files for other processors, so its files need no
         # check of the processor.
-        safe = [folder for folder in system.folders if self.image.exists(folder + '/libc.so.6')][:1]
+        checked_folders = [
+            folder for folder in system.folders if self.image.exists(folder + '/libc.so.6')
+        ][:1]
         for path in system.list_candidates(name, None):
             if self.image.exists(path) and (
                 system.musl
-                or posixpath.dirname(path) in safe
+                or posixpath.dirname(path) in checked_folders
                 or system.is_cached(name, path)
                 or self.image.matches_machine(path, system.machine)
             ):
@@ -729,15 +731,15 @@ class Image:
         ElfFacts.path is 'image:' and the path. Raises ImageError if a file cannot be read.
         """
         paths = list(paths)
-        new = [path for path in paths if path not in self._elf_facts]
-        copies = self.tree.copy_files(new, self.folder)
-        unreadable = sorted(path for path in new if not os.access(copies[path], os.R_OK))
+        unread = [path for path in paths if path not in self._elf_facts]
+        copies = self.tree.copy_files(unread, self.folder)
+        unreadable = sorted(path for path in unread if not os.access(copies[path], os.R_OK))
         if unreadable:
             raise ImageError(
                 f"cannot read {', '.join(unreadable)} in {self.path}: Permission denied"
             )
         facts = read_elf_files(sorted(set(copies.values())))
-        for path in new:
+        for path in unread:
             elf = facts.get(copies[path])
             self._elf_facts[path] = elf and elf._replace(path='image:' + path)
         pairs = ((path, self._elf_facts[path]) for path in paths)
@@ -810,8 +812,8 @@ class Image:
         if self._names is None:
             self._names = {}
             for path in self.tree.entries:
-                above, _, name = path.rpartition('/')
-                self._names.setdefault(above or '/', []).append(name)
+                parent, _, name = path.rpartition('/')
+                self._names.setdefault(parent or '/', []).append(name)
         return sorted(self._names.get(self.tree.resolve(folder) or '', []))
 
     def read_text(self, path: str) -> Optional[str]:
@@ -885,7 +887,7 @@ class Image:
         scripts: List[Tuple[str, Optional[str]]]
         # In the runscript of an OCI image, only the line OCI_ENTRYPOINT comes from the image.
         queue, scripts = [(RUNSCRIPT, oci.group(1) if oci else runscript)], []
-        seen: Set[str] = set()
+        known_paths: Set[str] = set()
         while queue and len(scripts) < ENTRYPOINT_SCRIPT_LIMIT:
             path, text = queue.pop(0)
             scripts.append((path, text))
@@ -893,15 +895,23 @@ class Image:
             for name in OrderedDict.fromkeys(name.rstrip('./') for name in names):
                 # The name is an absolute path, or a file in the folder of the script, such as
                 # $(dirname "$0")/other.
-                beside = posixpath.dirname(path) + '/' + posixpath.basename(name)
-                other = name if name.startswith('/') and self.exists(name) else beside
-                if other in seen or not self.exists(other) or other.startswith('/.singularity.d/'):
+                sibling = posixpath.dirname(path) + '/' + posixpath.basename(name)
+                candidate = name if name.startswith('/') and self.exists(name) else sibling
+                if (
+                    candidate in known_paths
+                    or not self.exists(candidate)
+                    or candidate.startswith('/.singularity.d/')
+                ):
                     continue
-                seen.add(other)
-                if not re.search(r'\.so(\.|$)', other) and not re.match(r'(/usr)?/s?bin/', other):
-                    data = self.read_file(other)
+                known_paths.add(candidate)
+                if not re.search(r'\.so(\.|$)', candidate) and not re.match(
+                    r'(/usr)?/s?bin/', candidate
+                ):
+                    data = self.read_file(candidate)
                     is_binary = data[:4] == b'\x7fELF' or b'\0' in data
-                    queue.append((other, None if is_binary else data.decode('utf-8', 'replace')))
+                    queue.append(
+                        (candidate, None if is_binary else data.decode('utf-8', 'replace'))
+                    )
         return scripts
 
     def find_rocm_release(self) -> Optional[str]:
@@ -1011,20 +1021,20 @@ class Image:
 
     def list_sibling_libraries(self, folder: str) -> List[str]:
         """Return the names of the libraries in the sibling folders lib and lib64 of `folder`."""
-        beside = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
+        siblings = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
         return sorted(
             posixpath.basename(path)
             for path in self.tree.entries
-            if path.startswith(beside)
+            if path.startswith(siblings)
             and '.so' in posixpath.basename(path)
-            and posixpath.dirname(path) + '/' in beside
+            and posixpath.dirname(path) + '/' in siblings
         )
 
     def find_files(self, pattern: str) -> List[str]:
         """Return the sorted paths of all files whose whole path matches a regular expression."""
         if pattern not in self._matches:  # Each approach searches the same patterns.
-            whole = re.compile(f'(?:{pattern})$')
-            paths = sorted(path for path in self.tree.entries if whole.match(path))
+            regex = re.compile(f'(?:{pattern})$')
+            paths = sorted(path for path in self.tree.entries if regex.match(path))
             self._matches[pattern] = [path for path in paths if self.tree.is_file(path)]
         return list(self._matches[pattern])
 

@@ -138,7 +138,7 @@ def read_libfabric_version(elf: ElfSections) -> Optional[Tuple[int, int]]:
     if code is None or len(code) < 16:
         return None
     if elf.machine == EM_X86_64:
-        # [endbr64] [push %rbp; mov %rsp,%rbp] mov $number,%eax [pop %rbp] ret
+        # Machine code: [endbr64] [push %rbp; mov %rsp,%rbp] mov $number,%eax [pop %rbp] ret
         match = re.match(
             rb'(?:\xf3\x0f\x1e\xfa)?(?:\x55\x48\x89\xe5)?\xb8(.{4})\x5d?\xc3', code, re.S
         )

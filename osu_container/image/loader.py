@@ -58,7 +58,7 @@ class LoadedFile(NamedTuple):
     name: str
     #: path of the file in the container
     path: str
-    #: 'image' or 'host'
+    #: where the file comes from: 'image' or 'host'
     origin: str
     #: ELF facts of the file
     facts: ElfFacts
@@ -368,9 +368,9 @@ def list_version_problems(
         for soname, versions in library.facts.verneed.items():
             provider = find_loaded_file(process, soname)
             if provider and provider.facts.verdef:
-                lacking = sorted(versions - provider.facts.verdef)
-                if lacking:
-                    problems.append((library, soname, lacking, provider))
+                missing = sorted(versions - provider.facts.verdef)
+                if missing:
+                    problems.append((library, soname, missing, provider))
     return problems
 
 
@@ -381,22 +381,22 @@ def list_undefined_symbols(process: Process) -> List[Tuple[LoadedFile, str, bool
     The result is [(library, symbol, whether the process fails at load time)]. Otherwise the process
     fails when it calls the symbol.
     """
-    offered: Set[str] = set()
+    exported: Set[str] = set()
     versioned = {library.facts.soname for library in process.loaded if library.facts.verdef}
     for library in process.loaded:
-        offered |= library.facts.defined
+        exported |= library.facts.defined
     undefined = []
     for library in process.loaded:
-        for symbol, at_once in sorted(library.facts.undefined.items()):
+        for symbol, at_load_time in sorted(library.facts.undefined.items()):
             name, _, version = symbol.partition('@')
-            if symbol in offered or (
-                name in offered
+            if symbol in exported or (
+                name in exported
                 and (
                     not version or process.uses_musl or _lacks_versions(library, version, versioned)
                 )
             ):
                 continue
-            undefined.append((library, symbol, at_once or process.uses_musl))
+            undefined.append((library, symbol, at_load_time or process.uses_musl))
     return undefined
 
 

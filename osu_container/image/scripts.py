@@ -308,11 +308,11 @@ def _resolve_script(
 
     if re.match(r'(ba|da|k|z)?sh$|busybox$', posixpath.basename(interpreter)):
         if 'BASH_SOURCE' in text and posixpath.basename(interpreter) != 'bash':
-            return make_unknown([path], f'{path} is a bash script, but {interpreter} runs it')
+            return make_unknown([path], f'{interpreter} runs the bash script {path}')
         return _resolve_shell_script(image, path, text, arguments, environment, depth)
     if re.match(PYTHON_NAME, posixpath.basename(interpreter)):
         return resolve_program(image, [interpreter, path] + arguments, environment, depth - 1)
-    return make_unknown([interpreter, path], f'{path} is a script for {interpreter}')
+    return make_unknown([interpreter, path], f'cannot evaluate {path}, a script for {interpreter}')
 
 
 def _resolve_shell_script(
