@@ -25,8 +25,8 @@ CODES: Dict[str, ExitCodes] = {
     'check': (
         (
             0,
-            "the best approach works (--approach: the named one), or all predictions are correct "
-            "(--published)",
+            "the best approach works (with --approach: the named approach), or no prediction is "
+            "wrong (--published)",
         ),
         (1, "the image or the host cannot be read, or a prediction is wrong"),
         (4, "the approach works slowly"),

@@ -182,7 +182,7 @@ def _has_content(path: str, data: bytes) -> bool:
 
 
 def make_folder(folder: str) -> str:
-    """Create `folder` with the marker file and return its path; OSError if it exists."""
+    """Create `folder` with the marker file and return its path, or raise OSError."""
     os.mkdir(folder)
     mark_folder(folder)
     return folder

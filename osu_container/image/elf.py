@@ -154,7 +154,8 @@ class _ElfReader:
     """
     A reader for an open ELF file.
 
-    All methods raise _DamagedElfError if the file is damaged, and OSError if it cannot be read.
+    All methods raise _DamagedElfError if the file is damaged, and OSError if the file cannot be
+    read.
     """
 
     def __init__(self, handle: BinaryIO) -> None:
@@ -264,7 +265,7 @@ class _ElfReader:
         """
         Return `size` bytes at the address that the tag contains.
 
-        The result is shorter if the segment ends before.
+        The result is shorter if the segment ends earlier.
         """
         offset, available = self.find_offset(self.get_tag(tag))
         return self.read_bytes(offset, min(size, available))
@@ -446,17 +447,18 @@ class _ElfReader:
 
     def read_relocations(self) -> Tuple[Set[int], Set[int], int]:
         """
-        Return (symbols resolved at load time, symbols copied, highest symbol), all as numbers.
+        Return (symbols resolved at load time, copied symbols, highest symbol) as numbers.
 
-        A relocation of type COPY copies the data of a library's symbol into the program.
+        The number of a symbol is its index in the symbol table. A relocation of type COPY copies
+        the data of a library's symbol into the program.
         """
         jump_slot, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
         resolved_at_load: Set[int] = set()
         copied: Set[int] = set()
         highest, budget = 0, _MAX_RELOCATIONS
         shift, mask = (8, 0xFF) if self.bits == 32 else (32, 0xFFFFFFFF)
-        # The first DT_RELACOUNT relocations in DT_RELA have no symbol. They are numerous, so skip
-        # them.
+        # The first DT_RELACOUNT relocations in DT_RELA have no symbol. Skip these numerous
+        # relocations.
         skipped = self.get_tag(DT_RELACOUNT)
         for tag, size, with_addend, skip in (
             (DT_RELA, DT_RELASZ, True, skipped),

@@ -69,8 +69,8 @@ class Environment(NamedTuple):
     #: State of all variables that are not in `variables`. None: the program gets the host's value.
     #: UNSET: the variable is unset. Otherwise: the value is unknown, because the evaluation stopped
     default: Optional[Variable]
-    #: (whether it is certain, 'FILE:LINE', reason) if a script exits and prevents the start of the
-    #: program, otherwise None
+    #: (whether the exit is certain, 'FILE:LINE', reason) if a script exits and prevents the start
+    #: of the program, otherwise None
     exit_point: Optional[Tuple[bool, str, str]]
     problems: List[Tuple[str, str]]  #: (path, reason) of each script that the runtime skips
 
@@ -152,7 +152,7 @@ class Node(NamedTuple):
     source: str  #: text of the whole script
     begin: int  #: index of the first character of the statement in `source`
     end: int  #: index after the last character of the statement in `source`
-    parts: Tuple[Any, ...]  #: see the class
+    parts: Tuple[Any, ...]  #: parts of the statement, see the class
 
 
 # Patterns for the pieces of a word. No text matches two alternatives, so that a search never
@@ -432,7 +432,7 @@ def _unescape(letter: str, quoted: bool, brace: bool) -> List[Part]:
     """Return the parts for a backslash and the `letter` after it, see _parse_parts()."""
     if letter == '\n':
         return []
-    if not quoted:  # mvdan.cc/sh keeps the backslash in some contexts, POSIX removes it.
+    if not quoted:  # mvdan.cc/sh keeps some backslashes that POSIX removes.
         return [Part('unknown', 'the value contains a backslash outside quotes')]
     is_removed = letter in '$`"\\' or brace and letter == '}'
     return [make_text_part(letter if is_removed else '\\' + letter, True)]
@@ -610,7 +610,12 @@ class _ShellEvaluator:
     def join_expansion(
         pieces: List[_Piece],
     ) -> Tuple[Optional[str], Optional[Tuple[Optional[str], str]], str]:
-        """Join pieces: (text, None, '') if all are known, else (None, origin, known prefix)."""
+        """
+        Join the pieces of a word and return (text, origin, known prefix).
+
+        If all pieces are known, the result is (text, None, ''). Otherwise the text is None, and
+        origin is that of the first unknown piece.
+        """
         text = ''
         for piece in pieces:
             if piece.value is None:
@@ -711,7 +716,7 @@ class _ShellEvaluator:
         if status is None:
             self.mark_changes_unknown(
                 second,
-                f'the result depends on an unsupported command before {operator}',
+                f'the value depends on an unsupported command before {operator}',
             )
             return None
         return self.run([second]) if status == (operator == '&&') else status
@@ -724,7 +729,7 @@ class _ShellEvaluator:
             if status is None:
                 self.mark_changes_unknown(
                     node,
-                    'the result depends on a condition that cannot be evaluated '
+                    'the value depends on a condition that cannot be evaluated '
                     f'({self.format_location(node.line)})',
                 )
                 return None
@@ -900,7 +905,7 @@ class _ShellEvaluator:
         """
         Return the type of a path in the container as a letter of `ls -l`.
 
-        The result is '' if the path does not exist, and None if this is unknown.
+        The result is '' if the path does not exist, and None if unknown.
         """
         if path in self.bound:
             return '-'
@@ -911,7 +916,8 @@ class _ShellEvaluator:
         ):
             return None
         kind = self.files.find_file_type(path)
-        # The user may bind a folder to a new path. This adds no path below a folder of the image.
+        # The user may bind a folder to a new path. Such a bind adds no path
+        # below a folder of the image.
         if kind is None:
             return '' if self.files.find_file_type('/' + path.strip('/').split('/')[0]) else None
         return kind
@@ -1061,9 +1067,10 @@ def resolve_process_variable(
     environment: Environment, name: str, host_value: Optional[str] = None
 ) -> Optional[Variable]:
     """
-    Return the variable `name` in the environment of the program, None if it is unset there.
+    Return the variable `name` in the environment of the program, or None.
 
-    host_value: value of the variable on the host, None if the variable is unset there.
+    The result is None if the variable is unset in this environment. host_value: value of the
+    variable on the host, None if the host does not set the variable.
     """
     if name not in environment.variables:
         if host_value is not None and environment.default is None:

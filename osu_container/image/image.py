@@ -74,8 +74,8 @@ class FileTree:
     """
     The file system of an image, in which symbolic links resolve as in the container.
 
-    entries: {path in the image: (type, mode, target of a link, size in bytes)}. `ls -l` prints the
-    type, a letter, and the mode, 9 characters.
+    entries: {path in the image: (type, mode, target of a link, size in bytes)}. As in the
+    output of `ls -l`, the type is a letter, and the mode has 9 characters.
     """
 
     def __init__(self, path: str) -> None:
@@ -85,7 +85,7 @@ class FileTree:
         self._names: Optional[Set[str]] = None
 
     def resolve(self, path: str) -> Optional[str]:
-        """Resolve all symbolic links in a path of the image; None if the path does not exist."""
+        """Return a path of the image with all links resolved, None if the path does not exist."""
         parts, real, links = path.split('/'), '', 0
         while parts:
             part = parts.pop(0)
@@ -195,7 +195,7 @@ class FileTree:
         return self.copy_files([path], folder)[path]
 
     def _resolve_all(self, paths: Iterable[str]) -> Dict[str, str]:
-        """Return {path: path with all links resolved}. ImageError if a path does not exist."""
+        """Return {path: path with all links resolved}, or raise ImageError for a missing path."""
         real_paths = {}
         for path in paths:
             real = self.resolve(path)
@@ -665,7 +665,7 @@ class Image:
         return self.tree.is_file(path)
 
     def resolve(self, path: str) -> Optional[str]:
-        """Resolve all symbolic links in a path of the image; None if the path does not exist."""
+        """Return a path of the image with all links resolved, None if the path does not exist."""
         return self.tree.resolve(path)
 
     def _read_ahead(self) -> None:
@@ -760,7 +760,7 @@ class Image:
             raise ImageError(f"{path} in {self.path} is not an ELF file")
 
     def read_file(self, path: str) -> bytes:
-        """Return the content of a file of the image. ImageError if the file cannot be read."""
+        """Return the content of a file of the image, or raise ImageError."""
         try:
             return read_plain_file(self.copy_file(path))
         except OSError as err:
@@ -791,7 +791,7 @@ class Image:
 
     def find_privileges(self, path: str) -> Optional[str]:
         """
-        Return a text on the privileges that the program `path` gets, None if it gets none.
+        Return a text on the privileges that the program `path` gets, None if there are none.
 
         For such a program ld.so uses the secure-execution mode (ld.so(8)).
         """
@@ -1049,7 +1049,7 @@ class Image:
 
     def list_mpi_libraries(self) -> List[Tuple[str, str, str]]:
         """
-        Return [(family, soname, path)] of the image's MPI libraries, the preferred one first.
+        Return [(family, soname, path)] of the image's MPI libraries in order of preference.
 
         ld.so finds the libraries in the image's LD_LIBRARY_PATH or by default. Only if ld.so finds
         no MPI library, the result contains other libraries, such as those in conda environments.

@@ -72,7 +72,7 @@ class ElfSections:
             raise ValueError("the ELF file is truncated or damaged: section headers are missing")
 
     def _read_string(self, offset: int) -> bytes:
-        # The result is b'' if the string is longer than 256 bytes, longer than any section name.
+        # The result is b'' if the string has more than 256 bytes. No section name is that long.
         return self.data[offset : max(offset, self.data.find(b'\0', offset, offset + 256))]
 
     def read_section(self, name: bytes) -> bytes:
@@ -107,7 +107,7 @@ class ElfSections:
         for name, _, _, section, value, _ in struct.iter_unpack('<IBBHQQ', symbols):
             if section and strings.startswith(function + b'\0', name):
                 for header in self.headers:
-                    # 1: SHT_PROGBITS
+                    # Type 1 (SHT_PROGBITS): the section contains code or data.
                     if header[1] == 1 and header[3] <= value < header[3] + header[5]:
                         start = header[4] + value - header[3]
                         return self.data[start : start + length]
@@ -117,7 +117,7 @@ class ElfSections:
         """
         Return the build id in hexadecimal digits.
 
-        The result is None if the file has no build id, as the files of the MPICH wheels.
+        The result is None if the file has no build id. The files in the MPICH wheels have none.
         """
         note = self.read_section(b'.note.gnu.build-id')
         if len(note) < 16:

@@ -175,12 +175,13 @@ def find_library(
     machine: Optional[str] = None,
 ) -> Tuple[Optional[str], Optional[str]]:
     """
-    Search the library `name` and return (path, reason), (None, None) if it is not found.
+    Search the library `name` and return (path, reason), or (None, None).
 
     The reason names the rule by which the loader finds the library: 'DT_RPATH', 'LD_LIBRARY_PATH',
     'DT_RUNPATH', 'default path', or 'path' if `name` is a path. requester: file that needs the
     library. machine: name of the processor, see ElfFacts; the loader skips files for another
-    processor. With machine=None, no file is skipped.
+    processor. With machine=None, no file is skipped. The result is (None, None) if the loader does
+    not find the library.
     """
     if '/' in name:
         return (name, 'path') if container.exists(name) else (None, None)
@@ -378,8 +379,8 @@ def list_undefined_symbols(process: Process) -> List[Tuple[LoadedFile, str, bool
     """
     Return the symbols that a library in a process needs and no library exports.
 
-    The result is [(library, symbol, whether the process fails at load time)]. Otherwise the process
-    fails when it calls the symbol.
+    The result is [(library, symbol, whether the process fails at load time)]. A process that
+    does not fail at load time fails when it calls the symbol.
     """
     exported: Set[str] = set()
     versioned = {library.facts.soname for library in process.loaded if library.facts.verdef}

@@ -65,8 +65,8 @@ def uses_mpi4py(image: Image, launched: LaunchedProgram) -> Optional[bool]:
     """
     Return whether a launched program is a Python interpreter that imports mpi4py.
 
-    The result is None if the program is Python, and it is unknown whether it imports mpi4py. The
-    function assumes that Python without a script imports mpi4py.
+    The result is None if the program is Python, and it is unknown whether the program imports
+    mpi4py. The function assumes that Python without a script imports mpi4py.
     """
     if not launched.program or not re.match(PYTHON_NAME, posixpath.basename(launched.program)):
         return False
@@ -91,7 +91,7 @@ def _read_program_text(image: Image, launched: LaunchedProgram) -> str:
 
 def list_imported_libraries(image: Image, launched: LaunchedProgram) -> List[str]:
     """
-    Return the paths of extension modules that a Python program imports besides mpi4py.
+    Return the paths of extension modules that a Python program may import besides mpi4py.
 
     The result contains the extension modules of each imported package that has a library with an
     MPI dependency, such as h5py, petsc4py and dtfft.

@@ -77,7 +77,7 @@ _SET_ARGUMENTS = re.compile(
 )
 #: Maximum number of nested wrapper scripts that start each other
 _MAX_DEPTH = 6
-#: Commands in wrapper scripts that cannot be the program that the script starts
+#: Commands that this module ignores when it searches for the program that a script starts
 _SIDE_COMMANDS = frozenset(
     'cd echo : true false printf mkdir rm cp mv ln touch cat ls grep sed awk date hostname sleep '
     'wait umask ulimit mktemp head tail tr cut sort wc chmod basename dirname uname id pwd command '
@@ -278,9 +278,10 @@ def find_unknown_path(environment: Environment, name: str) -> Optional[Variable]
 
 def find_program(image: Image, environment: Environment, name: str) -> Optional[str]:
     """
-    Return the absolute path of the program `name` in the image, None if it is not found.
+    Return the absolute path of the program `name` in the image, or None.
 
-    name: an absolute path, or a name that is searched in the folders of PATH.
+    name: an absolute path, or a name that is searched in the folders of PATH. The result is None if
+    the image has no such program.
     """
     if name.startswith('/'):
         return posixpath.normpath(name) if image.exists(name) else None

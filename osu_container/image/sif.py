@@ -188,7 +188,7 @@ def has_overlay(path: str) -> bool:
 
 
 def _find_system_partition(path: str, objects: List[SifObject]) -> SifObject:
-    """Return the object that contains the primary squashfs. ImageError if there is none."""
+    """Return the object that contains the primary squashfs, or raise ImageError."""
     partitions = [
         item
         for item in objects
@@ -276,7 +276,7 @@ def parse_labels(raw: bytes) -> Dict[str, str]:
     """
     Parse the labels that `apptainer build` stores in an image as JSON.
 
-    The result is {name of the label: value}. It is empty if the JSON text is invalid.
+    The result is {name of the label: value}. If the JSON text is invalid, the result is empty.
     """
     try:
         labels = parse_json(raw.decode('utf-8', 'replace'))

@@ -1,5 +1,5 @@
 """
-Read the default library search of a loader (ld.so) from the loader's own file.
+Read where a loader (ld.so) searches libraries by default, from the loader's own file.
 
 Each distribution compiles three values into the loader of glibc: the default folders, the path of
 the cache and the meaning of $LIB. Debian uses the default folder /lib/x86_64-linux-gnu, Fedora and

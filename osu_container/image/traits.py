@@ -129,8 +129,8 @@ _CAPABILITIES = re.compile(
     rb'[\1-\x40]\0{3}',
     re.S,
 )
-#: Pattern for the lowest byte of each number in a row. To search every fourth byte of the file for
-#: this pattern takes a third of the time
+#: Pattern for the lowest byte of each number in a row. A search for this pattern in every fourth
+#: byte of the file takes a third of the time of a search for _CAPABILITIES
 _LOWEST = re.compile(
     rb'[\0-\xff][\0-\x10][\1-\x10][\x08-\x20][\0-\x20][\x0f-\x3f][\0\1]?[\1-\x09].'
     rb'[\1-\x40]',
