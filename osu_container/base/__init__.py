@@ -1,1 +1,1 @@
-"""Provide the files, terminal, signals and exit codes of all commands, on Python 3.6."""
+"""Helpers of all commands for files, terminals, signals and exit codes, for Python 3.6."""

@@ -30,8 +30,8 @@ SIZE_LIMITS = {
     # All labels of an image together. In real images the labels, which contain the definition
     # file, have a few KB.
     'labels': 4 << 20,
-    # A JSON file that a program of this project has written. The largest describes a host and has
-    # some 100 KB.
+    # A JSON file that a program of this project has written. The largest such file describes a
+    # host and has some 100 KB.
     'json': 16 << 20,
     # A line of results.jsonl. The longest known line contains the proof of 2,048 ranks, 2 MB.
     'line of results': 64 << 20,
@@ -261,7 +261,11 @@ def decode_text(data: bytes) -> str:
 
 
 def measure_junk(data: bytes) -> int:
-    """Return a positive number if more than 5 % of the bytes are control characters."""
+    """
+    Return a positive number if more than 5 % of the bytes in `data` are control characters.
+
+    Otherwise the result is zero or negative. NUL bytes do not count.
+    """
     size = len(data) - data.count(b'\0')
     return 20 * (size - len(data.translate(None, _CONTROL_CHARACTERS))) - size
 

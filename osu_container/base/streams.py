@@ -55,21 +55,21 @@ def exit_on_signals() -> Iterator[None]:
 
     In another thread the function does nothing, because Python sets handlers in the main thread.
     """
-    before = {}
+    previous_handlers = {}
     if threading.current_thread() is threading.main_thread():
-        before = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
+        previous_handlers = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
     # A signal that is ignored, such as SIGHUP under nohup, stays ignored.
-    before = {
+    previous_handlers = {
         number: handler
-        for number, handler in before.items()
+        for number, handler in previous_handlers.items()
         if handler not in (None, signal.SIG_IGN)
     }
     try:
-        for number in before:
+        for number in previous_handlers:
             signal.signal(number, handle_signal)
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)
 
 
@@ -112,7 +112,7 @@ def discard_output() -> None:
     """
     Discard the buffered output of stdout after stdout could not be written.
 
-    Otherwise Python would try again at exit and print a traceback.
+    Without this call, Python would try to write the output again at exit, and print a traceback.
     """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -151,9 +151,9 @@ def run_guarded(prog: str, function: Callable[[], int], flush_on_failure: bool =
     """
     Call `function`, flush stdout and return the exit code of the command.
 
-    The exit code is that of `function`. It is 1 with a message on stderr if a file cannot be read,
-    stdout cannot be written or memory is exhausted. It is 1 without a message if the reader of
-    stdout, such as head, has terminated.
+    The exit code is that of `function`. After an error (a file cannot be read, stdout cannot be
+    written, memory is exhausted) the exit code is 1, with a message on stderr. If the reader of
+    stdout, such as head, has terminated, the exit code is 1 without a message.
 
     prog: name of the command for messages. flush_on_failure: whether to flush stdout also if
     `function` returns another code than 0.
@@ -229,7 +229,7 @@ class ProgressScreen:
         self.last = time.monotonic()
 
     def show_progress(self, text: str) -> None:
-        """Print `text` as the current progress, see the class."""
+        """Print `text` as the current progress, see ProgressScreen."""
         line = self.format_elapsed(escape_line(text))
         if self.is_terminal():
             self._write_stream('\r\033[K' + line[: columns.get_line_width() - 1])

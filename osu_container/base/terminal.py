@@ -145,11 +145,11 @@ class EscapingStream:
 @contextmanager
 def escape_streams() -> Iterator[None]:
     """Apply escape_text() to all output of a with block on stdout and stderr."""
-    before = sys.stdout, sys.stderr
+    previous_streams = sys.stdout, sys.stderr
     # A stream that the shell has closed (command >&-) is None.
     sys.stdout, sys.stderr = (
         stream if stream is None or isinstance(stream, EscapingStream) else EscapingStream(stream)
-        for stream in before
+        for stream in previous_streams
     )
     try:
         yield
@@ -162,4 +162,4 @@ def escape_streams() -> Iterator[None]:
             # got this error.
             except (OSError, ValueError):
                 pass
-        sys.stdout, sys.stderr = before
+        sys.stdout, sys.stderr = previous_streams

@@ -71,8 +71,8 @@ def find_name_problem(name: str) -> Optional[str]:
     Return the reason why this project refuses the file name `name`, None if it is accepted.
 
     This project writes file names to modulefiles, to settings files with one setting per line and
-    to the terminal. There, control characters, line ends and invalid bytes in a file name could be
-    taken for code or for another setting.
+    to the terminal. In these places, control characters, line ends and invalid bytes in a file
+    name could be taken for code or for another setting.
     """
     if escape_line(name) == name:
         return None
