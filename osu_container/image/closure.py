@@ -102,7 +102,7 @@ def collect_dependencies(
     paths: List[str],
     default_folders: Iterable[str],
     is_provided: Callable[[str], bool],
-    one_build: Sequence[str] = (),
+    build_folders: Sequence[str] = (),
     read_facts: Callable[[str], ElfFacts] = read_elf,
     is_file: Callable[[str], bool] = os.path.isfile,
     find_cached: Optional[Callable[[str, str], Optional[str]]] = None,
@@ -116,18 +116,18 @@ def collect_dependencies(
 
     default_folders: folders that the host's ld.so searches by default. is_provided: returns whether
     the loader of the container finds a soname by default; the host's library is then not injected.
-    one_build: folders whose libraries are injected even in this case. read_facts, is_file: replace
-    the access to this machine's files. find_cached(soname, machine): path of a library in the
-    host's ld.so.cache, or None.
+    build_folders: folders whose libraries are injected even in this case. read_facts, is_file:
+    replace the access to this machine's files. find_cached(soname, machine): path of a library in
+    the host's ld.so.cache, or None.
 
     Raises ElfError if a library of `paths` does not exist, or if a library is not an ELF file.
     """
 
     def is_build_library(name: str) -> bool:
-        return any(is_file(os.path.join(folder, name)) for folder in one_build)
+        return any(is_file(os.path.join(folder, name)) for folder in build_folders)
 
     host = _HostFiles(
-        list(one_build) + list(default_folders),
+        list(build_folders) + list(default_folders),
         lambda name, machine: (
             find_cached(name, machine) if find_cached and not is_build_library(name) else None
         ),

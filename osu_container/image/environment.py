@@ -506,10 +506,10 @@ class _ShellEvaluator:
     statement returns whether the statement succeeds, None if unknown.
     """
 
-    def __init__(self, files: 'Image', bound: Iterable[Any] = ()) -> None:
-        """Create an evaluator; see evaluate_environment() for `files` and `bound`."""
+    def __init__(self, files: 'Image', bound_texts: Iterable[Any] = ()) -> None:
+        """Create an evaluator; see evaluate_environment() for `files` and `bound_texts`."""
         self.files = files
-        self.bound: Dict[str, str] = dict(bound)
+        self.bound_texts: Dict[str, str] = dict(bound_texts)
         self.variables: Dict[str, Optional[Variable]] = dict(_NO_APP)
         self.default: Optional[Variable] = None
         self.exit_point: Optional[Tuple[bool, str, str]] = None
@@ -810,7 +810,7 @@ class _ShellEvaluator:
 
     def read_text(self, path: str) -> Optional[str]:
         """Return the text of a file in the container, None if the file cannot be read."""
-        return self.bound[path] if path in self.bound else self.files.read_text(path)
+        return self.bound_texts[path] if path in self.bound_texts else self.files.read_text(path)
 
     def run_script(self, path: str, text: str, line: int = 1) -> Optional[bool]:
         """
@@ -907,7 +907,7 @@ class _ShellEvaluator:
 
         The result is '' if the path does not exist, and None if unknown.
         """
-        if path in self.bound:
+        if path in self.bound_texts:
             return '-'
         if (
             not path.startswith('/')
@@ -948,14 +948,14 @@ def _has_unknown(word: List[Part]) -> bool:
     return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
 
 
-def evaluate_environment(files: Any, bound: Iterable[Any] = ()) -> Environment:
+def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environment:
     """
     Return the environment that a program gets after the environment scripts of an image.
 
-    files: an Image, or an object with the same methods (osu_container/check/described.py). bound:
-    {path in the container: text} of files that the user binds into the container.
+    files: an Image, or an object with the same methods (osu_container/check/described.py).
+    bound_texts: {path in the container: text} of files that the user binds into the container.
     """
-    shell = _ShellEvaluator(files, bound)
+    shell = _ShellEvaluator(files, bound_texts)
     problems: List[Tuple[str, str]] = []
     try:
         _run_scripts(shell, problems)
@@ -1009,7 +1009,7 @@ def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> Non
 
     names = [
         path[len(SCRIPTS_FOLDER) + 1 :]
-        for path in shell.bound
+        for path in shell.bound_texts
         if path.startswith(SCRIPTS_FOLDER + '/')
     ]
     if names or shell.files.find_file_type(SCRIPTS_FOLDER) == 'd':
@@ -1018,7 +1018,7 @@ def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> Non
             if not name.endswith('.sh') or name.startswith('.') or name == '99-runtimevars.sh':
                 continue
             shell.file = path
-            kind = '-' if path in shell.bound else shell.files.find_file_type(path)
+            kind = '-' if path in shell.bound_texts else shell.files.find_file_type(path)
             if kind != '-':
                 if kind is None:
                     problems.append((path, 'is a broken link'))

@@ -823,37 +823,37 @@ class Image:
         except ImageError:
             return None
 
-    def evaluate_environment(self, bound: Iterable[Any] = ()) -> Environment:
+    def evaluate_environment(self, bound_texts: Iterable[Any] = ()) -> Environment:
         """
         Return the environment that a program gets after the environment scripts of the image.
 
-        bound: {path in the container: text} of files that the user binds into the container.
+        bound_texts: {path in the container: text} of files that the user binds into the container.
         """
-        key = tuple(sorted(dict(bound).items()))
+        key = tuple(sorted(dict(bound_texts).items()))
         if key not in self._environments:
             # Extract all scripts with one call of unsquashfs.
             if not self._environments:
                 scripts = [SCRIPTS_FOLDER + '/' + name for name in self.list_folder(SCRIPTS_FOLDER)]
                 self.tree.copy_files([path for path in scripts if self.exists(path)], self.folder)
-            self._environments[key] = evaluate_environment(self, bound)
+            self._environments[key] = evaluate_environment(self, bound_texts)
         return self._environments[key]
 
     def store_environment(
-        self, bound: Iterable[Any], environment: Environment, injected: str
+        self, bound_texts: Iterable[Any], environment: Environment, inject_folder: str
     ) -> None:
         """
-        Store the environment that a dry run observed with the bound files `bound`.
+        Store the environment that a dry run observed with the bound files `bound_texts`.
 
-        evaluate_environment() then returns this environment for `bound`. For no bound files,
-        evaluate_environment() returns the environment without `injected`, the folder that the bound
-        files prepend to LD_LIBRARY_PATH and LD_PRELOAD.
+        evaluate_environment() then returns this environment for `bound_texts`. Without bound files,
+        evaluate_environment() returns the same environment, but removes `inject_folder` from
+        LD_LIBRARY_PATH and LD_PRELOAD. The bound files prepend this folder to both variables.
         """
-        self._environments[tuple(sorted(dict(bound).items()))] = environment
+        self._environments[tuple(sorted(dict(bound_texts).items()))] = environment
         variables = dict(environment.variables)
         for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD'):
             if name in variables:
                 parts = (variables[name].value or '').split(':')
-                while any(part.startswith(injected) for part in parts):
+                while any(part.startswith(inject_folder) for part in parts):
                     parts = parts[1:]
                 variables[name] = variables[name]._replace(value=':'.join(parts))
         self._environments[()] = environment._replace(variables=variables)

@@ -325,16 +325,16 @@ def simulate_load(
     start_names: Sequence[str],
     container: ContainerFiles,
     library_path: Sequence[str],
-    opened: Iterable[str] = (),
+    opened_libraries: Iterable[str] = (),
     is_excluded: Optional[Callable[[str], bool]] = None,
 ) -> Process:
     """
     Return the Process that results when ld.so loads `start_names`.
 
     start_names: preloaded libraries, then the program or a library as the last name. A name without
-    / is searched as dlopen() searches it. library_path: folders of LD_LIBRARY_PATH in the
-    container. opened: libraries that the program opens later with dlopen(). is_excluded: returns
-    True for a soname that must be neither loaded nor reported as missing.
+    / is searched as dlopen() searches a name. library_path: folders of LD_LIBRARY_PATH in the
+    container. opened_libraries: libraries that the program opens later with dlopen(). is_excluded:
+    returns True for a soname that must be neither loaded nor reported as missing.
     """
     search = _LibrarySearch(container, library_path, is_excluded)
     search.load_library(start_names[-1], None)
@@ -347,7 +347,7 @@ def simulate_load(
     for name in start_names[:-1]:
         search.load_library(name, search.program)
     count = search.load_needed(0)
-    for name in opened:
+    for name in opened_libraries:
         search.load_library(name, search.program)
         count = search.load_needed(count)
     return Process(search.loaded, search.missing, search.broken, search.uses_musl())

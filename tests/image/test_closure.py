@@ -141,18 +141,18 @@ def test_host_cache_precedes_host_folders(tmp_path):
     )
     top = compile_library(tmp_path / 'libtop.so.1', needed=[other])
     places = {'libdeep.so.1': str(cached)}
-    found, missing = collect_dependencies(
+    libraries, missing = collect_dependencies(
         [str(top)],
         [str(tmp_path / 'folder')],
         lambda soname: False,
         find_cached=lambda name, machine: places.get(name),
     )
-    assert (found['libdeep.so.1'].path, missing) == (str(cached), [])
-    found, _ = collect_dependencies(
+    assert (libraries['libdeep.so.1'].path, missing) == (str(cached), [])
+    libraries, _ = collect_dependencies(
         [str(top)],
         [],
         lambda soname: False,
         [str(tmp_path / 'folder')],
         find_cached=lambda name, machine: places.get(name),
     )
-    assert found['libdeep.so.1'].path == str(other), 'folders of one build precede the cache'
+    assert libraries['libdeep.so.1'].path == str(other), 'folders of one build precede the cache'

@@ -170,8 +170,8 @@ def read_by_readelf(path):
     ),
 )
 def test_files_of_this_machine_are_read_as_readelf_reads_them(path):
-    facts, wanted = read_elf(path), read_by_readelf(path)
-    copied = {name for name in facts.undefined if name.partition('@')[0] in wanted['defined']}
+    facts, expected = read_elf(path), read_by_readelf(path)
+    copied = {name for name in facts.undefined if name.partition('@')[0] in expected['defined']}
     assert {
         'needed': facts.needed,
         'soname': facts.soname,
@@ -181,7 +181,7 @@ def test_files_of_this_machine_are_read_as_readelf_reads_them(path):
         'defined': {name for name in facts.defined if '@' not in name}
         | {name.partition('@')[0] for name in copied},
         'undefined': set(facts.undefined) - copied,
-    } == wanted
+    } == expected
 
 
 def test_a_fifo_in_place_of_a_library_is_an_error(tmp_path):

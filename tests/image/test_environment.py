@@ -152,10 +152,10 @@ USUAL = [
 @pytest.mark.system
 @pytest.mark.parametrize('text, value', mark_repeats_nightly(USUAL))
 def test_usual_spellings_evaluate_as_in_the_runtime(box, text, value):
-    found = evaluate_text(box, text)
+    environment = evaluate_text(box, text)
     assert (
         run_in_runtime(box)['LD_LIBRARY_PATH']
-        == get_exported_value(found, 'LD_LIBRARY_PATH')
+        == get_exported_value(environment, 'LD_LIBRARY_PATH')
         == f'{value}:/.singularity.d/libs'
     )
 
@@ -211,23 +211,25 @@ def test_unsupported_syntax_is_unknown_with_file_and_line(
     ],
 )
 def test_unsupported_syntax_affects_only_its_possible_variables(box, text):
-    found = evaluate_text(box, f'export LD_LIBRARY_PATH=/opt/a\n{text}\nexport FI_PROVIDER=tcp')
-    assert found.default is None and found.exit_point is None
+    environment = evaluate_text(
+        box, f'export LD_LIBRARY_PATH=/opt/a\n{text}\nexport FI_PROVIDER=tcp'
+    )
+    assert environment.default is None and environment.exit_point is None
     assert (
-        get_exported_value(found, 'LD_LIBRARY_PATH') == '/opt/a:/.singularity.d/libs'
-        and get_exported_value(found, 'FI_PROVIDER') == 'tcp'
+        get_exported_value(environment, 'LD_LIBRARY_PATH') == '/opt/a:/.singularity.d/libs'
+        and get_exported_value(environment, 'FI_PROVIDER') == 'tcp'
     )
 
 
 def test_known_beginning_of_an_unknown_list_is_kept(box):
-    found = evaluate_text(box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c').variables[
+    variable = evaluate_text(
+        box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c'
+    ).variables['LD_LIBRARY_PATH']
+    assert parse_folder_list(variable) == (['/opt/a', '/opt/b'], False)
+    variable = evaluate_text(box, 'export LD_LIBRARY_PATH=$(hostname)', INJECTION).variables[
         'LD_LIBRARY_PATH'
     ]
-    assert parse_folder_list(found) == (['/opt/a', '/opt/b'], False)
-    found = evaluate_text(box, 'export LD_LIBRARY_PATH=$(hostname)', INJECTION).variables[
-        'LD_LIBRARY_PATH'
-    ]
-    assert parse_folder_list(found) == (['/opt/host', '/opt/it is'], False)
+    assert parse_folder_list(variable) == (['/opt/host', '/opt/it is'], False)
 
 
 #: Name of a case -> (scripts of the image, whether the image has 99-base.sh)
@@ -349,11 +351,14 @@ def test_runtime_runs_the_scripts_in_the_expected_order(box, name):
         },
         base,
     )
-    found, real = evaluate_environment(box, INJECTION), run_in_runtime(box, INJECTION, OF_HOST)
-    assert bool(found.exit_point) == (not real)
+    environment, real = (
+        evaluate_environment(box, INJECTION),
+        run_in_runtime(box, INJECTION, OF_HOST),
+    )
+    assert bool(environment.exit_point) == (not real)
     if real:
-        assert list_differences(found, real, OF_HOST) == ([], [])
-    assert [path for path, _ in found.problems] == [f'{SCRIPTS_FOLDER}/91-x.sh'] * (
+        assert list_differences(environment, real, OF_HOST) == ([], [])
+    assert [path for path, _ in environment.problems] == [f'{SCRIPTS_FOLDER}/91-x.sh'] * (
         name == 'a link to nothing'
     )
 
@@ -365,10 +370,10 @@ def test_unreadable_script_is_reported_and_all_is_unknown(box, monkeypatch):
         'read_text',
         lambda self, path, real=Image.read_text: None if '91' in path else real(self, path),
     )
-    found = evaluate_environment(box)
-    assert [path for path, _ in found.problems] == [
+    environment = evaluate_environment(box)
+    assert [path for path, _ in environment.problems] == [
         f'{SCRIPTS_FOLDER}/91-x.sh'
-    ] and resolve_process_variable(found, 'X').value is None
+    ] and resolve_process_variable(environment, 'X').value is None
 
 
 # ---- random scripts

@@ -110,9 +110,9 @@ fi
 
 @pytest.mark.parametrize('change', ['a copy', 'a link'])
 def test_only_a_marked_folder_is_removed(tmp_path, change):
-    made = Path(outputs.make_folder(tmp_path / 'made'))
-    (made / 'file').write_text('x')
-    moved = made.rename(tmp_path / 'moved')
+    folder = Path(outputs.make_folder(tmp_path / 'made'))
+    (folder / 'file').write_text('x')
+    moved = folder.rename(tmp_path / 'moved')
     other = tmp_path / 'other'
     if change == 'a copy':
         shutil.copytree(moved, other)
@@ -125,12 +125,12 @@ def test_only_a_marked_folder_is_removed(tmp_path, change):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason='only root can give a file to another user')
-@pytest.mark.parametrize('there', ['a link', 'a folder'])
-def test_shared_folder_of_another_user_is_refused(tmp_path, there):
+@pytest.mark.parametrize('kind', ['a link', 'a folder'])
+def test_shared_folder_of_another_user_is_refused(tmp_path, kind):
     path, mine = tmp_path / 'all' / 'run', tmp_path / 'mine'
     path.parent.mkdir()
     mine.mkdir()
-    path.symlink_to(mine) if there == 'a link' else path.mkdir(mode=0o777)
+    path.symlink_to(mine) if kind == 'a link' else path.mkdir(mode=0o777)
     for mode in (0o755, 0o1777):
         path.parent.chmod(mode)
         files.require_own_folder(path)
@@ -271,9 +271,9 @@ def test_unpacked_links_resolve_as_in_a_chroot(tmp_path, number):
         shutil.rmtree(root, ignore_errors=True)
         root.mkdir()
         places = make_entries(root, things, host)
-        wanted = kernel([str(root), [os.fsencode('/' + place).hex() for place in places]])
+        expected = kernel([str(root), [os.fsencode('/' + place).hex() for place in places]])
         tree = UnpackedImage(str(root))
-        for place, content in zip(places, wanted):
+        for place, content in zip(places, expected):
             image_content = None
             if tree.is_file('/' + place):
                 with open(tree.copy_file('/' + place, str(tmp_path)), 'rb') as handle:

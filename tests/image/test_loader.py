@@ -145,7 +145,7 @@ CASES = {
         [],
         ['/bin/sub/libb.so'],
     ),
-    '$ORIGIN is the folder of the link by which a library was found': (
+    '$ORIGIN is the folder of the link that leads to the library': (
         lambda folder: (
             link_two_copies(folder, '/l/sub', '/real/sub')
             .library('/real/liba.so', ['libb.so'], runpath='$ORIGIN/sub')
@@ -383,10 +383,10 @@ def normalize_paths(paths):
 
 @pytest.mark.parametrize('name', CASES)
 def test_load_order_equals_that_of_the_real_loader(folder, name):
-    fill, library_path, preload, wanted = CASES[name]
+    fill, library_path, preload, expected = CASES[name]
     fill(folder)
     (real, missing), (ours, ours_missing) = list_both_loads(folder, library_path, preload)
-    assert real == wanted, 'the case does not test what its name says'
+    assert real == expected, 'the case does not test what its name says'
     assert (normalize_paths(ours), ours_missing) == (normalize_paths(real), missing)
 
 
@@ -658,7 +658,7 @@ PROBLEMS = {
 
 @pytest.mark.parametrize('name', PROBLEMS)
 def test_missing_versions_and_symbols_match_the_real_loader(folder, parts, name):
-    call, built_with, meets, options, wanted = PROBLEMS[name]
+    call, built_with, meets, options, expected = PROBLEMS[name]
     fill_folder(folder, parts, call, built_with, meets, options)
     lacking, undefined = list_real_problems(folder)
     problem = (
@@ -670,7 +670,7 @@ def test_missing_versions_and_symbols_match_the_real_loader(folder, parts, name)
         if any(undefined.values())
         else 'later'
     )
-    assert problem == wanted, 'the case does not test what its name says'
+    assert problem == expected, 'the case does not test what its name says'
     ours, ours_undefined = list_simulated_problems(folder)
     assert ours == lacking
     # The real loader stops at a missing version, but the simulated loader continues.

@@ -78,15 +78,15 @@ def test_the_cache_is_read_as_ldconfig_does(tmp_path, form):
     done = run([ldconfig, '-X', '-C', cache, '-c', form])
     if done.returncode != 0:
         pytest.skip(done.stderr)
-    wanted = {}
+    expected = {}
     # Select the 64-bit libraries of this machine. The cache may contain other libraries, too.
     for name, path in re.findall(
         r'^\t(\S+) \(libc6,(?:x86-64|AArch64)[^)]*\) => (\S+)$',
         run([ldconfig, '-p', '-C', cache]).stdout,
         re.M,
     ):
-        wanted.setdefault(name, path)
-    assert read_cache(cache.read_bytes(), MACHINE) == wanted != {}
+        expected.setdefault(name, path)
+    assert read_cache(cache.read_bytes(), MACHINE) == expected != {}
     assert read_cache(cache.read_bytes(), 'PowerPC64') == {}
     assert read_cache(cache.read_bytes()[:-200], MACHINE) == {} or form == 'compat'
 
@@ -156,13 +156,13 @@ def test_loader_variables_act_as_in_the_real_loader(folder, library_path, option
         '/p',
     ):
         folder.library(f'{place}/libb.so')
-    found, missing = list_simulated_load(folder, library_path)
+    paths, missing = list_simulated_load(folder, library_path)
     real, real_missing = list_real_load(folder, PROGRAM, library_path)
-    assert ([path.replace('/bin/../', '/') for path in found], missing) == (
+    assert ([path.replace('/bin/../', '/') for path in paths], missing) == (
         [path.replace('/bin/../', '/') for path in real],
         real_missing,
     )
-    assert found and missing == set()
+    assert paths and missing == set()
 
 
 @pytest.mark.parametrize('cached', [False, True])
@@ -210,9 +210,9 @@ def list_musl_load(folder, library_path=()):
 
 def list_both_musl_loads(folder, library_path=()):
     """Return the result of list_musl_load(), and the same result of the simulated loader."""
-    found, missing = list_simulated_load(folder, library_path)
+    paths, missing = list_simulated_load(folder, library_path)
     return list_musl_load(folder, library_path), (
-        sorted(path for path in found if path != MUSL),
+        sorted(path for path in paths if path != MUSL),
         missing,
     )
 

@@ -113,25 +113,25 @@ def list_registered_providers(path, **environment):
 @pytest.mark.parametrize('key', WITH_FABRIC)
 def test_providers_in_the_file_equal_those_registered(key, tmp_path):
     library = unpack_wheel(key) / WHEELS[key][1]
-    wanted, _ = list_registered_providers(library, FI_PROVIDER_PATH=str(tmp_path))
-    assert read_fabric_traits(library.read_bytes())['providers'] == wanted
-    assert 'tcp' in wanted and 'cxi' not in wanted
+    expected, _ = list_registered_providers(library, FI_PROVIDER_PATH=str(tmp_path))
+    assert read_fabric_traits(library.read_bytes())['providers'] == expected
+    assert 'tcp' in expected and 'cxi' not in expected
 
 
 @pytest.mark.parametrize('name', ['own', 'cxi'])
 def test_provider_in_a_separate_file_counts(tmp_path, name):
     library = unpack_wheel(DEFAULT) / WHEELS[DEFAULT][1]
     file = compile_library(tmp_path / f'lib{name}-fi.so', source=PLUGIN % (100, 1 << 16 | 22, name))
-    wanted, _ = list_registered_providers(library, FI_PROVIDER_PATH=str(tmp_path))
-    assert name in wanted and parse_provider_name(str(file)) == name
-    assert sorted([*read_fabric_traits(library.read_bytes())['providers'], name]) == wanted
+    expected, _ = list_registered_providers(library, FI_PROVIDER_PATH=str(tmp_path))
+    assert name in expected and parse_provider_name(str(file)) == name
+    assert sorted([*read_fabric_traits(library.read_bytes())['providers'], name]) == expected
 
 
 @pytest.mark.parametrize('provider', PROVIDERS)
 def test_provider_needs_three_of_its_functions(tmp_path, provider):
     """A single name may be a word from another part of the file; three names prove a provider."""
     starts = PROVIDERS[provider]
-    for count, wanted in ((2, []), (3, [provider])):
+    for count, expected in ((2, []), (3, [provider])):
         names = [f'{starts[number % len(starts)]}function_{number}' for number in range(count)]
         library = compile_library(
             tmp_path / 'libfabric.so.1',
@@ -140,7 +140,7 @@ def test_provider_needs_three_of_its_functions(tmp_path, provider):
                 for number, name in enumerate(names)
             ),
         )
-        assert read_fabric_traits(library.read_bytes())['providers'] == wanted
+        assert read_fabric_traits(library.read_bytes())['providers'] == expected
 
 
 def test_file_that_is_no_library_is_an_error():
@@ -227,7 +227,7 @@ def test_devices_equal_those_of_mpich_in_order(query_mpi, key):
 
 
 @pytest.mark.parametrize(
-    'configure, wanted',
+    'configure, expected',
     [
         ('--prefix=/usr --with-device=ch4:ofi --with-pm=hydra', ['ch4:ofi']),
         ('--with-device=ch4:ofi', ['ch4:ofi']),
@@ -238,7 +238,7 @@ def test_devices_equal_those_of_mpich_in_order(query_mpi, key):
         ('--prefix=/usr', None),
     ],
 )
-def test_configure_options_reveal_the_device(tmp_path, configure, wanted):
+def test_configure_options_reveal_the_device(tmp_path, configure, expected):
     """Some builds of MPICH do not contain the device as a text, but all contain the options."""
     library = compile_library(
         tmp_path / 'libmpi.so.12',
@@ -246,7 +246,7 @@ def test_configure_options_reveal_the_device(tmp_path, configure, wanted):
         const char *MPIR_configure(void) {{ return "{configure}"; }}
         const char *MPIR_other(void) {{ return "MPICH Version:    %s"; }}\n''',
     )
-    assert read_mpi_traits(library.read_bytes())['device'] == wanted
+    assert read_mpi_traits(library.read_bytes())['device'] == expected
 
 
 @pytest.mark.parametrize('key', WHEELS)
