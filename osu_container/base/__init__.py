@@ -1,1 +1,1 @@
-"""What an installation and a verdict need: Python 3.6, standard library, no EasyBuild."""
+"""Helpers of all commands for files, terminals, signals and exit codes, for Python 3.6."""

@@ -1,7 +1,8 @@
 """
-Fit text to the terminal: its width, tables and paragraphs.
+Fit tables and paragraphs to the width of the terminal.
 
-Python 3.6 and its standard library only: the commands of installed modules import it.
+This module uses only the standard library of Python 3.6, because the commands of installed modules
+import this module.
 """
 
 import shutil
@@ -10,18 +11,24 @@ from typing import Collection, List, Optional, Sequence
 
 #: Maximum width of a paragraph: longer lines are hard to read
 _PARAGRAPH_WIDTH = 100
-#: Width below which the last cell of a row moves to the next lines, and their indentation
+#: If the last column is narrower than this width, the row is wrapped as a whole; its second and
+#: later lines then have this indentation
 _MIN_CELL_WIDTH, _FOLD_INDENT = 24, 6
+#: Text between two columns
 GAP = '  '
 
 
 def get_line_width() -> int:
-    """Return the columns of a line: $COLUMNS, else the terminal's, else 80; at least 40."""
+    """
+    Return the width of the terminal in columns, at least 40.
+
+    $COLUMNS overrides the width of the terminal. Without a terminal the width is 80.
+    """
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
 def get_paragraph_width() -> int:
-    """Return the columns of a paragraph: those of a line, but at most 100."""
+    """Return the width of a paragraph in columns: the terminal's width, at most 100."""
     return min(_PARAGRAPH_WIDTH, get_line_width())
 
 
@@ -32,9 +39,10 @@ def fill_text(
     columns: Optional[int] = None,
 ) -> str:
     """
-    Return `text` wrapped to `columns`, by default the width of a paragraph.
+    Return `text` with line breaks, so that no line is longer than `columns`.
 
-    Words, such as paths, are never cut.
+    The default of `columns` is get_paragraph_width(). A word that is longer, such as a path, is not
+    split. The indents are those of textwrap.fill().
     """
     return textwrap.fill(
         text,
@@ -50,10 +58,11 @@ def format_table(
     rows: Sequence[Sequence[str]], right_aligned: Collection[int] = (), indent: str = ''
 ) -> List[str]:
     """
-    Return rows of equal length as lines with aligned columns that fit the terminal.
+    Return the lines of a table with aligned columns that fits the terminal.
 
-    right_aligned: numbers of columns. A last cell that is too long is folded within its column; if
-    the column is too narrow, the row is folded and its further lines are indented.
+    All rows must have the same number of cells. right_aligned: numbers of the right-aligned
+    columns, from 0. If a row is too long, its last cell is wrapped within the last column. If that
+    column is too narrow, the whole row is wrapped, and its second and later lines are indented.
     """
     sizes = [max(map(len, cells)) for cells in zip(*rows)]
     lines: List[str] = []

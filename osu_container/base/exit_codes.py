@@ -1,68 +1,82 @@
 """
-List the exit codes of all commands, which --help prints.
+Define the exit codes of all commands; `--help` prints these codes.
 
-Python 3.6 and its standard library only: installed modules contain this file, for osu-proof.
+This module uses only the standard library of Python 3.6, because installed modules contain a copy
+for the command osu-proof.
 """
 
 from typing import Dict, Tuple, Union
 
-#: ((code, or a word for several codes, meaning), ...)
+#: ((code, meaning), ...); the code is 'another' if the command passes on the code of a program
 ExitCodes = Tuple[Tuple[Union[int, str], str], ...]
 
 WRONG_USAGE = 2
-#: A Python package is missing; for compare also: nothing can be compared
+#: A Python package is missing; compare also returns this code if it cannot compare the results
 PACKAGE_MISSING = 3
-#: Exit codes of every command that Ctrl-C, SIGTERM or SIGHUP stops: 128 + the number of the signal
-SIGNAL_CODES_TEXT = "130, 143, 129 stopped by Ctrl-C, SIGTERM, SIGHUP"
-_FAILED = "not possible, with the reason on stderr"
+#: A command that a signal stops exits with 128 + the number of the signal
+SIGNAL_CODES_TEXT = "130, 143, 129 = Ctrl-C, SIGTERM, SIGHUP stopped the command"
+_FAILED = "the command failed and printed the reason on stderr"
 _LIBRARY = (PACKAGE_MISSING, "a Python package is missing")
-#: Exit codes of a command that CODES does not list
-DONE = ((0, "done"), (1, _FAILED))
-#: command (with its subcommand, if any) -> its exit codes; wrong usage is always 2
+#: Exit codes of every command that CODES does not list
+DONE = ((0, "the command succeeded"), (1, _FAILED))
+#: Command, with its subcommand if the command has one -> exit codes of the command. list_codes()
+#: adds the code of wrong usage
 CODES: Dict[str, ExitCodes] = {
     'check': (
         (
             0,
-            "works (the named approach, else the best one), or no prediction is wrong (--published)",
+            "the best approach works (with --approach: the named approach), or no prediction is "
+            "wrong (--published)",
         ),
-        (1, "image or host cannot be read, or a prediction is wrong"),
-        (4, "works slowly"),
-        (5, "unknown"),
-        (6, "fails"),
+        (1, "the image or the host cannot be read, or a prediction is wrong"),
+        (4, "the approach works slowly"),
+        (5, "it is unknown whether the approach works"),
+        (6, "the approach fails"),
     ),
-    'discover': ((0, "host inspected"), (1, "a file cannot be read or written")),
+    'discover': ((0, "the host was inspected"), (1, "a file cannot be read or written")),
     'proof': (
         (0, "all ranks match the expectation"),
-        (1, "something contradicts the expectation, or nothing is proved"),
-        ("another", "exit code of the command"),
+        (1, "a rank contradicts the expectation, or there is no proof for a rank"),
+        ("another", "COMMAND failed with this exit code"),
     ),
-    'try': ((0, "all steps succeeded"), (1, "a step failed: the file names it")),
-    'why': ((0, "a message is known"), (1, "no message is known, or a file cannot be read")),
+    'try': ((0, "all steps succeeded"), (1, "a step failed, and the report file names this step")),
+    'why': (
+        (0, "the log contains a known message"),
+        (1, "the log contains no known message, or a file cannot be read"),
+    ),
     'new': (
-        (0, "written, or exists with the same content"),
-        (1, "not written, with the reason on stderr"),
+        (0, "the files were written, or exist with the same content"),
+        (1, _FAILED),
     ),
     'bench': (
         (0, "all runs succeeded"),
-        (1, "a run failed, or nothing could be run"),
+        (1, "a run failed, or no run could start"),
         _LIBRARY,
     ),
     'compare': (
-        (0, "A is nowhere worse"),
-        (1, "A is worse (--fail-on)"),
-        (3, "cannot be compared, with the reason on stderr, or a Python package is missing"),
+        (0, "no result of A is worse"),
+        (1, "a result of A is worse (see --fail-on)"),
+        (3, "the results cannot be compared, or a Python package is missing"),
     ),
     'report': (*DONE, _LIBRARY),
-    'image verify': ((0, "all files are correct"), (1, "a file is wrong or cannot be read")),
+    'image verify': (
+        (0, "all files are correct"),
+        (1, "a file has the wrong content or cannot be read"),
+    ),
     'image build': (
-        (0, "built, or can be built (--check)"),
-        (1, "not built, with the reason on stderr"),
+        (0, "the image was built, or can be built (--check)"),
+        (1, _FAILED),
     ),
 }
 
 
 def list_codes(command: str) -> ExitCodes:
-    """Return the exit codes of a command (with its subcommand), with wrong usage among them."""
+    """
+    Return ((code, meaning), ...) for a command in ascending order.
+
+    command: name of the command, followed by a blank and the subcommand if there is a subcommand.
+    The result includes the code of wrong usage.
+    """
     codes = dict(CODES.get(command, DONE))
     more = codes.pop(WRONG_USAGE, None)
     codes[WRONG_USAGE] = "wrong usage" + (more and ", " + more or "")
@@ -70,6 +84,6 @@ def list_codes(command: str) -> ExitCodes:
 
 
 def format_codes(command: str) -> str:
-    """Return the sentence on the exit codes of a command (with its subcommand)."""
-    codes = '; '.join(f'{code} {meaning}' for code, meaning in list_codes(command))
+    """Return the text about exit codes for the help of a command; see list_codes()."""
+    codes = '; '.join(f'{code} = {meaning}' for code, meaning in list_codes(command))
     return f"Exit codes: {codes}; {SIGNAL_CODES_TEXT}."

@@ -1,7 +1,7 @@
 """
-Read untrusted files: never block on a FIFO, and limit the size of a file and of a line.
+Read untrusted files without blocking on a FIFO, and limit the size of files and lines.
 
-Python 3.6 and its standard library only.
+This module uses only the standard library of Python 3.6.
 """
 
 import codecs
@@ -17,32 +17,34 @@ from typing import Any, Callable, Iterator, List, Optional, Set, Tuple, Union
 
 AnyPath = Union[str, 'os.PathLike[str]']
 
-#: Maximum number of bytes to read, by kind of content
+#: Maximum number of bytes to read from a file or line, by kind of content
 SIZE_LIMITS = {
-    # the largest libmpi seen has 16 MB (Intel MPI), built for debugging some 100 MB
+    # A library. The largest known libmpi (Intel MPI) has 16 MB, a debug build some 100 MB.
     'library': 192 << 20,
-    # a file copied from an image: the largest library seen has 2.5 GB (libtorch_hip)
+    # A file that is copied from an image. The largest known library (libtorch_hip) has 2.5 GB.
     'copy': 4 << 30,
-    # ld.so.cache: about 200 KB on a full desktop
+    # ld.so.cache. This cache has about 200 KB on a desktop with many packages.
     'cache': 32 << 20,
-    # the list of files that unsquashfs prints: 2,000,000 files with paths of 200 bytes
+    # The list of files that unsquashfs prints: 2,000,000 files with paths of 200 bytes
     'list': 512 << 20,
-    # all labels of an image together: a few KB in real images, with the definition file
+    # All labels of an image together. In real images the labels, which contain the definition
+    # file, have a few KB.
     'labels': 4 << 20,
-    # JSON that a program of this project has written: at most some 100 KB, for a host
+    # A JSON file that a program of this project has written. The largest such file describes a
+    # host and has some 100 KB.
     'json': 16 << 20,
-    # a line of results.jsonl: the longest seen has 2 MB, with the proof of 2,048 ranks
+    # A line of results.jsonl. The longest known line contains the proof of 2,048 ranks, 2 MB.
     'line of results': 64 << 20,
-    # the output of a program: some 100 KB for all benchmarks
+    # The output of a program. The output of all benchmarks together has some 100 KB.
     'output': 32 << 20,
     'line of an output': 1 << 20,
-    # the proof file of a rank: some KB
+    # The proof file of a rank, which has a few KB
     'rank': 8 << 20,
-    # checksums, descriptions of references, files below /etc, settings
+    # Any other text: checksums, descriptions of references, files below /etc, settings
     'text': 1 << 20,
 }
-#: First bytes of a compressed file -> (Python module that decompresses it, command that does so
-#: where the module is missing)
+#: First bytes of a compressed file -> (Python module that can decompress the file, command that a
+#: user can run if this Python lacks the module)
 _PACKED_SIGNATURES = {
     b'\x1f\x8b': ('gzip', 'zcat'),
     b'\xfd7zXZ': ('lzma', 'xzcat'),
@@ -55,15 +57,17 @@ _BINARY_SIGNATURES = {
     b'hsqs': "an image",
     b'#!/usr/bin/env run-singularity': "an image",
 }
-#: Control characters that no text contains, except NUL, which fills holes in a file
+#: Control characters that a text file never contains. NUL is not included, because the file system
+#: fills holes in a file with NUL
 _CONTROL_CHARACTERS = bytes(bytearray(range(7)) + bytearray(range(14, 27)) + b'\x7f')
-#: Maximum number of digits of an integer in JSON: 2 ** 64 has 20. Python's time to parse digits
-#: grows with the square of their number (CVE-2020-10735)
-_MOST_DIGITS = 40
+#: Maximum number of digits of an integer in JSON. The largest expected integer, 2 ** 64, has 20
+#: digits. The time that Python needs to parse an integer grows with the square of the number of
+#: digits (CVE-2020-10735)
+_MAX_DIGITS = 40
 
 
 class FileTooLargeError(OSError):
-    """A file exceeds its limit; strerror names the size and the limit."""
+    """A file exceeds its size limit. The attribute strerror names the size and the limit."""
 
     def __init__(
         self,
@@ -73,19 +77,19 @@ class FileTooLargeError(OSError):
         line: Optional[int] = None,
     ) -> None:
         """
-        Describe the file `path`.
+        Create the error for the file `path`.
 
-        kind: key of SIZE_LIMITS; size: bytes, None if unknown; line: number of the line that is too
-        long.
+        kind: key of SIZE_LIMITS. size: size of the file in bytes, None if unknown. line: number of
+        the line that is too long, None if the whole file is too large.
         """
         where = 'the file' if line is None else f'line {line}'
         limit = SIZE_LIMITS[kind]
         super().__init__(
             errno.EFBIG,
             (
-                f'{where} has more than {limit} bytes, the limit'
+                f'{where} is larger than the limit of {limit} bytes'
                 if size is None
-                else f'{where} has {size} bytes, the limit is {limit}'
+                else f'{where} has {size} bytes, more than the limit of {limit}'
             ),
             str(path),
         )
@@ -93,7 +97,7 @@ class FileTooLargeError(OSError):
 
 @contextlib.contextmanager
 def name_file_errors(path: AnyPath) -> Iterator[None]:
-    """Add `path` to an OSError of the with block that names no file."""
+    """Add the file name `path` to an OSError of the with block that has no file name."""
     try:
         yield
     except OSError as err:
@@ -102,17 +106,18 @@ def name_file_errors(path: AnyPath) -> Iterator[None]:
         raise
 
 
-#: (device, inode) of files opened since reset_inputs(): no command overwrites its inputs
+#: (device, inode) of the input files that the current command has opened. A command refuses to
+#: overwrite its input files
 _INPUTS: Set[Tuple[int, int]] = set()
 
 
 def reset_inputs() -> None:
-    """Forget the input files of the previous command."""
+    """Unregister all input files, before this process runs another command."""
     _INPUTS.clear()
 
 
 def is_input(path: str) -> bool:
-    """Return whether open_plain_file() has opened `path` or the target of this link."""
+    """Return whether open_plain_file() has opened `path`, or the file to which `path` links."""
     try:
         status = os.stat(path)
     except OSError:
@@ -122,36 +127,39 @@ def is_input(path: str) -> bool:
 
 def require_own_folder(folder: Union[str, 'os.PathLike[str]']) -> None:
     """
-    Raise OSError if another user than root owns `folder` in a shared folder such as /tmp.
+    Raise OSError if `folder` belongs to another user and is in a folder such as /tmp.
 
-    Such a link leads where its owner wants, and in such a folder its owner may exchange a file
-    before it is run.
+    The current user and root are trusted. Any other owner of `folder` could replace a script in
+    `folder` before this project runs the script. If `folder` is a link, its owner could change the
+    target of the link.
     """
     folder = os.path.abspath(str(folder))
     status, parent = os.lstat(folder), os.stat(os.path.dirname(folder))
     if parent.st_mode & stat.S_IWOTH and status.st_uid not in (0, os.geteuid()):
         raise OSError(
             errno.EPERM,
-            f"another user (number {status.st_uid}) owns it, in a folder that everybody may write to",
+            f"another user (UID {status.st_uid}) owns this folder, and everybody may write to the "
+            "parent folder. Choose a folder that belongs to you",
             folder,
         )
 
 
 def open_plain_file(path: AnyPath, is_input_file: bool = True) -> io.BufferedReader:
     """
-    Return the plain file `path`, opened for reading bytes.
+    Open the plain file `path` and return the binary file object for reading.
 
-    is_input_file: it is an input of the command, see is_input(). Raises OSError, also for a FIFO or
-    a device.
+    is_input_file: register the file as an input of the command, see is_input(). Raises OSError if
+    `path` cannot be opened, and if `path` is not a plain file (a FIFO, a device, a folder).
     """
-    # without O_NONBLOCK, opening a FIFO waits for a writer; plain files ignore the flag
+    # Without O_NONBLOCK, to open a FIFO blocks until another process writes to the FIFO. For a
+    # plain file this flag has no effect.
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     status = os.fstat(number)
     if not stat.S_ISREG(status.st_mode):
         os.close(number)
         if stat.S_ISDIR(status.st_mode):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        raise OSError(errno.EINVAL, "not a plain file (a FIFO, a socket or a device)", path)
+        raise OSError(errno.EINVAL, "this is a FIFO, a socket or a device. Name a plain file", path)
     if is_input_file:
         _INPUTS.add((status.st_dev, status.st_ino))
     return io.open(number, 'rb')
@@ -161,15 +169,16 @@ def read_plain_file(path: AnyPath, kind: str = 'library', whole: bool = True) ->
     """
     Return the content of the plain file `path`.
 
-    kind: key of SIZE_LIMITS; whole: False to return the beginning of a file that is too large.
-    Raises OSError, FileTooLargeError.
+    kind: key of SIZE_LIMITS. If the file is larger than this limit, the function raises
+    FileTooLargeError; with whole=False, the function returns the beginning of the file up to the
+    limit. Raises OSError if the file cannot be read.
     """
     with open_plain_file(path) as handle, name_file_errors(path):
         size = os.fstat(handle.fileno()).st_size
         if whole and size > SIZE_LIMITS[kind]:
             raise FileTooLargeError(path, kind, size)
         data = handle.read(min(size, SIZE_LIMITS[kind]) + 1)
-        if len(data) > size:  # it grows, or is a file of /proc, whose size is 0
+        if len(data) > size:  # The file grows, or is in /proc, where all files have the size 0.
             data += handle.read(max(0, SIZE_LIMITS[kind] + 1 - len(data)))
         if whole and len(data) > SIZE_LIMITS[kind]:
             raise FileTooLargeError(path, kind)
@@ -177,7 +186,11 @@ def read_plain_file(path: AnyPath, kind: str = 'library', whole: bool = True) ->
 
 
 def read_text(path: str, kind: str = 'text', whole: bool = False) -> str:
-    """Return the text of a plain file, '' if it cannot be read; see read_plain_file()."""
+    """
+    Return the text of the plain file `path`, or '' if the file cannot be read.
+
+    kind, whole: see read_plain_file(). Bytes that are not UTF-8 become U+FFFD.
+    """
     try:
         return read_plain_file(path, kind, whole).decode('utf-8', 'replace')
     except OSError:
@@ -185,7 +198,7 @@ def read_text(path: str, kind: str = 'text', whole: bool = False) -> str:
 
 
 class _UnpackedStream:
-    """A binary file read through a decompressor; truncated data raises OSError."""
+    """A binary file that a decompressor reads. Truncated data raises OSError."""
 
     def __init__(self, handle: Any) -> None:
         self.handle = handle
@@ -193,7 +206,7 @@ class _UnpackedStream:
     def read(self, size: int) -> bytes:
         try:
             return self.handle.read(size)
-        except Exception as err:  # five libraries raise five unrelated classes
+        except Exception as err:  # The decompressors raise exceptions without a common base class.
             if isinstance(err, (EOFError, zlib.error)) or type(err).__name__ in (
                 'LZMAError',
                 'ZstdError',
@@ -204,10 +217,11 @@ class _UnpackedStream:
 
 def unpack_stream(handle: Any) -> Any:
     """
-    Return a binary file with the text of `handle`: decompressed, and UTF-16 as UTF-8.
+    Return a binary file object that reads the text of `handle`, decompressed and in UTF-8.
 
-    Returns `handle` if nothing has to be changed. Raises ValueError for a file that is no text, and
-    for one that this Python cannot decompress, with the command that can.
+    The function detects gzip, xz, bzip2, zstd and UTF-16. It returns `handle` itself if the text is
+    neither compressed nor in UTF-16. Raises ValueError if the file is binary, or if this Python
+    cannot decompress the file; the message then names the command that can.
     """
     if hasattr(handle, 'peek'):
         begin = handle.peek(40)
@@ -219,7 +233,8 @@ def unpack_stream(handle: Any) -> Any:
     for signature, description in _BINARY_SIGNATURES.items():
         if begin.startswith(signature):
             raise ValueError(
-                f"it is {description}, not text. Name the file with the output of the job or program"
+                f"this is {description}, not text. Name the file with the output of the job or "
+                "program"
             )
     for signature, (module, command) in _PACKED_SIGNATURES.items():
         if begin.startswith(signature):
@@ -227,7 +242,8 @@ def unpack_stream(handle: Any) -> Any:
                 return _UnpackedStream(importlib.import_module(module).open(handle))
             except ImportError:
                 raise ValueError(
-                    f"this Python cannot decompress it. Decompress it: {command} FILE > FILE.txt"
+                    "this Python cannot decompress the file. Decompress the file: "
+                    f"{command} FILE > FILE.txt"
                 )
     if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _UnpackedStream(codecs.EncodedFile(handle, 'utf-8', 'utf-16', 'replace'))
@@ -235,8 +251,9 @@ def unpack_stream(handle: Any) -> Any:
 
 
 def decode_text(data: bytes) -> str:
-    """Return the text in `data`, in UTF-8 or else Latin-1."""
-    data = data.replace(b'\0', b'')  # holes in the file, which a lost node leaves
+    """Decode `data` as UTF-8, or as Latin-1 if `data` is not valid UTF-8."""
+    # A compute node that fails while it writes can leave holes in the file.
+    data = data.replace(b'\0', b'')
     try:
         return data.decode('utf-8-sig')
     except UnicodeDecodeError:
@@ -244,7 +261,11 @@ def decode_text(data: bytes) -> str:
 
 
 def measure_junk(data: bytes) -> int:
-    """Return a number above 0 if more than 1 of 20 bytes is a control character."""
+    """
+    Return a positive number if more than 5 % of the bytes in `data` are control characters.
+
+    Otherwise the result is zero or negative. NUL bytes do not count.
+    """
     size = len(data) - data.count(b'\0')
     return 20 * (size - len(data.translate(None, _CONTROL_CHARACTERS))) - size
 
@@ -253,10 +274,11 @@ def read_lines(
     path: AnyPath, kind: str, total_kind: Optional[str] = None
 ) -> Iterator[Tuple[int, bytes]]:
     """
-    Yield (number from 1, line with its end) of the plain file `path`.
+    Yield (line number, line) for the plain file `path`.
 
-    kind, total_kind: keys of SIZE_LIMITS, for a line and for all lines together. Raises OSError,
-    FileTooLargeError.
+    Numbers begin with 1. Each line includes its line end. kind: key of SIZE_LIMITS for one line;
+    total_kind: key of SIZE_LIMITS for the whole file. Raises OSError, and FileTooLargeError if a
+    line or the file exceeds the limit.
     """
     with open_plain_file(path) as handle, name_file_errors(path):
         size = 0
@@ -270,14 +292,14 @@ def read_lines(
 
 
 def _parse_integer(text: str) -> int:
-    if len(text) > _MOST_DIGITS:
-        raise ValueError(f"a number has {len(text)} digits, the limit is {_MOST_DIGITS}")
+    if len(text) > _MAX_DIGITS:
+        raise ValueError(f"a number has {len(text)} digits, more than the limit of {_MAX_DIGITS}")
     return int(text)
 
 
 def _reject_constant(text: str) -> None:
-    # Python's parser accepts NaN and Infinity, which JSON does not have
-    raise ValueError(f"{text} is not a number")
+    # Python's parser accepts NaN and Infinity, but the JSON standard does not.
+    raise ValueError(f"{text} is not a valid number in JSON")
 
 
 def parse_json(
@@ -285,9 +307,10 @@ def parse_json(
     object_pairs_hook: Optional[Callable[[List[Tuple[str, Any]]], Any]] = None,
 ) -> Any:
     """
-    Return the value of a JSON text (bytes in UTF-8); object_pairs_hook as in json.loads().
+    Parse a JSON text and return its value.
 
-    Raises only ValueError, whatever is wrong with the text.
+    Bytes must be UTF-8. object_pairs_hook: see json.loads(). Raises ValueError for every kind of
+    invalid text, and no other exception.
     """
     try:
         text = text.decode('utf-8') if isinstance(text, bytes) else text
@@ -303,8 +326,9 @@ def parse_json(
 
 def read_json(path: AnyPath, kind: str = 'json') -> Any:
     """
-    Return the value in the JSON file `path`; kind: key of SIZE_LIMITS.
+    Parse the JSON file `path` and return its value.
 
-    Raises OSError, ValueError.
+    kind: key of SIZE_LIMITS. Raises OSError if the file cannot be read, and ValueError if the
+    content is not JSON.
     """
     return parse_json(read_plain_file(path, kind))

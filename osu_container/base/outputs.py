@@ -1,9 +1,11 @@
 """
-Write and remove the files of a command without losing files of the user.
+Write and remove the output files of a command without damage to files of the user.
 
-A file is written whole or not at all. It replaces no existing file without --force, and never an
-input of the command. Only folders that this project has made and marked are removed; no link is
-followed. Python 3.6 and its standard library only.
+A command writes an output file completely or not at all. An output file replaces an existing file
+only with --force, and never replaces an input file of the command. A command removes only folders
+that contain the marker file of this project, and does not follow links.
+
+This module uses only the standard library of Python 3.6.
 """
 
 import contextlib
@@ -15,15 +17,19 @@ from typing import Optional, Union
 
 from osu_container.base import files
 
-#: File that marks a folder made by this project. It contains the folder's inode, so that neither a
-#: copy nor a link counts as marked
+#: Name of the marker file in each folder that this project creates. The marker file contains the
+#: inode of its folder, so that a copy of the folder does not count as created by this project
 MARK_FILE = '.made-by-osu-container'
 
 _Path = Union[str, 'os.PathLike[str]']
 
 
 class OutputFileError(OSError):
-    """A file that cannot be written or removed; strerror names the reason and the remedy."""
+    """
+    A command cannot write or remove an output file.
+
+    The attribute strerror names the reason and the remedy.
+    """
 
     def __init__(self, path: _Path, text: str, number: Optional[int] = errno.EINVAL) -> None:
         super().__init__(number, text, str(path))
@@ -34,34 +40,36 @@ class OutputFileError(OSError):
 
 def find_replacement_problem(path: files.AnyPath) -> Optional[str]:
     """
-    Return why no file may replace `path`, None if one may.
+    Return the reason why a command must not replace `path`, or None.
 
-    Root can replace anything: `-o /dev/null --force` would leave a machine without that device.
+    A command may replace plain files only; for these the result is None. Without this check, root
+    could replace the device /dev/null by a plain file with `-o /dev/null --force`.
     """
-    # /dev/stdout is a link whose target may be a plain file
+    # /dev/stdout is a link, and the target of this link may be a plain file.
     is_system_link = (
         os.path.islink(path) and os.path.realpath(os.path.dirname(os.path.abspath(path))) == '/dev'
     )
     try:
         if stat.S_ISREG(os.stat(path).st_mode) and not is_system_link:
             return None
-    except OSError:  # missing, or a dangling link
+    except OSError:  # The path does not exist, or is a broken link.
         if not is_system_link:
             return None
-    return "not a plain file (a device, a FIFO, a socket or a folder), and cannot be replaced"
+    return "this is a device, a FIFO, a socket or a folder, and only a plain file can be replaced"
 
 
 def require_writable(path: _Path, force: bool = False) -> None:
     """
-    Raise OutputFileError if the command may not write `path`; called also before long work.
+    Raise OutputFileError if the command must not write to `path`.
 
-    force: an existing plain file may be replaced.
+    force: the command may replace an existing plain file. A command that works for long calls this
+    function before the work and again before writing.
     """
     path = str(path)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise OutputFileError(
-            path, f"the folder {folder} does not exist. Create it, or choose another name"
+            path, f"the folder {folder} does not exist. Create the folder, or choose another name"
         )
     if not os.path.lexists(path):
         return
@@ -70,17 +78,21 @@ def require_writable(path: _Path, force: bool = False) -> None:
         raise OutputFileError(path, problem + ". Choose another name")
     if files.is_input(path):
         raise OutputFileError(
-            path, "the file is an input of this command and is kept. Choose another name"
+            path,
+            "this file is an input of the command, and the command does not overwrite its inputs. "
+            "Choose another name",
         )
     if not force:
-        raise OutputFileError(path, "the file exists and is kept. To replace it: --force")
+        raise OutputFileError(path, "the file exists. To replace the file, repeat with --force")
 
 
 def write_file(path: _Path, data: Union[bytes, str], force: bool = False) -> bool:
     """
-    Write `data` (a str in UTF-8) to `path`, whole or not at all; return whether it changed.
+    Write `data` to the file `path` and return whether the file changed.
 
-    A file that has this content already counts as written. Raises OutputFileError.
+    The function writes the file completely or not at all. A str is encoded as UTF-8. If the file
+    already has this content, the function returns False. force: replace an existing file. Raises
+    OutputFileError.
     """
     path, data = str(path), data if isinstance(data, bytes) else data.encode('utf-8')
     if _has_content(path, data):
@@ -88,7 +100,7 @@ def write_file(path: _Path, data: Union[bytes, str], force: bool = False) -> boo
     require_writable(path, force)
     try:
         _write_whole_file(path, data, force)
-    except FileExistsError:  # created since; another command may have written the same
+    except FileExistsError:  # Another command has created the file in the meantime.
         if _has_content(path, data):
             return False
         require_writable(path)
@@ -96,7 +108,11 @@ def write_file(path: _Path, data: Union[bytes, str], force: bool = False) -> boo
 
 
 def replace_file(path: _Path, data: Union[bytes, str]) -> None:
-    """Replace the file `path`, which belongs to this project. Raises OutputFileError."""
+    """
+    Write `data` to the file `path`, which this project may replace without --force.
+
+    Raises OutputFileError.
+    """
     path, problem = str(path), find_replacement_problem(str(path))
     if problem:
         raise OutputFileError(path, problem + ". Choose another name")
@@ -104,9 +120,9 @@ def replace_file(path: _Path, data: Union[bytes, str]) -> None:
 
 
 def _write_whole_file(path: str, data: bytes, force: bool) -> None:
-    # raises FileExistsError without force, else OutputFileError
+    # Raises FileExistsError if the file exists and `force` is false; otherwise OutputFileError.
     folder, name = os.path.split(os.path.abspath(path))
-    # not mkstemp(), whose files have the mode 0600 whatever the umask is
+    # mkstemp() would create a file with the mode 0600 and ignore the umask.
     new = os.path.join(folder, '.%s.%d.%s' % (name[:40], os.getpid(), os.urandom(4).hex()))
     try:
         number = os.open(
@@ -120,12 +136,12 @@ def _write_whole_file(path: str, data: bytes, force: bool) -> None:
     except FileExistsError:
         raise
     except OSError as err:
-        # a limit of the shell, not a problem of this file
+        # The process has reached a limit on open files, so the message must not blame this file.
         if err.errno in (errno.EMFILE, errno.ENFILE):
             raise
         raise OutputFileError(
             path,
-            f"cannot be written: {err.strerror}. Make room there, or choose another place",
+            f"cannot write the file: {err.strerror}. Free disk space, or choose another folder",
             err.errno,
         )
     finally:
@@ -135,19 +151,22 @@ def _write_whole_file(path: str, data: bytes, force: bool) -> None:
 
 def rename_file(new: _Path, path: _Path, force: bool = False) -> None:
     """
-    Rename the file `new` to `path` on the same file system.
+    Rename the file `new` to `path`, which must be on the same file system.
 
-    Raises FileExistsError if `path` exists, unless force.
+    force: replace an existing file; the new file then gets the access rights of the replaced file.
+    Without `force` the function raises FileExistsError if `path` exists.
     """
     new, path = str(new), str(path)
     if force:
-        with contextlib.suppress(OSError):  # a private file stays private
+        # If the existing file is private, the new file must be private, too.
+        with contextlib.suppress(OSError):
             mode = os.lstat(path).st_mode
             if stat.S_ISREG(mode):
                 os.chmod(new, stat.S_IMODE(mode) & 0o777)
         os.replace(new, path)
         return
-    # an empty file reserves the name; some file systems refuse a hard link
+    # An empty file reserves the name. A hard link would do so too, but some file systems do not
+    # support hard links.
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     os.replace(new, path)
 
@@ -163,20 +182,28 @@ def _has_content(path: str, data: bytes) -> bool:
 
 
 def make_folder(folder: str) -> str:
-    """Create a new folder with this project's marker file. Raises OSError if it exists."""
+    """Create `folder` with the marker file and return its path, or raise OSError."""
     os.mkdir(folder)
     mark_folder(folder)
     return folder
 
 
 def mark_folder(folder: str) -> None:
-    """Mark `folder`, which this project has made, as removable. Raises OSError."""
+    """
+    Write the marker file to `folder`, so that remove_folder() may remove `folder`.
+
+    Raises OSError.
+    """
     with open(os.path.join(folder, MARK_FILE), 'w') as handle:
         handle.write(f'{os.lstat(folder).st_ino}\n')
 
 
 def is_marked_folder(folder: str) -> bool:
-    """Return whether mark_folder() has marked `folder` for this user, even if it was moved."""
+    """
+    Return whether `folder` belongs to the user and has a valid marker file.
+
+    The marker file of mark_folder() stays valid if somebody moves `folder`, but not in a copy.
+    """
     try:
         status = os.lstat(folder)
     except OSError:
@@ -190,12 +217,14 @@ def is_marked_folder(folder: str) -> bool:
 
 def remove_folder(folder: str) -> None:
     """
-    Remove `folder` if this project has marked it, or if it is empty.
+    Remove `folder` if the folder has the marker file of this project or is empty.
 
-    An empty folder may be one whose process was killed before make_folder() marked it.
+    A process that is killed in make_folder() leaves an empty folder without the marker file. The
+    function ignores errors.
     """
     with contextlib.suppress(OSError):
-        # the mark last, so that a kill leaves a folder that can still be removed
+        # Remove the marker file last. If this process is killed before, the folder still has the
+        # marker file, and another call can remove the folder.
         for name in (
             sorted(os.listdir(folder), key=MARK_FILE.__eq__) if is_marked_folder(folder) else ()
         ):

@@ -1,7 +1,8 @@
 """
-Locate the parts of this project.
+Locate the folders of this project, in a clone or after an installation by pip.
 
-Python 3.6: EasyBuild and commands that run on any node import it.
+This module uses Python 3.6 syntax, because EasyBuild and the commands on compute nodes import this
+module.
 """
 
 import os
@@ -9,30 +10,34 @@ import site
 import sys
 from pathlib import Path
 
-#: The clone that contains this package; after an installation by pip, the folder site-packages
+#: Folder that contains the package: the clone, or site-packages after an installation by pip
 PROJECT = Path(__file__).resolve().parent.parent.parent
-#: Folder of the package
+#: Folder of the package osu_container
 PACKAGE = PROJECT / 'osu_container'
-#: Set-up of the workstation: Python environment, private Slurm, images
+#: Folder of the workstation's test set-up: Python environment, private Slurm, images
 STATE = PROJECT / '.workstation'
 
 
 def find_project_path(name: str) -> Path:
-    """Return a path of the clone; pip puts scripts/ and container-recipes/ into the package."""
+    """
+    Return the path of `name`, which is a path relative to the clone.
+
+    After an installation by pip, scripts/ and container-recipes/ are inside the package.
+    """
     path = PROJECT / name
     return path if path.exists() else PACKAGE / name.replace('-recipes', '_recipes', 1)
 
 
-#: Scripts that an installation copies
+#: Folder of the scripts that EasyBuild copies into an installed module
 SCRIPTS = str(find_project_path('scripts'))
 
 
 def find_easyconfigs() -> str:
     """
-    Return the folder of this project's easyconfigs.
+    Return the path of the folder that contains this project's easyconfigs.
 
-    In a clone this is easyconfigs/. pip installs the files where EasyBuild searches the easyconfigs
-    of packages (easybuild.tools.robot, get_paths_for: easybuild/easyconfigs below sys.prefix).
+    In a clone this folder is easyconfigs/. pip installs the easyconfigs to easybuild/easyconfigs
+    below sys.prefix, where EasyBuild searches (get_paths_for() in easybuild.tools.robot).
     """
     subfolder = os.path.join('easybuild', 'easyconfigs')
     places = [str(PROJECT / 'easyconfigs')]

@@ -1,7 +1,7 @@
 """
-Quote words for a shell, in scripts that are written and in commands that are printed.
+Quote words for a shell, for scripts that a command writes and for commands in messages.
 
-Python 3.6 and its standard library only.
+This module uses only the standard library of Python 3.6.
 """
 
 import os
@@ -16,9 +16,10 @@ _NAMED_ESCAPES = {'\n': '\\n', '\t': '\\t', '\r': '\\r'}
 
 def quote(text: object) -> str:
     """
-    Return str(text) as one word of bash that a terminal displays unchanged.
+    Return str(text) quoted as one word for bash that a terminal displays unchanged.
 
-    Bytes that a terminal cannot display become escapes as in $'\\033': the same in every locale.
+    Bytes that a terminal cannot display are written as octal escapes such as $'\\033', which have
+    the same meaning in every locale.
     """
     text = str(text)
     if escape_text(text) == text and '\n' not in text and '\t' not in text:
@@ -28,7 +29,7 @@ def quote(text: object) -> str:
         if letter in _NAMED_ESCAPES:
             parts.append(_NAMED_ESCAPES[letter])
         elif escape_text(letter) != letter:
-            # three digits each: the next letter may be a digit
+            # Every escape has three digits, because a digit may follow the escape.
             parts += ['\\%03o' % byte for byte in letter.encode('utf-8', 'surrogateescape')]
         else:
             parts.append(re.sub(r"(['\\])", r'\\\1', letter))
@@ -36,11 +37,16 @@ def quote(text: object) -> str:
 
 
 def quote_path(text: object) -> str:
-    """Return a path as quote() does, with ./ before a hyphen, so that it is not an option."""
+    """
+    Quote a path for bash, see quote().
+
+    A path that begins with a hyphen gets the prefix ./, so that no command takes the path for an
+    option.
+    """
     text = str(text)
     return quote(os.path.join('.', text) if text.startswith('-') else text)
 
 
 def join_words(words: Iterable[object]) -> str:
-    """Return the words, each quoted, as a command line."""
+    """Quote each of `words` for bash and return the command line."""
     return ' '.join(map(quote, words))

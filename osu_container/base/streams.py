@@ -1,8 +1,11 @@
 """
-Handle streams and signals of a command, and start programs that end with it.
+Handle the standard streams, the signals and the child processes of a command.
 
-Streams may be closed, full or without a reader, or lack the letters of a name. Python 3.6 and its
-standard library only: the commands of installed modules import it.
+Commands work with standard streams that are closed, full or without a reader. Commands also work
+with an encoding that lacks some letters. A child process terminates together with its command.
+
+This module uses only the standard library of Python 3.6, because the commands of installed modules
+import this module.
 """
 
 import contextlib
@@ -20,12 +23,16 @@ from typing import Any, Callable, Iterator, List, Optional
 from osu_container.base import columns
 from osu_container.base.terminal import STREAMS, escape_line
 
-#: Signals that terminate a program in order: Slurm's, and that of a closed terminal
+#: Signals that ask a program to terminate: Slurm sends SIGTERM, a closed terminal sends SIGHUP
 TERMINATION_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class SignalExit(SystemExit):
-    """Exit because of a signal; as with Ctrl-C, the program cleans up on the way out."""
+    """
+    A termination signal stops this program.
+
+    Like KeyboardInterrupt, this exception runs the program's `finally` blocks.
+    """
 
     code: int
 
@@ -35,7 +42,7 @@ class SignalExit(SystemExit):
 
 
 def handle_signal(number: int, _: Optional[FrameType]) -> None:
-    """Raise SignalExit, and ignore further signals during the clean-up."""
+    """Raise SignalExit, and ignore further termination signals during the clean-up."""
     for termination_signal in TERMINATION_SIGNALS:
         signal.signal(termination_signal, signal.SIG_IGN)
     raise SignalExit(number)
@@ -43,51 +50,58 @@ def handle_signal(number: int, _: Optional[FrameType]) -> None:
 
 @contextlib.contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Turn termination signals into SignalExit in a with block of the main thread."""
-    before = {}
+    """
+    In a with block of the main thread, raise SignalExit at each termination signal.
+
+    In another thread the function does nothing, because Python sets handlers in the main thread.
+    """
+    previous_handlers = {}
     if threading.current_thread() is threading.main_thread():
-        before = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
-    # nohup ignores SIGHUP
-    before = {
+        previous_handlers = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
+    # A signal that is ignored, such as SIGHUP under nohup, stays ignored.
+    previous_handlers = {
         number: handler
-        for number, handler in before.items()
+        for number, handler in previous_handlers.items()
         if handler not in (None, signal.SIG_IGN)
     }
     try:
-        for number in before:
+        for number in previous_handlers:
             signal.signal(number, handle_signal)
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)
 
 
 def prepare_streams() -> None:
     """
-    Open closed standard streams to /dev/null, and let stdout print any file name.
+    Redirect closed standard streams to /dev/null, and make stdout accept any character.
 
-    The next opened file would get the number of a closed stream, and the output of a program that
-    is started would go into that file. Letters that the encoding lacks become \\xe4, as on stderr.
+    If a standard stream stayed closed, the next file that this program opens would get the number
+    of the stream, and a child process would write its output to that file. A character that the
+    encoding of stdout lacks is printed as an escape such as \\xe4, as on stderr.
     """
     for number, name in enumerate(('stdin', 'stdout', 'stderr')):
         try:
             os.fstat(number)
         except OSError:
-            nothing = os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
-            os.set_inheritable(nothing, True)
+            # The system gives the new file the lowest free number, the number of this stream.
+            null_file = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(null_file, True)
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, 'r' if number == 0 else 'w', closefd=False))
     if hasattr(sys.stdout, 'reconfigure'):
         sys.stdout.reconfigure(errors='backslashreplace')
-    elif isinstance(sys.stdout, io.TextIOWrapper):  # Python 3.6
-        encoding, at_once = sys.stdout.encoding, sys.stdout.line_buffering
+    # In Python 3.6 a TextIOWrapper has no reconfigure().
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        encoding, line_buffering = sys.stdout.encoding, sys.stdout.line_buffering
         sys.stdout = io.TextIOWrapper(
-            sys.stdout.detach(), encoding, 'backslashreplace', line_buffering=at_once
+            sys.stdout.detach(), encoding, 'backslashreplace', line_buffering=line_buffering
         )
 
 
 def print_stderr(text: str) -> None:
-    """Print `text` on stderr, unless it cannot be written, as on a closed terminal."""
+    """Print `text` on stderr, and ignore an error of stderr, such as a closed terminal."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -95,14 +109,18 @@ def print_stderr(text: str) -> None:
 
 
 def discard_output() -> None:
-    """Drop the unwritten output of stdout, for which Python would print a traceback."""
+    """
+    Discard the buffered output of stdout after stdout could not be written.
+
+    Without this call, Python would try to write the output again at exit, and print a traceback.
+    """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # not a file, as in a test
+    except (OSError, ValueError):  # In tests stdout may be an object without a file number.
         pass
 
 
-#: Errors caused by a limit of the shell, the machine or the job -> command that prints the limit
+#: Error number of a limit of the shell, the machine or the job -> command that prints the limit
 LIMIT_COMMANDS = {
     errno.EMFILE: 'ulimit -n',
     errno.ENFILE: 'sysctl fs.file-max',
@@ -112,30 +130,33 @@ LIMIT_COMMANDS = {
 
 
 def format_os_error(err: OSError) -> str:
-    """Return the message of an OSError: the file, the problem and the remedy."""
+    """Return the message for an OSError, with the file, the problem and the remedy."""
     if err.errno in LIMIT_COMMANDS:
         command = LIMIT_COMMANDS[err.errno]
-        return f"{err.strerror}. Raise the limit ({command}), or stop the programs that reach it"
+        return f"{err.strerror}. Raise the limit ({command}), or stop the programs that exhaust it"
     if err.filename in STREAMS.values():
-        return f"{err.filename}: {err.strerror}. Redirect it to a file on another disk"
+        return f"{err.filename}: {err.strerror}. Redirect the output to a file on another disk"
     if err.filename is not None:
         return f"{err.filename}: {err.strerror}"
-    if err.errno == errno.ENOENT:  # only the call for the current folder has no file name
-        return "the current folder was removed. Change to another one: cd FOLDER"
+    # Python adds a file name to every ENOENT except the error of os.getcwd().
+    if err.errno == errno.ENOENT:
+        return "the current folder was removed. Change to an existing folder: cd FOLDER"
     return (
-        f"{err.strerror or err}; the system does not name the file. Check the disks: df -h, dmesg"
+        f"{err.strerror or err}, and the system does not name the file. "
+        "Check the disks: df -h; dmesg"
     )
 
 
 def run_guarded(prog: str, function: Callable[[], int], flush_on_failure: bool = True) -> int:
     """
-    Call `function`, flush its output and return its exit code.
+    Call `function`, flush stdout and return the exit code of the command.
 
-    The code is 1, with a message, if stdout cannot be written, memory is exhausted or a file cannot
-    be read; 1 without a message if the reader of stdout, such as head, has closed it.
+    The exit code is that of `function`. After an error (a file cannot be read, stdout cannot be
+    written, memory is exhausted) the exit code is 1, with a message on stderr. If the reader of
+    stdout, such as head, has terminated, the exit code is 1 without a message.
 
-    prog: name of the command for messages; flush_on_failure: False if `function` reports its own
-    failures.
+    prog: name of the command for messages. flush_on_failure: whether to flush stdout also if
+    `function` returns another code than 0.
     """
     try:
         code = function()
@@ -145,10 +166,11 @@ def run_guarded(prog: str, function: Callable[[], int], flush_on_failure: bool =
     except BrokenPipeError:
         pass
     except MemoryError:
-        # the first word only: memory may end before or after the subcommand is parsed
+        # `prog` contains the subcommand only if memory was exhausted after parsing. The first word
+        # alone gives the same message in both cases.
         print_stderr(
-            f"{prog.split()[0]}: error: not enough memory. Raise the limit of the shell (ulimit -v) or "
-            "of the job (--mem)"
+            f"{prog.split()[0]}: error: not enough memory. Raise the memory limit of the shell "
+            "(ulimit -v) or of the job (--mem)"
         )
     except OSError as err:
         print_stderr(f"{prog}: error: {format_os_error(err)}")
@@ -157,37 +179,38 @@ def run_guarded(prog: str, function: Callable[[], int], flush_on_failure: bool =
 
 def run_process(function: Callable[[], int]) -> int:
     """
-    Call `function` as the only task of this process and return its exit code.
+    Call `function`, which is the only task of this process, and return its exit code.
 
-    Prepares the standard streams and the handlers of signals, and flushes stdout.
+    The function first prepares the standard streams and the signal handlers. Afterwards it flushes
+    stdout.
     """
     prepare_streams()
     with exit_on_signals():
         code = function()
     try:
         sys.stdout.flush()
-    except OSError:  # reported already
+    except OSError:  # `function` has reported the error already.
         discard_output()
     return code
 
 
 class ProgressScreen:
     """
-    The output of a long command: permanent lines and the current progress.
+    The output of a long command: permanent lines, and a line with the current progress.
 
-    On a terminal the progress is one line that is overwritten. In a file it is a new line if it has
-    changed, at most every INTERVAL seconds.
+    On a terminal each progress line overwrites the previous progress line. In a file a new line is
+    written if the progress has changed, at most every INTERVAL seconds.
     """
 
     INTERVAL = 10.0
 
     def __init__(self, name: str = 'stdout') -> None:
-        """Print on the stream sys.NAME."""
+        """Create a screen that prints on the stream `name` of the module sys."""
         self.name = name
         self.begin = self.last = time.monotonic()
-        #: progress in the last line in a file
+        #: progress that was last written to a file
         self.printed: Optional[str] = None
-        #: a progress line is visible on the terminal
+        #: whether the terminal currently shows a progress line
         self.shown = False
 
     def is_terminal(self) -> bool:
@@ -196,17 +219,17 @@ class ProgressScreen:
         return stream is not None and stream.isatty()
 
     def format_elapsed(self, text: str) -> str:
-        """Return `text` after the seconds since the beginning."""
+        """Return `text` with the elapsed time in front, such as '[  12 s] text'."""
         return f'[{time.monotonic() - self.begin:4.0f} s] {text}'
 
     def print_line(self, text: str = '') -> None:
-        """Print a permanent line."""
+        """Print `text` as a permanent line."""
         self.clear_progress()
         print(text, file=getattr(sys, self.name), flush=True)
         self.last = time.monotonic()
 
     def show_progress(self, text: str) -> None:
-        """Print the current progress."""
+        """Print `text` as the current progress, see ProgressScreen."""
         line = self.format_elapsed(escape_line(text))
         if self.is_terminal():
             self._write_stream('\r\033[K' + line[: columns.get_line_width() - 1])
@@ -216,7 +239,7 @@ class ProgressScreen:
             self.printed = text
 
     def clear_progress(self) -> None:
-        """Remove the progress line of a terminal."""
+        """Remove the progress line from the terminal."""
         if self.shown:
             self._write_stream('\r\033[K')
             self.shown = False
@@ -229,9 +252,10 @@ class ProgressScreen:
 
 class Progress:
     """
-    The current step of a command, shown on stderr if that is a terminal.
+    Show the current step of a command on stderr, if stderr is a terminal.
 
-    As a context manager it removes the line at the end; call stop() before printing anything else.
+    As a context manager, the object removes the progress line at the end. Call stop() before the
+    command prints other output.
     """
 
     def __init__(self, text: str) -> None:
@@ -250,19 +274,20 @@ class Progress:
         self.stop()
 
     def stop(self) -> None:
-        """Remove the line."""
+        """Remove the progress line from the terminal."""
         self.screen.clear_progress()
 
 
-#: Seconds from SIGTERM to SIGKILL, in which srun ends its step
+#: Seconds between SIGTERM and SIGKILL. srun needs this time to cancel its job step
 PATIENCE = 15
 
 
 def terminate_with_parent(parent: int) -> Callable[[], None]:
     """
-    Return a preexec_fn by which a child gets SIGTERM when its parent exits or is killed.
+    Return a preexec_fn that lets the kernel terminate a child process with its parent.
 
-    It does nothing if Python cannot call prctl(2).
+    When the process `parent` (a process ID) terminates, the kernel sends SIGTERM to the child. If
+    Python cannot call prctl(2), the preexec_fn does nothing.
     """
     try:
         import ctypes
@@ -272,8 +297,8 @@ def terminate_with_parent(parent: int) -> Callable[[], None]:
         return lambda: None
 
     def prepare() -> None:
-        prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG of linux/prctl.h
-        if os.getppid() != parent:  # the parent was killed just before
+        prctl(1, signal.SIGTERM, 0, 0, 0)  # 1: PR_SET_PDEATHSIG in linux/prctl.h
+        if os.getppid() != parent:  # The parent was killed before this call of prctl().
             os.kill(os.getpid(), signal.SIGTERM)
 
     return prepare
@@ -282,10 +307,11 @@ def terminate_with_parent(parent: int) -> Callable[[], None]:
 @contextlib.contextmanager
 def start_process_group(command: List[str], **options: Any) -> Iterator['subprocess.Popen[Any]']:
     """
-    Start `command` as the leader of a new process group in a with block; yield its Popen.
+    Start `command` in a new process group for a with block, and yield its Popen object.
 
-    An error or interruption of the block terminates the whole group; a kill of this process sends
-    SIGTERM to the leader. options: of Popen. Raises OSError if the command cannot be started.
+    An exception in the block, such as Ctrl-C, terminates all processes of the group. If this
+    process is killed, the system sends SIGTERM to `command`. options: keyword arguments of Popen.
+    Raises OSError if the command cannot be started.
     """
     child = None
     try:
@@ -304,7 +330,12 @@ def start_process_group(command: List[str], **options: Any) -> Iterator['subproc
 
 
 def terminate_process_group(child: 'subprocess.Popen[Any]', patience: float = PATIENCE) -> None:
-    """Send SIGTERM to the process group of `child`, and SIGKILL after `patience` seconds."""
+    """
+    Terminate the process group of `child` with SIGTERM, and then with SIGKILL.
+
+    SIGKILL follows after `patience` seconds, or as soon as `child` has terminated, because its
+    own child processes may still run.
+    """
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -1,11 +1,12 @@
 """
 Escape untrusted text for a terminal: file names, image labels, program output.
 
-A terminal obeys control characters: they can overwrite text, forge a line, or make the terminal
-type. Characters for the direction of writing, and those without a shape, make a name look like
-another name (Unicode Technical Report 36, "Unicode Security Considerations"). All of these are
-printed as the escapes of Python and JSON. Python 3.6 and its standard library only, also on compute
-nodes.
+A terminal executes control characters. Untrusted control characters can overwrite text, forge a
+line or insert keyboard input. Invisible characters, and characters that change the direction of
+writing, make a name look like another name (Unicode Technical Report 36, "Unicode Security
+Considerations"). This module replaces all these characters by escapes as in Python and JSON.
+
+This module uses only the standard library of Python 3.6, also on compute nodes.
 """
 
 import re
@@ -13,13 +14,13 @@ import sys
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
-#: Escape sequences of a terminal: colours, titles, character sets
+#: Escape sequences that change the colour, the title or the character set of a terminal
 ESCAPES = re.compile(
     r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z])'
 )
-#: Control characters: Unicode 15, general categories Cc except tab and line end, Cf, Cs, Zl, Zp.
-#: And characters without a shape: DerivedCoreProperties.txt, Default_Ignorable_Code_Point, and the
-#: empty pattern of Braille
+#: Characters that escape_text() replaces. Control characters: the general categories Cc (except tab
+#: and line end), Cf, Cs, Zl and Zp of Unicode 15. Invisible characters: the property
+#: Default_Ignorable_Code_Point in DerivedCoreProperties.txt, and the blank Braille pattern
 _UNSAFE_CHARACTERS = re.compile(
     '[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u200b-\u200f'
     '\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd'
@@ -30,9 +31,10 @@ _UNSAFE_CHARACTERS = re.compile(
 
 def _escape_letter(letter: str) -> str:
     number = ord(letter)
-    if 0xDC80 <= number <= 0xDCFF:  # a byte of a file name that its encoding lacks (PEP 383)
+    # PEP 383: this range stands for the bytes of a file name that are invalid in its encoding.
+    if 0xDC80 <= number <= 0xDCFF:
         number -= 0xDC00
-    # JSON has no \x7f, so DEL becomes \u007f
+    # JSON has no escape \x7f, so DEL becomes \u007f.
     return (
         '\\U%08x'
         if number > 0xFFFF
@@ -43,13 +45,18 @@ def _escape_letter(letter: str) -> str:
 
 
 def escape_text(text: str) -> str:
-    """Return `text` with escapes for control characters except blanks, tabs and line ends."""
+    """
+    Return `text` with escapes in place of control characters and invisible characters.
+
+    Tabs and line ends stay unchanged.
+    """
     return _UNSAFE_CHARACTERS.sub(lambda match: _escape_letter(match.group()), text)
 
 
-#: Names of environment variables with secret values
+#: Pattern for the names of environment variables that contain a secret
 SECRET_NAME = re.compile(r'[A-Z0-9_]*(?:PASSW|TOKEN|KEY|SECRET|CREDENTIAL)[A-Z0-9_]*')
-#: Assignment of such a variable, and credentials in front of the host of a URL (RFC 3986, userinfo)
+#: Patterns for the assignment of a secret variable, and for credentials in front of the host of a
+#: URL (RFC 3986, userinfo)
 _ASSIGNED = re.compile(r'\b(%s=)("[^"]*"|\'[^\']*\'|[^\s"\'=][^\s"\']*)' % SECRET_NAME.pattern)
 _USERINFO = re.compile(r'(\b[a-z][a-z0-9+.-]*://)[^\s/@?#]+@', re.I)
 REDACTED = '(left out)'
@@ -57,9 +64,10 @@ REDACTED = '(left out)'
 
 def redact_secrets(value: Any) -> Any:
     """
-    Return JSON data without the values of SECRET_NAME variables and credentials in URLs.
+    Return a copy of JSON data in which REDACTED replaces secrets.
 
-    A variable is a key with a text, or NAME=VALUE in a text.
+    Secrets are the values of variables that match SECRET_NAME, and credentials in URLs. The
+    function finds a variable as a key of a dict, and as NAME=VALUE in a str.
     """
     if isinstance(value, str):
         if '=' not in value and '://' not in value:
@@ -81,11 +89,15 @@ def redact_secrets(value: Any) -> Any:
 
 
 def escape_line(text: object) -> str:
-    """Return str(text) as one line without control characters."""
+    """
+    Return str(text) as one line, with escapes as in escape_text().
+
+    A blank replaces a tab, and an escape replaces a line end.
+    """
     return escape_text(str(text)).replace('\t', ' ').replace('\n', _escape_letter('\n'))
 
 
-#: Python's name of a stream -> its name in messages
+#: Python's name of a standard stream -> name of the stream in messages
 STREAMS = {
     '<stdout>': 'the standard output',
     '<stderr>': 'the standard error',
@@ -94,18 +106,22 @@ STREAMS = {
 
 
 class EscapingStream:
-    """A text stream that applies escape_text() to its output; otherwise like `stream`."""
+    """A text stream that writes its output to `stream` after escape_text()."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write `text`, escaped; return its length. An OSError names the stream."""
+        """
+        Write `text` with escapes and return the length of `text`.
+
+        Raises OSError, whose filename is the name of the stream in messages.
+        """
         self._call_stream(lambda: self.stream.write(escape_text(text)))
         return len(text)
 
     def _call_stream(self, function: Callable[[], Any]) -> None:
-        # let an OSError name the stream
+        # Add the name of the stream to an OSError, so that a message can name the stream.
         try:
             function()
         except OSError as err:
@@ -115,11 +131,11 @@ class EscapingStream:
             raise
 
     def write_raw(self, text: str) -> None:
-        """Write trusted `text` unchanged, such as colours."""
+        """Write `text` without escapes. The text must be trusted, such as colour codes."""
         self.stream.write(text)
 
     def flush(self) -> None:
-        """Flush the stream. An OSError names it."""
+        """Flush the stream. Raises OSError as write() does."""
         self._call_stream(self.stream.flush)
 
     def __getattr__(self, name: str) -> Any:
@@ -128,12 +144,12 @@ class EscapingStream:
 
 @contextmanager
 def escape_streams() -> Iterator[None]:
-    """Escape everything that a with block writes to stdout and stderr."""
-    before = sys.stdout, sys.stderr
-    # a closed stream (command >&-) is None, or a closed file
+    """Apply escape_text() to all output of a with block on stdout and stderr."""
+    previous_streams = sys.stdout, sys.stderr
+    # A stream that the shell has closed (command >&-) is None.
     sys.stdout, sys.stderr = (
         stream if stream is None or isinstance(stream, EscapingStream) else EscapingStream(stream)
-        for stream in before
+        for stream in previous_streams
     )
     try:
         yield
@@ -142,6 +158,8 @@ def escape_streams() -> Iterator[None]:
             try:
                 if stream is not None:
                     stream.flush()
-            except (OSError, ValueError):  # closed, or without reader: the writer has seen that
+            # The stream is closed or has no reader. The code that wrote to the stream has already
+            # got this error.
+            except (OSError, ValueError):
                 pass
-        sys.stdout, sys.stderr = before
+        sys.stdout, sys.stderr = previous_streams

@@ -1,9 +1,11 @@
 """
-Decide which files may be run as code, and which file names are accepted.
+Decide which files this project runs as code, and which file names this project accepts.
 
-A site file is code that the user of eb or osu-container runs. If another user may write to it, it
-is refused, as ssh refuses its configuration (ssh_config(5)). Python 3.6 and its standard library
-only.
+A site file contains Python code, which eb and osu-container run as the current user. This project
+refuses a site file if another user may write to the file. ssh refuses its configuration file for
+the same reason (ssh_config(5)).
+
+This module uses only the standard library of Python 3.6.
 """
 
 import grp
@@ -17,7 +19,7 @@ from osu_container.base.terminal import escape_line
 
 
 def _is_private_group(gid: int, uid: int) -> bool:
-    # useradd(8), -U: the private group of a user has the user's name
+    # useradd(8), option -U: the private group of a user has the same name as the user.
     try:
         user = pwd.getpwuid(uid)
         return gid == user.pw_gid and grp.getgrgid(gid).gr_name == user.pw_name
@@ -27,11 +29,13 @@ def _is_private_group(gid: int, uid: int) -> bool:
 
 def find_code_problem(path: str) -> Optional[str]:
     """
-    Return why `path` must not be run as code, None if it may be or does not exist.
+    Return the reason why the file `path` must not be run as code, or None.
 
-    The file, the target of a link and their folders must belong to the user, to root or to the
-    owner of this package, and nobody else may write to them except the user's private group. A
-    folder with the sticky bit, such as /tmp, may be open: nobody can replace another user's file.
+    The result is None if the file may be run or does not exist. The owner of the file and of its
+    folder must be the current user, root or the owner of this package. Nobody else may have write
+    permission, except the private group of the owner. If `path` is a link, these rules apply to the
+    target, to its folder and to the folder of the link. In a folder with the sticky bit, such as
+    /tmp, all users may have write permission, because there nobody can replace another user's file.
     """
     path = os.path.abspath(path)
     real = os.path.realpath(path)
@@ -42,32 +46,37 @@ def find_code_problem(path: str) -> Optional[str]:
         status = os.stat(checked_path)
         if not stat.S_ISREG(status.st_mode) and not os.path.isdir(checked_path):
             return (
-                f"{real} is not a plain file (a device, a FIFO or a socket), and is not run as code. "
-                "Name a file"
+                f"{real} is a device, a FIFO or a socket, and only plain files may be run as code. "
+                "Name a plain file"
             )
         if status.st_uid not in owners:
             return (
-                f"{real} would run as you, but user {status.st_uid} owns {checked_path}. Read the file, "
-                "copy it to your own folder, and name the copy"
+                f"{real} would run as you, but another user (UID {status.st_uid}) owns "
+                f"{checked_path}. Read the file, copy the file to your own folder, "
+                "and name the copy"
             )
         others = status.st_mode & stat.S_IWOTH or (
             status.st_mode & stat.S_IWGRP and not _is_private_group(status.st_gid, status.st_uid)
         )
         if others and not (os.path.isdir(checked_path) and status.st_mode & stat.S_ISVTX):
             return (
-                f"{real} would run as you, but other users may write to {checked_path}. Read the file, "
-                f"then run: chmod go-w {shell.quote(checked_path)}"
+                f"{real} would run as you, but other users may write to {checked_path}. Read the "
+                f"file, then run: chmod go-w {shell.quote(checked_path)}"
             )
     return None
 
 
 def find_name_problem(name: str) -> Optional[str]:
     """
-    Return why a file name is refused, None if it is accepted.
+    Return the reason why this project refuses the file name `name`, None if it is accepted.
 
-    Modulefiles, files with one setting per line and the terminal contain file names. Control and
-    format characters, line ends and bytes that are not text could be read there as more than a name.
+    This project writes file names to modulefiles, to settings files with one setting per line and
+    to the terminal. In these places, control characters, line ends and invalid bytes in a file
+    name could be taken for code or for another setting.
     """
     if escape_line(name) == name:
         return None
-    return f"the file name {ascii(name)} has characters that cannot be displayed. Rename it: mv OLD NEW"
+    return (
+        f"the file name {ascii(name)} contains characters that cannot be displayed. "
+        "Rename the file: mv OLD NEW"
+    )

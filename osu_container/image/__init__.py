@@ -1,1 +1,1 @@
-"""Read the facts of images, libraries and hosts from files. Nothing is loaded or executed."""
+"""Read facts about images, libraries and loaders from files, without executing the files."""

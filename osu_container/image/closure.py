@@ -1,7 +1,8 @@
 """
-Collect the dependencies of host libraries that are injected into another system.
+Collect the host libraries that must be injected together with the host's MPI.
 
-The search is that of image/loader.py, with the default folders of the host.
+Libraries that are injected into a container also need their dependencies from the host. This module
+finds the dependencies with image/loader.py, which here searches the default folders of the host.
 """
 
 import os
@@ -13,9 +14,9 @@ from osu_container.image.elf import ElfError, ElfFacts, read_elf
 from osu_container.image.loader import simulate_load
 from osu_container.image.system import LoaderConfig, resolve_lib_variable
 
-#: Libraries of glibc. They must be of the same build as the program interpreter (ld-linux): the
-#: host's libc.so.6 under the image's ld-linux fails with "symbol lookup error ... GLIBC_PRIVATE"
-#: (ld.so(8)).
+#: Libraries of glibc, which must not be injected. All libraries of glibc must come from the same
+#: build as the program interpreter (ld-linux). If the image's ld-linux loads the host's libc.so.6,
+#: the program fails with "symbol lookup error ... GLIBC_PRIVATE" (ld.so(8)).
 GLIBC_SONAMES = frozenset(
     [
         'ld-linux-x86-64.so.2',
@@ -40,16 +41,21 @@ GLIBC_SONAMES = frozenset(
 
 
 class _HostFiles:
-    """The files of a host, as ContainerFiles of image/loader.py."""
+    """The files of a host, with the methods of ContainerFiles in image/loader.py."""
 
     def __init__(
         self,
         folders: List[str],
-        cached: Callable[[str, str], Optional[str]],
+        find_cached: Callable[[str, str], Optional[str]],
         read_facts: Callable[[str], ElfFacts],
         is_file: Callable[[str], bool],
     ) -> None:
-        """Describe the host; folders: those that its ld.so searches by default."""
+        """
+        Describe the files of the host.
+
+        folders: folders that the host's ld.so searches by default. find_cached, read_facts,
+        is_file: see collect_dependencies().
+        """
         self.read_facts, self.exists = read_facts, is_file
         self._facts: Dict[str, ElfFacts] = {}
         multiarch = [
@@ -57,34 +63,38 @@ class _HostFiles:
             for folder in folders
             if re.search(r'/lib/[^/]+-linux-gnu$', folder) and is_file(folder + '/libc.so.6')
         ]
-        # a distribution decides the value of $LIB: the folder of its C library
+        # Each distribution has its own value of $LIB: the folder of its C library.
         self._system = LoaderConfig(
-            None, folders, resolve_lib_variable(multiarch or ['/lib64']), find_cached=cached
+            None, folders, resolve_lib_variable(multiarch or ['/lib64']), find_cached=find_cached
         )
 
     def read_loader_config(self, interpreter: Optional[str]) -> LoaderConfig:
-        """Return the LoaderConfig of the host's loader for any interpreter."""
+        """Return the LoaderConfig of the host's loader; `interpreter` has no effect."""
         return self._system
 
     def read_elf(self, path: str) -> ElfFacts:
-        """Return the ElfFacts of a file. Raises ElfError."""
+        """Return the ElfFacts of a file. Raises ElfError if the file cannot be read."""
         if path not in self._facts:
             self._facts[path] = self.read_facts(path)
         return self._facts[path]
 
     def read_elf_files(self, paths: Iterable[str]) -> Dict[str, Tuple[str, ElfFacts]]:
-        """Return {path: ('host', ElfFacts)} of the paths that are ELF files."""
+        """Return {path: ('host', ElfFacts)} for all paths that are ELF files."""
         files = {}
         for path in paths:
             try:
                 files[path] = 'host', self.read_elf(path)
-            except ElfError:  # reported when the file is read as a library
+            except ElfError:  # collect_dependencies() reports this error later.
                 continue
         return files
 
     @staticmethod
     def resolve(path: str) -> str:
-        """Return the path unchanged: a file with two names is injected under both."""
+        """
+        Return the path unchanged.
+
+        A library with two names is injected under both names, so links must not be resolved.
+        """
         return path
 
 
@@ -92,41 +102,43 @@ def collect_dependencies(
     paths: List[str],
     default_folders: Iterable[str],
     is_provided: Callable[[str], bool],
-    one_build: Sequence[str] = (),
+    build_folders: Sequence[str] = (),
     read_facts: Callable[[str], ElfFacts] = read_elf,
     is_file: Callable[[str], bool] = os.path.isfile,
     find_cached: Optional[Callable[[str, str], Optional[str]]] = None,
 ) -> Tuple[Dict[str, ElfFacts], List[Tuple[str, ElfFacts]]]:
     """
-    Return (libraries, missing): what the libraries `paths` need in another system.
+    Return (libraries, missing) for the injection of the host libraries `paths`.
 
-    libraries: {soname: ElfFacts} in the order of loading, those of `paths` first. missing: (soname,
-    ElfFacts of the library that needs it) of those that neither system has.
+    libraries: {soname: ElfFacts} of all host libraries to inject, in the order of loading; the
+    libraries `paths` come first. missing: [(soname, ElfFacts of the library that needs the soname)]
+    of libraries that neither the host nor the container has.
 
-    default_folders: searched by the host's ld.so by default. is_provided: whether the other system
-    has this soname on its default path. one_build: folders whose libraries are injected even then.
-    read_facts, is_file: for files that are not on this machine. find_cached: path of (soname,
-    machine) in the host's ld.so.cache.
+    default_folders: folders that the host's ld.so searches by default. is_provided: returns whether
+    the loader of the container finds a soname by default; the host's library is then not injected.
+    build_folders: folders whose libraries are injected even in this case. read_facts, is_file:
+    replace the access to this machine's files. find_cached(soname, machine): path of a library in
+    the host's ld.so.cache, or None.
 
-    Raises ElfError if a library of `paths` is missing, or any library is not an ELF file.
+    Raises ElfError if a library of `paths` does not exist, or if a library is not an ELF file.
     """
 
     def is_build_library(name: str) -> bool:
-        return any(is_file(os.path.join(folder, name)) for folder in one_build)
+        return any(is_file(os.path.join(folder, name)) for folder in build_folders)
 
     host = _HostFiles(
-        list(one_build) + list(default_folders),
+        list(build_folders) + list(default_folders),
         lambda name, machine: (
             find_cached(name, machine) if find_cached and not is_build_library(name) else None
         ),
         read_facts,
         is_file,
     )
-    starts = [host.read_elf(path).soname or os.path.basename(path) for path in paths]
+    start_sonames = [host.read_elf(path).soname or os.path.basename(path) for path in paths]
 
     def is_excluded(name: str) -> bool:
         return name not in paths and (
-            name in starts
+            name in start_sonames
             or name in GLIBC_SONAMES
             or is_provided(name)
             and not is_build_library(name)
@@ -136,9 +148,9 @@ def collect_dependencies(
         return OrderedDict(), []
     process = simulate_load(paths[1:] + paths[:1], host, [], is_excluded=is_excluded)
     for path, _ in process.broken:
-        host.read_elf(path)  # raises the error of the file
+        host.read_elf(path)  # This raises ElfError if the file is damaged.
         raise ElfError(f"{path} is for another kind of processor than the library that needs it")
-    libraries = OrderedDict(zip(starts, (host.read_elf(path) for path in paths)))
+    libraries = OrderedDict(zip(start_sonames, (host.read_elf(path) for path in paths)))
     for library in process.loaded:
         if library.requester is not None or library.path not in paths:
             libraries.setdefault(library.name, library.facts)

@@ -1,13 +1,16 @@
 """
-Read ELF facts of programs and libraries from the program headers, as ld.so does.
+Read facts about programs and libraries from their ELF files.
 
-Nothing is loaded or executed. Format: the System V ABI's gABI, chapters 4 and 5; symbol versions:
-the Linux Standard Base, chapter 10.7; DT_GNU_HASH: glibc, elf/dl-lookup.c. Files may have both
-classes and byte orders, and be for any processor. Sizes in a file are compared with the size of the
-file, so that a damaged file costs neither time nor memory.
+This module does not load or execute the files. Like ld.so, it uses the program headers of a file.
+It supports 32-bit and 64-bit files, both byte orders and any processor. It compares all sizes in a
+file with the size of the file, so that a damaged file costs neither time nor memory.
 
-Python 3.6 and its standard library only. A second reader, ElfSections of image/libraries.py, reads
-constants and machine code by sections, which a file may lack and ld.so ignores.
+Sources: System V ABI (gABI), chapters 4 and 5, for the format; Linux Standard Base, chapter 10.7,
+for symbol versions; glibc, elf/dl-lookup.c, for DT_GNU_HASH.
+
+This module uses only the standard library of Python 3.6. Another class, ElfSections in
+image/libraries.py, reads constants and machine code by the section headers of a file. ld.so ignores
+the section headers, and a file may have none.
 """
 
 import errno
@@ -33,41 +36,50 @@ from osu_container.base.files import open_plain_file
 
 class ElfFacts(NamedTuple):
     """
-    ELF facts of one library or program.
+    Facts about one library or program from its ELF file.
 
-    A versioned symbol is 'name@VERSION'. `defined` has it as plain 'name' too.
+    The name of a symbol with a version is 'name@VERSION'. The field `defined` contains such a
+    symbol twice: as 'name@VERSION' and as 'name'.
     """
 
+    #: path of the file
     path: str
+    #: DT_SONAME, None if there is none
     soname: Optional[str]
-    #: as readelf prints it, with an unusual class or byte order appended: see MACHINES
+    #: name of the processor as readelf prints it; format_machine() appends an unusual class or byte
+    #: order, see MACHINES
     machine: str
-    #: DT_NEEDED
+    #: sonames of the libraries in DT_NEEDED
     needed: List[str]
     #: folders of DT_RPATH
     rpath: List[str]
     #: folders of DT_RUNPATH
     runpath: List[str]
-    #: soname of the provider -> names of needed versions, without those marked weak
+    #: soname of a library -> names of the versions that the library must define; weak needs are
+    #: left out
     verneed: Dict[str, Set[str]]
-    #: names of defined versions
+    #: names of the versions that the file defines
     verdef: Set[str]
-    #: path of the loader that a program requests
+    #: path of the loader that a program requests (PT_INTERP), None if there is none
     interpreter: Optional[str]
-    #: has a dynamic section
+    #: whether the file has a dynamic section; a static program has none
     dynamic: bool
-    #: undefined symbol, not weak -> True if ld.so resolves it at load time, False if at first call
+    #: undefined symbol -> whether ld.so resolves the symbol at load time (otherwise at the first
+    #: call). Weak symbols are left out
     undefined: Dict[str, bool]
     #: exported symbols
     defined: Set[str]
-    #: its needs are not searched in the default folders (ld -z nodefaultlib)
+    #: whether ld.so skips the default folders when it searches the libraries in `needed`
+    #: (ld -z nodefaultlib)
     nodeflib: bool = False
-    #: libraries that may change what a program loads (DT_AUDIT, DT_DEPAUDIT: rtld-audit(7))
+    #: auditing libraries, which may change the libraries that a program loads (DT_AUDIT,
+    #: DT_DEPAUDIT, see rtld-audit(7))
     audit: Sequence[str] = ()
 
 
-#: e_machine -> (name in readelf, usual class in bits, usual byte order, types of the relocations
-#: JUMP_SLOT and COPY). <elf.h>; processors of Slurm systems, and their 32-bit companions
+#: e_machine -> (name in readelf, usual class in bits, usual byte order, number of the relocation
+#: type JUMP_SLOT, number of the relocation type COPY). Source: <elf.h>. The table has the
+#: processors of Slurm systems, and the 32-bit processors that are compatible with these
 MACHINES = {
     3: ('Intel 80386', 32, '<', 7, 5),
     62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5),
@@ -78,7 +90,7 @@ MACHINES = {
     243: ('RISC-V', 64, '<', 5, 4),
     258: ('LoongArch', 64, '<', 5, 4),
 }
-#: Machine in uname -m -> machine in ElfFacts
+#: Name of a processor in the output of `uname -m` -> ElfFacts.machine
 MACHINE_NAMES = {
     'x86_64': MACHINES[62][0],
     'aarch64': MACHINES[183][0],
@@ -88,8 +100,8 @@ MACHINE_NAMES = {
     'loongarch64': MACHINES[258][0],
 }
 
+#: Constants of <elf.h>: types of segments, tags of the dynamic section, flags, bindings of symbols
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
-#: <elf.h>
 DT_NEEDED, DT_PLTRELSZ, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_RELA, DT_RELASZ, DT_STRSZ = (
     1,
     2,
@@ -122,26 +134,28 @@ DT_DEPAUDIT, DT_AUDIT = 0x6FFFFEFB, 0x6FFFFEFC
 DF_BIND_NOW, DF_1_NOW, DF_1_NODEFLIB, VER_FLG_WEAK = 8, 1, 0x800, 2
 STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
 
-#: Limits for damaged files. The largest libraries of ROCm and CUDA have some 500,000 symbols
-_MOST_SYMBOLS, _MOST_RELOCATIONS, _MOST_TEXT = 4 << 20, 8 << 20, 128 << 20
-#: Numbers of versions have 15 bits
-_MOST_VERSIONS = 1 << 15
+#: Limits that stop the reading of a damaged file: number of symbols, number of relocations, number
+#: of bytes per read. The largest libraries of ROCm and CUDA have some 500,000 symbols
+_MAX_SYMBOLS, _MAX_RELOCATIONS, _MAX_TEXT = 4 << 20, 8 << 20, 128 << 20
+#: Maximum number of symbol versions; the number of a version has 15 bits
+_MAX_VERSIONS = 1 << 15
 _RELOCATIONS_PER_READ = 1 << 16
 
 
 class ElfError(Exception):
-    """A file is not an ELF library, or a library cannot be found."""
+    """A file does not exist, cannot be read, or is not a valid ELF file."""
 
 
 class _DamagedElfError(Exception):
-    """An ELF file is damaged; the message does not name it."""
+    """A file is not a valid ELF file. The message lacks the path, which read_elf() adds."""
 
 
 class _ElfReader:
     """
-    An open ELF file with its segments and its dynamic section.
+    A reader for an open ELF file.
 
-    All methods raise _DamagedElfError and OSError.
+    All methods raise _DamagedElfError if the file is damaged, and OSError if the file cannot be
+    read.
     """
 
     def __init__(self, handle: BinaryIO) -> None:
@@ -149,8 +163,8 @@ class _ElfReader:
         ident = self.read_bytes(0, min(16, self.size))
         if len(ident) < 16 or ident[:4] != b'\x7fELF':
             raise _DamagedElfError('is not an ELF file')
-        # another class, byte order, version, system or padding: glibc refuses even more
-        # (elf/dl-load.c, open_verify)
+        # The file has an invalid class, byte order, version, system or padding. glibc checks these
+        # fields and more (elf/dl-load.c, open_verify).
         if (
             ident[4] not in (1, 2)
             or ident[5] not in (1, 2)
@@ -158,7 +172,7 @@ class _ElfReader:
             or ident[7] not in (0, 3)
             or any(ident[9:])
         ):
-            raise _DamagedElfError('is damaged: its ELF header is not one of Linux')
+            raise _DamagedElfError('is damaged: its ELF header is not valid for Linux')
         self.bits, self.order = 32 * ident[4], '<>'[ident[5] - 1]
         self.word = 'I' if self.bits == 32 else 'Q'
         kind, self.number, version, _, table, _, _, _, size, count, _, _, _ = self.unpack(
@@ -168,9 +182,9 @@ class _ElfReader:
             raise _DamagedElfError('is neither a program nor a shared library')
         form = 'IIIIIIII' if self.bits == 32 else 'IIQQQQQQ'
         if count and size != struct.calcsize('<' + form):
-            raise _DamagedElfError(f'is damaged: its program headers have {size} bytes each')
+            raise _DamagedElfError(f'is damaged: a program header has the invalid size {size}')
         places = [0, 1, 2, 4] if self.bits == 32 else [0, 2, 3, 5]
-        #: (type, offset, address, size in the file)
+        #: (type, offset in the file, address, size in the file) of each segment
         self.segments = [
             tuple(entry[place] for place in places)
             for entry in self.iterate_entries(form, self.read_bytes(table, size * count))
@@ -178,7 +192,7 @@ class _ElfReader:
         for segment_type, offset, _, length in self.segments:
             if segment_type in (PT_LOAD, PT_DYNAMIC, PT_INTERP) and offset + length > self.size:
                 raise _DamagedElfError(
-                    f'is truncated: it has {self.size} bytes, and its program headers need '
+                    f'is truncated: the file has {self.size} bytes, and its program headers need '
                     f'{offset + length}'
                 )
         self.dynamic = self._read_dynamic()
@@ -189,9 +203,9 @@ class _ElfReader:
         )
 
     def read_bytes(self, offset: int, size: int) -> bytes:
-        if size > _MOST_TEXT or offset + size > self.size:
+        if size > _MAX_TEXT or offset + size > self.size:
             raise _DamagedElfError(
-                f'is damaged or truncated: it has {self.size} bytes, and needs {size} at {offset}'
+                f'is damaged or truncated: {size} bytes at {offset} exceed its size {self.size}'
             )
         self.handle.seek(offset)
         data = self.handle.read(size)
@@ -200,12 +214,20 @@ class _ElfReader:
         return data
 
     def unpack(self, form: str, offset: int) -> Tuple[int, ...]:
-        """Return the numbers at `offset`; form: as in struct, without the byte order."""
+        """
+        Read the numbers at `offset`.
+
+        form: format of the module struct, without the byte order.
+        """
         form = self.order + form
         return struct.unpack(form, self.read_bytes(offset, struct.calcsize(form)))
 
     def iterate_entries(self, form: str, data: bytes) -> Iterator[Tuple[int, ...]]:
-        """Return an iterator over the whole entries in `data`; form as in unpack()."""
+        """
+        Return an iterator over the numbers of each entry in `data`.
+
+        form: format of one entry, see unpack(). An incomplete entry at the end is ignored.
+        """
         form = self.order + form
         return struct.iter_unpack(
             form, data[: len(data) // struct.calcsize(form) * struct.calcsize(form)]
@@ -225,45 +247,53 @@ class _ElfReader:
         return values
 
     def get_tag(self, tag: int) -> int:
-        """Return the last value of a tag of the dynamic section, as ld.so does, or 0."""
+        """
+        Return the value of a tag in the dynamic section, 0 if the tag does not occur.
+
+        If the tag occurs several times, the last value counts, as for ld.so.
+        """
         return self.dynamic.get(tag, [0])[-1]
 
     def find_offset(self, address: int) -> Tuple[int, int]:
-        """Return (offset of an address in the file, bytes from there to the segment's end)."""
+        """Return (file offset for an address, number of bytes up to the end of its segment)."""
         for segment_type, offset, start, length in self.segments:
             if segment_type == PT_LOAD and start <= address < start + length:
                 return offset + address - start, start + length - address
         raise _DamagedElfError(f'is damaged: no segment is loaded at address 0x{address:x}')
 
     def read_tag_bytes(self, tag: int, size: int) -> bytes:
-        """Return `size` bytes at the address in a tag, fewer at the end of the segment."""
-        offset, room = self.find_offset(self.get_tag(tag))
-        return self.read_bytes(offset, min(size, room))
+        """
+        Return `size` bytes at the address that the tag contains.
+
+        The result is shorter if the segment ends earlier.
+        """
+        offset, available = self.find_offset(self.get_tag(tag))
+        return self.read_bytes(offset, min(size, available))
 
     def read_string(self, offset: int) -> str:
-        """Return the text at `offset` of the string table."""
+        """Return the text at `offset` in the string table."""
         end = self.strings.find(b'\0', offset)
         if offset >= len(self.strings) or end < 0:
             raise _DamagedElfError('is damaged: a name is outside of its string table')
         return os.fsdecode(self.strings[offset:end])
 
     def read_tag_strings(self, tag: int) -> List[str]:
-        """Return the texts of all entries of a tag."""
+        """Return the text for each occurrence of a tag in the dynamic section."""
         return [self.read_string(offset) for offset in self.dynamic.get(tag, [])]
 
     def read_folders(self, tag: int) -> List[str]:
-        """Return the folders of DT_RPATH or DT_RUNPATH, without empty ones."""
+        """Return the folders in the tag DT_RPATH or DT_RUNPATH, without empty entries."""
         return list(filter(None, ':'.join(self.read_tag_strings(tag)[-1:]).split(':')))
 
     def read_interpreter(self) -> Optional[str]:
-        """Return the path of the loader that a program requests, None if there is none."""
+        """Return the path of the loader that the program requests, None for a library."""
         for segment_type, offset, _, length in self.segments:
             if segment_type == PT_INTERP:
                 return os.fsdecode(self.read_bytes(offset, min(length, 4096)).split(b'\0')[0])
         return None
 
     def format_machine(self) -> str:
-        """Return the machine as in ElfFacts."""
+        """Return the name of the processor for ElfFacts.machine."""
         name, bits, order = MACHINES.get(self.number, (f'machine {self.number}', 64, '<'))[:3]
         return (
             name
@@ -281,15 +311,16 @@ class _ElfReader:
         self, tag: int, count: int, form: str, links: int
     ) -> Iterator[Tuple[int, Tuple[int, ...]]]:
         """
-        Yield (offset, numbers) of the entries of a linked list of versions.
+        Yield (offset, numbers) for each entry in a linked list of versions.
 
-        tag, count: tags with its address and length; form: as in unpack(); links: index of the
-        number with the distance to the next entry.
+        tag: tag with the address of the list. count: tag with the length of the list. form: format
+        of an entry, see unpack(). links: index of the number in an entry that contains the distance
+        to the next entry.
         """
         if tag not in self.dynamic:
             return
         offset = self.find_offset(self.get_tag(tag))[0]
-        for _ in range(min(self.get_tag(count), _MOST_VERSIONS)):
+        for _ in range(min(self.get_tag(count), _MAX_VERSIONS)):
             numbers = self.unpack(form, offset)
             yield offset, numbers
             if not numbers[links]:
@@ -297,7 +328,11 @@ class _ElfReader:
             offset += numbers[links]
 
     def read_versions(self) -> Tuple[Dict[str, Set[str]], Set[str], Dict[int, str]]:
-        """Return (verneed, verdef, {number of a version: name}), two of them as in ElfFacts."""
+        """
+        Return (verneed, verdef, {number of a version: name of the version}).
+
+        verneed and verdef are fields of ElfFacts.
+        """
         needed: Dict[str, Set[str]] = OrderedDict()
         defined: Set[str] = set()
         names: Dict[int, str] = {}
@@ -307,7 +342,7 @@ class _ElfReader:
             name = self.read_string(self.unpack('II', offset + auxiliary)[0])
             defined.add(name)
             names[number & 0x7FFF] = name
-        budget = _MOST_VERSIONS
+        budget = _MAX_VERSIONS
         for offset, (_, count, file, auxiliary, _) in self.iterate_versions(
             DT_VERNEED, DT_VERNEEDNUM, 'HHIII', 4
         ):
@@ -320,7 +355,7 @@ class _ElfReader:
                 budget -= 1
                 if budget < 0:
                     raise _DamagedElfError(
-                        f'is damaged: it needs more than {_MOST_VERSIONS} versions'
+                        f'is damaged: the file needs more than {_MAX_VERSIONS} versions'
                     )
                 if not following:
                     break
@@ -328,7 +363,7 @@ class _ElfReader:
         return needed, defined, names
 
     def count_symbols(self) -> int:
-        """Return the number of symbols, which only the hash tables contain."""
+        """Return the number of symbols. Only the hash tables contain this number."""
         if DT_GNU_HASH in self.dynamic:
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)
@@ -341,7 +376,8 @@ class _ElfReader:
                 or [0]
             )
             if last < first:
-                # no symbol is exported, and GNU ld writes 1, however many are needed
+                # The file exports no symbol. For such a file GNU ld writes the number 1, although
+                # the file may need more symbols.
                 return self._require_sensible_count(max(first, self.read_relocations()[2] + 1))
             start += buckets * 4 + (last - first) * 4
             while True:
@@ -360,9 +396,9 @@ class _ElfReader:
 
     @staticmethod
     def _require_sensible_count(count: int) -> int:
-        if count > _MOST_SYMBOLS:
+        if count > _MAX_SYMBOLS:
             raise _DamagedElfError(
-                f'is damaged: it has {count} symbols, the limit is {_MOST_SYMBOLS}'
+                f'is damaged: it has {count} symbols, more than the limit of {_MAX_SYMBOLS}'
             )
         return count
 
@@ -370,30 +406,31 @@ class _ElfReader:
         self, names: Dict[int, str]
     ) -> Tuple[Set[str], Dict[int, Union[str, Tuple[str, str]]]]:
         """
-        Return (exported symbols, {number of a symbol: needed symbol, not weak}).
+        Return (exported symbols, {number of a symbol: symbol}).
 
-        names: {number of a version: name}. The second result has each exported symbol as
-        (name with version, name), because a program needs those whose data it copies: see
-        read_relocations().
+        The second result contains an undefined symbol as str; weak symbols are left out. It
+        contains an exported symbol as (name with version, name), because a program needs the
+        exported symbols whose data it copies, see read_relocations(). names: {number of a version:
+        name of the version}.
         """
-        offered: Set[str] = set()
+        exported: Set[str] = set()
         needed: Dict[int, Union[str, Tuple[str, str]]] = {}
         count = self.count_symbols() if DT_SYMTAB in self.dynamic else 0
         if not count:
-            return offered, needed
+            return exported, needed
         form = 'IIIBBH' if self.bits == 32 else 'IBBHQQ'
-        info, section = (3, 5) if self.bits == 32 else (1, 3)
+        info_index, section_index = (3, 5) if self.bits == 32 else (1, 3)
         table = self.read_tag_bytes(DT_SYMTAB, count * struct.calcsize('<' + form))
         data = self.read_tag_bytes(DT_VERSYM, count * 2) if DT_VERSYM in self.dynamic else b''
         numbers = [number & 0x7FFF for (number,) in self.iterate_entries('H', data)]
-        strings, budget = self.strings, _MOST_TEXT // 4
+        strings, budget = self.strings, _MAX_TEXT // 4
         for index, entry in enumerate(self.iterate_entries(form, table)):
-            binding = entry[info] >> 4
+            binding = entry[info_index] >> 4
             if not entry[0] or binding not in (STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE):
                 continue
             end = strings.find(b'\0', entry[0])
             budget -= end - entry[0]
-            # the sum of overlapping names is longer than their table
+            # In a damaged file names may overlap, so that their total length exceeds the table.
             if end < 0 or entry[0] >= len(strings) or budget < 0:
                 raise _DamagedElfError(
                     'is damaged: the name of a symbol is outside of its string table'
@@ -401,25 +438,27 @@ class _ElfReader:
             name = strings[entry[0] : end].decode('utf-8', 'replace')
             version = numbers[index] if index < len(numbers) else 0
             symbol = name + '@' + names[version] if version > 1 and version in names else name
-            if entry[section]:
-                offered.update((symbol, name))
+            if entry[section_index]:
+                exported.update((symbol, name))
                 needed[index] = (symbol, name)
             elif binding != STB_WEAK:
                 needed[index] = symbol
-        return offered, needed
+        return exported, needed
 
     def read_relocations(self) -> Tuple[Set[int], Set[int], int]:
         """
-        Return numbers of symbols: those resolved at load time, those copied, the highest.
+        Return (symbols resolved at load time, copied symbols, highest symbol) as numbers.
 
-        A program reserves room for the data of a library that it copies.
+        The number of a symbol is its index in the symbol table. A relocation of type COPY copies
+        the data of a library's symbol into the program.
         """
-        jump, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
-        early: Set[int] = set()
+        jump_slot, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
+        resolved_at_load: Set[int] = set()
         copied: Set[int] = set()
-        highest, budget = 0, _MOST_RELOCATIONS
+        highest, budget = 0, _MAX_RELOCATIONS
         shift, mask = (8, 0xFF) if self.bits == 32 else (32, 0xFFFFFFFF)
-        # the first relocations of DT_RELA, very many, have no symbol
+        # The first DT_RELACOUNT relocations in DT_RELA have no symbol. Skip these numerous
+        # relocations.
         skipped = self.get_tag(DT_RELACOUNT)
         for tag, size, with_addend, skip in (
             (DT_RELA, DT_RELASZ, True, skipped),
@@ -430,12 +469,12 @@ class _ElfReader:
                 continue
             form = self.word * (3 if with_addend else 2)
             entry = struct.calcsize('<' + form)
-            offset, room = self.find_offset(self.get_tag(tag))
-            begin, end = skip * entry, min(self.get_tag(size), room)
+            offset, available = self.find_offset(self.get_tag(tag))
+            begin, end = skip * entry, min(self.get_tag(size), available)
             budget -= max(0, end - begin) // entry
             if budget < 0:
                 raise _DamagedElfError(
-                    f'is damaged: it has more than {_MOST_RELOCATIONS} relocations'
+                    f'is damaged: the file has more than {_MAX_RELOCATIONS} relocations'
                 )
             for place in range(begin, end, entry * _RELOCATIONS_PER_READ):
                 piece = self.read_bytes(
@@ -444,18 +483,19 @@ class _ElfReader:
                 for numbers in self.iterate_entries(form, piece):
                     symbol, kind = numbers[1] >> shift, numbers[1] & mask
                     highest = max(highest, symbol)
-                    if symbol and kind != jump:  # a jump slot is resolved at the first call
-                        early.add(symbol)
+                    # ld.so resolves a jump slot at the first call, all others at load time.
+                    if symbol and kind != jump_slot:
+                        resolved_at_load.add(symbol)
                         if kind == copy:
                             copied.add(symbol)
-        return early, copied, highest
+        return resolved_at_load, copied, highest
 
     def read_facts(self, path: str) -> ElfFacts:
-        """Return the ElfFacts; path: that of the file."""
+        """Return the ElfFacts of the file, whose path is `path`."""
         verneed, verdef, names = self.read_versions()
-        offered, needed = self.read_symbols(names)
-        early, copied, _ = self.read_relocations() if needed else (set(), set(), 0)
-        now = bool(
+        exported, needed = self.read_symbols(names)
+        resolved_at_load, copied, _ = self.read_relocations() if needed else (set(), set(), 0)
+        binds_now = bool(
             DT_BIND_NOW in self.dynamic
             or self.get_tag(DT_FLAGS) & DF_BIND_NOW
             or self.get_tag(DT_FLAGS_1) & DF_1_NOW
@@ -465,10 +505,12 @@ class _ElfReader:
             if isinstance(symbol, tuple):
                 if index not in copied:
                     continue
-                # the program only reserves room for these data, a library must define them
-                offered -= set(symbol)
+                # The program contains only space for these data. A library must define the symbol.
+                exported -= set(symbol)
                 symbol = symbol[0]
-            undefined[symbol] = now or index in early or undefined.get(symbol, False)
+            undefined[symbol] = (
+                binds_now or index in resolved_at_load or undefined.get(symbol, False)
+            )
         return ElfFacts(
             path=path,
             soname=next(reversed(self.read_tag_strings(DT_SONAME)), None),
@@ -481,7 +523,7 @@ class _ElfReader:
             interpreter=self.read_interpreter(),
             dynamic=bool(self.dynamic),
             undefined=undefined,
-            defined=offered,
+            defined=exported,
             nodeflib=bool(self.get_tag(DT_FLAGS_1) & DF_1_NODEFLIB),
             audit=self.read_tag_strings(DT_AUDIT) + self.read_tag_strings(DT_DEPAUDIT),
         )
@@ -489,9 +531,9 @@ class _ElfReader:
 
 def read_elf(path: str) -> ElfFacts:
     """
-    Return the ElfFacts of the file `path`.
+    Read the ELF file `path` and return its ElfFacts.
 
-    Raises ElfError if the file is missing, not an ELF file, or damaged.
+    Raises ElfError if the file does not exist, is damaged or is not an ELF file.
     """
     try:
         with open_plain_file(path) as handle:
@@ -507,11 +549,11 @@ def read_elf(path: str) -> ElfFacts:
 
 
 def read_elf_files(paths: Iterable[str]) -> Dict[str, ElfFacts]:
-    """Return {path: ElfFacts} of the paths that are readable ELF files."""
+    """Return {path: ElfFacts} for all paths that are readable ELF files."""
     files = {}
     for path in paths:
         try:
             files[path] = read_elf(path)
-        except ElfError:  # a script, or a text in place of a library
+        except ElfError:  # The file is a script or another text.
             continue
     return files

@@ -1,23 +1,25 @@
 """
 Evaluate the environment scripts of an image without executing anything.
 
-Supported are assignments, `export`, `unset`, `.`, `if`, `test`, `&&` and `||`, as POSIX (Shell
-Command Language, 2.10) and the interpreter of the container runtimes (mvdan.cc/sh) define them. The
-output of a command is unknown. At any other construct (loop, `case`, function, pipe, `eval`) the
-evaluation of a script stops, and every variable is unknown until a later script sets it. On the
-system itself the dry run reports these values (osu_container/verdict/dry_run.py).
+The evaluator supports assignments, `export`, `unset`, `.`, `if`, `test`, `&&` and `||`. The meaning
+of these constructs follows POSIX (Shell Command Language, 2.10) and mvdan.cc/sh, the shell
+interpreter of the container runtimes. The evaluator treats the output of a command as unknown. At
+any other construct (loop, `case`, function, pipe, `eval`) the evaluation of the script stops, and
+every variable is unknown until a later script sets the variable. On the host itself, the dry run
+reports the real values (osu_container/verdict/dry_run.py).
 
-The runtime's order is that of the action script of Apptainer 1.4.5
-(internal/pkg/util/fs/files/action_script.sh), confirmed by runs of that release. SingularityCE has
-the same order, and Apptainer 1.5.3 but for LD_LIBRARY_PATH (osu_container/verdict/trial.py):
+The evaluator runs the scripts in the order of Apptainer 1.4.5, whose source is
+internal/pkg/util/fs/files/action_script.sh; test runs of Apptainer 1.4.5 confirmed this order.
+SingularityCE uses the same order. Apptainer 1.5.3 differs only for LD_LIBRARY_PATH, see
+osu_container/verdict/trial.py.
 
-1. The scripts see none of the host's variables.
-2. The runtime runs /.singularity.d/env/*.sh in the byte order of their names, bound files included.
-   After 99-base.sh it sets the variables given as APPTAINERENV_NAME or by --env. These belong to
-   the user and are not modelled here.
-3. Without that folder, and with nothing bound there, the runtime runs /environment.
-4. Host variables that no script has set return. Variables that a script has set to nothing, or has
-   set without `export`, are absent.
+1. The scripts start without any variable of the host.
+2. The runtime runs all files /.singularity.d/env/*.sh in the byte order of their names, including
+   files that the user binds there. After 99-base.sh the runtime sets the variables that the user
+   gives as APPTAINERENV_NAME or by --env. This module does not evaluate these variables.
+3. If the image has no such folder and no file is bound there, the runtime runs /environment.
+4. The program gets each variable of the host that no script has set. The program does not get
+   variables that a script has set to the empty string or without `export`.
 """
 
 import re
@@ -34,80 +36,88 @@ from typing import (
     Tuple,
 )
 
-if TYPE_CHECKING:  # image.py imports this module
+# image.py imports this module, so an import of image.py at run time would be circular.
+if TYPE_CHECKING:
     from osu_container.image.image import Image
 
 SCRIPTS_FOLDER = '/.singularity.d/env'
-#: The runtime appends this folder to the LD_LIBRARY_PATH that it is given
+#: Folder that the runtime appends to LD_LIBRARY_PATH
 RUNTIME_LIBRARIES = '/.singularity.d/libs'
-#: PATH in a container where the image sets none (Apptainer, internal/pkg/util/env, DefaultPath)
+#: Folders of PATH in a container if the image does not set PATH (DefaultPath in Apptainer,
+#: internal/pkg/util/env)
 DEFAULT_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 
 class Variable(NamedTuple):
-    """A variable that is set, perhaps to an unknown value."""
+    """A variable of a shell that is set. Its value may be unknown."""
 
-    value: Optional[str]  #: None if unknown
-    exported: Optional[bool]  #: None if unknown
-    location: Optional[str]  #: 'FILE:LINE' that set the variable or made it unknown
-    reason: Optional[str] = None  #: why the value is unknown, None if it is known
+    value: Optional[str]  #: value of the variable, None if unknown
+    exported: Optional[bool]  #: whether the variable is exported, None if unknown
+    location: Optional[str]  #: 'FILE:LINE' that set the variable or made its value unknown
+    reason: Optional[str] = None  #: reason why the value is unknown, None if the value is known
     known_prefix: str = ''  #: the text with which an unknown value certainly begins
 
 
-#: Behind `env -i`: no other variable is set
+#: Value of Environment.default for a program that `env -i` starts: all other variables are unset
 UNSET = Variable('', False, None)
 
 
 class Environment(NamedTuple):
-    """The variables that environment scripts leave to a program."""
+    """The variables that the environment scripts of an image set for a program."""
 
-    variables: Dict[str, Variable]  #: those that the scripts leave set
-    #: any other variable: unknown after an evaluation that stopped, UNSET, or None if the host's
-    #: value counts
+    variables: Dict[str, Variable]  #: variables that are set after the last script
+    #: State of all variables that are not in `variables`. None: the program gets the host's value.
+    #: UNSET: the variable is unset. Otherwise: the value is unknown, because the evaluation stopped
     default: Optional[Variable]
-    #: where the start of the program ends (certain or possible, 'FILE:LINE', reason), or None
+    #: (whether the exit is certain, 'FILE:LINE', reason) if a script exits and prevents the start
+    #: of the program, otherwise None
     exit_point: Optional[Tuple[bool, str, str]]
     problems: List[Tuple[str, str]]  #: (path, reason) of each script that the runtime skips
 
 
-#: A field that is unknown, but not empty
+#: Value of a field that is unknown but certainly not empty, see split_fields()
 _NONEMPTY = object()
-#: Variables that the image does not control: the user's, the shell's, the runtime's
+#: Pattern for variables that the user, the shell or the runtime sets, and not the image
 _FOREIGN_NAME = re.compile(
     r'(HOME|(OLD)?PWD|[E]?[UG]ID|PPID|IFS|OPT(IND|ARG|ERR)|LINENO|DIRSTACK|S?RANDOM|SECONDS|SHELL|'
     r'HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|SHLVL|PIPESTATUS|BASH\w*|EPOCH\w*|_|e|key|__\w+|'
     r'(APPTAINER|SINGULARITY)_(?!APPNAME$)\w+|SING_\w+|[0-9@*?$!#-]+)$'
 )
-#: Variables that are read-only in bash
+#: Pattern for variables that are read-only in bash
 _READ_ONLY_NAME = re.compile(r'(E?[UG]ID|PPID|BASHOPTS|BASH_VERSINFO|SHELLOPTS)$')
-#: Folders that come from the host in a container (apptainer.conf: mount proc, sys, dev, home, tmp;
-#: user binds below /), or where this project and sites bind files
+#: Pattern for paths that the runtime may mount from the host (apptainer.conf: mount proc, sys, dev,
+#: home, tmp), and for folders where this project or a site binds files of the host
 _MOUNTED_PATH = re.compile(
     r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|opt/host-mpi|opt/cray|users|etc/('
     r'passwd|group|hosts|hostname|localtime|resolv\.conf))(/|$)'
 )
-#: An app of an image has an environment of its own (--app); no app is selected
+#: The option --app of the runtime selects an app with its own environment. This module assumes that
+#: the user selects no app
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
-#: Commands that may set any variable, and an element of an array
+#: Pattern for commands that may set any variable, and for an assignment to an array element
 _UNBOUNDED_EFFECT = re.compile(
     r'(?<![\w$./-])(eval|source|command(?!\s+-[vV])|builtin|exec|shopt|enable|trap|readonly|'
-    r'declare|typeset|let|set|break|continue)\b|(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*\.\s|\w\[|\(\('
+    r'declare|typeset|let|set|break|continue)\b|(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*\.\s|'
+    r'\w\[|\(\('
 )
-#: Names that a text may set: NAME=, ${NAME:=...}, and all words behind the commands that take names
+#: Patterns for the names that a statement may set: NAME=, ${NAME:=...}, and the arguments of the
+#: commands that take names of variables
 _ASSIGNED_NAME = re.compile(r'([A-Za-z_]\w*)(?:\+?=|:=)')
 _NAMING_COMMAND = re.compile(
     r'\b(?:export|local|unset|read|getopts|printf|mapfile|readarray)\b([^\n;|&]*)'
 )
-#: ${NAME:=...} assigns, and ${NAME:?} exits
+#: Pattern for expansions with a side effect: ${NAME:=...} assigns, and ${NAME:?} exits
 _ASSIGNING_EXPANSION = re.compile(r'\$\{\w+:?[=?]')
-#: Scripts that source each other
+#: Maximum number of nested scripts that source each other
 _MAX_DEPTH = 20
-#: Characters of one script. The largest seen has 60 KB (Spack's, of 400 packages)
+#: Maximum number of characters of one script. The largest known script has 60 KB (a script of Spack
+#: for 400 packages)
 _MAX_SCRIPT_LENGTH = 1 << 18
-#: Characters of a value: execve(2) accepts no longer string (MAX_ARG_STRLEN)
+#: Maximum number of characters of a value. execve(2) does not accept a longer string
+#: (MAX_ARG_STRLEN)
 _MAX_VALUE_LENGTH = 1 << 17
-#: Work for one environment: characters of scripts, statements that are evaluated or skipped. Real
-#: images need at most 50,000; this limit is reached after some seconds
+#: Maximum work for one environment: characters of scripts plus statements. Known images need at
+#: most 50,000 steps; 500,000 steps take a few seconds
 _MAX_STEPS = 500000
 
 
@@ -115,33 +125,38 @@ _MAX_STEPS = 500000
 
 
 class Part(NamedTuple):
-    """One part of a word."""
+    """One part of a word of a shell script: a text, a variable or an unsupported construct."""
 
-    kind: str  #: 'text', 'variable' or 'unknown'
-    value: str  #: the text, the variable's name, or a description of what is unknown
-    quoted: bool = False  #: quoted parts are neither split into fields nor patterns
-    operator: str = ''  #: of ${NAME...}: '', or - + = ? with or without a colon
-    word: Optional[List['Part']] = None  #: the word behind the operator
+    kind: str  #: kind of the part: 'text', 'variable' or 'unknown'
+    value: str  #: the text, the name of the variable, or a description of the construct
+    quoted: bool = False  #: the shell neither splits a quoted part nor uses it as a pattern
+    operator: str = ''  #: operator in ${NAME...}: '-', '+', ':-' or ':+', '' if there is none
+    word: Optional[List['Part']] = None  #: the word after the operator
 
 
 class Node(NamedTuple):
     """
-    A statement.
+    A statement of a shell script.
 
-    The parts of 'simple' are [(name, word)], [word], and whether output is redirected to a file
-    other than /dev/null; of 'and', '&&' or '||' and two statements; of 'if', [(condition, body)]
-    and the body of `else`. A body is a list of statements, a word a list of Part.
+    The meaning of `parts` depends on `kind`. A body is a list of statements; a word is a list of
+    Part.
+
+    'simple': assignments [(name, word)], then words [word], then whether the statement redirects
+    output to a file other than /dev/null.
+    'and': the operator '&&' or '||', then the first and the second statement.
+    'if': branches [(body of the condition, body)], then the body of `else`.
     """
 
-    kind: str  #: 'simple', 'and' or 'if'
-    line: int  #: the first line is 1
-    source: str  #: the whole script
-    begin: int  #: where the statement begins in source
-    end: int  #: where the statement ends in source
-    parts: Tuple[Any, ...]
+    kind: str  #: kind of the statement: 'simple', 'and' or 'if'
+    line: int  #: number of the line in the script, from 1
+    source: str  #: text of the whole script
+    begin: int  #: index of the first character of the statement in `source`
+    end: int  #: index after the last character of the statement in `source`
+    parts: Tuple[Any, ...]  #: parts of the statement, see the class
 
 
-# The pieces of a word. No text matches two alternatives, so that the search never backtracks.
+# Patterns for the pieces of a word. No text matches two alternatives, so that a search never
+# backtracks.
 _BACKTICKS = r'`(?:[^`\\]|\\.)*`'
 _COMMAND = r"""\$\((?!\()(?:[^()"'`\\]|"[^"`\\]*"|'[^']*'|\([^()"'`\\]*\))*\)"""
 _ARITHMETIC = r'\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)'
@@ -152,7 +167,8 @@ _DOUBLE = r'"(?:[^"`$\\]|\\.|\$(?![{(])|%s)*"' % '|'.join(
     (_BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES)
 )
 _PIECE_PATTERN = (
-    r"(?P<escape>\\.)|(?P<single>'[^']*')|(?P<double>%s)|(?P<command>%s|%s)|(?P<arithmetic>%s)|(?P<braces>%s)|"
+    r"(?P<escape>\\.)|(?P<single>'[^']*')|(?P<double>%s)|(?P<command>%s|%s)|"
+    r"(?P<arithmetic>%s)|(?P<braces>%s)|"
     r"\$(?P<name>[A-Za-z_]\w*|[0-9@*#?$!-])|(?P<odd>\$'(?:[^'\\]|\\.)*')|(?P<plain>%%s)"
     % (_DOUBLE, _BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES)
 )
@@ -166,7 +182,7 @@ _TOKEN = re.compile(
 
 _EXPANSION = re.compile(r'([A-Za-z_]\w*|[0-9]+|[@*?$!-])(?:(:?[-+])(.*))?$', re.S)
 _ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=')
-#: Words that begin no command, or a command that is not supported
+#: Reserved words that cannot begin a command, and reserved words of unsupported constructs
 _NO_COMMAND = frozenset(
     'then else elif fi do done esac } ]] in coproc time function '
     'for while until select case { [[ !'.split()
@@ -174,24 +190,32 @@ _NO_COMMAND = frozenset(
 
 
 class UnsupportedSyntaxError(Exception):
-    """A construct at which the evaluation of a script stops; the text is the reason."""
+    """
+    The evaluation of a script stops, because the script has an unsupported construct.
+
+    The message contains the reason.
+    """
 
     def __init__(self, line: int, reason: str) -> None:
-        super().__init__(f'evaluation of the script stops there: {reason}')
+        super().__init__(f'the evaluation of the script stops at this line: {reason}')
         self.line = line
-        self.location: Optional[str] = None  #: 'FILE:LINE', once the file is known
+        self.location: Optional[str] = None  #: 'FILE:LINE', None until run_script() sets it
 
 
 def make_text_part(text: str, quoted: bool = False) -> Part:
-    """Return the Part of a piece of text."""
+    """Return a Part of kind 'text'."""
     return Part('text', text, quoted)
 
 
 def parse_script(script: str) -> List[Node]:
-    """Return the statements of a script. Raises UnsupportedSyntaxError."""
-    script = script.replace('\r\n', '\n')  # as mvdan.cc/sh does
+    """
+    Parse a shell script and return its statements.
+
+    Raises UnsupportedSyntaxError if the script has an unsupported construct.
+    """
+    script = script.replace('\r\n', '\n')  # mvdan.cc/sh replaces CRLF in the same way.
     if '\r' in script or '\0' in script:
-        raise UnsupportedSyntaxError(1, 'it is not a text file')
+        raise UnsupportedSyntaxError(1, 'the script is not a text file')
     parser = _ScriptParser(script)
     try:
         return parser.parse_body(('',))
@@ -201,9 +225,11 @@ def parse_script(script: str) -> List[Node]:
 
 def _tokenize(script: str) -> List[Tuple[Optional[str], str, int, int, int]]:
     """
-    Return the tokens of a script: (kind, text, line, begin, end).
+    Return the tokens [(kind, text, line, begin, end)] of a script.
 
-    The kind is 'end' (of a command), 'to' (a redirection) or 'word'. The last token has no text.
+    Kinds: 'word', 'to' for a redirection, and 'end' for a separator, which ends a command. The
+    script contains the token from index `begin` to index `end`. The last token has the kind 'end'
+    and an empty text.
     """
     tokens: List[Tuple[Optional[str], str, int, int, int]] = []
     position, line = 0, 1
@@ -216,7 +242,7 @@ def _tokenize(script: str) -> List[Tuple[Optional[str], str, int, int, int]]:
             and token.group()[-1] == '\\'
         ):
             text = script[position : position + 20].split('\n')[0]
-            raise UnsupportedSyntaxError(line, f'unsupported syntax: {text}')
+            raise UnsupportedSyntaxError(line, f'this syntax is not supported: {text}')
         if token.lastgroup != 'blank':
             tokens.append((token.lastgroup, token.group(), line, position, token.end()))
         position, line = token.end(), line + token.group().count('\n')
@@ -224,32 +250,36 @@ def _tokenize(script: str) -> List[Tuple[Optional[str], str, int, int, int]]:
 
 
 class _ScriptParser:
-    """The state of one parse_script(). Its methods raise UnsupportedSyntaxError."""
+    """
+    The parser of one script; `position` is the index of the next token.
+
+    The methods raise UnsupportedSyntaxError.
+    """
 
     def __init__(self, script: str) -> None:
         self.script, self.tokens, self.position = script, _tokenize(script), 0
 
     def get_line(self) -> int:
-        """Return the number of the current line."""
+        """Return the line number of the next token."""
         return self.tokens[self.position][2]
 
     def peek(self) -> str:
-        """Return the text of the next token, '' at the end."""
+        """Return the text of the next token, '' at the end of the script."""
         return self.tokens[self.position][1]
 
     def make_node(self, kind: str, begin: int, *parts: Any) -> Node:
-        """Return the Node from the token number `begin` up to the current one."""
+        """Return a Node for the tokens from index `begin` to the last consumed token."""
         first, last = self.tokens[begin], self.tokens[self.position - 1]
         return Node(kind, first[2], self.script, first[3], last[4], parts)
 
     def raise_unsupported(self) -> NoReturn:
         raise UnsupportedSyntaxError(
             self.get_line(),
-            f"unsupported syntax: {self.peek().strip() or 'unexpected end of a command'}",
+            f"this syntax is not supported: {self.peek().strip() or 'unexpected end of a command'}",
         )
 
     def expect(self, *expected: str) -> str:
-        """Consume the next token, which must be one of `expected`, and return its text."""
+        """Consume the next token, whose text must be in `expected`, and return its text."""
         if self.peek() not in expected:
             self.raise_unsupported()
         self.position += 1
@@ -260,7 +290,11 @@ class _ScriptParser:
             self.position += 1
 
     def parse_body(self, ends: Tuple[str, ...], empty: bool = True) -> List[Node]:
-        """Return the statements up to one of `ends`, which is not consumed."""
+        """
+        Parse statements up to a token in `ends`, which stays unconsumed.
+
+        empty: whether the body may be without any statement.
+        """
         statements: List[Node] = []
         self.skip_newlines()
         while self.peek() not in ends:
@@ -271,7 +305,7 @@ class _ScriptParser:
         return statements if statements or empty else self.raise_unsupported()
 
     def parse_and_or(self) -> Node:
-        """Return a statement with all statements that && and || join to it."""
+        """Parse a chain of statements that `&&` and `||` join, and return its Node."""
         begin, node = self.position, self.parse_command()
         while self.peek() in ('&&', '||'):
             operator = self.expect('&&', '||')
@@ -297,7 +331,7 @@ class _ScriptParser:
         return self.make_node('if', begin, branches, other)
 
     def parse_redirection(self) -> bool:
-        """Consume a redirection; return whether its file may fail to open."""
+        """Consume a redirection and return whether the shell may fail to open its file."""
         kind = self.expect(self.peek()).lstrip('0123456789')
         name = find_literal(self.parse_word())
         return name != '/dev/null' and not (
@@ -320,7 +354,7 @@ class _ScriptParser:
             name, value = split_assignment(word)
             if name and not words:
                 assignments.append((name, value))
-                if not value and self.peek() == '(':  # an array
+                if not value and self.peek() == '(':  # The value is an array.
                     self.raise_unsupported()
                 continue
             words.append(word)
@@ -340,9 +374,10 @@ class _ScriptParser:
 
 def _parse_parts(text: str, quoted: bool, line: int, brace: bool = False) -> List[Part]:
     """
-    Return the parts of a piece of a script.
+    Return the parts of a word, or of a text inside a word.
 
-    `quoted`: within double quotes; `brace`: within ${ }, where quotes in quotes are removed.
+    quoted: the text is inside double quotes. brace: the text is inside ${ }, where the shell
+    removes quotes even inside double quotes. line: line number for an UnsupportedSyntaxError.
     """
     parts: List[Part] = []
     for piece in _PIECE.finditer(text) if not quoted or brace else _QUOTED_PIECE.finditer(text):
@@ -353,7 +388,7 @@ def _parse_parts(text: str, quoted: bool, line: int, brace: bool = False) -> Lis
             and not quoted
             and _get_unquoted_prefix(parts[-1:])[-1:] in ('', '=', ':')
         ):
-            parts.append(Part('unknown', '~'))
+            parts.append(Part('unknown', 'the value contains the home folder ~'))
         elif kind == 'plain':
             parts.append(make_text_part(value, quoted))
         elif kind == 'escape':
@@ -368,14 +403,14 @@ def _parse_parts(text: str, quoted: bool, line: int, brace: bool = False) -> Lis
             parts.append(_parse_expansion(value[2:-1], quoted, line))
         else:
             description = {
-                'command': 'the output of a command',
-                'arithmetic': 'an arithmetic expression',
-            }.get(kind or '', "$'...'")
-            # after these the end of the command is uncertain
+                'command': 'the value contains the output of a command',
+                'arithmetic': 'the value contains an arithmetic expression',
+            }.get(kind or '', "the value contains the unsupported quotes $'...'")
+            # With these constructs inside $( ), _COMMAND may have found the wrong end.
             if kind == 'command' and re.search(r'\bcase\b|#|<<', value):
                 raise UnsupportedSyntaxError(line, description)
             parts.append(Part('unknown', description, quoted))
-        # one part for each letter would be a long list
+        # Join adjacent parts of text, because each letter was a part of its own.
         if (
             len(parts) > 1
             and parts[-1].kind == parts[-2].kind == 'text'
@@ -385,7 +420,7 @@ def _parse_parts(text: str, quoted: bool, line: int, brace: bool = False) -> Lis
     return parts
 
 
-#: Within double quotes single ones, and ~, are as any other letter
+#: Pattern for a piece inside double quotes. Single quotes and ~ have no special meaning there
 _QUOTED_PIECE = re.compile(
     _PIECE_PATTERN.replace("(?P<single>'[^']*')|", '').replace(r"(?P<odd>\$'(?:[^'\\]|\\.)*')|", '')
     % r"""\$(?![{(])|[^\\"`$]""",
@@ -394,23 +429,23 @@ _QUOTED_PIECE = re.compile(
 
 
 def _unescape(letter: str, quoted: bool, brace: bool) -> List[Part]:
-    """Return the parts of a backslash and the letter behind it; see _parse_parts()."""
+    """Return the parts for a backslash and the `letter` after it, see _parse_parts()."""
     if letter == '\n':
         return []
-    if not quoted:  # mvdan.cc/sh keeps the backslash in some places
-        return [Part('unknown', 'a backslash outside quotes')]
+    if not quoted:  # mvdan.cc/sh keeps some backslashes that POSIX removes.
+        return [Part('unknown', 'the value contains a backslash outside quotes')]
     is_removed = letter in '$`"\\' or brace and letter == '}'
     return [make_text_part(letter if is_removed else '\\' + letter, True)]
 
 
 def _parse_expansion(content: str, quoted: bool, line: int) -> Part:
-    """Return the Part of ${content}."""
+    """Return the Part for the expansion ${content}."""
     match = _EXPANSION.match(content)
-    # with quotes the expansion may end elsewhere
+    # If the content has such quotes, _BRACES may have found the wrong end of the expansion.
     if "'" in content or content.count('"') % 2 or not match and '=' in content:
-        raise UnsupportedSyntaxError(line, f'unsupported expansion: ${{{content}}}')
+        raise UnsupportedSyntaxError(line, f'the expansion ${{{content}}} is not supported')
     if not match:
-        return Part('unknown', 'an unsupported ${ } expansion', quoted)
+        return Part('unknown', 'the value contains an unsupported ${ } expansion', quoted)
     name, operator, word = match.groups()
     return Part(
         'variable',
@@ -422,19 +457,19 @@ def _parse_expansion(content: str, quoted: bool, line: int) -> Part:
 
 
 def _get_unquoted_prefix(word: List[Part]) -> str:
-    """Return the unquoted text with which a word begins."""
+    """Return the unquoted text at the beginning of a word, '' if there is none."""
     return word[0].value if word and word[0].kind == 'text' and not word[0].quoted else ''
 
 
 def find_literal(word: List[Part]) -> Optional[str]:
-    """Return the text of a word, or None if the word has an expansion."""
+    """Return the text of a word, or None if the word contains an expansion."""
     return (
         ''.join(part.value for part in word) if all(part.kind == 'text' for part in word) else None
     )
 
 
 def split_assignment(word: List[Part]) -> Tuple[Optional[str], List[Part]]:
-    """Return (name, word of the value) of a word NAME=VALUE, (None, []) of another word."""
+    """Split the word NAME=VALUE into (name, word of the value); (None, []) for other words."""
     match = _ASSIGNMENT.match(_get_unquoted_prefix(word))
     if not match:
         return None, []
@@ -446,54 +481,56 @@ def split_assignment(word: List[Part]) -> Tuple[Optional[str], List[Part]]:
 
 
 class _ScriptReturn(Exception):
-    """The current script ends."""
+    """The current script executes `return`; the script that sources it continues."""
 
 
 class _ScriptExit(Exception):
-    """The program is not started."""
+    """A script exits, so that the runtime does not start the program."""
 
 
 class _Piece(NamedTuple):
-    """A piece of an expanded word."""
+    """A piece of a word after expansion."""
 
-    value: Optional[str]  #: None if unknown
-    quoted: bool
-    origin: Optional[Tuple[Optional[str], str]] = None  #: of an unknown value: reason, 'FILE:LINE'
-    expanded: bool = True  #: the piece stems from a variable or a command
+    value: Optional[str]  #: text of the piece, None if unknown
+    quoted: bool  #: whether the piece is inside quotes
+    #: (reason, 'FILE:LINE') of an unknown value, None if the value is known
+    origin: Optional[Tuple[Optional[str], str]] = None
+    expanded: bool = True  #: whether the piece is the result of a variable or a command
 
 
 class _ShellEvaluator:
     """
-    The state of one evaluation. A variable that is None in `variables` is unset.
+    An evaluation of the environment scripts of one image.
 
-    The methods of statements return whether the statement succeeds, None if that is unknown.
+    `variables` contains None for a variable that a script has unset. Each method that evaluates a
+    statement returns whether the statement succeeds, None if unknown.
     """
 
-    def __init__(self, files: 'Image', bound: Iterable[Any] = ()) -> None:
-        """`bound`: {path: text} of files that are bound into the container."""
+    def __init__(self, files: 'Image', bound_texts: Iterable[Any] = ()) -> None:
+        """Create an evaluator; see evaluate_environment() for `files` and `bound_texts`."""
         self.files = files
-        self.bound: Dict[str, str] = dict(bound)
+        self.bound_texts: Dict[str, str] = dict(bound_texts)
         self.variables: Dict[str, Optional[Variable]] = dict(_NO_APP)
         self.default: Optional[Variable] = None
         self.exit_point: Optional[Tuple[bool, str, str]] = None
         self.file, self.depth, self.steps = '', 0, 0
 
     def count_steps(self, steps: int = 1) -> None:
-        """Count steps of work. Raises UnsupportedSyntaxError above the limit."""
+        """Count steps of work. Raises UnsupportedSyntaxError after more than _MAX_STEPS steps."""
         self.steps += steps
         if self.steps > _MAX_STEPS:
             raise UnsupportedSyntaxError(
                 1, 'the scripts of the image are too long, or source each other too often'
             )
 
-    # Variables
+    # ---- methods for variables
 
     def format_location(self, line: int) -> str:
-        """Return 'FILE:LINE' in the current script."""
+        """Return 'FILE:LINE' for a line of the current script."""
         return f'{self.file}:{line}'
 
     def get(self, name: str) -> Optional[Variable]:
-        """Return the variable, None if it is not set."""
+        """Return the variable `name`, None if the variable is unset."""
         if name in self.variables:
             return self.variables[name]
         if _FOREIGN_NAME.match(name):
@@ -510,9 +547,10 @@ class _ShellEvaluator:
         known_prefix: str = '',
     ) -> None:
         """
-        Set a variable; `exported` False keeps it exported or not.
+        Set the variable `name`.
 
-        `origin` and `known_prefix` of an unknown value are those of a _Piece and a Variable.
+        exported: True to export the variable, False to keep its export state. If the value is
+        unknown, `origin` is that of the _Piece, and `known_prefix` is the beginning of the value.
         """
         reason, location = origin or (None, self.format_location(line))
         self.variables[name] = Variable(
@@ -520,23 +558,23 @@ class _ShellEvaluator:
         )
 
     def is_exported(self, name: str) -> Optional[bool]:
-        """Return whether an assignment to the variable is exported, None if unknown."""
+        """Return whether an assignment exports the variable `name`, None if unknown."""
         variable = self.variables.get(name, self.default)
         return variable.exported if variable else False
 
     def mark_unknown(self, name: str, line: int, reason: str) -> None:
-        """Make the value of a variable unknown, and whether it is exported."""
+        """Make the value and the export state of the variable `name` unknown."""
         self.variables[name] = Variable(None, None, self.format_location(line), reason)
 
     def mark_all_unknown(self, location: str, reason: str) -> None:
-        """Make all variables unknown from a location 'FILE:LINE' on."""
+        """Make all variables unknown because of `reason` at the location 'FILE:LINE'."""
         self.variables = dict(_NO_APP)
         self.default = Variable(None, None, location, reason)
 
-    # Words
+    # ---- methods for words
 
     def expand(self, word: List[Part], line: int) -> List[_Piece]:
-        """Return the pieces of a word after expansion."""
+        """Expand the variables in a word and return the pieces of the word."""
         pieces: List[_Piece] = []
         for part in word:
             if part.kind == 'text':
@@ -548,12 +586,12 @@ class _ShellEvaluator:
                     _Piece(piece.value, part.quoted or piece.quoted, piece.origin)
                     for piece in self.expand_parameter(part, line)
                 ]
-                # quotes make a field even if it is empty
+                # A quoted part is a field even if its value is empty.
                 pieces += [_Piece('', True)] if part.quoted else []
         return pieces
 
     def expand_parameter(self, part: Part, line: int) -> List[_Piece]:
-        """Return the pieces of a part that is a variable."""
+        """Expand a part of kind 'variable' and return its pieces."""
         variable, operator = self.get(part.value), part.operator
         if variable is not None and variable.value is None:
             prefix = variable.known_prefix if operator[-1:] != '+' else ''
@@ -572,7 +610,12 @@ class _ShellEvaluator:
     def join_expansion(
         pieces: List[_Piece],
     ) -> Tuple[Optional[str], Optional[Tuple[Optional[str], str]], str]:
-        """Return (text, None, '') of known pieces, else (None, origin, known prefix)."""
+        """
+        Join the pieces of a word and return (text, origin, known prefix).
+
+        If all pieces are known, the result is (text, None, ''). Otherwise the text is None, and
+        origin is that of the first unknown piece.
+        """
         text = ''
         for piece in pieces:
             if piece.value is None:
@@ -587,14 +630,15 @@ class _ShellEvaluator:
     def expand_value(
         self, word: List[Part], line: int
     ) -> Tuple[Optional[str], Optional[Tuple[Optional[str], str]], str]:
-        """Expand a word that is not split into fields, such as an assigned value."""
+        """Expand a word without splitting, such as an assigned value; see join_expansion()."""
         return self.join_expansion(self.expand(word, line))
 
     def split_fields(self, words: List[List[Part]], line: int) -> Optional[List[Any]]:
         """
-        Return the fields of words, None if their number is unknown.
+        Expand words, split the result and return the fields, None if their number is unknown.
 
-        A field is a str, None if unknown, or _NONEMPTY if unknown but not empty.
+        A field is a str, None if its value is unknown, or _NONEMPTY if its value is unknown but
+        certainly not empty.
         """
         fields: List[Any] = []
         for word in words:
@@ -607,17 +651,19 @@ class _ShellEvaluator:
                     or not piece.expanded
                     and '{' in piece.value
                 ):
-                    return None  # several words, names of files, or {a,b} of bash
+                    # The shell may split the piece, replace a pattern by file names, or expand
+                    # {a,b}.
+                    return None
             if value != '' or any(piece.quoted for piece in pieces):
                 fields.append(_NONEMPTY if value is None and prefix else value)
         if 'IFS' in self.variables:
             return None
         return fields
 
-    # Statements
+    # ---- methods for statements
 
     def run(self, statements: List[Node]) -> Optional[bool]:
-        """Evaluate statements in their order."""
+        """Evaluate statements in their order and return the status of the last one."""
         status: Optional[bool] = True
         for node in statements:
             self.count_steps()
@@ -626,14 +672,15 @@ class _ShellEvaluator:
 
     def mark_changes_unknown(self, node: Node, reason: str) -> None:
         """
-        Make every variable unknown that a statement may change.
+        Make every variable unknown that the statement may change.
 
-        Callers use it where it is unknown whether the statement runs. Raises UnsupportedSyntaxError
-        if the statement may change any variable.
+        Callers use this method if it is unknown whether the statement runs. Raises
+        UnsupportedSyntaxError if the statement may change any variable.
         """
         text = node.source[node.begin : node.end]
         self.count_steps(1 + len(text) // 10)
-        # an assignment to a read-only variable exits as well
+        # These commands may exit the shell. An assignment to a variable that `readonly`, `declare`
+        # or `typeset` has made read-only exits the shell, too.
         match = re.search(
             r'(?<![\w$./-])(exit|exec|shift|set|readonly|declare|typeset)(?![\w.=-])|\$\{\w+:?\?',
             text,
@@ -645,7 +692,7 @@ class _ShellEvaluator:
                 f'`{match.group()}` may run',
             )
         if re.search(r'(?<![\w$./-])return\b', text):
-            raise UnsupportedSyntaxError(node.line, '`return` may run or not')
+            raise UnsupportedSyntaxError(node.line, 'it is unknown whether `return` runs')
         names = set(_ASSIGNED_NAME.findall(text))
         is_unbounded = bool(_UNBOUNDED_EFFECT.search(text))
         for words in _NAMING_COMMAND.findall(text):
@@ -657,18 +704,19 @@ class _ShellEvaluator:
         for name in sorted(names):
             self.mark_unknown(name, node.line, reason)
 
-    def stop_evaluation(self, line: int, reason: str) -> NoReturn:
-        """End all scripts: the program is not started."""
-        self.exit_point = (True, self.format_location(line), reason)
+    def stop_evaluation(self, line: int, command: str) -> NoReturn:
+        """Record that the script runs `command` and exits, and stop the evaluation."""
+        self.exit_point = (True, self.format_location(line), f'`{command}` runs')
         raise _ScriptExit()
 
     def run_and(self, node: Node) -> Optional[bool]:
-        """Evaluate two statements joined by && or ||."""
+        """Evaluate two statements that `&&` or `||` joins."""
         operator, first, second = node.parts
         status = self.run([first])
         if status is None:
             self.mark_changes_unknown(
-                second, f'it depends on a command before {operator} that cannot be evaluated'
+                second,
+                f'the value depends on an unsupported command before {operator}',
             )
             return None
         return self.run([second]) if status == (operator == '&&') else status
@@ -681,20 +729,20 @@ class _ShellEvaluator:
             if status is None:
                 self.mark_changes_unknown(
                     node,
-                    'it depends on a condition that cannot be evaluated '
+                    'the value depends on a condition that cannot be evaluated '
                     f'({self.format_location(node.line)})',
                 )
                 return None
         return self.run(node.parts[1])
 
     def run_simple(self, node: Node) -> Optional[bool]:
-        """Evaluate assignments or one command."""
+        """Evaluate a statement that consists of assignments or of one command."""
         assignments, words, redirected = node.parts
         command = find_literal(words[0]) if words else ''
         text = node.source[node.begin : node.end]
         if redirected or assignments and words or _ASSIGNING_EXPANSION.search(text):
             self.mark_changes_unknown(
-                node, 'the command that sets it may fail, or sets it for one command only'
+                node, 'this command may fail, or sets the variable for a single command only'
             )
             return None
         for name, word in assignments:
@@ -704,7 +752,7 @@ class _ShellEvaluator:
         method = _BUILTINS.get(command or '')
         if method:
             return method(self, node.line, words)
-        # after a stop, a script may have defined any command as a function
+        # After a stopped evaluation, any command may be a function that the script has defined.
         if command is None or self.default:
             raise UnsupportedSyntaxError(
                 node.line, f"{command or 'a command with an unknown name'} cannot be evaluated"
@@ -714,10 +762,10 @@ class _ShellEvaluator:
         return True if command in ('echo', ':', 'true') else False if command == 'false' else None
 
     def assign(self, name: str, word: List[Part], line: int, exported: bool = False) -> None:
-        """Evaluate NAME=VALUE."""
+        """Evaluate the assignment of `word` to the variable `name`."""
         value, origin, prefix = self.expand_value(word, line)
-        if _READ_ONLY_NAME.match(name):  # the shell then skips what follows
-            raise UnsupportedSyntaxError(line, f'{name} may be read-only')
+        if _READ_ONLY_NAME.match(name):  # The shell skips the rest of the script at this error.
+            raise UnsupportedSyntaxError(line, f'{name} may be a read-only variable')
         self.set_variable(name, value, line, origin, exported, prefix)
 
     def export(self, line: int, words: List[List[Part]]) -> Optional[bool]:
@@ -728,41 +776,48 @@ class _ShellEvaluator:
                 continue
             name = find_literal(word)
             if name is None or not re.match(r'[A-Za-z_]\w*$', name):
-                # at an invalid name the runtime skips the whole script
-                raise UnsupportedSyntaxError(line, '`export` of an option or an invalid name')
+                # The runtime skips the whole script at an invalid name.
+                raise UnsupportedSyntaxError(
+                    line, '`export` has an option or an invalid name as its argument'
+                )
             variable = self.variables.get(name)
             if variable:
                 self.variables[name] = variable._replace(exported=True)
             elif self.get(name) is None:
-                self.mark_unknown(name, line, 'it is exported before it is set')
-        # shells differ in whether a command in a word decides the status
+                self.mark_unknown(name, line, 'the script exports the variable before setting it')
+        # Shells differ in whether the status of `$(command)` in a word becomes the status of
+        # `export`.
         return None if any(_has_unknown(word) for word in words) else True
 
     def unset(self, line: int, words: List[List[Part]]) -> Optional[bool]:
         for field in self.split_fields(words[1:], line) or [None]:
             if not isinstance(field, str) or field.startswith('-'):
-                raise UnsupportedSyntaxError(line, '`unset` of an unknown name')
+                raise UnsupportedSyntaxError(line, '`unset` has an unknown name as its argument')
             self.variables[field] = None
         return True
 
     def source(self, line: int, words: List[List[Part]]) -> Optional[bool]:
-        """Evaluate `. FILE`."""
+        """Evaluate `. FILE` or `source FILE`."""
         path = (self.split_fields(words[1:2], line) or [None])[0]
         if not isinstance(path, str) or not path.startswith('/'):
-            raise UnsupportedSyntaxError(line, 'it sources a script with an unknown path')
+            raise UnsupportedSyntaxError(line, 'the script sources a file with an unknown path')
         if self.is_file(path) is False:
-            return False  # the runtime prints a message and continues
+            return False  # The runtime prints a message and continues with the script.
         text = self.read_text(path) if self.is_file(path) else None
         if text is None:
-            raise UnsupportedSyntaxError(line, f'it sources {path}, which cannot be read')
+            raise UnsupportedSyntaxError(line, f'the script sources {path}, which cannot be read')
         return self.run_script(path, text, line)
 
     def read_text(self, path: str) -> Optional[str]:
-        """Return the text of a file in the container, None if it cannot be read."""
-        return self.bound[path] if path in self.bound else self.files.read_text(path)
+        """Return the text of a file in the container, None if the file cannot be read."""
+        return self.bound_texts[path] if path in self.bound_texts else self.files.read_text(path)
 
     def run_script(self, path: str, text: str, line: int = 1) -> Optional[bool]:
-        """Evaluate the text of a script; `line` of the current script sources it."""
+        """
+        Evaluate the script with the path `path` and the text `text`.
+
+        line: number of the line in the current script that sources the new script, for messages.
+        """
         if self.depth >= _MAX_DEPTH:
             raise UnsupportedSyntaxError(
                 line, f'scripts source each other in more than {_MAX_DEPTH} levels'
@@ -786,7 +841,11 @@ class _ShellEvaluator:
             self.file = caller
 
     def run_exit_command(self, line: int, words: List[List[Part]]) -> Optional[bool]:
-        """Evaluate return, exit, exec, or shift, which removes the program from the arguments."""
+        """
+        Evaluate `return`, `exit`, `exec` or `shift`.
+
+        `shift` prevents the start of the program, whose path is the first argument of the script.
+        """
         command = find_literal(words[0]) or ''
         if command == 'return':
             raise _ScriptReturn()
@@ -794,23 +853,27 @@ class _ShellEvaluator:
             return True
         self.stop_evaluation(line, command)
 
-    # Tests
+    # ---- methods for tests
 
     def run_test(self, line: int, words: List[List[Part]]) -> Optional[bool]:
-        """Evaluate `test` or `[`."""
+        """Evaluate the command `test` or `[`."""
         fields = self.split_fields(words[1:], line)
         if fields is not None and find_literal(words[0]) == '[':
             fields = fields[:-1] if fields[-1:] == [']'] else None
         return None if fields is None else self.evaluate_test(fields)
 
     def evaluate_test(self, fields: List[Any]) -> Optional[bool]:
-        """Return whether a test holds, None if unknown; fields: see split_fields()."""
+        """
+        Return whether a test is true, None if unknown.
+
+        fields: arguments of `test`, see split_fields().
+        """
         if len(fields) > 1 and fields[0] == '!':
             status = self.evaluate_test(fields[1:])
             return None if status is None else not status
         if len(fields) == 0:
             return False
-        if _NONEMPTY in fields:  # 99-base.sh has such tests
+        if _NONEMPTY in fields:  # 99-base.sh, which the runtime adds, contains such tests.
             results = {('-n',): True, ('-z',): False, (): True}
             return results.get(tuple(fields[:-1])) if fields[-1] is _NONEMPTY else None
         if None in fields:
@@ -828,7 +891,7 @@ class _ShellEvaluator:
         return None
 
     def evaluate_unary_test(self, operator: str, operand: str) -> Optional[bool]:
-        """Return whether a test with one operand holds, None if unknown."""
+        """Return whether a test such as `-d FOLDER` is true, None if unknown."""
         if operator in ('-z', '-n'):
             return (operand == '') == (operator == '-z')
         if operator not in ('-d', '-e', '-f'):
@@ -839,8 +902,12 @@ class _ShellEvaluator:
         return {'-d': kind == 'd', '-e': True, '-f': kind == '-'}[operator]
 
     def find_file_type(self, path: str) -> Optional[str]:
-        """Return the type letter of a path in a container, '' if absent, None if unknown."""
-        if path in self.bound:
+        """
+        Return the type of a path in the container as a letter of `ls -l`.
+
+        The result is '' if the path does not exist, and None if unknown.
+        """
+        if path in self.bound_texts:
             return '-'
         if (
             not path.startswith('/')
@@ -849,17 +916,19 @@ class _ShellEvaluator:
         ):
             return None
         kind = self.files.find_file_type(path)
-        if kind is None:  # a bind may add the path, but not below a folder of the image
+        # The user may bind a folder to a new path. Such a bind adds no path
+        # below a folder of the image.
+        if kind is None:
             return '' if self.files.find_file_type('/' + path.strip('/').split('/')[0]) else None
         return kind
 
     def is_file(self, path: str) -> Optional[bool]:
-        """Return whether a path is a plain file in a container, None if unknown."""
+        """Return whether a path is a plain file in the container, None if unknown."""
         kind = self.find_file_type(path)
         return None if kind is None else kind == '-'
 
 
-#: Commands that are evaluated
+#: Command that the evaluator supports -> method that evaluates the command
 _BUILTINS: Dict[str, Callable[..., Optional[bool]]] = {
     'export': _ShellEvaluator.export,
     'unset': _ShellEvaluator.unset,
@@ -875,44 +944,50 @@ _BUILTINS: Dict[str, Callable[..., Optional[bool]]] = {
 
 
 def _has_unknown(word: List[Part]) -> bool:
-    """Return whether a word has a command or an unsupported expansion."""
+    """Return whether a word contains $(command) or an unsupported expansion."""
     return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
 
 
-def evaluate_environment(files: Any, bound: Iterable[Any] = ()) -> Environment:
+def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environment:
     """
-    Return the environment that the runtime makes of an image.
+    Return the environment that a program gets after the environment scripts of an image.
 
-    `files` is an Image, or an object with the same methods (osu_container/check/described.py).
-    `bound`: {path: text} of files that are bound into the container.
+    files: an Image, or an object with the same methods (osu_container/check/described.py).
+    bound_texts: {path in the container: text} of files that the user binds into the container.
     """
-    shell = _ShellEvaluator(files, bound)
+    shell = _ShellEvaluator(files, bound_texts)
     problems: List[Tuple[str, str]] = []
     try:
         _run_scripts(shell, problems)
-        if shell.get('PATH') is None:  # the runtime itself was started with PATH
+        # If no script sets PATH, the program gets the PATH that the runtime itself uses.
+        if shell.get('PATH') is None:
             shell.set_variable('PATH', ':'.join(DEFAULT_PATH), 0, exported=True)
     except _ScriptExit:
         pass
     variables = {
         name: variable
         for name, variable in shell.variables.items()
-        if variable and not name.startswith('SING_')  # the runtime's own variables
+        # SING_*: variables that the runtime uses in its own scripts.
+        if variable and not name.startswith('SING_')
     }
     return Environment(variables, shell.default, shell.exit_point, problems)
 
 
 def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> None:
-    """Evaluate the scripts in the runtime's order; add the skipped ones to `problems`."""
+    """
+    Evaluate the environment scripts of an image in the order of the runtime.
+
+    The function appends (path, reason) to `problems` for each script that the runtime skips.
+    """
 
     def set_default_path() -> None:
-        """Set PATH if no script has set it."""
+        """Set PATH to the default folders if PATH is unset or empty."""
         shell.file = 'the runtime'
         if not shell.get('PATH'):
             shell.set_variable('PATH', ':'.join(DEFAULT_PATH), 0, exported=True)
 
     def extend_path() -> None:
-        """Append the default folders to PATH."""
+        """Append to PATH all default folders that PATH does not contain."""
         path = shell.get('PATH')
         if path is None or path.value is not None:
             folders = path.value.split(':') if path and path.value else []
@@ -934,7 +1009,7 @@ def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> Non
 
     names = [
         path[len(SCRIPTS_FOLDER) + 1 :]
-        for path in shell.bound
+        for path in shell.bound_texts
         if path.startswith(SCRIPTS_FOLDER + '/')
     ]
     if names or shell.files.find_file_type(SCRIPTS_FOLDER) == 'd':
@@ -943,7 +1018,7 @@ def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> Non
             if not name.endswith('.sh') or name.startswith('.') or name == '99-runtimevars.sh':
                 continue
             shell.file = path
-            kind = '-' if path in shell.bound else shell.files.find_file_type(path)
+            kind = '-' if path in shell.bound_texts else shell.files.find_file_type(path)
             if kind != '-':
                 if kind is None:
                     problems.append((path, 'is a broken link'))
@@ -966,10 +1041,10 @@ def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> Non
 
 def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -> Environment:
     """
-    Return the environment of an image whose scripts the runtime has run.
+    Combine the environment that a dry run observed with the evaluated environment.
 
-    `values` are the exported variables after that run. Locations, and the variables that are not
-    exported, come from the evaluated environment.
+    values: exported variables that the dry run observed after the runtime ran the scripts. The
+    locations and the variables without `export` come from `evaluated`.
     """
     variables = {
         name: variable
@@ -978,11 +1053,11 @@ def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -
     }
     for name, value in values.items():
         if not _FOREIGN_NAME.match(name):
-            static = evaluated.variables.get(name)
-            location = static and static.location or 'the scripts of the image'
+            predicted = evaluated.variables.get(name)
+            location = predicted and predicted.location or 'the scripts of the image'
             variables[name] = (
-                static
-                if static and static.value == value and static.exported
+                predicted
+                if predicted and predicted.value == value and predicted.exported
                 else Variable(value, True, location)
             )
     return Environment(variables, None, None, evaluated.problems)
@@ -992,9 +1067,10 @@ def resolve_process_variable(
     environment: Environment, name: str, host_value: Optional[str] = None
 ) -> Optional[Variable]:
     """
-    Return a variable as a program's process has it, None if the process has none.
+    Return the variable `name` in the environment of the program, or None.
 
-    `host_value` is the value with which the runtime is called.
+    The result is None if the variable is unset in this environment. host_value: value of the
+    variable on the host, None if the host does not set the variable.
     """
     if name not in environment.variables:
         if host_value is not None and environment.default is None:
@@ -1002,14 +1078,16 @@ def resolve_process_variable(
         return None if environment.default is UNSET else environment.default
     variable = environment.variables[name]
     if variable.exported is None:
-        return variable._replace(value=None, reason=variable.reason or 'it may be exported or not')
+        return variable._replace(
+            value=None, reason=variable.reason or 'it is unknown whether the variable is exported'
+        )
     if variable.value is None:
         return variable if variable.exported else None
     return variable if variable.exported and (variable.value or host_value is None) else None
 
 
 def get_exported_value(environment: Environment, name: str) -> Optional[str]:
-    """Return the value of an exported variable, None if it is unset or unknown."""
+    """Return the value of the variable `name`, None if unset, not exported or unknown."""
     variable = environment.variables.get(name)
     return variable.value if variable and variable.exported else None
 
@@ -1018,13 +1096,15 @@ def parse_folder_list(
     variable: Optional[Variable], is_loader_path: bool = False
 ) -> Tuple[List[str], bool]:
     """
-    Return the folders of a list such as LD_LIBRARY_PATH, and whether the list is complete.
+    Return (folders, whether the list is complete) for a variable such as LD_LIBRARY_PATH.
 
-    Of an unknown value the folders are those with which the value certainly begins.
+    If the value of the variable is unknown, the list contains only the folders at its known
+    beginning, and is incomplete. is_loader_path: whether ld.so parses the variable.
     """
     if variable is None:
         return [], True
-    # ld.so also accepts ; and $ORIGIN (elf/dl-load.c)
+    # ld.so also accepts ; as a separator, and folders that begin with $ORIGIN (glibc,
+    # elf/dl-load.c).
     value, separators = variable.value, '[:;]' if is_loader_path else ':'
     parts = (
         re.split(separators, variable.known_prefix)[:-1]

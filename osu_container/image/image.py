@@ -1,9 +1,10 @@
 """
-Read the facts of an image: programs, libraries, MPI, environment. Nothing in the image is executed.
+Read facts about an image: its programs, libraries, MPI and environment.
 
-A SIF is read through its squashfs with unsquashfs (package squashfs-tools, which every
-SingularityCE and Apptainer needs itself), so that an image of many gigabytes is never copied. The
-folder of an unpacked image is read directly.
+This module executes nothing in the image. For a SIF, the module extracts single files from the
+squashfs with unsquashfs, so that an image of many gigabytes is never copied. unsquashfs belongs to
+the package squashfs-tools, which SingularityCE and Apptainer also need. The module reads the folder
+of an unpacked image directly.
 """
 
 import binascii
@@ -39,16 +40,18 @@ from osu_container.image.environment import (
 from osu_container.image.sif import ImageError, NoRoomError, has_overlay, parse_labels, read_sif
 from osu_container.image.system import INTERPRETERS, LoaderConfig, read_loader_config
 
-#: Pattern of the folders in which a distribution installs ROCm's or CUDA's libraries as packages,
-#: and the record of Debian's packages
+#: Pattern for the folders in which the packages of a distribution install the libraries of ROCm and
+#: CUDA
 _DISTRIBUTION_LIBRARIES = r'/usr/lib(?:64|/[a-z0-9_]+-linux-gnu)/'
+#: File in which dpkg records the installed packages
 _DPKG_STATUS = '/var/lib/dpkg/status'
-#: Record of the wheel with CUDA's runtime, whose libraries have no release in their names
+#: Pattern for the metadata of the wheel with CUDA's runtime. The names of the libraries in this
+#: wheel do not contain the release
 _CUDA_WHEEL = r'.*/nvidia_cuda_runtime(_cu\d+)?-[\d.]+\.dist-info/METADATA'
-#: MPI families by the soname of the C library. MPICH ABI: mpich.org, "MPICH ABI Compatibility
-#: Initiative": MPICH, Cray MPICH, Intel MPI and MVAPICH share libmpi.so.12. Standard ABI: MPI 5.0,
-#: chapter "Application Binary Interface"; its number 0 is a mistake of MPICH 5.0.0 and 5.0.1
-#: (pmodels/mpich PR 7867).
+#: Soname of the C library of an MPI -> MPI family. MPICH, Cray MPICH, Intel MPI and MVAPICH share
+#: the MPICH ABI and libmpi.so.12 (mpich.org, "MPICH ABI Compatibility Initiative"). The MPI 5.0
+#: standard defines the standard ABI (chapter "Application Binary Interface"). libmpi_abi.so.0 is a
+#: mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867)
 MPI_FAMILIES = {
     'libmpi.so.12': 'MPICH ABI',
     'libmpi.so.40': 'Open MPI',
@@ -57,7 +60,7 @@ MPI_FAMILIES = {
     'libmpi_abi.so.0': 'the standard ABI of MPI 5 under a wrong soname',
     'libmpi_abi.so.1': 'the standard ABI of MPI 5',
 }
-#: Families in the order of preference, for an image with several
+#: MPI families in the order in which this project prefers them if an image has several MPIs
 _PREFERRED_FAMILIES = [
     'MPICH ABI',
     'Open MPI',
@@ -69,25 +72,25 @@ _PREFERRED_FAMILIES = [
 
 class FileTree:
     """
-    The file system of an image. Symbolic links resolve as they do inside the image.
+    The file system of an image, in which symbolic links resolve as in the container.
 
-    `entries`: {path in the image: (type letter, mode of 9 characters, target of a link, size in
-    bytes)}; type and mode as `ls` prints them.
+    entries: {path in the image: (type, mode, target of a link, size in bytes)}. As in the
+    output of `ls -l`, the type is a letter, and the mode has 9 characters.
     """
 
     def __init__(self, path: str) -> None:
-        """`path` is the image's own path, for messages."""
+        """Create an empty tree; `path` is the path of the image on this machine."""
         self.path = path
         self.entries: Dict[str, Tuple[str, str, str, int]] = {}
         self._names: Optional[Set[str]] = None
 
     def resolve(self, path: str) -> Optional[str]:
-        """Return the real path in the image behind all symbolic links, or None if absent."""
+        """Return a path of the image with all links resolved, None if the path does not exist."""
         parts, real, links = path.split('/'), '', 0
         while parts:
             part = parts.pop(0)
             if part in ('', '.', '..') and real and self.entries.get(real, 'd')[0] != 'd':
-                return None  # only a folder has . and ..
+                return None  # `real` is not a folder, so that a path below does not exist.
             if part in ('', '.'):
                 continue
             if part == '..':
@@ -100,7 +103,7 @@ class FileTree:
                 real += '/' + part
                 continue
             links += 1
-            if links > 40:  # Linux follows no more: path_resolution(7)
+            if links > 40:  # Linux follows at most 40 links, see path_resolution(7).
                 return None
             parts = entry[2].split('/') + parts
             if entry[2].startswith('/'):
@@ -108,7 +111,7 @@ class FileTree:
         return real or '/'
 
     def list_folder_names(self) -> Set[str]:
-        """Return the last parts of the paths of all folders and links."""
+        """Return the names of all folders and links, without their parent folders."""
         if self._names is None:
             self._names = {
                 posixpath.basename(path) for path, entry in self.entries.items() if entry[0] in 'dl'
@@ -116,20 +119,20 @@ class FileTree:
         return self._names
 
     def is_file(self, path: str) -> bool:
-        """Return whether a path leads to a readable plain file: ld.so skips all others."""
+        """Return whether a path leads to a readable plain file. ld.so skips all other files."""
         entry = self.entries.get(self.resolve(path) or '')
         return entry is not None and entry[0] == '-' and ('r' in entry[1] or os.geteuid() == 0)
 
     def is_executable(self, path: str) -> bool:
-        """Return whether a path leads to an executable file."""
+        """Return whether a path leads to an executable plain file."""
         entry = self.entries.get(self.resolve(path) or '')
         return entry is not None and entry[0] == '-' and entry[1][2] in 'xs'
 
     def find_programs(self, prefix: str) -> Dict[str, str]:
         """
-        Return {name: folder} of executables and links to them whose name starts with `prefix`.
+        Return {name: folder} of all executable files whose name begins with `prefix`.
 
-        An empty prefix finds none.
+        A link to an executable file counts, too. For an empty prefix the result is empty.
         """
         programs: Dict[str, str] = {}
         if not prefix:
@@ -142,20 +145,21 @@ class FileTree:
 
     def locate_programs(self, programs: Iterable[str], folders: List[str]) -> Dict[str, str]:
         """
-        Return {name: folder} of programs that are given by name or by absolute path.
+        Return {name: folder} of the `programs`, each of which is a name or an absolute path.
 
-        A name is searched for in `folders`, the image's PATH, then in the whole image. Raises
-        ImageError if a program does not exist, is not executable, or has several places.
+        The function searches a name in `folders`, the folders of the image's PATH, and then in the
+        whole image. Raises ImageError if a program does not exist or is not executable, or if
+        several programs have this name.
         """
         located = {}
         for program in programs:
             name = posixpath.basename(program)
             if '/' in program:
-                places = (
+                candidates = (
                     [program] if program.startswith('/') and self.is_executable(program) else []
                 )
             else:
-                places = [
+                candidates = [
                     folder + '/' + name
                     for folder in folders
                     if self.is_executable(folder + '/' + name)
@@ -164,33 +168,34 @@ class FileTree:
                     for path in self.entries
                     if posixpath.basename(path) == name and self.is_executable(path)
                 )
-            if not places:
+            if not candidates:
                 raise ImageError(
-                    f"{self.path} has no program {program}. Give a name on the image's PATH "
-                    f"({':'.join(folders)}) or an absolute path in the image"
+                    f"{self.path} has no program {program}. Name a program in a folder of the "
+                    f"image's PATH ({':'.join(folders)}), or give an absolute path in the image"
                 )
-            if len(places) > 1:
+            if len(candidates) > 1:
                 raise ImageError(
-                    f"{self.path} has several programs {program}, none of them on its PATH: "
-                    f"{', '.join(places)}. Give one of these absolute paths"
+                    f"{self.path} has several programs {program} outside the folders of its PATH: "
+                    f"{', '.join(candidates)}. Give one of these absolute paths"
                 )
-            located[name] = posixpath.dirname(places[0])
+            located[name] = posixpath.dirname(candidates[0])
         return located
 
     def copy_files(self, paths: Iterable[str], folder: str) -> Dict[str, str]:
         """
-        Return {path in the image: path on this machine with the same content}.
+        Return {path in the image: path on this machine} for files with the same content.
 
-        Copies are written to `folder`. Raises ImageError if a path does not exist.
+        The function writes copies of the files to `folder`, unless the files can be read directly.
+        Raises ImageError if a path does not exist.
         """
         raise NotImplementedError
 
     def copy_file(self, path: str, folder: str) -> str:
-        """Return the path on this machine of one file; see copy_files()."""
+        """Return the path on this machine for one file of the image, see copy_files()."""
         return self.copy_files([path], folder)[path]
 
     def _resolve_all(self, paths: Iterable[str]) -> Dict[str, str]:
-        """Return {path: real path}. Raises ImageError if a path does not exist."""
+        """Return {path: path with all links resolved}, or raise ImageError for a missing path."""
         real_paths = {}
         for path in paths:
             real = self.resolve(path)
@@ -201,25 +206,25 @@ class FileTree:
 
 
 def _make_copy_name(path: str) -> str:
-    """Return a file name that is unique for each path."""
+    """Return a file name for the copy of the file `path`, unique for each path."""
     name = path.lstrip('/').replace('%', '%25').replace('/', '%2F')
-    # most file systems limit names to 255 bytes
+    # Most file systems limit a file name to 255 bytes.
     return name if len(os.fsencode(name)) < 240 else hashlib.sha256(os.fsencode(path)).hexdigest()
 
 
-#: Images with more files are refused: their list alone takes some 300 bytes for each file
-MOST_FILES = 2000000
-#: A path with more bytes cannot be opened in a container (PATH_MAX, limits.h)
-_LONGEST_PATH = 4096
-#: Limits of a program that reads a damaged squashfs: seconds of processor time, bytes of memory
+#: Maximum number of files in an image. The list of files takes some 300 bytes of memory per file
+MAX_FILES = 2000000
+#: Maximum length of a path in bytes. A program cannot open a longer path (PATH_MAX in limits.h)
+_MAX_PATH_LENGTH = 4096
+#: Limits for unsquashfs, which may read a damaged squashfs: CPU time in seconds, memory in bytes
 _CPU_SECONDS, _MEMORY_LIMIT = 300, 4 << 30
 
 
 def limit_resources(seconds: int = _CPU_SECONDS) -> None:
     """
-    Limit the processor time and memory of this process before it becomes unsquashfs.
+    Limit the CPU time and the memory of this process, which will execute unsquashfs.
 
-    A damaged image must not stop this machine.
+    Without limits, unsquashfs could exhaust this machine when it reads a damaged image.
     """
     for kind, limit in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, _MEMORY_LIMIT)):
         soft, hard = resource.getrlimit(kind)
@@ -229,9 +234,9 @@ def limit_resources(seconds: int = _CPU_SECONDS) -> None:
 
 def find_space_problem(folder: str, size: int, remedy: str) -> Optional[str]:
     """
-    Return a message with `remedy` if `size` bytes do not fit into a folder, else None.
+    Return a message if `size` bytes do not fit into `folder`, otherwise None.
 
-    The folder need not exist.
+    remedy: the end of the message. `folder` does not have to exist.
     """
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
@@ -240,32 +245,34 @@ def find_space_problem(folder: str, size: int, remedy: str) -> Optional[str]:
     return (
         None
         if free >= size
-        else f"{folder} has {free >> 20} MB free, {(size >> 20) + 1} MB are needed: {remedy}"
+        else f"{folder} has {free >> 20} MB free, but {(size >> 20) + 1} MB are needed: {remedy}"
     )
 
 
-#: Encoding of file names. os.fsdecode() looks it up for each name, which is slower
+#: Encoding of file names. os.fsdecode() is slower, because it asks for the encoding at each call
 _ENCODING = sys.getfilesystemencoding()
-#: Types of files as `ls` prints them
+#: Letters of `ls -l` for the types of files
 _LETTERS = {letter.encode(): letter for letter in 'dl-bcps'}
-#: The C library's messages, in the output of unsquashfs, if it cannot write
+#: Pattern for the messages that unsquashfs prints if the disk is full
 DISK_FULL = re.compile(r'No space left on device|Disk quota exceeded')
 
 
 class Squashfs(FileTree):
-    """The squashfs of a SIF."""
+    """The file tree of a SIF, which is a squashfs inside the SIF file."""
 
     def __init__(self, path: str, offset: int) -> None:
         """
-        List the squashfs that begins at byte `offset` of a file.
+        List all files of the squashfs that begins at byte `offset` of the file `path`.
 
         Raises ImageError if unsquashfs cannot read the squashfs.
         """
         super().__init__(path)
         self.offset = offset
-        # drwxr-xr-x 0/0    1234 2026-11-21 03:37 TOP/usr/bin -> target; a device has 1,  3 instead
-        # of 1234. TOP is random, so that no name in an image can forge a line: a line without TOP
-        # belongs to the previous name, which has a line end
+        # unsquashfs prints a line such as this one for each file; for a device, `1,  3` replaces
+        # the size 1234:
+        # drwxr-xr-x 0/0    1234 2026-11-21 03:37 TOP/usr/bin -> target
+        # A file name in the image could contain a line end and forge a line. Therefore TOP is
+        # random, and a line without TOP is a part of the previous file name.
         top = binascii.hexlify(os.urandom(8)).decode()
         pattern = re.compile(
             rb'([dl\-bcps])([rwxsStT\-]{9}) \S+ +(\d+)(?:, *\d+)? [\d-]+ [\d:]{5} '
@@ -279,18 +286,18 @@ class Squashfs(FileTree):
         for line in itertools.chain(self._run_unsquashfs(['-lln', '-d', top]), [b'']):
             fields = match(line)
             listed += len(line)
-            if listed > SIZE_LIMITS['list'] or added > MOST_FILES:
+            if listed > SIZE_LIMITS['list'] or added > MAX_FILES:
                 raise ImageError(
-                    f"{self.path} holds more than {MOST_FILES} files, or their list more than "
-                    f"{SIZE_LIMITS['list'] >> 20} MB. Use an image with fewer files"
+                    f"{self.path} contains more than {MAX_FILES} files, or the list of its files "
+                    f"exceeds {SIZE_LIMITS['list'] >> 20} MB. Use an image with fewer files"
                 )
             if line and not fields:
                 last = last and last[:3] + (last[3] + line,)
                 continue
             if last:
                 kind, mode, size, name = last
-                # the fast path for most files
-                if kind != b'l' and b'/..' not in name and 1 < len(name) <= _LONGEST_PATH:
+                # Most files take this branch, which is faster than _add_entry().
+                if kind != b'l' and b'/..' not in name and 1 < len(name) <= _MAX_PATH_LENGTH:
                     path = name[:-1].decode(_ENCODING, 'surrogateescape')
                     entries[path] = _LETTERS[kind], mode.decode(), '', int(size)
                     added += 1
@@ -300,48 +307,57 @@ class Squashfs(FileTree):
             last = fields.groups() if fields else None
         if not is_parsed:
             raise ImageError(
-                f"{self.path}: the file list of unsquashfs has an unsupported format. Update "
-                "squashfs-tools"
+                f"cannot read {self.path}: the file list of unsquashfs has an unsupported format. "
+                "Update squashfs-tools"
             )
-        # unsquashfs before 4.5.1 accepts such an image and writes elsewhere: CVE-2021-41072
+        # If two files have the same path, unsquashfs before 4.5.1 can write outside of its output
+        # folder (CVE-2021-41072).
         if added != len(self.entries):
             raise ImageError(
-                f"{self.path} is damaged: two files in its squashfs have the same path. Copy or "
-                "build the image again"
+                f"{self.path} is damaged: two files in its squashfs have the same path. Copy the "
+                "image again, or build it again"
             )
 
     def _add_entry(self, kind: bytes, mode: bytes, size: bytes, name: bytes) -> int:
         """
-        Add a file that unsquashfs lists; return how many entries were added.
+        Add a file that unsquashfs lists, and return the number of added entries (0 or 1).
 
-        `name` includes the target of a link and a line end.
+        The arguments are the groups of the pattern for a line. `name` includes the target of a link
+        and a line end.
         """
         target = ''
         if kind == b'l':
-            # both name and target may contain an arrow; the size of a link is that of its target
+            # The name and the target may contain ` -> `. The size of a link is the length of its
+            # target, which shows where the target begins.
             end = len(name) - 1 - int(size)
             target = name[max(0, end) : -1].decode(_ENCODING, 'surrogateescape')
             name = name[: end - 4] if name[max(0, end - 4) : end] == b' -> ' else b''
         else:
             name = name[:-1]
-        if not name or len(name) > _LONGEST_PATH:  # the root folder, or a path nobody can open
+        # The entry is the root folder, or no program can open its path.
+        if not name or len(name) > _MAX_PATH_LENGTH:
             return 0
-        if b'/..' in name and b'..' in name.split(b'/'):  # CVE-2021-40153
+        # With such a file, unsquashfs can write outside of its output folder (CVE-2021-40153).
+        if b'/..' in name and b'..' in name.split(b'/'):
             raise ImageError(
-                f"{self.path} is damaged: its squashfs has a file called '..'. Copy or build the "
-                "image again"
+                f"{self.path} is damaged: its squashfs contains a file with the name '..'. Copy "
+                "the image again, or build it again"
             )
         path = name.decode(_ENCODING, 'surrogateescape')
         self.entries[path] = _LETTERS[kind], mode.decode(), target, int(size)
         return 1
 
     def _run_unsquashfs(self, options: List[str], files: Sequence[str] = ()) -> Iterator[bytes]:
-        """Yield the lines that unsquashfs prints; `files` have no leading slash."""
-        # absolute path: a name may begin with a hyphen. Few threads: each of hundreds takes a part
-        # of the memory limit
+        """
+        Run unsquashfs and yield the lines that it prints.
+
+        files: paths in the image without the leading slash. Raises ImageError if unsquashfs fails.
+        """
+        # The path of the image must be absolute, because a relative path may begin with a hyphen.
+        # The number of threads must be small, because each thread needs a part of the memory limit.
         command = ['unsquashfs', '-p', '4', '-o', str(self.offset)] + options
         command += [os.path.abspath(self.path)] + list(files)
-        # not a pipe, which would fill up while the lines are read
+        # A pipe for stderr could fill up and block unsquashfs while this process reads stdout.
         with tempfile.TemporaryFile() as errors:
             try:
                 proc = subprocess.Popen(
@@ -354,27 +370,30 @@ class Squashfs(FileTree):
                 )
             except FileNotFoundError:
                 raise ImageError(
-                    "unsquashfs is not on PATH, and reading a SIF needs it. Install squashfs-tools"
+                    "cannot read a SIF: unsquashfs is not on PATH. Install squashfs-tools"
                 )
             except (OSError, subprocess.SubprocessError) as err:
                 raise ImageError(
                     f"cannot start unsquashfs: {getattr(err, 'strerror', None) or err}. Use a "
-                    "shell with higher limits (ulimit -a)"
+                    "shell with higher limits (see ulimit -a)"
                 )
             stream = proc.stdout
             assert stream is not None
             try:
                 yield from iter(lambda: stream.readline(1 << 16), b'')
             finally:
-                stream.close()  # terminates unsquashfs if the caller stops reading
+                # If the caller stops reading early, SIGPIPE terminates unsquashfs.
+                stream.close()
                 proc.wait()
             if proc.returncode != 0:
                 errors.seek(0)
-                text = ' '.join(errors.read(4096).decode('utf-8', 'replace').split())
-                text = text or f'unsquashfs failed ({proc.returncode})'
+                text = (
+                    ' '.join(errors.read(4096).decode('utf-8', 'replace').split())
+                    or f'unsquashfs failed with exit code {proc.returncode}'
+                )
                 remedy = "Copy or build the image again, or use a newer unsquashfs"
                 if proc.returncode == -signal.SIGXCPU:
-                    text = f"unsquashfs took more than {_CPU_SECONDS} s of processor time"
+                    text = f"unsquashfs took more than {_CPU_SECONDS} s of CPU time"
                 elif proc.returncode == -signal.SIGXFSZ:
                     text = "this shell limits the size of files"
                     remedy = "Remove the limit: ulimit -f unlimited"
@@ -383,14 +402,18 @@ class Squashfs(FileTree):
                 )
 
     def copy_files(self, paths: Iterable[str], folder: str) -> Dict[str, str]:
-        """Extract all files that are not extracted yet by one call of unsquashfs."""
+        """
+        Extract files to `folder` with one call of unsquashfs; see FileTree.copy_files().
+
+        Files that an earlier call has extracted are not extracted again.
+        """
         real_paths = self._resolve_all(paths)
         copies = {path: os.path.join(folder, _make_copy_name(path)) for path in real_paths.values()}
         missing = sorted(path for path in copies if not os.path.exists(copies[path]))
         if missing:
             self._require_copyable(missing, folder)
             scratch = os.path.join(os.path.realpath(folder), 'scratch')
-            # unsquashfs takes names as patterns, so special characters are escaped
+            # unsquashfs interprets names as patterns, so escape the special characters.
             try:
                 for _ in self._run_unsquashfs(
                     ['-n', '-no-xattrs', '-f', '-d', scratch],
@@ -399,14 +422,14 @@ class Squashfs(FileTree):
                     pass
                 for path in missing:
                     copy = os.path.join(scratch, path.lstrip('/'))
-                    # a link on the way would lead to a file of this machine
+                    # A link in the extracted path could lead to a file of this machine.
                     if os.path.realpath(copy) != copy or not stat.S_ISREG(os.lstat(copy).st_mode):
-                        raise OSError(errno.EINVAL, 'extracted as another type of file')
+                        raise OSError(errno.EINVAL, 'unsquashfs extracted another type of file')
                     os.rename(copy, copies[path])
             except OSError:
                 raise ImageError(
-                    f"{self.path} is damaged: unsquashfs cannot extract {path}. Copy or build the "
-                    "image again"
+                    f"{self.path} is damaged: unsquashfs cannot extract {path}. Copy the image "
+                    "again, or build it again"
                 )
             except ImageError as err:
                 if not DISK_FULL.search(str(err)):
@@ -421,18 +444,18 @@ class Squashfs(FileTree):
 
     def _require_copyable(self, paths: List[str], folder: str) -> None:
         """
-        Raise ImageError if a path is not a plain file or is too large.
+        Raise ImageError if a file is not a plain file or exceeds the size limit.
 
         Raises NoRoomError if the files do not fit into `folder`.
         """
         for path in paths:
             kind, _, _, size = self.entries[path]
             if kind != '-':
-                raise ImageError(f"{self.path}: {path} is not a plain file")
+                raise ImageError(f"cannot read {path} in {self.path}: it is not a plain file")
             if size > SIZE_LIMITS['copy']:
                 raise ImageError(
-                    f"{self.path}: {path} has {size} bytes, more than the limit of "
-                    f"{SIZE_LIMITS['copy']} bytes. Use an image without this file"
+                    f"cannot read {path} in {self.path}: the file has {size} bytes, more than the "
+                    f"limit of {SIZE_LIMITS['copy']}. Use an image without this file"
                 )
         problem = find_space_problem(
             os.path.dirname(folder),
@@ -444,91 +467,105 @@ class Squashfs(FileTree):
 
 
 class UnpackedImage(FileTree):
-    """The folder of an unpacked image, as `apptainer build --sandbox` makes it."""
+    """The file tree of an unpacked image, a folder that `apptainer build --sandbox` writes."""
 
     def __init__(self, path: str) -> None:
-        """List the folder. Raises ImageError if it is not readable or no root file system."""
+        """
+        List all files in the folder `path`.
+
+        Raises ImageError if the folder cannot be read or contains no root file system.
+        """
         super().__init__(path)
         try:
             os.listdir(path)
         except OSError as err:
             raise ImageError(
-                f"cannot read the folder {path}: {err.strerror}. Ask its owner for "
+                f"cannot read the folder {path}: {err.strerror}. Ask its owner to run "
                 f"`chmod -R a+rX {quote(path)}`, or use another image"
             )
-        # Folders that this user may not read (root's home) are skipped: they hold no libraries.
-        # /proc, /sys and /dev are skipped because the runtime mounts the host's there.
+        # Skip folders that this user must not read, such as root's home, because such folders
+        # contain no libraries. Skip /proc, /sys and /dev, because the runtime mounts the folders of
+        # the host there.
         folders = ['']
         while folders:
             below = folders.pop()
             folders += self._add_folder(below)
         if os.path.exists(os.path.join(path, 'oci-layout')):
             raise ImageError(
-                f"{path} is an OCI layout, not an unpacked image. Build a SIF from it: apptainer "
-                f"build NAME.sif oci:{quote(path)}"
+                f"{path} is an OCI layout, not an unpacked image. Build a SIF from this layout: "
+                f"apptainer build NAME.sif oci:{quote(path)}"
             )
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError(
-                f"{path} is not an unpacked image: it has no /usr, /lib or /bin. Name a SIF, or a "
-                "folder that 'apptainer build --sandbox' has made"
+                f"{path} is not an unpacked image, because it contains no usr, lib or bin. Name a "
+                "SIF, or a folder that `apptainer build --sandbox` has written"
             )
 
-    def _add_folder(self, below: str) -> List[str]:
-        """Add the entries of a folder, a path in the image; return the folders in it."""
+    def _add_folder(self, folder: str) -> List[str]:
+        """
+        Add all files in a folder to `entries`, and return the paths of its subfolders.
+
+        folder: path of the folder in the image, '' for the root folder.
+        """
         try:
-            children = list(os.scandir(self.path.rstrip('/') + below + '/'))
+            children = list(os.scandir(self.path.rstrip('/') + folder + '/'))
         except OSError:
             return []
         folders = []
         for child in children:
-            name = below + '/' + child.name
+            name = folder + '/' + child.name
             try:
                 status = child.stat(follow_symlinks=False)
                 text = stat.filemode(status.st_mode)
                 target = os.readlink(child.path) if text[0] == 'l' else ''
-            except OSError:  # removed meanwhile
+            except OSError:  # Another process has removed the file in the meantime.
                 continue
             self.entries[name] = (text[0], text[1:], target, status.st_size)
-            if len(self.entries) > MOST_FILES:
+            if len(self.entries) > MAX_FILES:
                 raise ImageError(
-                    f"{self.path} holds more than {MOST_FILES} files: too many to inspect"
+                    f"{self.path} holds more than {MAX_FILES} files: too many to inspect"
                 )
             if text[0] == 'd' and name not in ('/proc', '/sys', '/dev'):
                 folders.append(name)
         return folders
 
     def copy_files(self, paths: Iterable[str], folder: str) -> Dict[str, str]:
-        """Return the paths of the files themselves; nothing is copied."""
+        """Return {path in the image: path of the file itself}, without copying the files."""
         return {
             path: self.path.rstrip('/') + real for path, real in self._resolve_all(paths).items()
         }
 
 
-#: Labels of an image without a SIF around it, and of old SIFs
+#: File in the image with the labels of unpacked images and of old SIFs
 LABELS_FILE = '/.singularity.d/labels.json'
-#: The script that `apptainer run` starts, and what it prints in an image without one
+#: Script in the image that `apptainer run` starts
 RUNSCRIPT = '/.singularity.d/runscript'
+#: Text in the runscript that the runtime adds to an image without a runscript of its own
 NO_RUNSCRIPT = 'There is no runscript defined for this container'
-#: Number of scripts that are read behind an entrypoint
+#: Maximum number of scripts that read_entrypoint() reads
 ENTRYPOINT_SCRIPT_LIMIT = 20
-#: Characters of a script that are searched for names of other scripts. The largest entrypoint seen
-#: has 40 KB (NVIDIA's)
+#: Maximum number of characters of a script in which read_entrypoint() searches the names of other
+#: scripts. The largest known entrypoint has 40 KB (NVIDIA's)
 SCRIPT_LIMIT = 1 << 18
 
-#: RCCL opens librccl-net.so or, in older releases, libnccl-net.so: the plugin aws-ofi-nccl, or its
-#: fork aws-ofi-rccl.
+#: Pattern for the plugin by which RCCL uses libfabric: aws-ofi-nccl, or its fork aws-ofi-rccl. RCCL
+#: opens librccl-net.so; older releases open libnccl-net.so
 RCCL_PLUGIN = re.compile(r'/lib(rccl|nccl)-net(-ofi)?\.so$')
 
 
 class DefaultLibraries:
-    """The libraries that the usual loader of an image finds by default: {soname: path}."""
+    """
+    The libraries that the usual loader of an image finds without LD_LIBRARY_PATH.
+
+    The class behaves like a dict {soname: path}, and searches a library at the first access.
+    """
 
     def __init__(self, image: 'Image') -> None:
         self.image = image
         self._paths: Dict[str, Optional[str]] = {}
 
     def get(self, name: Optional[str], default: Optional[str] = None) -> Optional[str]:
-        """Return the path of a library, or `default` if the loader finds none."""
+        """Return the path of the library `name`, or `default` if the loader does not find it."""
         if not name:
             return default
         if name not in self._paths:
@@ -546,12 +583,15 @@ class DefaultLibraries:
 
     def _find_library(self, name: str) -> Optional[str]:
         system = self.image.read_loader_config(None)
-        # the folder of the C library has no files for other processors, so these need no check
-        safe = [folder for folder in system.folders if self.image.exists(folder + '/libc.so.6')][:1]
+        # The folder of the C library contains no files for other processors, so its files need no
+        # check of the processor.
+        checked_folders = [
+            folder for folder in system.folders if self.image.exists(folder + '/libc.so.6')
+        ][:1]
         for path in system.list_candidates(name, None):
             if self.image.exists(path) and (
                 system.musl
-                or posixpath.dirname(path) in safe
+                or posixpath.dirname(path) in checked_folders
                 or system.is_cached(name, path)
                 or self.image.matches_machine(path, system.machine)
             ):
@@ -563,20 +603,21 @@ class Image:
     """
     An image that is open for reading.
 
-    Use it in a with statement: close() removes its copies of files. `programs` is {name: folder in
-    the image}; `is_overlaid` is True if an overlay in the SIF may add, hide and change any file.
+    Use an Image in a with statement, because close() removes the copies of files. programs: {name:
+    folder in the image}. is_overlaid: whether the SIF contains an overlay, which may add, hide and
+    change any file.
     """
 
-    #: a file that a partial image lacks may exist
+    #: whether only a part of the files is known, so that other files may exist
     is_partial = False
 
     def __init__(self, path: str, program_prefix: str, programs: Iterable[str] = ()) -> None:
         """
-        Open a SIF, or the folder of an unpacked image.
+        Open the SIF, or the folder of an unpacked image, at `path`.
 
-        Its programs are `programs`, by name or absolute path, and all whose name begins with
-        `program_prefix`; an empty prefix adds none. Raises ImageError if the image cannot be read or
-        lacks one of `programs`.
+        The attribute `programs` will contain all programs whose name begins with `program_prefix`
+        (none for an empty prefix) and all `programs`, each of which is a name or an absolute path.
+        Raises ImageError if the image cannot be read or lacks one of `programs`.
         """
         self.path, self.is_overlaid = path, False
         self.labels: Dict[str, str] = {}
@@ -601,7 +642,7 @@ class Image:
             self._read_ahead()
             self.programs = self.tree.find_programs(program_prefix)
             self.programs.update(self.tree.locate_programs(programs, self.list_path_folders()))
-        except BaseException:  # even an interrupt must not leave copies behind
+        except BaseException:  # KeyboardInterrupt must also remove the copies.
             self.close()
             raise
 
@@ -612,23 +653,27 @@ class Image:
         self.close()
 
     def close(self) -> None:
-        """Remove the extracted files."""
+        """Remove all copies of files of the image."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def copy_file(self, path: str) -> str:
-        """Return the path on this machine of a copy of a file of the image."""
+        """Return the path of a copy of a file of the image on this machine."""
         return self.tree.copy_file(path, self.folder)
 
     def exists(self, path: str) -> bool:
-        """Return whether a path is a file of the image."""
+        """Return whether a path leads to a readable plain file in the image."""
         return self.tree.is_file(path)
 
     def resolve(self, path: str) -> Optional[str]:
-        """Return the real path in the image behind all symbolic links, or None if absent."""
+        """Return a path of the image with all links resolved, None if the path does not exist."""
         return self.tree.resolve(path)
 
     def _read_ahead(self) -> None:
-        """Extract at once the files that every verdict needs: each unsquashfs takes a while."""
+        """
+        Extract all files that every verdict needs with one call of unsquashfs.
+
+        Each call of unsquashfs takes a noticeable time.
+        """
         paths = (
             ['/etc/ld.so.cache', '/bin/sh', RUNSCRIPT]
             + INTERPRETERS
@@ -637,13 +682,17 @@ class Image:
         self.tree.copy_files([path for path in paths if self.tree.is_file(path)], self.folder)
 
     def read_loader_config(self, interpreter: Optional[str]) -> LoaderConfig:
-        """Return the search rules of a loader, of the image's usual loader for None."""
+        """
+        Return the search rules of the loader with the path `interpreter`.
+
+        None stands for the usual loader of the image.
+        """
         if interpreter not in self._loader_configs:
             loader = interpreter
             if loader is None:
                 loaders = [path for path in INTERPRETERS if self.exists(path)]
                 loader = loaders[0] if loaders else None
-                # of several the loader that the image's own programs use
+                # If the image has several loaders, the usual loader is the interpreter of /bin/sh.
                 if len(loaders) != 1 and self.exists('/bin/sh'):
                     facts = self.read_elf_files(['/bin/sh']).get('/bin/sh')
                     loader = facts and facts.interpreter or loader
@@ -657,31 +706,40 @@ class Image:
         return self._loader_configs[interpreter]
 
     def _find_machine(self, path: Optional[str]) -> str:
-        """Return the machine of a loader as in ElfFacts, this computer's if it is no loader."""
+        """
+        Return the processor of a loader, see ElfFacts.machine.
+
+        If the image has no such loader, the result is the processor of this machine.
+        """
         facts = self.read_elf_files([path]).get(path) if path and self.exists(path) else None
         return facts.machine if facts else MACHINE_NAMES.get(platform.machine(), platform.machine())
 
     def matches_machine(self, path: str, machine: Optional[str]) -> bool:
-        """Return whether a file is for a machine, or is no library, which ends a search."""
+        """
+        Return whether the loader stops its search at a file.
+
+        The loader stops at a file for the processor `machine`, and at a file that is not an ELF
+        file.
+        """
         facts = self.read_elf_files([path]).get(path)
         return facts is None or facts.machine == machine
 
     def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
         """
-        Return {path: ElfFacts} of those files of the image that are ELF files.
+        Return {path: ElfFacts} for all `paths` in the image that are ELF files.
 
-        The path in the facts begins with 'image:'. Raises ImageError if a file cannot be read.
+        ElfFacts.path is 'image:' and the path. Raises ImageError if a file cannot be read.
         """
         paths = list(paths)
-        new = [path for path in paths if path not in self._elf_facts]
-        copies = self.tree.copy_files(new, self.folder)
-        unreadable = sorted(path for path in new if not os.access(copies[path], os.R_OK))
+        unread = [path for path in paths if path not in self._elf_facts]
+        copies = self.tree.copy_files(unread, self.folder)
+        unreadable = sorted(path for path in unread if not os.access(copies[path], os.R_OK))
         if unreadable:
             raise ImageError(
                 f"cannot read {', '.join(unreadable)} in {self.path}: Permission denied"
             )
         facts = read_elf_files(sorted(set(copies.values())))
-        for path in new:
+        for path in unread:
             elf = facts.get(copies[path])
             self._elf_facts[path] = elf and elf._replace(path='image:' + path)
         pairs = ((path, self._elf_facts[path]) for path in paths)
@@ -689,7 +747,7 @@ class Image:
 
     def read_default_library(self, soname: str) -> Optional[ElfFacts]:
         """
-        Return the facts of a library on the image's default path, or None if it has none.
+        Return the ElfFacts of the library that the image's loader finds by default, or None.
 
         Raises ImageError if the library is not an ELF file.
         """
@@ -702,7 +760,7 @@ class Image:
             raise ImageError(f"{path} in {self.path} is not an ELF file")
 
     def read_file(self, path: str) -> bytes:
-        """Return the content of a file of the image. Raises ImageError if it is unreadable."""
+        """Return the content of a file of the image, or raise ImageError."""
         try:
             return read_plain_file(self.copy_file(path))
         except OSError as err:
@@ -710,10 +768,10 @@ class Image:
 
     def read_traits(self, path: str, read: Callable[[bytes], Any]) -> Any:
         """
-        Return the traits of a library.
+        Return {trait: value} of the library `path` in the image.
 
-        `read` is read_mpi_traits or read_fabric_traits (osu_container/image/traits.py). Raises
-        ImageError if the library is damaged or not an ELF file.
+        read: function read_mpi_traits or read_fabric_traits (osu_container/image/traits.py). Raises
+        ImageError if the library is damaged or is not an ELF file.
         """
         if (path, read) not in self._traits:
             try:
@@ -723,19 +781,19 @@ class Image:
         return self._traits[path, read]
 
     def find_file_type(self, path: str) -> Optional[str]:
-        """Return the type letter of a path as `ls` prints it, None if absent."""
+        """Return the type of a path as a letter of `ls -l`, None if the path does not exist."""
         real = self.tree.resolve(path)
         return 'd' if real == '/' else self.tree.entries[real][0] if real else None
 
     def read_file_mode(self, path: str) -> str:
-        """Return the mode of an existing path, in 9 characters as `ls` prints it."""
+        """Return the mode of an existing path as `ls -l` prints it, in 9 characters."""
         return self.tree.entries[self.tree.resolve(path) or ''][1]
 
     def find_privileges(self, path: str) -> Optional[str]:
         """
-        Return a description of the privileges that a program grants, None without.
+        Return a text on the privileges that the program `path` gets, None if there are none.
 
-        ld.so(8), secure-execution mode.
+        For such a program ld.so uses the secure-execution mode (ld.so(8)).
         """
         mode, kinds = self.read_file_mode(path), ((2, 'setuid'), (5, 'setgid'))
         privileges = [name for place, name in kinds if mode[place] in 'sS']
@@ -749,56 +807,59 @@ class Image:
         return ' and '.join(privileges) or None
 
     def list_folder(self, folder: str) -> List[str]:
-        """Return the names in a folder, sorted by their bytes."""
-        if self._names is None:  # callers ask for many folders
+        """Return the sorted names of all files in a folder, [] if the folder does not exist."""
+        # List all folders at the first call, because callers ask for many folders.
+        if self._names is None:
             self._names = {}
             for path in self.tree.entries:
-                above, _, name = path.rpartition('/')
-                self._names.setdefault(above or '/', []).append(name)
+                parent, _, name = path.rpartition('/')
+                self._names.setdefault(parent or '/', []).append(name)
         return sorted(self._names.get(self.tree.resolve(folder) or '', []))
 
     def read_text(self, path: str) -> Optional[str]:
-        """Return the text of a file, None if it cannot be read."""
+        """Return the text of a file in the image, None if the file cannot be read."""
         try:
             return self.read_file(path).decode('utf-8', 'replace')
         except ImageError:
             return None
 
-    def evaluate_environment(self, bound: Iterable[Any] = ()) -> Environment:
+    def evaluate_environment(self, bound_texts: Iterable[Any] = ()) -> Environment:
         """
-        Return the environment that the runtime makes of the image.
+        Return the environment that a program gets after the environment scripts of the image.
 
-        `bound`: {path: text} of files that are bound into the container.
+        bound_texts: {path in the container: text} of files that the user binds into the container.
         """
-        key = tuple(sorted(dict(bound).items()))
+        key = tuple(sorted(dict(bound_texts).items()))
         if key not in self._environments:
-            if not self._environments:  # one extraction for all scripts
+            # Extract all scripts with one call of unsquashfs.
+            if not self._environments:
                 scripts = [SCRIPTS_FOLDER + '/' + name for name in self.list_folder(SCRIPTS_FOLDER)]
                 self.tree.copy_files([path for path in scripts if self.exists(path)], self.folder)
-            self._environments[key] = evaluate_environment(self, bound)
+            self._environments[key] = evaluate_environment(self, bound_texts)
         return self._environments[key]
 
     def store_environment(
-        self, bound: Iterable[Any], environment: Environment, injected: str
+        self, bound_texts: Iterable[Any], environment: Environment, inject_folder: str
     ) -> None:
         """
-        Store an observed environment, which evaluate_environment() then returns.
+        Store the environment that a dry run observed with the bound files `bound_texts`.
 
-        `injected` is the folder that the bound files prepend to the loader's paths; without it
-        these paths are the image's own.
+        evaluate_environment() then returns this environment for `bound_texts`. Without bound files,
+        evaluate_environment() returns the same environment, but removes `inject_folder` from
+        LD_LIBRARY_PATH and LD_PRELOAD. The bound files prepend this folder to both variables.
         """
-        self._environments[tuple(sorted(dict(bound).items()))] = environment
+        self._environments[tuple(sorted(dict(bound_texts).items()))] = environment
         variables = dict(environment.variables)
         for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD'):
             if name in variables:
                 parts = (variables[name].value or '').split(':')
-                while any(part.startswith(injected) for part in parts):
+                while any(part.startswith(inject_folder) for part in parts):
                     parts = parts[1:]
                 variables[name] = variables[name]._replace(value=':'.join(parts))
         self._environments[()] = environment._replace(variables=variables)
 
     def list_path_folders(self) -> List[str]:
-        """Return the folders of PATH in the container: the image's, then the default ones."""
+        """Return the folders of PATH in the container, then the default folders."""
         folders, _ = parse_folder_list(self.evaluate_environment().variables.get('PATH'))
         return folders + [folder for folder in DEFAULT_PATH if folder not in folders]
 
@@ -806,9 +867,10 @@ class Image:
         """
         Return [(path, text)] of the scripts that `apptainer run` starts.
 
-        These are the runscript, the entrypoint that `apptainer build` has copied into it from an
-        OCI image, and the scripts that these name. The text of a binary file is None. The list is
-        empty if the image has no runscript or its OCI entrypoint is empty.
+        The result contains the runscript and all scripts that another script in the result names.
+        `apptainer build` copies the entrypoint of an OCI image to the runscript. The text of a
+        binary file is None. The result is empty if the image has no runscript or an empty
+        entrypoint.
         """
         if self._entrypoint is None:
             self._entrypoint = self._find_entrypoint()
@@ -823,32 +885,41 @@ class Image:
             return []
         queue: List[Tuple[str, Optional[str]]]
         scripts: List[Tuple[str, Optional[str]]]
-        # the rest of an OCI image's runscript comes from the runtime
+        # In the runscript of an OCI image, only the line OCI_ENTRYPOINT comes from the image.
         queue, scripts = [(RUNSCRIPT, oci.group(1) if oci else runscript)], []
-        seen: Set[str] = set()
+        known_paths: Set[str] = set()
         while queue and len(scripts) < ENTRYPOINT_SCRIPT_LIMIT:
             path, text = queue.pop(0)
             scripts.append((path, text))
             names = re.findall(r'[\w.+/-]+', (text or '')[:SCRIPT_LIMIT])
             for name in OrderedDict.fromkeys(name.rstrip('./') for name in names):
-                # an absolute path, or a file beside the script: $(dirname "$0")/other
-                beside = posixpath.dirname(path) + '/' + posixpath.basename(name)
-                other = name if name.startswith('/') and self.exists(name) else beside
-                if other in seen or not self.exists(other) or other.startswith('/.singularity.d/'):
+                # The name is an absolute path, or a file in the folder of the script, such as
+                # $(dirname "$0")/other.
+                sibling = posixpath.dirname(path) + '/' + posixpath.basename(name)
+                candidate = name if name.startswith('/') and self.exists(name) else sibling
+                if (
+                    candidate in known_paths
+                    or not self.exists(candidate)
+                    or candidate.startswith('/.singularity.d/')
+                ):
                     continue
-                seen.add(other)
-                if not re.search(r'\.so(\.|$)', other) and not re.match(r'(/usr)?/s?bin/', other):
-                    data = self.read_file(other)
+                known_paths.add(candidate)
+                if not re.search(r'\.so(\.|$)', candidate) and not re.match(
+                    r'(/usr)?/s?bin/', candidate
+                ):
+                    data = self.read_file(candidate)
                     is_binary = data[:4] == b'\x7fELF' or b'\0' in data
-                    queue.append((other, None if is_binary else data.decode('utf-8', 'replace')))
+                    queue.append(
+                        (candidate, None if is_binary else data.decode('utf-8', 'replace'))
+                    )
         return scripts
 
     def find_rocm_release(self) -> Optional[str]:
         """
-        Return the release of ROCm in the image, such as '6.0.3', None without or if unknown.
+        Return the release of ROCm in the image, such as '6.0.3', None if unknown.
 
-        Debian packages parts of several releases; the release is then that of ROCr, which talks to
-        the driver.
+        The packages of Debian are from several releases of ROCm. In this case the result is the
+        release of ROCr, the part of ROCm that calls the driver.
         """
         for path in self.find_files(r'/opt/rocm[^/]*/\.info/version'):
             match = re.match(r'\s*(\d+\.\d+\.\d+)', self.read_file(path).decode('utf-8', 'replace'))
@@ -866,9 +937,10 @@ class Image:
 
     def _find_package_version(self, pattern: str, package: str) -> Optional[str]:
         """
-        Return the upstream version of a Debian package, None if it is not installed.
+        Return the upstream version of a Debian package, None if the package is not installed.
 
-        dpkg's record is read only if a file of the package matches `pattern`.
+        pattern: pattern for a path in the package. If no path matches, the function does not read
+        the large file of dpkg.
         """
         if not self.find_files(pattern) or not self.find_files(_DPKG_STATUS):
             return None
@@ -880,10 +952,10 @@ class Image:
 
     def find_cuda_release(self) -> Optional[str]:
         """
-        Return the newest release of CUDA in the image, such as '12.8.1', None without.
+        Return the newest release of CUDA in the image, such as '12.8.1', None without CUDA.
 
-        NVIDIA's images set CUDA_VERSION. In Debian's packages the file name of the runtime has the
-        release. PyTorch adds the runtime as a wheel, nvidia-cuda-runtime.
+        NVIDIA's images set CUDA_VERSION. In Debian's packages, the file name of CUDA's runtime
+        contains the release. PyTorch installs CUDA's runtime as the wheel nvidia-cuda-runtime.
         """
         matches = [re.match(r'cuda-(\d+)\.(\d+)$', name) for name in self.list_folder('/usr/local')]
         matches += [
@@ -902,11 +974,11 @@ class Image:
 
     def find_libcuda(self, library_path: Iterable[str]) -> Optional[Tuple[str, str]]:
         """
-        Return (path, driver release) of the image's own NVIDIA driver library, None without.
+        Return (path, driver release) of the image's NVIDIA driver library (libcuda), or None.
 
-        `library_path` is LD_LIBRARY_PATH in the container. The host's driver library comes with
-        the runtime's folder (--nv); only a library before that folder replaces it, such as
-        cuda-compat in NVIDIA's images.
+        library_path: folders of LD_LIBRARY_PATH in the container. The runtime adds a folder with
+        the host's driver library (--nv). The image's library is used only if its folder is before
+        that folder, as for cuda-compat in NVIDIA's images.
         """
         for folder in library_path:
             path = folder + '/libcuda.so.1'
@@ -917,9 +989,9 @@ class Image:
 
     def list_library_folders(self) -> List[str]:
         """
-        Return the folders of the LD_LIBRARY_PATH that the image sets, as far as it is known.
+        Return the known folders of the LD_LIBRARY_PATH that the image sets.
 
-        The runtime's own folder is left out.
+        The result does not contain the folder that the runtime adds.
         """
         environment = self.evaluate_environment()
         folders, _ = parse_folder_list(
@@ -928,55 +1000,59 @@ class Image:
         return [folder for folder in folders if folder != RUNTIME_LIBRARIES]
 
     def find_rccl_plugin(self) -> Optional[str]:
-        """Return the path of the plugin by which RCCL uses libfabric, or None."""
-        if self._plugins is None:  # each approach asks
+        """Return the path of the plugin by which RCCL uses libfabric, None if there is none."""
+        if self._plugins is None:  # Search only once, because each approach calls this method.
             self._plugins = [
                 path
                 for path in self.tree.entries
                 if RCCL_PLUGIN.search(path) and self.tree.resolve(path)
             ]
         paths = self._plugins
-        # RCCL itself looks for librccl-net.so first
+        # RCCL looks for librccl-net.so first.
         return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
 
     def has_rccl(self) -> bool:
-        """Return whether the image has RCCL, or NVIDIA's NCCL."""
+        """Return whether the image contains RCCL or NVIDIA's NCCL."""
         return bool(self.find_files(r'.*/lib[rn]ccl\.so(\.[\d.]+)?'))
 
     def contains_library(self, folder: str, sonames: Iterable[str]) -> bool:
-        """Return whether a folder of the image holds one of the libraries."""
+        """Return whether a folder of the image contains a library with one of the sonames."""
         return any((folder + '/' + soname) in self.tree.entries for soname in sonames)
 
     def list_sibling_libraries(self, folder: str) -> List[str]:
-        """Return the names of libraries in lib and lib64 beside a folder of the image."""
-        beside = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
+        """Return the names of the libraries in the sibling folders lib and lib64 of `folder`."""
+        siblings = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
         return sorted(
             posixpath.basename(path)
             for path in self.tree.entries
-            if path.startswith(beside)
+            if path.startswith(siblings)
             and '.so' in posixpath.basename(path)
-            and posixpath.dirname(path) + '/' in beside
+            and posixpath.dirname(path) + '/' in siblings
         )
 
     def find_files(self, pattern: str) -> List[str]:
-        """Return the sorted paths of files that a regular expression matches as a whole."""
-        if pattern not in self._matches:  # each approach asks the same
-            whole = re.compile(f'(?:{pattern})$')
-            paths = sorted(path for path in self.tree.entries if whole.match(path))
+        """Return the sorted paths of all files whose whole path matches a regular expression."""
+        if pattern not in self._matches:  # Each approach searches the same patterns.
+            regex = re.compile(f'(?:{pattern})$')
+            paths = sorted(path for path in self.tree.entries if regex.match(path))
             self._matches[pattern] = [path for path in paths if self.tree.is_file(path)]
         return list(self._matches[pattern])
 
     def find_folder_files(self, folder: str, pattern: str) -> List[str]:
-        """Return the files below a folder, perhaps a link, whose rest of the path matches."""
+        """
+        Return the sorted paths of all files below `folder` that match a regular expression.
+
+        pattern: regular expression for the part of the path after `folder`. `folder` may be a link.
+        """
         real = self.resolve(folder)
         return self.find_files(re.escape(real.rstrip('/')) + '/' + pattern) if real else []
 
     def list_mpi_libraries(self) -> List[Tuple[str, str, str]]:
         """
-        Return (family, soname, path) of the image's MPI libraries, the preferred one first.
+        Return [(family, soname, path)] of the image's MPI libraries in order of preference.
 
-        Libraries that ld.so does not find, such as those of conda environments, count only if
-        ld.so finds none in the image's LD_LIBRARY_PATH and default path.
+        ld.so finds the libraries in the image's LD_LIBRARY_PATH or by default. Only if ld.so finds
+        no MPI library, the result contains other libraries, such as those in conda environments.
         """
         libraries: List[Tuple[str, str, str]] = []
         for soname, family in MPI_FAMILIES.items():

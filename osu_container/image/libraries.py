@@ -1,10 +1,13 @@
 """
-Identify an MPI or libfabric library from its file: family, release, build id, sha256.
+Identify the family, release and build id of an MPI or libfabric library from its file.
 
-Nothing is loaded or executed. The release is None unless the file contains it in one of the forms
-below. A path such as /opt/mpich/4.2.3 proves nothing, because links and copies keep old names; nor
-does the only text that looks like a release: libmpi of Intel MPI contains the 1.2.13 of its zlib.
-Python 3.6 and its standard library only, without binutils: it also runs on compute nodes.
+This module does not load or execute the library. It finds the release only if the file contains the
+release in one of the forms below. A path such as /opt/mpich/4.2.3 proves nothing, because links and
+copies keep old names. A text that merely looks like a release proves nothing either: libmpi of
+Intel MPI contains 1.2.13, which is the release of its zlib.
+
+This module uses only the standard library of Python 3.6, and no binutils, because it also runs on
+compute nodes.
 """
 
 import mmap
@@ -20,16 +23,16 @@ class LibraryVersion(NamedTuple):
 
     #: 'MPICH', 'Cray MPICH', 'Open MPI', 'Intel MPI', 'libfabric', or None for another library
     family: Optional[str]
-    #: such as '4.2.3', None if the file does not contain it
+    #: release such as '4.2.3', None if unknown
     release: Optional[str]
 
 
 #: ELF machine numbers (elf.h)
 EM_X86_64, EM_AARCH64 = 62, 183
 
-# MPICH stores the parts of MPI_Get_library_version() as adjacent strings (src/mpi/init/initinfo.c):
-# release, date, ABI, ... Compilers keep this order or reverse it. The wheels of 3.4.3, 4.2.3 and
-# 5.0.2, and Debian's 4.0.2 have the release last.
+# The file of MPICH contains the parts of the result of MPI_Get_library_version() as adjacent
+# strings: release, date, ABI, ... (src/mpi/init/initinfo.c). Some compilers reverse this order. In
+# the wheels of 3.4.3, 4.2.3 and 5.0.2, and in Debian's 4.0.2, the release comes last.
 _DATE = rb'[A-Z][a-z]{2} [A-Z][a-z]{2} [^\0]{8,40}\d{4}'
 _ABI = rb'\d+:\d+:\d+'
 _RELEASE = rb'\d+\.\d+[0-9A-Za-z.+-]{0,20}'
@@ -47,14 +50,15 @@ class ElfSections:
 
     def __init__(self, data: Any) -> None:
         """
-        Read the table of sections.
+        Read the section headers of a file.
 
-        data: bytes or mmap of the whole file. Raises ValueError if it is another or a damaged file.
+        data: content of the whole file, bytes or mmap. Raises ValueError if the file is damaged or
+        is not a 64-bit little-endian ELF file.
         """
         self.data = data
         try:
             if data[:6] != b'\x7fELF\x02\x01':
-                raise ValueError("not a 64-bit little-endian ELF file")
+                raise ValueError("the file is not a 64-bit little-endian ELF file")
             (self.machine,) = struct.unpack_from('<H', data, 18)
             (offset,) = struct.unpack_from('<Q', data, 40)
             size, count, names = struct.unpack_from('<HHH', data, 58)
@@ -65,42 +69,56 @@ class ElfSections:
             start = headers[names][4] if headers else 0
             self.names = [self._read_string(start + header[0]) for header in headers]
         except (struct.error, IndexError, OverflowError):
-            raise ValueError("truncated or damaged ELF file: its table of sections is incomplete")
+            raise ValueError("the ELF file is truncated or damaged: section headers are missing")
 
     def _read_string(self, offset: int) -> bytes:
-        # b'' for a string that is longer than any name of a section
+        # The result is b'' if the string has more than 256 bytes. No section name is that long.
         return self.data[offset : max(offset, self.data.find(b'\0', offset, offset + 256))]
 
     def read_section(self, name: bytes) -> bytes:
-        """Return the contents of the section `name`, b'' if there is none."""
+        """Return the content of the section `name`, b'' if the file has no such section."""
         for section, header in zip(self.names, self.headers):
-            if section == name and header[1] != 8:  # SHT_NOBITS has no contents in the file
+            # A section of type 8 (SHT_NOBITS) has no content in the file.
+            if section == name and header[1] != 8:
                 if header[4] + header[5] > len(self.data):
                     raise ValueError(
-                        f"truncated or damaged ELF file: section {section!r} exceeds the file"
+                        f"the ELF file is truncated or damaged: section {section!r} is incomplete"
                     )
                 return self.data[header[4] : header[4] + header[5]]
         return b''
 
     def read_strings(self) -> bytes:
-        """Return the bytes with its texts: .rodata, or the whole file if it has no sections."""
+        """
+        Return the part of the file that contains constant strings.
+
+        This is the section .rodata, or the whole file if the file has no section headers.
+        """
         return self.read_section(b'.rodata') if self.headers else self.data[:]
 
     def read_code(self, function: bytes, length: int) -> Optional[bytes]:
-        """Return the first `length` bytes of an exported function, None if it is not exported."""
+        """
+        Return the first `length` bytes of the machine code of a function.
+
+        The result is None if the file does not export the function.
+        """
         symbols, strings = self.read_section(b'.dynsym'), self.read_section(b'.dynstr')
-        symbols = symbols[: len(symbols) // 24 * 24]  # a damaged table may end within an entry
+        # In a damaged file the last entry of the table may be incomplete.
+        symbols = symbols[: len(symbols) // 24 * 24]
         for name, _, _, section, value, _ in struct.iter_unpack('<IBBHQQ', symbols):
             if section and strings.startswith(function + b'\0', name):
                 for header in self.headers:
-                    # SHT_PROGBITS
+                    # Type 1 (SHT_PROGBITS): the section contains code or data.
                     if header[1] == 1 and header[3] <= value < header[3] + header[5]:
                         start = header[4] + value - header[3]
                         return self.data[start : start + length]
         return None
 
     def read_build_id(self) -> Optional[str]:
-        """Return the build id in hexadecimal digits, None if there is none, as in MPICH wheels."""
+        """
+        Return the build id in hexadecimal digits.
+
+        The result is None if the file has no build id. The files in the MPICH wheels have none.
+        """
         note = self.read_section(b'.note.gnu.build-id')
         if len(note) < 16:
             return None
@@ -111,16 +129,16 @@ class ElfSections:
 
 def read_libfabric_version(elf: ElfSections) -> Optional[Tuple[int, int]]:
     """
-    Return the (major, minor) of fi_version(), None if its code has another form.
+    Return (major, minor) of the version that fi_version() of a libfabric returns, or None.
 
-    fi_version() returns FI_VERSION(major, minor) = major << 16 | minor, so its code is one constant
-    and a return.
+    fi_version() returns the constant FI_VERSION(major, minor) = major << 16 | minor, so its machine
+    code loads one constant and returns. If the machine code differs, the result is None.
     """
     code = elf.read_code(b'fi_version', 16)
     if code is None or len(code) < 16:
         return None
     if elf.machine == EM_X86_64:
-        # [endbr64] [push %rbp; mov %rsp,%rbp] mov $number,%eax [pop %rbp] ret
+        # Machine code: [endbr64] [push %rbp; mov %rsp,%rbp] mov $number,%eax [pop %rbp] ret
         match = re.match(
             rb'(?:\xf3\x0f\x1e\xfa)?(?:\x55\x48\x89\xe5)?\xb8(.{4})\x5d?\xc3', code, re.S
         )
@@ -133,7 +151,7 @@ def read_libfabric_version(elf: ElfSections) -> Optional[Tuple[int, int]]:
 
 
 def _parse_aarch64_constant(words: Tuple[int, ...]) -> Optional[int]:
-    # of `[bti c]; mov w0, #low; movk w0, #high, lsl #16; ret`
+    # Return the constant in `[bti c]; mov w0, #low; movk w0, #high, lsl #16; ret`.
     words = words[1:] if words[0] == 0xD503245F else words
     if (
         words[0] & 0xFFE0001F == 0x52800000
@@ -150,17 +168,17 @@ def _select_single(texts: Iterable[bytes]) -> Optional[str]:
 
 
 def _find_libfabric_release(elf: ElfSections, number: Tuple[int, int]) -> Optional[str]:
-    # Cray's releases have four parts (1.15.2.0); number, of fi_version(), distinguishes them from
-    # addresses such as 127.0.0.1
+    # Cray's releases have four parts, such as 1.15.2.0. The (major, minor) of fi_version()
+    # distinguishes such a release from an IP address such as 127.0.0.1.
     pattern = re.compile(rb'\0(%d\.%d\.\d+(?:\.\d+)?(?:rc\d+|a\d+|b\d+)?)(?=\0)' % number)
     return _select_single(pattern.findall(elf.read_strings()))
 
 
 def identify_library(data: Any) -> LibraryVersion:
     """
-    Return the LibraryVersion of a library; data: its contents as bytes or mmap.
+    Return the LibraryVersion of a library.
 
-    Raises ValueError if it is not an ELF file.
+    data: content of the library's file, bytes or mmap. Raises ValueError as ElfSections does.
     """
     elf = ElfSections(data)
     number = read_libfabric_version(elf)
@@ -182,9 +200,9 @@ def identify_library(data: Any) -> LibraryVersion:
 
 def read_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
     """
-    Return the LibraryVersion and the build id, None if there is none, of the file `path`.
+    Return (LibraryVersion, build id) of the library file `path`; the build id may be None.
 
-    Raises OSError if the file cannot be read, ValueError if it is not an ELF file.
+    Raises OSError if the file cannot be read, and ValueError as ElfSections does.
     """
     with open_plain_file(path) as handle:
         try:
@@ -198,8 +216,13 @@ def read_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
 
 
 def compute_sha256(path: AnyPath) -> str:
-    """Return the sha256 of a file in 64 hexadecimal digits. Raises OSError."""
-    # imported here: it loads OpenSSL, which would slow down the sampler of each rank (proof/)
+    """
+    Return the sha256 of a file in 64 hexadecimal digits.
+
+    Raises OSError if the file cannot be read.
+    """
+    # The import of hashlib loads OpenSSL. At the top of this module, the import would slow down the
+    # sampler of each rank (osu_container/proof/sample.py).
     import hashlib
 
     digest = hashlib.sha256()

@@ -1,19 +1,27 @@
 """
-Simulate ld.so in a container: which file is loaded for each needed library.
+Predict which files ld.so loads in a container, without executing anything.
 
-Nothing is executed. The search is that of glibc (ld.so(8); elf/dl-load.c and dl-deps.c): DT_RPATH
-of the library with the need and of its requesters (only without DT_RUNPATH), DT_RPATH of the
-program, LD_LIBRARY_PATH, DT_RUNPATH of the library, the cache and the default folders; in each
-folder, subfolders for newer processors come first. A name or soname that is loaded is not searched
-again; a file found under a second name is not loaded twice. Files for another processor are skipped;
-a file that is no library stops the search.
+In this module, the requester of a library is the library or program that needs it (DT_NEEDED).
 
-For a program with the interpreter of musl the search is that of musl (ldso/dynlink.c,
-load_library): LD_LIBRARY_PATH, then DT_RUNPATH or DT_RPATH of the library and of its requesters,
-then musl's folders. Names of the C library mean the loader itself; musl ignores sonames and
-versions, and resolves all symbols at load time.
+The search follows glibc (ld.so(8); elf/dl-load.c and dl-deps.c). ld.so searches in this order:
 
-image/system.py knows the default search of each loader. LD_AUDIT is not simulated.
+1. DT_RPATH of the requester, of its own requesters and of the program. ld.so skips this step if the
+   requester has DT_RUNPATH.
+2. LD_LIBRARY_PATH.
+3. DT_RUNPATH of the requester.
+4. The cache (ld.so.cache), then the default folders.
+
+In each folder, subfolders for newer processors come first. ld.so does not search a name or soname
+again that it has already loaded. It does not load a file twice that has two names. It skips files
+for another processor. A file that is not a library stops the search.
+
+If the interpreter of the program is musl's, the search follows musl (ldso/dynlink.c,
+load_library()): first LD_LIBRARY_PATH, then DT_RUNPATH or DT_RPATH of the requester and of its own
+requesters, then musl's folders. For musl, the names of the C library's libraries stand for the
+loader itself. musl ignores sonames and versions, and resolves all symbols at load time.
+
+image/system.py reads the cache and the default folders of each loader. This module does not
+simulate LD_AUDIT.
 """
 
 import posixpath
@@ -34,45 +42,49 @@ from typing import (
 from osu_container.image.elf import ElfFacts
 from osu_container.image.system import LoaderConfig
 
-#: The files of a container or host (Python 3.6 has no Protocol): exists(path) -> bool,
-#: resolve(path) -> path without links, read_elf_files(paths) -> {path: (origin, ElfFacts)} of the
-#: ELF files, read_loader_config(path of an interpreter, None for the usual one) -> LoaderConfig
+#: An object with the files of a container or host. Python 3.6 has no Protocol, so the methods are
+#: listed here:
+#: exists(path) -> whether the file exists
+#: resolve(path) -> path with all links resolved
+#: read_elf_files(paths) -> {path: (origin, ElfFacts)} for all paths that are ELF files
+#: read_loader_config(path of an interpreter, None for the usual interpreter) -> LoaderConfig
 ContainerFiles = Any
 
 
 class LoadedFile(NamedTuple):
-    """One file in a process."""
+    """A file that ld.so loads into a process."""
 
-    #: as requested
+    #: name by which the requester needs the file: a soname or a path
     name: str
-    #: in the container
+    #: path of the file in the container
     path: str
-    #: 'image' or 'host'
+    #: where the file comes from: 'image' or 'host'
     origin: str
+    #: ELF facts of the file
     facts: ElfFacts
-    #: LoadedFile that needs it, None for those that the search starts with
+    #: file that needs this file; None for the program, for preloaded and for opened libraries
     requester: Optional['LoadedFile']
 
 
 class Process(NamedTuple):
-    """The files that ld.so loads into a process, and its failures."""
+    """The files that ld.so loads into a process, and the files that ld.so cannot load."""
 
-    #: in the order of loading
+    #: loaded files in the order of loading
     loaded: List[LoadedFile]
-    #: (name, requester) of libraries that are not found
+    #: (name, requester) of each library that ld.so does not find
     missing: List[Tuple[str, Optional[LoadedFile]]]
-    #: (path, requester) of files that are not libraries
+    #: (path, requester) of each file that ld.so finds but cannot load
     broken: List[Tuple[str, Optional[LoadedFile]]]
-    #: the loader is that of musl
+    #: whether the loader is musl's
     uses_musl: bool = False
 
 
-#: Names that mean musl's loader itself (ldso/dynlink.c, load_library)
+#: Pattern for the names that stand for musl's loader itself (ldso/dynlink.c, load_library())
 _MUSL_BUILTINS = re.compile(r'lib(c|pthread|rt|m|dl|util|xnet)\.')
 
 
 def find_loaded_file(process: Process, name: str) -> Optional[LoadedFile]:
-    """Return the loaded file with this soname or requested name, None if there is none."""
+    """Return the loaded file whose requested name or soname is `name`, or None."""
     return next(
         (library for library in process.loaded if name in (library.name, library.facts.soname)),
         None,
@@ -80,7 +92,7 @@ def find_loaded_file(process: Process, name: str) -> Optional[LoadedFile]:
 
 
 def _expand_folder(folder: str, path: str, system: LoaderConfig) -> str:
-    # path: of the library with the folder in its DT_RPATH or DT_RUNPATH
+    # path: path of the library that has `folder` in its DT_RPATH or DT_RUNPATH
     values = (
         ('ORIGIN', posixpath.dirname(path)),
         ('LIB', system.lib),
@@ -94,12 +106,12 @@ def _expand_folder(folder: str, path: str, system: LoaderConfig) -> str:
 def _list_musl_folders(library: LoadedFile, system: LoaderConfig) -> List[str]:
     folders = library.facts.runpath or library.facts.rpath
     if any(re.search(r'\$(?!ORIGIN|\{ORIGIN\})', folder) for folder in folders):
-        return []  # musl ignores the whole path if it has another variable
+        return []  # musl ignores the whole list if a folder contains another variable.
     return [_expand_folder(folder, library.path, system) for folder in folders]
 
 
 def _list_requesters(library: Optional[LoadedFile]) -> List[LoadedFile]:
-    """Return `library` and its requesters, the nearest first."""
+    """Return `library`, its requester, the requester of that file, and so on."""
     chain = []
     while library is not None:
         chain.append(library)
@@ -114,9 +126,10 @@ def list_search_folders(
     program: Optional[LoadedFile] = None,
 ) -> List[Tuple[str, str]]:
     """
-    Return [(folder, reason)] of the folders that are searched for a need of `requester`.
+    Return [(folder, reason)] in which the loader searches a library that `requester` needs.
 
-    The reason is 'DT_RPATH', 'LD_LIBRARY_PATH' or 'DT_RUNPATH'. library_path: LD_LIBRARY_PATH in the container.
+    The default folders are left out. The reason is 'DT_RPATH', 'LD_LIBRARY_PATH' or 'DT_RUNPATH'.
+    library_path: folders of LD_LIBRARY_PATH in the container.
     """
     system = _get_loader_config(container, program)
     if system.musl:
@@ -131,7 +144,8 @@ def list_search_folders(
         if program is not None and program not in chain:
             chain.append(program)
         for library in chain:
-            if not library.facts.runpath:  # the loader ignores DT_RPATH beside DT_RUNPATH
+            # The loader ignores the DT_RPATH of a file that also has DT_RUNPATH.
+            if not library.facts.runpath:
                 folders += [
                     (_expand_folder(folder, library.path, system), 'DT_RPATH')
                     for folder in library.facts.rpath
@@ -161,15 +175,18 @@ def find_library(
     machine: Optional[str] = None,
 ) -> Tuple[Optional[str], Optional[str]]:
     """
-    Return (path, reason) of the library `name`, (None, None) if it is not found.
+    Search the library `name` and return (path, reason), or (None, None).
 
-    The reason is 'DT_RPATH', 'LD_LIBRARY_PATH', 'DT_RUNPATH', 'default path' or 'path'. machine:
-    files for another one are skipped; None accepts any.
+    The reason names the rule by which the loader finds the library: 'DT_RPATH', 'LD_LIBRARY_PATH',
+    'DT_RUNPATH', 'default path', or 'path' if `name` is a path. requester: file that needs the
+    library. machine: name of the processor, see ElfFacts; the loader skips files for another
+    processor. With machine=None, no file is skipped. The result is (None, None) if the loader does
+    not find the library.
     """
     if '/' in name:
         return (name, 'path') if container.exists(name) else (None, None)
     system = _get_loader_config(container, program)
-    # the loader is in the process before all libraries
+    # The loader is part of the process before the loader searches any library.
     if system.interpreter and name == posixpath.basename(system.interpreter):
         return system.interpreter, 'path'
     candidates = [
@@ -190,13 +207,13 @@ def find_library(
 
 
 def _matches_machine(path: str, container: ContainerFiles, machine: Optional[str]) -> bool:
-    # a file that is no library stops the search like one that matches
+    # A file that is not a library also stops the search, so treat it like a match.
     facts = container.read_elf_files([path]).get(path) if machine else None
     return facts is None or facts[1].machine == machine
 
 
 class _LibrarySearch:
-    """The state of one simulate_load()."""
+    """The state of one call of simulate_load()."""
 
     def __init__(
         self,
@@ -204,7 +221,7 @@ class _LibrarySearch:
         library_path: Sequence[str],
         is_excluded: Optional[Callable[[str], bool]] = None,
     ) -> None:
-        """Begin a search; see simulate_load()."""
+        """Create an empty process; see simulate_load() for the arguments."""
         self.container, self.library_path = container, library_path
         self.is_excluded = is_excluded or (lambda name: False)
         self.loaded: List[LoadedFile] = []
@@ -215,15 +232,15 @@ class _LibrarySearch:
         self.program: Optional[LoadedFile] = None
 
     def uses_musl(self) -> bool:
-        """Return whether the loader is that of musl."""
+        """Return whether the loader is musl's."""
         return _get_loader_config(self.container, self.program).musl
 
     def find_machine(self) -> Optional[str]:
-        """Return the machine of the program, None before anything is loaded."""
+        """Return the processor of the program, see ElfFacts; None before the program is loaded."""
         return self.loaded[0].facts.machine if self.loaded else None
 
     def find_path(self, name: str, requester: Optional[LoadedFile]) -> Optional[str]:
-        """Return the path of the library `name`, None if it is not found."""
+        """Return the path of the library `name` that `requester` needs, or None."""
         if self.uses_musl() and _MUSL_BUILTINS.match(name):
             return _get_loader_config(self.container, self.program).interpreter
         return find_library(
@@ -236,35 +253,36 @@ class _LibrarySearch:
         )[0]
 
     def is_resolved(self, name: str) -> bool:
-        """Return whether `name` needs no search because it was resolved before."""
+        """Return whether a file with this name or soname is already loaded or has failed."""
         if name in self.by_name:
             return True
-        for library in self.loaded:  # its soname may differ from the requested name
+        for library in self.loaded:  # The soname of a file may differ from its requested name.
             if library.facts.soname == name and not self.uses_musl():
                 self.by_name[name] = library
                 return True
         return False
 
     def load_library(self, name: str, requester: Optional[LoadedFile]) -> None:
-        """Load the library `name`, or record why it cannot be loaded."""
+        """Load the library `name`, or record the library as missing or broken."""
         if self.is_resolved(name) or self.is_excluded(name):
             return
         path = self.find_path(name, requester)
         if path is None:
-            # not in by_name: another library that needs it may find it by its own DT_RPATH or
-            # DT_RUNPATH
+            # Do not add the name to by_name. Another requester may find the library by its own
+            # DT_RPATH or DT_RUNPATH.
             if name not in (other for other, _ in self.missing):
                 self.missing.append((name, requester))
             return
         library = self.by_file.get(self.container.resolve(path))
         if library is None:
             facts = self.container.read_elf_files([path]).get(path)
-            # glibc skips files for another processor, but not one that is requested by its path
+            # find_path() has skipped files for another processor. But if `name` is a path, glibc
+            # does not search on, and fails.
             if facts is None or self.loaded and facts[1].machine != self.find_machine():
-                self.by_name[name] = None  # the loader stops here
+                self.by_name[name] = None
                 self.broken.append((path, requester))
                 return
-            # the loader gets the program's name from the kernel, which has resolved its links
+            # The kernel passes the path of the program to the loader with all links resolved.
             if not self.loaded and facts[1].interpreter:
                 path = str(self.container.resolve(path))
             library = LoadedFile(name, path, facts[0], facts[1], requester)
@@ -274,9 +292,9 @@ class _LibrarySearch:
 
     def load_needed(self, start: int) -> int:
         """
-        Load the needs of all files from number `start` on, breadth first.
+        Load the libraries that the loaded files from index `start` on need, breadth first.
 
-        Returns the number of files that are loaded then.
+        Returns the number of loaded files.
         """
         while start < len(self.loaded):
             self.prefetch_needed(self.loaded[start:])
@@ -287,7 +305,11 @@ class _LibrarySearch:
         return start
 
     def prefetch_needed(self, libraries: Iterable[LoadedFile]) -> None:
-        """Let the container read at once the files that `libraries` probably need."""
+        """
+        Read all files that `libraries` probably need from the container at once.
+
+        One call of read_elf_files() for many files is faster than one call for each file.
+        """
         paths: Set[str] = set()
         for library in libraries:
             for name in library.facts.needed:
@@ -303,28 +325,29 @@ def simulate_load(
     start_names: Sequence[str],
     container: ContainerFiles,
     library_path: Sequence[str],
-    opened: Iterable[str] = (),
+    opened_libraries: Iterable[str] = (),
     is_excluded: Optional[Callable[[str], bool]] = None,
 ) -> Process:
     """
-    Return the Process that starts with `start_names`.
+    Return the Process that results when ld.so loads `start_names`.
 
-    start_names: preloaded libraries, and last the program or a library that is opened; names
-    without / are searched as by dlopen(). library_path: LD_LIBRARY_PATH in the container. opened:
-    paths of libraries that are opened after all others. is_excluded: whether a soname is neither
-    loaded nor reported as missing.
+    start_names: preloaded libraries, then the program or a library as the last name. A name without
+    / is searched as dlopen() searches a name. library_path: folders of LD_LIBRARY_PATH in the
+    container. opened_libraries: libraries that the program opens later with dlopen(). is_excluded:
+    returns True for a soname that must be neither loaded nor reported as missing.
     """
     search = _LibrarySearch(container, library_path, is_excluded)
     search.load_library(start_names[-1], None)
     program = search.loaded[0] if search.loaded else None
     if program is not None and program.facts.interpreter:
         search.program = program
-        if not container.exists(program.facts.interpreter):  # the kernel rejects the program
+        # Without its interpreter, the kernel does not start the program.
+        if not container.exists(program.facts.interpreter):
             search.missing.append((program.facts.interpreter, program))
     for name in start_names[:-1]:
         search.load_library(name, search.program)
     count = search.load_needed(0)
-    for name in opened:
+    for name in opened_libraries:
         search.load_library(name, search.program)
         count = search.load_needed(count)
     return Process(search.loaded, search.missing, search.broken, search.uses_musl())
@@ -334,49 +357,56 @@ def list_version_problems(
     process: Process,
 ) -> List[Tuple[LoadedFile, str, List[str], LoadedFile]]:
     """
-    Return [(library, soname of its provider, missing versions, provider)] of a Process.
+    Return the symbol versions that a library in a process needs and no library defines.
 
-    At such a need the loader exits: "version `...' not found". A provider without version names
-    satisfies all needs (ld.so prints "no version information available"). musl ignores versions.
+    The result is [(library, soname of its provider, missing versions, provider)]. The provider is
+    the file that should define the versions. For each item ld.so prints "version `...' not found"
+    and exits. If the provider defines no versions at all, ld.so only prints "no version information
+    available". musl ignores versions.
     """
     problems = []
     for library in [] if process.uses_musl else process.loaded:
         for soname, versions in library.facts.verneed.items():
             provider = find_loaded_file(process, soname)
             if provider and provider.facts.verdef:
-                lacking = sorted(versions - provider.facts.verdef)
-                if lacking:
-                    problems.append((library, soname, lacking, provider))
+                missing = sorted(versions - provider.facts.verdef)
+                if missing:
+                    problems.append((library, soname, missing, provider))
     return problems
 
 
 def list_undefined_symbols(process: Process) -> List[Tuple[LoadedFile, str, bool]]:
     """
-    Return [(library, symbol, fails at load time)] of symbols that no library exports.
+    Return the symbols that a library in a process needs and no library exports.
 
-    The last is False if the process fails only when it uses the symbol.
+    The result is [(library, symbol, whether the process fails at load time)]. A process that
+    does not fail at load time fails when it calls the symbol.
     """
-    offered: Set[str] = set()
+    exported: Set[str] = set()
     versioned = {library.facts.soname for library in process.loaded if library.facts.verdef}
     for library in process.loaded:
-        offered |= library.facts.defined
+        exported |= library.facts.defined
     undefined = []
     for library in process.loaded:
-        for symbol, at_once in sorted(library.facts.undefined.items()):
+        for symbol, at_load_time in sorted(library.facts.undefined.items()):
             name, _, version = symbol.partition('@')
-            if symbol in offered or (
-                name in offered
+            if symbol in exported or (
+                name in exported
                 and (
                     not version or process.uses_musl or _lacks_versions(library, version, versioned)
                 )
             ):
                 continue
-            undefined.append((library, symbol, at_once or process.uses_musl))
+            undefined.append((library, symbol, at_load_time or process.uses_musl))
     return undefined
 
 
 def _lacks_versions(library: LoadedFile, version: str, versioned: Set[Optional[str]]) -> bool:
-    """Return whether the library that should provide `version` has no version names at all."""
+    """
+    Return whether the provider of `version` defines no versions at all.
+
+    versioned: sonames of all libraries that define versions.
+    """
     providers = [
         soname for soname, versions in library.facts.verneed.items() if version in versions
     ]

@@ -1,8 +1,9 @@
 """
-Predict which MPI a Python program opens through mpi4py.
+Predict which MPI library a Python program opens through mpi4py.
 
-mpi4py's own library needs an MPI, or its wheels search for one when they are imported (mpi4py
-4.1.2, _mpiabi.py). Nothing in the image is executed.
+This module executes nothing in the image. There are two cases. If mpi4py was built with an MPI, its
+extension module needs this MPI (DT_NEEDED). If mpi4py was installed as a wheel, mpi4py searches for
+an MPI when the program imports mpi4py (mpi4py 4.1.2, _mpiabi.py).
 """
 
 import posixpath
@@ -20,32 +21,37 @@ from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.scripts import PYTHON_NAME, LaunchedProgram
 from osu_container.image.traits import read_mpi_traits
 
-#: mpi4py's own library. Wheels have one for each ABI: MPI.mpich.cpython-311-x86_64-linux-gnu.so
+#: Pattern for the path of mpi4py's extension module. A wheel contains one extension module for each
+#: ABI, such as MPI.mpich.cpython-311-x86_64-linux-gnu.so
 _LIBRARY_PATTERN = r'.*/mpi4py/MPI(\.\w+)?\.(cpython-|abi3\.)?[^/]*so'
 _ABI_LIBRARY = re.compile(r'MPI\.(mpich|openmpi|mpiabi|impi)\.(?:cpython|abi3)')
-#: Names that the wheels try in this order, in a folder and by ld.so
+#: Names of an MPI library that a wheel tries to open, in this order
 LIBMPI_NAMES = ['libmpi.so', 'libmpi.so.12', 'libmpi.so.40']
-#: MPI family -> the wheels' name of its ABI
+#: MPI family -> name of its ABI in a wheel
 _ABIS = {
     'MPICH ABI': 'mpich',
     "MPICH under Debian's own soname": 'mpich',
     'Open MPI': 'openmpi',
     'the standard ABI of MPI 5': 'mpiabi',
 }
-#: Code by which a Python program may open another MPI than mpi4py would, or start another program
+#: Pattern for Python code that may open another MPI than mpi4py would, or start another program
 _MPI_OVERRIDES = re.compile(
     r'\b(CDLL|LoadLibrary|dlopen)\((?!\s*(?:None|r?([\'"])(?:(?!mpi|\2).)*\2))|'
     r'\b(os\.exec\w+|mpi4py\.rc\.|_mpiabi|setdlopenflags)\b|'
     r'os\.(?:environ(?:\[|\.\w+\()|putenv\()\s*[\'"](?:LD_|FI_|MPI|OMPI|I_MPI|PMI|UCX)\w*|'
     r'os\.environ\.update'
 )
-#: Code that imports mpi4py (a word in a comment does not), or runs it: `-m mpi4py.run`
+#: Pattern for Python code that imports mpi4py, and for `-m mpi4py.run`. A comment that mentions
+#: mpi4py does not match
 _IMPORTS = re.compile(r'''\b(import|from)\s+([\w.]+\s*,\s*)*mpi4py\b|['"]mpi4py\b|-m mpi4py\b''')
-#: The value that a program itself gives to MPI4PY_LIBMPI, as this project's osu-port declares it
+#: Pattern for the value to which a program sets MPI4PY_LIBMPI. The program osu-port of this project
+#: contains such a line
 _LIBMPI = re.compile(r"^LIBMPI = '([\w.:/-]+)'$", re.M)
-#: Packages with more bytes of libraries (torch) are not read
+#: Maximum total size of the libraries in a Python package. Larger packages such as torch are not
+#: read
 _MAX_LIBRARY_BYTES = 64 * 1024 * 1024
-#: Folders, beside the lib of an Intel MPI, in which the wheels look for its libfabric
+#: Folders in which a wheel looks for the libfabric of an Intel MPI, relative to the parent folder
+#: of the MPI's folder lib
 _INTEL_LIBFABRIC_FOLDERS = [
     'opt/mpi/libfabric/lib',
     'libfabric/lib',
@@ -57,9 +63,10 @@ _INTEL_LIBFABRIC_FOLDERS = [
 
 def uses_mpi4py(image: Image, launched: LaunchedProgram) -> Optional[bool]:
     """
-    Return whether a program is a Python that imports mpi4py, None for a Python if unknown.
+    Return whether a launched program is a Python interpreter that imports mpi4py.
 
-    A Python without a script counts as one that imports mpi4py.
+    The result is None if the program is Python, and it is unknown whether the program imports
+    mpi4py. The function assumes that Python without a script imports mpi4py.
     """
     if not launched.program or not re.match(PYTHON_NAME, posixpath.basename(launched.program)):
         return False
@@ -74,7 +81,7 @@ def uses_mpi4py(image: Image, launched: LaunchedProgram) -> Optional[bool]:
 
 
 def _read_program_text(image: Image, launched: LaunchedProgram) -> str:
-    """Return the code that a Python runs, '' if unknown."""
+    """Return the code that a Python interpreter runs, '' if the code is unknown."""
     words = [word for word in launched.words[1:] if isinstance(word, str)]
     paths = [word for word in words if not word.startswith('-')]
     if '-c' in words or '-m' in words:
@@ -84,10 +91,10 @@ def _read_program_text(image: Image, launched: LaunchedProgram) -> str:
 
 def list_imported_libraries(image: Image, launched: LaunchedProgram) -> List[str]:
     """
-    Return the paths of extension modules that a Python program may import beside mpi4py.
+    Return the paths of extension modules that a Python program may import besides mpi4py.
 
-    These are the modules of each imported package with a library that needs an MPI: h5py,
-    petsc4py, dtfft.
+    The result contains the extension modules of each imported package that has a library with an
+    MPI dependency, such as h5py, petsc4py and dtfft.
     """
     modules: List[str] = []
     names = re.findall(r'^(?:import|from)\s+(\w+)', _read_program_text(image, launched), re.M)
@@ -105,9 +112,10 @@ def list_imported_libraries(image: Image, launched: LaunchedProgram) -> List[str
 
 def find_sys_prefix(image: Image, python: str) -> str:
     """
-    Return the sys.prefix of a Python: its virtual environment, or its installation.
+    Return the value of sys.prefix in the Python interpreter with the path `python`.
 
-    docs.python.org, The initialization of the sys.path module search path.
+    This is the folder of its virtual environment or of its installation. Source: docs.python.org,
+    "The initialization of the sys.path module search path".
     """
     prefix = posixpath.dirname(posixpath.dirname(python))
     if image.exists(prefix + '/pyvenv.cfg'):
@@ -116,7 +124,12 @@ def find_sys_prefix(image: Image, python: str) -> str:
 
 
 def _find_library_variants(image: Image, launched: LaunchedProgram) -> Dict[str, str]:
-    """Return {ABI or '': path} of the mpi4py that a Python imports, {} if none or ambiguous."""
+    """
+    Return {ABI: path} of the extension modules of the mpi4py that a Python program imports.
+
+    The key is '' for an mpi4py that is not from a wheel. The result is empty if there is no mpi4py,
+    or if it is unknown which of several mpi4py the program imports.
+    """
     folders: Dict[str, Dict[str, str]] = OrderedDict()
     for path in image.find_files(_LIBRARY_PATTERN):
         match = _ABI_LIBRARY.match(posixpath.basename(path))
@@ -140,18 +153,19 @@ def find_opened_libraries(
     load: Callable[[str], Tuple[Optional[ElfFacts], bool]],
 ) -> Tuple[List[str], Optional[str], Optional[str]]:
     """
-    Return the libraries that a Python opens through mpi4py: (names, missing, reason).
+    Return (names, missing, reason) for the libraries that a Python opens through mpi4py.
 
-    The names are those for ld.so. `load` returns the facts of the file that ld.so finds for a name,
-    and whether it loads. `missing` names the libraries that ld.so does not find; `reason` is why
-    the result is unknown.
+    names: names or paths that mpi4py passes to dlopen(). missing: text that names the libraries
+    that mpi4py does not find, or None. reason: why the result is unknown, or None. load(name):
+    returns the ElfFacts of the file that ld.so finds for a name, or None, and whether ld.so can
+    load the file.
     """
     libraries = _find_library_variants(image, launched)
     if not libraries:
         return (
             [],
             None,
-            f'the image has several mpi4py, of which {launched.program} may import any'
+            f'the image has several mpi4py, and {launched.program} may import any of these'
             if image.find_files(_LIBRARY_PATTERN)
             else f'the image has no mpi4py for {launched.program}',
         )
@@ -196,7 +210,11 @@ def find_opened_libraries(
 def _list_libmpi_candidates(
     image: Image, launched: LaunchedProgram, libmpi: Optional[str]
 ) -> List[str]:
-    """Return the names that the wheels try; `libmpi` is the value of MPI4PY_LIBMPI."""
+    """
+    Return the names and paths of MPI libraries that a wheel tries to open, in order.
+
+    libmpi: value of MPI4PY_LIBMPI, None if the variable is unset.
+    """
     python = launched.program or ''
     base = posixpath.dirname(posixpath.dirname(image.resolve(python) or python))
     places = (
@@ -219,7 +237,12 @@ def _list_libmpi_candidates(
 
 
 def _find_intel_libfabric(image: Image, environment: Environment, name: str) -> List[str]:
-    """Return [path] of the libfabric that the wheels open with an Intel MPI at a path, or []."""
+    """
+    Return [path] of the libfabric that a wheel of mpi4py opens for an Intel MPI.
+
+    name: path of the MPI library. The result is empty if the wheel opens no libfabric, because the
+    library is not an Intel MPI, `name` is not a path, or the settings of Intel MPI prevent this.
+    """
     fabrics, internal = (
         variable and variable.value or ''
         for variable in (

@@ -1,8 +1,9 @@
 """
-Find the program that a command line in a container starts, through scripts, env and shells.
+Find the ELF program that a command line in a container finally starts.
 
-Nothing is executed: environment.py evaluates the scripts. The kernel's rules are those of
-execve(2), Interpreter scripts.
+The command line may start scripts, env, shells or other programs that start the program. This
+module executes nothing; it evaluates scripts with image/environment.py. The rules by which the
+kernel starts a script are those of execve(2), section "Interpreter scripts".
 """
 
 import posixpath
@@ -16,29 +17,32 @@ from osu_container.image.elf import MACHINE_NAMES
 from osu_container.image.environment import Environment, Node, Part, Variable
 from osu_container.image.image import Image
 
-#: Name of a Python interpreter
+#: Pattern for the file name of a Python interpreter
 PYTHON_NAME = r'python\d*(\.\d+)?$'
-#: First line of a script, by which the kernel finds the interpreter: (path, first argument)
-FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*(\S*)')  # a \r belongs to the path
+#: Pattern for the first line of a script. Its groups are the path of the interpreter and the first
+#: argument. As for the kernel, a carriage return is part of the path
+FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*(\S*)')
 
 
 class LaunchedProgram(NamedTuple):
-    """The program that a command line starts."""
+    """The ELF program that a command line finally starts."""
 
     program: Optional[str]  #: path of the ELF file, None if unknown
-    words: List[Any]  #: the program and its arguments, no str where an argument is unknown
-    environment: Environment  #: the environment that the program gets
-    reason: Optional[str]  #: why the program is unknown, None if it is known
-    scripts: List[Tuple[str, str]]  #: (path, text) of each script that runs before
-    #: the command that removes the variables by which srun tells a process its rank, or None
+    #: words of the command line: program and arguments; an unknown argument is not a str
+    words: List[Any]
+    environment: Environment  #: environment of the program
+    reason: Optional[str]  #: reason why the program is unknown, None if the program is known
+    scripts: List[Tuple[str, str]]  #: (path, text) of each script that runs before the program
+    #: command such as `env -i` that removes the variables with the rank of the process, or None
     isolating_command: Optional[str] = None
 
 
 def find_interpreter(image: Image, text: Optional[str]) -> Tuple[Optional[str], Optional[str]]:
     """
-    Return (path, None) of the interpreter of a script, or (None, what the image lacks).
+    Find the interpreter that the first line of a script names.
 
-    The result is (None, None) if the text is no script.
+    The result is (path of the interpreter, None), or (None, name) if the image has no interpreter
+    of this name. The result is (None, None) if `text` is not a script.
     """
     first = FIRST_LINE.match(text or '')
     if not first:
@@ -53,8 +57,8 @@ def find_interpreter(image: Image, text: Optional[str]) -> Tuple[Optional[str], 
     return interpreter, None if interpreter else argument
 
 
-#: How a shell script computes its own folder: by $0 or BASH_SOURCE, with or without cd, with links
-#: resolved or not
+#: Patterns for the expressions by which a shell script computes its own folder. Such an expression
+#: uses $0 or BASH_SOURCE, and may use `cd` or resolve links
 _SELF = r'"?\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE(?:\[0\])?\})"?'
 _REAL = r'(?:%s|"?\$\(\s*(?:readlink -f|realpath) %s\s*\)"?)' % (_SELF, _SELF)
 _DIRNAME = r'\$\(\s*dirname (?:-- )?%s\s*\)' % _REAL
@@ -62,27 +66,29 @@ _OWN_FOLDER = re.compile(
     r'\$\(\s*cd (?:-- )?"?%s(?P<below>[/.\w-]*)"?( &>/dev/null| >/dev/null( 2>&1)?)?\s*(?:&&|;)\s*'
     r'pwd(?: -P)?\s*\)|%s|\$\{0%%/\*\}' % (_DIRNAME, _DIRNAME)
 )
-#: The machine's name: an image for another machine does not run at all
+#: Pattern for commands that print the name of the processor. The result is the processor of the
+#: image, because an image for another processor does not run at all
 _MACHINE = re.compile(r'\$\((?:uname -[mp]|arch)\)|`(?:uname -[mp]|arch)`')
+#: Pattern for the expressions that expand to all arguments of a script
 _ARGUMENTS = re.compile(r'"\$[@*]"|"\$\{[@*]\}"|\$[@*]|\$\{[@*]\}|\$\{1\+"\$@"\}')
-#: `set --` with other arguments, behind nothing but assignments and comments
+#: Pattern for a script with `set --`, which replaces the arguments, after assignments and comments
 _SET_ARGUMENTS = re.compile(
     r'((?:(?:#[^\n]*|(?:export )?\w+=[^\n;&|()`]*)?\n)*)set -- ([^\n;&|<>()`#]+)(\n.*)', re.S
 )
-#: Wrapper scripts that start each other
+#: Maximum number of nested wrapper scripts that start each other
 _MAX_DEPTH = 6
-#: Commands that start no program
+#: Commands that this module ignores when it searches for the program that a script starts
 _SIDE_COMMANDS = frozenset(
     'cd echo : true false printf mkdir rm cp mv ln touch cat ls grep sed awk date hostname sleep '
     'wait umask ulimit mktemp head tail tr cut sort wc chmod basename dirname uname id pwd command '
     'type which'.split()
 )
-#: Names of a script's own arguments
+#: Pattern for the names of the variables $1, $2, ... and $#
 _POSITIONAL_PARAMETERS = re.compile(r'[0-9]+$|#$')
 
 
 class _WrapperEvaluator(shells._ShellEvaluator):
-    """The evaluation of a script that starts a program, in a container's environment."""
+    """An evaluation of a wrapper script, which starts a program in a container."""
 
     def __init__(
         self, image: Image, environment: Environment, path: str, arguments: List[str]
@@ -94,16 +100,22 @@ class _WrapperEvaluator(shells._ShellEvaluator):
             if variable.exported is not False
         }
         self.default, self.file = environment.default, path
-        #: words, None if unknown, and variables of each program that the script starts
+        #: (words of the command line, variables) of each program that the script starts. The words
+        #: are None if unknown
         self.calls: List[Tuple[Optional[List[Any]], Dict[str, Optional[Variable]]]] = []
-        if not self.default:  # the runtime sets LD_LIBRARY_PATH if nothing else does
+        if not self.default:  # If no script sets LD_LIBRARY_PATH, the runtime sets the variable.
             default = Variable(shells.RUNTIME_LIBRARIES, True, None)
             self.variables.setdefault('LD_LIBRARY_PATH', default)
         for number, value in enumerate([path] + arguments):
             self.variables[str(number)] = Variable(value, False, path)
 
     def get(self, name: str) -> Optional[Variable]:
-        """Return the variable; the host may set any but those of the loader."""
+        """
+        Return the variable `name`.
+
+        A variable that the image does not set is unknown, because the host may set the variable.
+        Variables of the loader (LD_*) are an exception.
+        """
         if name in self.variables or name.startswith('LD_'):
             return self.variables.get(name, self.default)
         return (
@@ -113,22 +125,30 @@ class _WrapperEvaluator(shells._ShellEvaluator):
         )
 
     def is_exported(self, name: str) -> Optional[bool]:
-        """Return whether an assignment is exported: unknown if the host may set the variable."""
+        """
+        Return whether an assignment exports the variable `name`.
+
+        The result is None (unknown) if the host may have set the variable.
+        """
         is_set_here = name in self.variables or name.startswith('LD_')
         return super().is_exported(name) if is_set_here else None
 
-    def stop_evaluation(self, line: int, reason: str) -> NoReturn:
-        """End the script; after anything but `exit` its effect is unknown."""
-        if reason != 'exit':
-            raise shells.UnsupportedSyntaxError(line, f'{reason} cannot be evaluated')
+    def stop_evaluation(self, line: int, command: str) -> NoReturn:
+        """
+        Stop the evaluation of the script at `command`.
+
+        The effect of any other command than `exit` is unknown.
+        """
+        if command != 'exit':
+            raise shells.UnsupportedSyntaxError(line, f'{command} cannot be evaluated')
         raise shells._ScriptExit()
 
     def mark_changes_unknown(self, node: Node, reason: str) -> None:
-        """Stop: it is unknown whether the statement starts a program."""
+        """Stop the evaluation, because it is unknown whether the statement starts a program."""
         raise shells.UnsupportedSyntaxError(node.line, reason)
 
     def run_simple(self, node: Node) -> Optional[bool]:
-        """Evaluate a command, or record that it starts a program."""
+        """Evaluate a command, or record the program that the command starts."""
         assignments, words, _ = node.parts
         command = shells.find_literal(words[0]) if words else ''
         if command == 'exec' and len(words) > 1:
@@ -139,11 +159,12 @@ class _WrapperEvaluator(shells._ShellEvaluator):
             ''.join(' ' + (shells.find_literal(word) or '?') for word in words[1:]),
         ):
             return True
-        if command in ('.', 'source'):  # some shells exit if the file is missing
+        # If the file of `.` does not exist, some shells exit and other shells continue.
+        if command in ('.', 'source'):
             path = (self.split_fields(words[1:2], node.line) or [None])[0]
             if isinstance(path, str) and self.is_file(path) is False:
                 raise shells.UnsupportedSyntaxError(
-                    node.line, f'it sources {path}, which does not exist'
+                    node.line, f'the script sources {path}, which does not exist'
                 )
         if command in _SIDE_COMMANDS and not assignments:
             for word in words[1:]:
@@ -166,7 +187,11 @@ class _WrapperEvaluator(shells._ShellEvaluator):
         return None
 
     def record_call(self, node: Node, words: List[List[Part]]) -> None:
-        """Record that a statement starts a program, with the assignments before its words."""
+        """
+        Record that a statement starts a program with the command line `words`.
+
+        The assignments at the beginning of the statement apply to this program only.
+        """
         before = dict(self.variables)
         for name, word in node.parts[0]:
             self.assign(name, word, node.line, True)
@@ -175,7 +200,12 @@ class _WrapperEvaluator(shells._ShellEvaluator):
 
 
 def _substitute_arguments(image: Image, path: str, text: str, arguments: List[str]) -> str:
-    """Return the text of a script with its own folder and its arguments substituted."""
+    """
+    Return the text of a script after some substitutions.
+
+    The function replaces the expressions for the script's folder, for the processor and for all
+    arguments by their values.
+    """
 
     def substitute_folder(match: Match[str]) -> str:
         is_real = re.search('readlink|realpath', match.group())
@@ -200,9 +230,10 @@ def resolve_program(
     image: Image, words: List[Any], environment: Environment, depth: int = _MAX_DEPTH
 ) -> LaunchedProgram:
     """
-    Return the program that a command line starts.
+    Return the program that a command line finally starts.
 
-    `words` are a path, or a name on PATH, and its arguments; `depth` limits the number of scripts.
+    words: a path, or a name that the shell finds on PATH, followed by the arguments. depth: maximum
+    number of nested scripts.
     """
     name, arguments = words[0], words[1:]
 
@@ -215,7 +246,7 @@ def resolve_program(
     if not path:
         variable = find_unknown_path(environment, name)
         return make_unknown(
-            f'PATH of the image is unknown ({variable.location}: {variable.reason})'
+            f'the PATH of the image is unknown ({variable.location}: {variable.reason})'
             if variable
             else f'the image has no program {name}'
         )
@@ -226,7 +257,7 @@ def resolve_program(
     scripts = [(path, text)]
     if missing or not interpreter:
         return make_unknown(
-            f'{path} is a script for {missing}, which is not in the image'
+            f'{path} is a script for {missing}, which the image does not contain'
             if missing
             else f'{path} is not a program, and its first line names no interpreter',
             scripts,
@@ -236,13 +267,22 @@ def resolve_program(
 
 
 def find_unknown_path(environment: Environment, name: str) -> Optional[Variable]:
-    """Return PATH if a program's name is looked up in it and its value is unknown, else None."""
+    """
+    Return the variable PATH if its unknown value decides which program `name` stands for.
+
+    The result is None if `name` is a path, or if the value of PATH is known.
+    """
     variable = environment.variables.get('PATH', environment.default)
     return variable if '/' not in name and variable and variable.value is None else None
 
 
 def find_program(image: Image, environment: Environment, name: str) -> Optional[str]:
-    """Return the path of a program by its absolute path, or its name on PATH, None without."""
+    """
+    Return the absolute path of the program `name` in the image, or None.
+
+    name: an absolute path, or a name that is searched in the folders of PATH. The result is None if
+    the image has no such program.
+    """
     if name.startswith('/'):
         return posixpath.normpath(name) if image.exists(name) else None
     if not name or '/' in name or find_unknown_path(environment, name):
@@ -262,18 +302,18 @@ def _resolve_script(
     environment: Environment,
     depth: int,
 ) -> LaunchedProgram:
-    """Return the program that a script starts under its interpreter."""
+    """Return the program that a script starts; see resolve_program()."""
 
     def make_unknown(words: List[str], reason: str) -> LaunchedProgram:
         return LaunchedProgram(None, words, environment, reason, [])
 
     if re.match(r'(ba|da|k|z)?sh$|busybox$', posixpath.basename(interpreter)):
         if 'BASH_SOURCE' in text and posixpath.basename(interpreter) != 'bash':
-            return make_unknown([path], f'{path} is a bash script, but {interpreter} runs it')
+            return make_unknown([path], f'{interpreter} runs the bash script {path}')
         return _resolve_shell_script(image, path, text, arguments, environment, depth)
     if re.match(PYTHON_NAME, posixpath.basename(interpreter)):
         return resolve_program(image, [interpreter, path] + arguments, environment, depth - 1)
-    return make_unknown([interpreter, path], f'{path} is a script for {interpreter}')
+    return make_unknown([interpreter, path], f'cannot evaluate {path}, a script for {interpreter}')
 
 
 def _resolve_shell_script(
@@ -284,16 +324,17 @@ def _resolve_shell_script(
     environment: Environment,
     depth: int,
 ) -> LaunchedProgram:
-    """Return the program that a shell script starts."""
+    """Return the program that a shell script starts; see resolve_program()."""
 
     def make_unknown(reason: str) -> LaunchedProgram:
         return LaunchedProgram(None, [path], environment, reason, [])
 
     if not all(isinstance(argument, str) for argument in arguments):
         return make_unknown(f'the arguments of {path} are unknown')
-    # an unquoted path with other characters may become several words
+    # A shell may split a path with other characters into several words, if the script does not
+    # quote the path.
     if not re.match(r'[\w./+@%=:,-]+$', path + (image.resolve(path) or '')):
-        return make_unknown(f'the path {path} has characters that are special to a shell')
+        return make_unknown(f'the path {path} contains characters that a shell interprets')
     shell = _WrapperEvaluator(image, environment, path, arguments)
     try:
         shell.run_script(path, _substitute_arguments(image, path, text, arguments))
@@ -308,9 +349,9 @@ def _resolve_shell_script(
         words, variables = calls[0]
     if not words:
         return make_unknown(
-            f'{path} starts several programs, or a program that depends on the run'
+            f'{path} starts several programs, or a program that is unknown before the run'
             if calls
-            else f'{path} starts no program that can be recognized'
+            else f'cannot find the program that {path} starts'
         )
     inherited = {
         name: variable or Variable('', True, path)
@@ -320,8 +361,9 @@ def _resolve_shell_script(
     return resolve_program(image, words, environment._replace(variables=inherited), depth - 1)
 
 
-#: Programs that start a command and change nothing for it -> options with an argument, and the
-#: number of words before the command: coreutils, util-linux, numactl(8), time(1)
+#: Program that starts a command without changing its environment -> (options of the program that
+#: have an argument, number of words between the options and the command). Sources: coreutils,
+#: util-linux, numactl(8), time(1)
 _PASSING_PROGRAMS = {
     'nice': ('-n', 0),
     'nohup': ('', 0),
@@ -331,14 +373,18 @@ _PASSING_PROGRAMS = {
     'taskset': ('', 1),
     'numactl': ('-N -m -C -i -P -p', 0),
 }
-#: Variables by which srun tells a process its rank: PMI-1, PMI-2, PMIx, PALS
+#: Pattern for the variables by which srun passes the rank to a process (PMI-1, PMI-2, PMIx, PALS)
 _RANK_VARIABLES = re.compile(r'PMI|PALS|SLURM|MPI')
 
 
 def _resolve_loader_call(
     image: Image, path: str, arguments: List[Any], environment: Environment
 ) -> LaunchedProgram:
-    """Return the program that ld.so starts; --library-path replaces LD_LIBRARY_PATH."""
+    """
+    Return the program that a command line such as `ld.so PROGRAM` starts.
+
+    path: path of the loader. The option --library-path of the loader replaces LD_LIBRARY_PATH.
+    """
     variables, rest = dict(environment.variables), arguments
     while len(rest) > 2 and rest[0] in ('--library-path', '--argv0') and isinstance(rest[1], str):
         if rest[0] == '--library-path':
@@ -359,7 +405,12 @@ def _resolve_loader_call(
 def _resolve_elf_program(
     image: Image, path: str, arguments: List[Any], environment: Environment, depth: int
 ) -> LaunchedProgram:
-    """Return an ELF program, or the program that it starts if it is env, a shell or ld.so."""
+    """
+    Return the program that a command line with the ELF program `path` finally starts.
+
+    This is `path` itself, unless `path` is a shell, a loader, env or another program that starts a
+    program.
+    """
     kind, rest = posixpath.basename(path), list(arguments)
 
     def make_unknown(reason: str) -> LaunchedProgram:
@@ -413,7 +464,7 @@ def _resolve_elf_program(
 
 
 def split_command(line: str) -> List[str]:
-    """Return the words of a command line, [line] if it cannot be split."""
+    """Split a command line into words, as a shell does; [line] if the quotes are unbalanced."""
     try:
         return shlex.split(line) or ['']
     except ValueError:

@@ -1,9 +1,9 @@
 """
-Read the SIF format: the objects of a SIF, its labels, and whether its signatures fit its contents.
+Read the objects and labels of a SIF image, and verify its signatures.
 
-The header is read directly (format: github.com/apptainer/sif, pkg/sif: global header of 128 bytes,
-then descriptors of 585 bytes, little endian), so that an image of many gigabytes is never copied.
-Nothing in the image is executed.
+This module parses the header itself, so that an image of many gigabytes is never copied. The format
+is defined in github.com/apptainer/sif, pkg/sif: a global header of 128 bytes, then descriptors of
+585 bytes, all in little-endian order. The module executes nothing in the image.
 """
 
 import os
@@ -22,46 +22,50 @@ DESCRIPTOR = struct.Struct('<i?IIIqqqqqqq128s384s')
 DATA_PARTITION = 0x4004
 DATA_SIGNATURE = 0x4005
 DATA_GENERIC_JSON = 0x4006
-#: These bits are set in the number of a group, and in a link to a group
+#: Bits that are set in the number of a group and in a link to a group
 GROUP_MASK = 0xF0000000
-#: extra field of a partition: file system type, partition type
+#: Format of the field `extra` of a partition: file system type, partition type
 PARTITION = struct.Struct('<ii')
 SQUASHFS = 1
-#: A squashfs without a SIF around it, which the runtimes accept as well
+#: First bytes of a squashfs file. The runtimes also accept a squashfs file that is not inside a SIF
 SQUASHFS_MAGIC = b'hsqs'
 PRIMARY_SYSTEM, OVERLAY = 2, 4
-#: Limit for damaged files: `apptainer build` leaves room for 48 objects
-_MOST_OBJECTS = 1 << 16
+#: Maximum number of objects that this module reads from a damaged file. `apptainer build` reserves
+#: space for 48 objects
+_MAX_OBJECTS = 1 << 16
 
 
 class ImageError(Exception):
-    """An image cannot be used; the text has the reason and the remedy."""
+    """An image cannot be used. The message contains the reason and the remedy."""
 
 
 class NoRoomError(ImageError):
-    """A temporary folder is full; this says nothing about the image."""
+    """The temporary folder is full. The image itself may be usable."""
 
 
 class SifObject(NamedTuple):
-    """One object of a SIF."""
+    """The descriptor of one object in a SIF."""
 
-    number: int
-    kind: int  #: DATA_...
-    group: int  #: number of the object's group, 0 for none
-    link: int  #: number of the object or, with the bits of GROUP_MASK, group that this one is for
-    offset: int  #: bytes
-    size: int  #: bytes
-    name: str
-    extra: bytes  #: the meaning depends on kind
+    number: int  #: number of the object, which links use
+    kind: int  #: type of the object, such as DATA_PARTITION
+    group: int  #: number of the group of the object, 0 for no group
+    #: number of the object to which this object refers; with the bits of GROUP_MASK, number of a
+    #: group. A signature refers to the signed objects
+    link: int
+    offset: int  #: position of the content in the file, in bytes
+    size: int  #: size of the content in bytes
+    name: str  #: name of the object
+    extra: bytes  #: further data, whose format depends on `kind`
 
 
 def _describe_other_file(path: str) -> str:
-    """Return what a file is that is no SIF, and the command that makes a SIF of it."""
+    """Return a text on the type of a file that is not a SIF, and on how to build a SIF."""
     names: Set[str] = set()
     try:
         with open(path, 'rb') as stream:
             head = stream.read(512)
-        # a file of another kind, such as a device, may have no end
+        # Read the list of an archive only after this check. Another file, such as a device, may
+        # have no end.
         if head[257:262] == b'ustar' or head.startswith((b'\x1f\x8b', b'\xfd7zXZ', b'BZh')):
             with tarfile.open(path) as archive:
                 names.update(archive.getnames())
@@ -69,18 +73,19 @@ def _describe_other_file(path: str) -> str:
         pass
     kind = 'docker' if 'manifest.json' in names else 'oci' if 'oci-layout' in names else None
     if kind is None:
-        return "it has no SIF header. Name a file that 'apptainer build' has made"
+        return "the file has no SIF header. Name a file that `apptainer build` has written"
     return (
-        "it is an archive of image layers. Build a SIF from it: apptainer build NAME.sif "
+        "the file is an archive of image layers. Build a SIF from it: apptainer build NAME.sif "
         f"{kind}-archive:{quote(path)}"
     )
 
 
 def read_objects(path: str) -> List[SifObject]:
     """
-    Return the objects of a SIF; a bare squashfs is its only object.
+    Return the descriptors of all objects in a SIF.
 
-    Raises ImageError if the file is missing, is no SIF, is damaged, or is truncated.
+    For a squashfs file the result is one partition, which contains the whole file. Raises
+    ImageError if the file does not exist, is not a SIF, is damaged or is truncated.
     """
     try:
         handle = open_plain_file(path)
@@ -104,17 +109,17 @@ def read_objects(path: str) -> List[SifObject]:
         total, table = fields[8], fields[9]
         if not 0 <= table <= size or total < 0:
             raise ImageError(
-                f"{path} is damaged: its table of contents begins at byte {table} of {size}. Copy "
-                "or build the image again"
+                f"{path} is damaged: its table of contents is at byte {table} of {size}. Copy the "
+                "image again, or build it again"
             )
         handle.seek(table)
         objects: List[SifObject] = []
-        for _ in range(min(total, _MOST_OBJECTS)):
+        for _ in range(min(total, _MAX_OBJECTS)):
             raw = handle.read(DESCRIPTOR.size)
             if len(raw) < DESCRIPTOR.size:
                 raise ImageError(
-                    f"{path} is truncated: its table of contents ends early. Copy or build the "
-                    "image again"
+                    f"{path} is truncated: its table of contents is incomplete. Copy the image "
+                    "again, or build it again"
                 )
             kind, used, number, group, link, offset, length, *_, name, extra = DESCRIPTOR.unpack(
                 raw
@@ -125,29 +130,30 @@ def read_objects(path: str) -> List[SifObject]:
                 objects.append(SifObject(number, kind, group, link, offset, length, name, extra))
     if any(item.offset < 0 or item.size < 0 for item in objects):
         raise ImageError(
-            f"{path} is damaged: an object in it has a negative offset or size. Copy or build the "
-            "image again"
+            f"{path} is damaged: an object in it has a negative offset or size. Copy the image "
+            "again, or build it again"
         )
     expected = max([item.offset + item.size for item in objects] or [0])
     if size < expected:
         raise ImageError(
-            f"{path} is truncated: it has {size} bytes, expected {expected}. Copy or build "
-            "the image again"
+            f"{path} is truncated: it has {size} bytes instead of {expected}. Copy the image "
+            "again, or build it again"
         )
-    # otherwise thousands of objects could each be the whole file, read again and again
+    # Without this check each of thousands of objects could contain the whole file, and this module
+    # would read the whole file thousands of times.
     if sum(item.size for item in objects) > size:
         raise ImageError(
-            f"{path} is damaged: the sizes of its objects add up to more than the file. Copy or "
-            "build the image again"
+            f"{path} is damaged: the sum of its objects' sizes exceeds the size of the file. Copy "
+            "the image again, or build it again"
         )
     return objects
 
 
 def read_sif(path: str) -> Tuple[int, Dict[str, str]]:
     """
-    Return the offset in bytes of a SIF's primary squashfs, and the labels.
+    Return (offset of the primary squashfs of a SIF in bytes, labels of the image).
 
-    Raises ImageError if the file is missing, is no SIF, is truncated, or holds no squashfs.
+    Raises ImageError as read_objects() does, and if the SIF contains no squashfs.
     """
     objects = read_objects(path)
     labels: Dict[str, str] = {}
@@ -165,10 +171,11 @@ def read_sif(path: str) -> Tuple[int, Dict[str, str]]:
 
 def has_overlay(path: str) -> bool:
     """
-    Return whether a SIF has an overlay that the runtime uses.
+    Return whether a SIF contains an overlay that the runtime uses.
 
-    Raises ImageError as read_sif() does. The runtime ignores an overlay that is not in the group of
-    the system partition, that is, one added without --groupid (seen with Apptainer 1.4.5).
+    The runtime ignores an overlay that is not in the group of the system partition, because the
+    user added the overlay without --groupid (observed with Apptainer 1.4.5). Raises ImageError as
+    read_sif() does.
     """
     objects = read_objects(path)
     group = _find_system_partition(path, objects).group
@@ -181,7 +188,7 @@ def has_overlay(path: str) -> bool:
 
 
 def _find_system_partition(path: str, objects: List[SifObject]) -> SifObject:
-    """Return the object with the primary squashfs. Raises ImageError if there is none."""
+    """Return the object that contains the primary squashfs, or raise ImageError."""
     partitions = [
         item
         for item in objects
@@ -190,7 +197,8 @@ def _find_system_partition(path: str, objects: List[SifObject]) -> SifObject:
     ]
     if not partitions:
         raise ImageError(
-            f"{path} holds no squashfs system partition; encrypted and ext3 images cannot be read"
+            f"{path} contains no squashfs system partition. osu-container cannot read encrypted "
+            "images and ext3 images"
         )
     return partitions[-1]
 
@@ -203,26 +211,27 @@ def read_object(path: str, item: SifObject) -> bytes:
 
 
 def is_signed(path: str) -> bool:
-    """Return whether a SIF has signatures. Raises ImageError if it cannot be read."""
+    """Return whether a SIF contains a signature. Raises ImageError as read_objects() does."""
     return any(item.kind == DATA_SIGNATURE for item in read_objects(path))
 
 
 def find_signature_problem(path: str, command: str) -> Optional[str]:
     """
-    Return a message if a signature of a SIF does not fit its contents, else None.
+    Return a message if a SIF was changed after it was signed, otherwise None.
 
-    `command` is the path of singularity or apptainer, which verifies with the keys in the user's
-    keyring and asks no key server. Without the key the result is None. Raises ImageError if the
-    SIF cannot be read.
+    command: path of singularity or apptainer. The command verifies the signatures with the keys in
+    the user's keyring and contacts no key server. If the keyring lacks the key, the result is None.
+    Raises ImageError if the SIF cannot be read.
     """
     state, text = verify_signature(path, command) if is_signed(path) else ('verified', '')
     if state == 'wrong':
-        return f"{path} was changed after it was signed: {text}. Copy or build it again"
+        return f"{path} was changed after it was signed: {text}. Copy or build the image again"
     return None
 
 
-#: Output of Apptainer and SingularityCE if a signature cannot be verified: its key is not in the
-#: keyring, or it was made with a key file (--key) or before Singularity 3.6
+#: Pattern for the output of Apptainer and SingularityCE if they cannot verify a signature. Either
+#: the keyring lacks the key, or the signature was made with a key file (--key) or by a Singularity
+#: older than 3.6
 UNKNOWN_KEY = re.compile(
     r'unknown entity|keyring is empty|key material not provided|certificate not provided|'
     r'no key|legacy signature|signature not found'
@@ -231,11 +240,11 @@ UNKNOWN_KEY = re.compile(
 
 def verify_signature(path: str, command: str) -> Tuple[str, str]:
     """
-    Return the result of `singularity verify` and a text.
+    Run `COMMAND verify` for a SIF and return (state, text).
 
-    `command` is the path of singularity or apptainer. The result is 'verified' with the output as
-    text, 'unknown' if the key is not in the user's keyring or the command cannot be run, or
-    'wrong'.
+    command: path of singularity or apptainer. The state is 'verified', 'wrong' if the SIF was
+    changed, or 'unknown' if the command cannot be run or the user's keyring lacks the key. The text
+    is the output of the command for 'verified', and the reason for the other states.
     """
     try:
         proc = subprocess.Popen(
@@ -248,12 +257,13 @@ def verify_signature(path: str, command: str) -> Tuple[str, str]:
             errors='replace',
         )
     except OSError as err:
-        return 'unknown', f"{command} cannot be run ({err.strerror})"
+        return 'unknown', f"cannot run {command} ({err.strerror})"
     out, errors = proc.communicate()
     if proc.returncode == 0:
         return 'verified', out
-    lines = [line for line in errors.splitlines() if line.strip()]
-    lines = lines or [f"exit code {proc.returncode}"]
+    lines = [line for line in errors.splitlines() if line.strip()] or [
+        f"exit code {proc.returncode}"
+    ]
     text = re.sub(
         r'\x1b\[[0-9;]*m|^(FATAL|ERROR): *|Failed to verify container: *|integrity: *',
         '',
@@ -263,7 +273,11 @@ def verify_signature(path: str, command: str) -> Tuple[str, str]:
 
 
 def parse_labels(raw: bytes) -> Dict[str, str]:
-    """Return the labels in the JSON that `apptainer build` stores, {} if it is invalid."""
+    """
+    Parse the labels that `apptainer build` stores in an image as JSON.
+
+    The result is {name of the label: value}. If the JSON text is invalid, the result is empty.
+    """
     try:
         labels = parse_json(raw.decode('utf-8', 'replace'))
         labels = labels['data']['attributes']['labels'] if 'data' in labels else labels

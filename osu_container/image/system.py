@@ -1,11 +1,12 @@
 """
-Find where the loader of an image or a host looks for libraries, from the loader's own file.
+Read where a loader (ld.so) searches libraries by default, from the loader's own file.
 
-glibc has its default folders, the path of its cache and the meaning of $LIB compiled in, and each
-distribution chooses them (Debian /lib/x86_64-linux-gnu, Fedora and SUSE /lib64, Nix its own store).
-They are strings in the file that a program names as its interpreter; `ld.so --list-diagnostics`
-(glibc 2.33) prints the same. Format of the cache: glibc, sysdeps/generic/dl-cache.h. musl:
-ldso/dynlink.c.
+Each distribution compiles three values into the loader of glibc: the default folders, the path of
+the cache and the meaning of $LIB. Debian uses the default folder /lib/x86_64-linux-gnu, Fedora and
+SUSE use /lib64, Nix uses its own store. The values are strings in the loader's file; the option
+`--list-diagnostics` of the loader (since glibc 2.33) prints the same values.
+
+Sources: glibc, sysdeps/generic/dl-cache.h, for the format of the cache; musl, ldso/dynlink.c.
 """
 
 import os
@@ -15,7 +16,7 @@ import re
 import struct
 from typing import Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
-#: Loaders of glibc by the ABI of each processor, then those of musl
+#: Usual paths of a loader: first glibc's loader for each processor, then musl's loaders
 INTERPRETERS = [
     '/lib64/ld-linux-x86-64.so.2',
     '/lib/ld-linux-aarch64.so.1',
@@ -28,12 +29,13 @@ INTERPRETERS = [
     '/lib/ld-musl-powerpc64le.so.1',
     '/lib/ld-musl-riscv64.so.1',
 ]
-#: A list of folders in a glibc's loader: each ends with / and a zero byte
+#: Pattern for a list of folders in glibc's loader. Each folder ends with / and a NUL byte
 _FOLDERS = re.compile(rb'(?<=\0)(?:/[^\0/]+(?:/[^\0/]+){0,20}/\0){1,20}')
 _CACHE_PATH = re.compile(rb'\0(/[^\0]{0,200}/ld\.so\.cache)\0')
 
 CACHE_MAGIC, OLD_MAGIC = b'glibc-ld.so.cache1.1', b'ld.so-1.7.0\0'
-#: machine as in ElfFacts -> flags of its entries in a cache (sysdeps/generic/ldconfig.h)
+#: ElfFacts.machine -> flags of an entry in ld.so.cache for this processor
+#: (glibc, sysdeps/generic/ldconfig.h)
 _FLAGS = {
     'Advanced Micro Devices X86-64': 0x0303,
     'AArch64': 0x0A03,
@@ -44,11 +46,12 @@ _FLAGS = {
     'LoongArch': 0x1203,
     'Advanced Micro Devices X86-64, 32-bit': 0x0803,
 }
-#: This bit in the field hwcap of an entry: the lower half is the number of a folder of glibc-hwcaps
+#: If this bit is set in the field hwcap of an entry, the lower 32 bits of the field are the number
+#: of a folder of glibc-hwcaps
 _NUMBERED = 1 << 62
 
-#: Folder of glibc-hwcaps and the flags of /proc/cpuinfo that a processor needs for it (x86-64
-#: psABI, micro-architecture levels), the highest level first
+#: (folder of glibc-hwcaps, flags in /proc/cpuinfo that a processor must have to use this folder).
+#: The highest level comes first. Source: x86-64 psABI, micro-architecture levels
 _LEVELS = [
     ('x86-64-v4', 'avx512f avx512bw avx512cd avx512dq avx512vl'),
     ('x86-64-v3', 'avx avx2 bmi1 bmi2 f16c fma abm movbe xsave'),
@@ -57,7 +60,11 @@ _LEVELS = [
 
 
 def read_processor() -> Tuple[str, Set[str]]:
-    """Return the machine, as `uname -m` prints it, and the flags of this computer's processor."""
+    """
+    Return (machine, flags) of this computer's processor.
+
+    The machine is a name that `uname -m` prints; the flags are those of /proc/cpuinfo.
+    """
     try:
         with open('/proc/cpuinfo', errors='replace') as handle:
             text = handle.read(1 << 16)
@@ -69,16 +76,16 @@ def read_processor() -> Tuple[str, Set[str]]:
 
 def list_hwcaps_folders(loader: bytes, cpu: Tuple[str, Set[str]]) -> List[str]:
     """
-    Return the folders of glibc-hwcaps that a loader searches below each folder.
+    Return the subfolders of glibc-hwcaps that a loader searches in each folder.
 
-    glibc 2.33 introduced them. `loader` is its content, `cpu` as read_processor() returns it. The
-    older folders (tls, haswell) are ignored: glibc 2.37 removed them, and no distribution's MPI
-    used them.
+    loader: content of the loader's file. cpu: result of read_processor(). glibc 2.33 introduced
+    these subfolders. The function ignores the older subfolders (tls, haswell), because glibc 2.37
+    removed them, and no distribution installed an MPI in them.
     """
     machine, flags = cpu
     folders: List[str] = []
     if machine == 'x86_64' and b'x86-64-v' in loader:
-        for name, needed in reversed(_LEVELS):  # each level needs those below it
+        for name, needed in reversed(_LEVELS):  # Each level requires all lower levels.
             if not set(needed.split()) <= flags:
                 break
             folders.insert(0, 'glibc-hwcaps/' + name)
@@ -87,14 +94,16 @@ def list_hwcaps_folders(loader: bytes, cpu: Tuple[str, Set[str]]) -> List[str]:
 
 def read_cache(data: bytes, machine: Optional[str], levels: Sequence[str] = ()) -> Dict[str, str]:
     """
-    Return {name: path} of the entries for a machine (as in ElfFacts) in an ld.so.cache.
+    Return {name: path} of the libraries for one processor in an ld.so.cache.
 
-    `levels` are the folders of glibc-hwcaps for this processor, the preferred first: their
-    libraries replace others. The result is empty for a damaged cache, which ld.so ignores too.
+    data: content of the cache. machine: name of the processor, see ElfFacts. levels: folders of
+    glibc-hwcaps that this processor can use, in the order of preference; a library in such a folder
+    takes precedence over a library outside. If the cache is damaged, the result is empty, because
+    ld.so ignores a damaged cache.
     """
     start = 0
     try:
-        if data.startswith(OLD_MAGIC):  # the old form in front of the new one
+        if data.startswith(OLD_MAGIC):  # The old format precedes the new format.
             (count,) = struct.unpack_from('<I', data, 12)
             start = (16 + 12 * count + 7) // 8 * 8
         if data[start : start + len(CACHE_MAGIC)] != CACHE_MAGIC:
@@ -128,16 +137,26 @@ def read_cache(data: bytes, machine: Optional[str], levels: Sequence[str] = ()) 
 
 
 def _read_string(data: bytes, offset: int) -> str:
-    """Return the path at an offset. Raises ValueError if it does not end within 4096 bytes."""
+    """
+    Return the string at an offset.
+
+    Raises ValueError if the string does not end within 4096 bytes.
+    """
     end = data.find(b'\0', offset, offset + 4097)
     if end < 0 or offset >= len(data):
-        raise ValueError("damaged cache")
+        raise ValueError("the cache is damaged")
     return os.fsdecode(data[offset:end])
 
 
 def _read_cache_levels(data: bytes, order: str, start: int, extension: int) -> List[str]:
-    """Return the names of glibc-hwcaps in a cache, as its entries count them."""
-    # `extension` counts from the begin of the file, the offsets of names from that of the new form
+    """
+    Return the names of the glibc-hwcaps folders in a cache.
+
+    The number in an entry of the cache is an index of this list. start: offset of the new format in
+    the file.
+    """
+    # `extension` is an offset from the beginning of the file. The offsets of the names are relative
+    # to the beginning of the new format.
     magic, sections = struct.unpack_from(order + 'II', data, extension)
     if magic != 0xEAA42174:
         return []
@@ -153,10 +172,11 @@ def _read_cache_levels(data: bytes, order: str, start: int, extension: int) -> L
 
 class LoaderConfig:
     """
-    The search rules of one loader, glibc's or musl's.
+    The search rules of one loader of glibc or musl.
 
-    `lib` and `platform` are the meanings of $LIB and $PLATFORM, `subfolders` are searched below
-    each folder, `machine` is that of ElfFacts.
+    interpreter: path of the loader. folders: default folders. lib, platform: meanings of $LIB and
+    $PLATFORM. subfolders: folders of glibc-hwcaps that the loader searches in each folder. musl:
+    whether the loader is musl's. machine: name of the processor, see ElfFacts.
     """
 
     def __init__(
@@ -171,9 +191,10 @@ class LoaderConfig:
         machine: Optional[str] = None,
     ) -> None:
         """
-        `find_cached(name, machine)` returns the path of a library in the loader's cache.
+        Create the rules; see the class.
 
-        `cpu` is as read_processor() returns it.
+        find_cached(name, machine): returns the path of a library in the loader's cache, or None.
+        cpu: result of read_processor().
         """
         self.interpreter, self.folders, self.lib, self.musl = interpreter, list(folders), lib, musl
         self.subfolders, self.machine = list(subfolders), machine
@@ -185,10 +206,11 @@ class LoaderConfig:
         self, name: str, machine: Optional[str], nodeflib: bool = False
     ) -> List[str]:
         """
-        Return the paths where the loader looks for a library, in its order.
+        Return the paths at which the loader looks for the library `name`, in order.
 
-        `machine` None is the loader's own. `nodeflib` leaves out the default folders, as the file
-        that needs the library has requested (ld -z nodefaultlib).
+        machine: name of the processor, see ElfFacts; the default is the loader's processor.
+        nodeflib: leave out the default folders, because the file that needs the library was linked
+        with `ld -z nodefaultlib`.
         """
         machine = machine or self.machine
         cached = self._cached_paths[name, machine] = self._find_cached(name, machine)
@@ -200,30 +222,34 @@ class LoaderConfig:
         return paths
 
     def is_cached(self, name: str, path: str) -> bool:
-        """Return whether list_candidates() has this path of a library from the cache."""
+        """Return whether list_candidates() found `path` for the library `name` in the cache."""
         return any(
             path == cached and name == key for (key, _), cached in self._cached_paths.items()
         )
 
     def list_folder_candidates(self, folder: str, name: str) -> List[str]:
-        """Return the paths where the loader looks for a library below one folder."""
+        """Return the paths at which the loader looks for the library `name` in one folder."""
         folder = folder.rstrip('/') + '/'
         return [folder + sub + '/' + name for sub in self.subfolders] + [folder + name]
 
 
 def find_default_folders(loader: bytes, fallback: Iterable[str]) -> List[str]:
-    """Return the folders that are compiled into a glibc's loader, or `fallback` without."""
+    """
+    Return the default folders that are compiled into a loader of glibc.
+
+    loader: content of the loader's file. If the file contains no folders, the result is `fallback`.
+    """
     lists = [
         [os.fsdecode(part).rstrip('/') for part in text.split(b'\0') if part]
         for text in _FOLDERS.findall(loader)
     ]
-    # a linker may store the end of a list once more, as part of another string
+    # A linker may store the end of a list a second time, as part of another string.
     lists = [folders for folders in lists if all('/lib' in folder for folder in folders)]
     return max(lists, key=len) if lists else list(fallback)
 
 
 def resolve_lib_variable(folders: List[str]) -> str:
-    """Return what $LIB means to a loader: the end of its first default folder."""
+    """Return the value of $LIB for a loader: the end of the first default folder."""
     return 'lib' + folders[0].rpartition('/lib')[2] if folders and '/lib' in folders[0] else 'lib64'
 
 
@@ -236,10 +262,12 @@ def read_loader_config(
     cpu: Optional[Tuple[str, Set[str]]] = None,
 ) -> LoaderConfig:
     """
-    Return the search rules of the loader at the path `interpreter` in an image or a host.
+    Return the search rules of the loader `interpreter` in an image or on a host.
 
-    `list_folder_names` returns the last parts of the paths of all folders there, None if unknown.
-    `cpu` is as read_processor() returns it.
+    interpreter: path of the loader, None if there is none. machine: name of the processor, see
+    ElfFacts. exists, read_file: functions that access the files of the image or host.
+    list_folder_names: returns the names of all its folders without their parent folders, or None
+    if unknown. cpu: result of read_processor().
     """
     cpu = cpu or read_processor()
     musl = re.match(r'ld-musl-(.+)\.so\.1$', posixpath.basename(interpreter or ''))

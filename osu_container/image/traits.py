@@ -1,11 +1,11 @@
 """
-Read what an MPI or libfabric library can do from the names and texts in its file.
+Detect the features of an MPI or libfabric library from strings in its file.
 
-These are marks that compilers leave in the file: names of functions in messages, options of
-configure, names of variables. They were compared with what the library itself reports when it is
-loaded (tests/image/test_traits.py), for wheels of MPICH 3.4.3 to 5.0.2, Open MPI 5.0.11 and Intel
-MPI 2021.19.0, and for Debian's libfabric 1.17 and 2.1. No libfabric with the provider cxi was
-available: its mark is derived from the names of functions in libfabric's prov/cxi/src.
+Such strings are names of functions in messages, options of configure and names of variables. The
+tests load libraries and compare the detected features with the features that the libraries report
+(tests/image/test_traits.py). The tests cover the wheels of MPICH 3.4.3 to 5.0.2, Open MPI 5.0.11
+and Intel MPI 2021.19.0, and Debian's libfabric 1.17 and 2.1. No libfabric with the provider cxi was
+available for a test; the strings of cxi are the names of functions in libfabric's prov/cxi/src.
 """
 
 import posixpath
@@ -14,7 +14,8 @@ from typing import Any, Dict, Iterator, List, Match, Optional, Set, Tuple
 
 from osu_container.image.libraries import ElfSections, identify_library, read_libfabric_version
 
-#: Provider of libfabric -> prefixes of the names of its functions, which its messages contain
+#: Provider of libfabric -> prefixes of the names of the provider's functions. The messages in the
+#: file contain these names
 PROVIDERS = {
     'coll': ['coll_'],
     'cxi': ['cxip_'],
@@ -36,33 +37,36 @@ PROVIDERS = {
     'usnic': ['usdf_'],
     'verbs': ['vrb_', 'fi_ibv_'],
 }
-#: Number of these names that proves a provider: a single name may be a word of another part
+#: Minimum number of different function names that proves a provider. A single name may be a word
+#: from another part of the file
 _MIN_NAMES = 3
 
-#: File name of a provider that is a library of its own: fi_provider(7). Intel MPI has
-#: libverbs-1.12-fi.so.
+#: Pattern for the file name of a provider plugin, a provider in a library of its own
+#: (fi_provider(7)). Intel MPI has libverbs-1.12-fi.so
 PLUGIN = r'lib(\w+)(?:-[\d.]+)?-fi\.so(\.[\d.]+)?'
-#: Folders in which libfabric looks for such files by default: the text of its parameter
-#: provider_path
+#: Pattern for the folders in which libfabric looks for plugins by default. The description of
+#: libfabric's parameter provider_path contains these folders
 _PROVIDER_PATH = re.compile(rb'Search for providers in specific path[^\0]*\(default: ([^)\0]+)\)')
-#: Builds that do not ask ld.so for such files by name: Intel's of 2021.10 (measured), and those
-#: with --enable-restricted-dl (source)
+#: Pattern for builds of libfabric that do not open plugins by name with dlopen(): Intel's build
+#: of 2021.10 (measured), and builds with --enable-restricted-dl (derived from the source)
 _NOT_BY_NAME = re.compile(rb'FI_PROVIDER_PATH unspecified|restricted_dl: setting')
-#: Name in the file name -> name for FI_PROVIDER
+#: Name of a provider in the file name of its plugin -> name of the provider in FI_PROVIDER
 PLUGIN_NAMES = {'psmx2': 'psm2', 'psmx3': 'psm3'}
 
-#: Registration of a provider (struct fi_provider of fi_prov.h, OFI_VERSION_DEF_PROV), as numbers of
-#: 16 bits: 10 x revision, 100 x major + minor of its own release, then minor and major of
-#: libfabric's. In the wheels of Intel MPI 2021.2 to 2021.18 each file has it once (measured)
+#: Pattern for the registration of a provider (struct fi_provider in fi_prov.h,
+#: OFI_VERSION_DEF_PROV): numbers of 16 bits. The first two contain the provider's release, as
+#: 10 x revision and 100 x major + minor. The next two are the minor and major number of libfabric's
+#: release. In the wheels of Intel MPI 2021.2 to 2021.18 each plugin contains one registration
+#: (measured)
 _REGISTERED = re.compile(rb'(?=(.)\0(.[\0-\x03])([\0-\x40])\0([\1-\x09])\0)', re.S)
 
 
 def find_provider_release(data: bytes) -> Optional[Tuple[int, int, int]]:
     """
-    Return the release of the provider in a library file of its own, None if ambiguous.
+    Return (major, minor, revision) of the provider in a plugin, None if ambiguous.
 
-    Of several providers with one name libfabric uses the newest (ofi_register_provider() in its
-    src/fabric.c).
+    data: content of the plugin's file. The release matters because libfabric uses the newest of
+    several providers with the same name (ofi_register_provider() in libfabric's src/fabric.c).
     """
     releases: Set[Tuple[int, int, int]] = set()
     for match in _REGISTERED.finditer(data):
@@ -74,11 +78,11 @@ def find_provider_release(data: bytes) -> Optional[Tuple[int, int, int]]:
     return releases.pop() if len(releases) == 1 else None
 
 
-#: Family -> the value of srun's --mpi= that starts it, and a text that the library then contains.
-#: MPICH and Intel MPI use the socket PMI_FD with the protocol PMI-1, which Slurm's plugin pmi2
-#: supports too; Open MPI 5 uses a PMIx server only (both measured: the process that writes to that
-#: socket, or connects to that server). MPICH mentions PMIx in error texts only. Cray MPICH uses
-#: Cray PMI, which uses PALS (derived: its documentation).
+#: MPI family -> (value of srun's --mpi= that starts the MPI, text that the library must contain for
+#: this value). MPICH and Intel MPI use the socket PMI_FD with the protocol PMI-1; Slurm's plugin
+#: pmi2 also supports PMI-1 (measured: the process writes to this socket). Open MPI 5 only uses a
+#: PMIx server (measured: the process connects to this server). MPICH mentions PMIx only in error
+#: messages. Cray MPICH uses Cray PMI, and Cray PMI uses PALS (derived from its documentation)
 PMI_KINDS = {
     'MPICH': ('pmi2', b'PMI_FD'),
     'Intel MPI': ('pmi2', b'PMI_FD'),
@@ -86,55 +90,60 @@ PMI_KINDS = {
     'Cray MPICH': ('cray_shasta', b''),
 }
 
-#: CVAR by which MPICH passes buffers in GPU memory to libfabric (from 4.1 on, not in 4.0.3)
+#: Name of the control variable (CVAR) that lets MPICH pass buffers in GPU memory to libfabric.
+#: MPICH has the variable since 4.1; 4.0.3 lacks it
 HMEM_CVAR = b'MPIR_CVAR_CH4_OFI_ENABLE_HMEM'
 
-#: Family -> the variable that stops it from copying messages out of the memory of another rank of
-#: its node, which needs the kernel's permission, and the first release that does so by default.
-#: MPICH 4.3 has the variable too, and its default is off (measured: MPI_T in the wheels of 4.3.2,
-#: 5.0.0 to 5.0.2). Cray MPICH uses XPMEM or CMA (derived: intro_mpi(3)). Open MPI 5.0.11 and Intel
-#: MPI 2021.19.0 run without the permission, no slower (measured: two ranks in a user namespace
-#: each, one run, 2026-11-23).
+#: MPI family -> (environment variable that disables single copy, first release that uses single
+#: copy by default). Single copy: a rank reads a message directly from the memory of another rank on
+#: the node, for which the kernel must give permission. MPICH 4.3 also has the variable, but does
+#: not use single copy by default (measured with MPI_T in the wheels of 4.3.2 and 5.0.0 to 5.0.2).
+#: Cray MPICH uses XPMEM or CMA for single copy (derived from intro_mpi(3)). Open MPI 5.0.11 and
+#: Intel MPI 2021.19.0 run without this permission and are not slower (measured in one run on
+#: 2026-11-23, with each of two ranks in its own user namespace)
 SINGLE_COPY = {
     'MPICH': (b'MPIR_CVAR_CH4_CMA_ENABLE', '5.0'),
     'Cray MPICH': (b'MPICH_SMP_SINGLE_COPY_MODE', '8.1'),
 }
 
-#: The name by which MPICH recognizes the provider cxi, to ask for the capabilities that cxi has.
-#: pmodels/mpich PR 5708: cxi is the first provider that needs FI_MR_ENDPOINT, which MPICH requests
-#: from no other. In the wheels from 4.1.3 on, not in 4.0.3.
+#: String by which MPICH recognizes the provider cxi and selects the capabilities of cxi. cxi is the
+#: first provider that requires FI_MR_ENDPOINT, and MPICH requests FI_MR_ENDPOINT only from cxi
+#: (pmodels/mpich PR 5708). The wheels of MPICH contain the string since 4.1.3; 4.0.3 lacks it
 CXI_SET = b'\0cxi\0'
 
-#: Device as MPI_Get_library_version() prints it (netmods separated by blanks), else as an option of
-#: configure (separated by commas)
+#: Patterns for the device of MPICH: first as MPI_Get_library_version() prints the device, with
+#: blanks between netmods; then as an option of configure, with commas between netmods
 _DEVICES = [
     re.compile(rb'\0(ch[34]:\w+(?:[ ,]+\w+)*)\0'),
     re.compile(rb'--with-device=(ch[34]:[\w,]+)'),
 ]
 
-#: A row of MPICH's table of capability sets, one set for each use of libfabric (pmodels/mpich,
-#: globals.c, ofi_types.h and ofi_capability_sets.h in src/mpid/ch4/netmod/ofi), as numbers of 32
-#: bits: endpoints, their bits, pieces of an atomic, bits of context, source and tag, a flag (from
-#: 4.1 on), then the API's major and minor release, and buffers for active messages. This is data,
-#: so compilers and processors make no difference.
+#: Pattern for a row in MPICH's table of capability sets (pmodels/mpich, globals.c, ofi_types.h and
+#: ofi_capability_sets.h in src/mpid/ch4/netmod/ofi). A row contains numbers of 32 bits in this
+#: order: number of endpoints, their bits, pieces of an atomic, bits of context, source and tag, a
+#: flag (since 4.1), major and minor number of libfabric's API, number of buffers for active
+#: messages. The table is data, so that it is the same for all compilers and processors
 _CAPABILITIES = re.compile(
     rb'[\0-\xff][\0-\x0f]\0\0[\0-\x10]\0{3}[\1-\x10]\0{3}[\x08-\x20]\0{3}'
     rb'[\0-\x20]\0{3}[\x0f-\x3f]\0{3}(?:[\0\1]\0{3})?([\1-\x09])\0{3}(.)\0{3}'
     rb'[\1-\x40]\0{3}',
     re.S,
 )
-#: The lowest bytes of its numbers: searching every fourth byte takes a third of the time
+#: Pattern for the lowest byte of each number in a row. A search for this pattern in every fourth
+#: byte of the file takes a third of the time of a search for _CAPABILITIES
 _LOWEST = re.compile(
     rb'[\0-\xff][\0-\x10][\1-\x10][\x08-\x20][\0-\x20][\x0f-\x3f][\0\1]?[\1-\x09].'
     rb'[\1-\x40]',
     re.S,
 )
-#: Such a table has at least so many rows
+#: Minimum number of rows in a table of capability sets
 _MIN_ROWS = 5
-#: Tables with a row for psm3 have so many rows (4.1 on; 4.0 has 8)
+#: Minimum number of rows in a table that has a row for psm3. The tables of MPICH since 4.1 have a
+#: row for psm3; the table of 4.0 has 8 rows
 _PSM3_ROWS = 10
-#: Providers with a set of their own in MPICH, and the text by which MPICH recognizes them. ofi_rxm
-#: is recognized by a part of a name (tcp;ofi_rxm), which compilers do not store as a text.
+#: Provider with a capability set of its own in MPICH -> string by which MPICH recognizes the
+#: provider. MPICH recognizes ofi_rxm by a part of a name (tcp;ofi_rxm), and compilers do not store
+#: such a part as a string
 _PROVIDER_SETS = {
     'psm2': b'\0psm2\0',
     'psm3': b'\0psm3\0',
@@ -143,12 +152,13 @@ _PROVIDER_SETS = {
     'verbs;ofi_rxm': b'\0verbs;ofi_rxm\0',
     'ofi_rxm': b'',
 }
-#: configure chose one set at build time: the table exists and is not used
+#: Pattern for a build of MPICH in which configure selected one capability set. Such a build
+#: contains the table of capability sets, but ignores the table
 _ONE_SET = re.compile(rb'--with-device=ch4:(?:[a-z]+,)*ofi:')
 
 
 def _find_capability_rows(data: bytes) -> Iterator[Match[bytes]]:
-    """Yield the matches of _CAPABILITIES, which lie at multiples of four in an ELF file."""
+    """Yield each match of _CAPABILITIES in `data` whose offset is a multiple of four."""
     lowest, position = data[::4], 0
     candidate = _LOWEST.search(lowest)
     while candidate:
@@ -161,11 +171,11 @@ def _find_capability_rows(data: bytes) -> Iterator[Match[bytes]]:
 
 def find_requested_apis(data: bytes) -> Optional[Dict[str, Tuple[int, int]]]:
     """
-    Return {provider: (major, minor)} of libfabric's API that an MPICH requests.
+    Return {provider: (major, minor)} of the libfabric API that an MPICH requests.
 
-    The result is None if unknown. '' stands for all providers that are not named: for these MPICH
-    requests the release of the libfabric that it was built with. `data` is the content of its
-    library.
+    data: content of the MPICH library. The key '' stands for all providers without a key of their
+    own. For these providers, MPICH requests the API of the libfabric with which MPICH was built.
+    The result is None if the file contains no unambiguous table.
     """
     rows = [
         (row.start(1), (ord(row.group(1)), ord(row.group(2))))
@@ -183,15 +193,15 @@ def find_requested_apis(data: bytes) -> Optional[Dict[str, Tuple[int, int]]]:
                 else [row]
             )
             tables.append(table)
-    # the first row is the default, the second a minimum: both have the release of libfabric's
-    # headers
+    # The first row is the default set, the second row the minimal set. Both rows contain the API of
+    # the libfabric headers with which MPICH was built.
     requests = [[api for _, api in table] for table in tables if len(table) >= _MIN_ROWS]
     requests = [apis for apis in requests if apis[0] == apis[1] == max(apis)]
     if len(requests) != 1 or _ONE_SET.search(data):
         return None
     apis = requests[0]
     requested = {name: max(apis[2:]) for name, text in _PROVIDER_SETS.items() if text in data}
-    if len(apis) < _PSM3_ROWS:  # the file has the name, but no row
+    if len(apis) < _PSM3_ROWS:  # The file contains the string psm3, but the table has no such row.
         requested.pop('psm3', None)
     requested[''] = apis[0]
     return requested
@@ -199,13 +209,17 @@ def find_requested_apis(data: bytes) -> Optional[Dict[str, Tuple[int, int]]]:
 
 def read_mpi_traits(data: bytes) -> Dict[str, Any]:
     """
-    Return the traits of an MPI library from its content.
+    Return {trait: value} of an MPI library. data: content of the library's file.
 
-    Raises ValueError if it is no ELF file. family, release: None if unknown. device: for MPICH,
-    such as ['ch4:ofi', 'ch4:ucx'], the default first; None if unknown. hmem: whether it passes GPU
-    memory to libfabric. cxi: whether it supports the provider cxi. Both are None for other
-    families. pmi: values of srun's --mpi=. opens: libraries that it may open itself. asks: see
-    find_requested_apis(). single_copy: see find_single_copy_variable().
+    family, release: None if unknown.
+    device: devices of an MPICH such as ['ch4:ofi', 'ch4:ucx'], the default first; None if unknown.
+    hmem: whether an MPICH can pass GPU memory to libfabric; None for another family.
+    cxi: whether an MPICH supports the provider cxi; None for another family.
+    pmi: values of srun's --mpi= that can start the MPI.
+    opens: libraries that the MPI may open with dlopen().
+    asks: see find_requested_apis(). single_copy: see find_single_copy_variable().
+
+    Raises ValueError if the file is not an ELF file.
     """
     version = identify_library(data)
     match = next((match for match in (pattern.search(data) for pattern in _DEVICES) if match), None)
@@ -213,14 +227,14 @@ def read_mpi_traits(data: bytes) -> Dict[str, Any]:
     if match:
         kind, _, netmods = match.group(1).decode('ascii').partition(':')
         device = [kind + ':' + netmod for netmod in re.split('[, ]+', netmods) if netmod]
-    pmi, mark = PMI_KINDS.get(version.family or '', (None, b''))
+    pmi, pmi_text = PMI_KINDS.get(version.family or '', (None, b''))
     return {
         'family': version.family,
         'release': version.release,
         'device': device,
         'hmem': HMEM_CVAR in data if version.family == 'MPICH' else None,
         'cxi': CXI_SET in data if version.family == 'MPICH' else None,
-        'pmi': [pmi] if pmi and mark in data else [],
+        'pmi': [pmi] if pmi and pmi_text in data else [],
         'opens': ['libfabric.so.1'] if b'\0libfabric.so.1\0' in data else [],
         'asks': find_requested_apis(data),
         'single_copy': find_single_copy_variable(version.family, version.release, data),
@@ -231,9 +245,10 @@ def find_single_copy_variable(
     family: Optional[str], release: Optional[str], data: Optional[bytes] = None
 ) -> Optional[str]:
     """
-    Return the variable of SINGLE_COPY if this MPI reads other ranks' memory, else None.
+    Return the environment variable that disables single copy in an MPI, see SINGLE_COPY.
 
-    `data` is the content of its library, None if the MPI is known from published data only.
+    The result is None if the MPI does not use single copy by default. data: content of the MPI's
+    library, None if the MPI is known from published data only.
     """
     variable, since = SINGLE_COPY.get(family or '', (b'', ''))
     numbers, first = (
@@ -244,19 +259,22 @@ def find_single_copy_variable(
 
 
 def parse_provider_name(path: str) -> Optional[str]:
-    """Return the provider that a file name stands for, None if it is not a provider's."""
+    """Return the provider in the plugin `path`, None if the name is not that of a plugin."""
     match = re.match(PLUGIN + '$', posixpath.basename(path))
     return PLUGIN_NAMES.get(match.group(1), match.group(1)) if match else None
 
 
 def read_fabric_traits(data: bytes) -> Dict[str, Any]:
     """
-    Return the traits of a libfabric from its content.
+    Return {trait: value} of a libfabric. data: content of the library's file.
 
-    Raises ValueError if it is no ELF file. release: None if unknown. api: (major, minor) of the
-    newest API that it has, or None. providers: sorted names of those in the library. folders: where
-    it looks for providers in files of their own, None if unknown. by_name: whether it also asks
-    ld.so for these.
+    release: None if unknown.
+    api: (major, minor) of the newest API that the libfabric supports, None if unknown.
+    providers: sorted names of the providers in the library itself.
+    folders: folders in which the libfabric looks for provider plugins, None if unknown.
+    by_name: whether the libfabric also opens plugins by name with dlopen().
+
+    Raises ValueError if the file is not an ELF file.
     """
     providers = set()
     for name, starts in PROVIDERS.items():

@@ -1,6 +1,7 @@
 """
-What must come along with libraries of a host, beside what the loader of this machine loads with
-the same files.
+Test which host libraries must be injected together with a library.
+
+The tests compare the result with the libraries that the loader of this machine loads.
 """
 
 import pytest
@@ -11,7 +12,7 @@ from tests.helpers.elf_folder import LIBC, ElfFolder, list_real_load
 from tests.helpers.machine import compile_library
 
 PROGRAM, TOP = '/bin/program', '/opt/top/libtop.so'
-#: Where the loader of this machine looks by default
+#: Default folders of the loader of this machine
 DEFAULT = ['/lib/x86_64-linux-gnu', '/usr/lib/x86_64-linux-gnu', '/lib', '/usr/lib']
 MULTIARCH = 'x86_64-linux-gnu' in LIBC
 
@@ -22,10 +23,7 @@ def folder(tmp_path):
 
 
 def list_closure(folder, start=TOP):
-    """
-    Return ([path], set of names that are missing) of the closure of one library, paths as in the
-    ElfFolder.
-    """
+    """Return ([path in the ElfFolder], {missing soname}) that collect_dependencies() finds."""
 
     def read(path):
         return read_elf(str(folder.resolve_path(path)))._replace(path=path)
@@ -43,22 +41,23 @@ def list_closure(folder, start=TOP):
 
 def list_both_closures(folder):
     """
-    Return (what the real loader loads with a program that needs TOP, the same of
-    collect_dependencies()), and what they miss.
+    Return the result of the real loader for TOP, and the result of list_closure().
+
+    Both results are ([path], {missing soname}).
     """
     folder.program(PROGRAM, [TOP])
     return list_real_load(folder, PROGRAM), list_closure(folder)
 
 
 def link_top(folder, *places, needed=('libb.so',), **options):
-    """Link TOP, and libb.so to several places."""
+    """Link TOP, and a copy of libb.so in each folder of `places`."""
     for place in places:
         folder.library(f'{place}/libb.so')
     return folder.library(TOP, needed, soname=TOP, **options)
 
 
 def write_foreign_library(folder, path):
-    """Write a library of another kind of processor."""
+    """Write a library for another processor."""
     folder.library(path)
     content = bytearray(folder.resolve_path(path).read_bytes())
     content[18:20] = (183 if content[18] == 62 else 62).to_bytes(2, 'little')
@@ -66,36 +65,40 @@ def write_foreign_library(folder, path):
 
 
 def write_x32_library(folder, path):
-    """Write the begin of a library of the same processors, but for programs of 32 bits (x32)."""
+    """Write a file with the header of a 32-bit library for the same processor (x32)."""
     folder.library(path)
     content = bytearray(folder.resolve_path(path).read_bytes())
     content[4] = 1
     return folder.write(path, bytes(content))
 
 
-#: What is not the search of image/loader.py, which has tests of its own:
-#: name -> (function that fills a folder, the libraries in the end, those that are missing)
+#: Name of a case -> (function that fills a folder, expected libraries besides TOP, expected missing
+#: sonames). test_loader.py has further cases for the search of image/loader.py
 CASES = {
-    'default path': (lambda it: link_top(it, '/usr/lib'), ['/usr/lib/libb.so'], []),
-    'another class in a default folder': (
-        lambda it: write_x32_library(link_top(it, '/usr/lib'), '/lib/libb.so'),
+    'default path': (
+        lambda folder: link_top(folder, '/usr/lib'),
         ['/usr/lib/libb.so'],
         [],
     ),
-    'of another machine only': (
-        lambda it: write_foreign_library(link_top(it), '/usr/lib/libb.so'),
+    '32-bit library in a default folder is skipped': (
+        lambda folder: write_x32_library(link_top(folder, '/usr/lib'), '/lib/libb.so'),
+        ['/usr/lib/libb.so'],
+        [],
+    ),
+    'library for another processor is missing': (
+        lambda folder: write_foreign_library(link_top(folder), '/usr/lib/libb.so'),
         [],
         ['libb.so'],
     ),
     '$LIB': (
-        lambda it: link_top(
-            it.add_libc(), '/opt/lib64', '/opt/lib/x86_64-linux-gnu', runpath='/opt/$LIB'
+        lambda folder: link_top(
+            folder.add_libc(), '/opt/lib64', '/opt/lib/x86_64-linux-gnu', runpath='/opt/$LIB'
         ),
         ['/opt/lib/x86_64-linux-gnu/libb.so' if MULTIARCH else '/opt/lib64/libb.so'],
         [],
     ),
     'a needed name with a slash is a path': (
-        lambda it: link_top(it, '/s', needed=['/s/libb.so']),
+        lambda folder: link_top(folder, '/s', needed=['/s/libb.so']),
         ['/s/libb.so'],
         [],
     ),
@@ -138,18 +141,18 @@ def test_host_cache_precedes_host_folders(tmp_path):
     )
     top = compile_library(tmp_path / 'libtop.so.1', needed=[other])
     places = {'libdeep.so.1': str(cached)}
-    found, missing = collect_dependencies(
+    libraries, missing = collect_dependencies(
         [str(top)],
         [str(tmp_path / 'folder')],
         lambda soname: False,
         find_cached=lambda name, machine: places.get(name),
     )
-    assert (found['libdeep.so.1'].path, missing) == (str(cached), [])
-    found, _ = collect_dependencies(
+    assert (libraries['libdeep.so.1'].path, missing) == (str(cached), [])
+    libraries, _ = collect_dependencies(
         [str(top)],
         [],
         lambda soname: False,
         [str(tmp_path / 'folder')],
         find_cached=lambda name, machine: places.get(name),
     )
-    assert found['libdeep.so.1'].path == str(other), 'but not before those of one build'
+    assert libraries['libdeep.so.1'].path == str(other), 'folders of one build precede the cache'

@@ -1,4 +1,4 @@
-"""ELF facts of small real libraries, compiled here."""
+"""Test the reading of ELF files with compiled libraries and files of this machine."""
 
 import glob
 import os
@@ -59,7 +59,7 @@ def test_exported_and_needed_symbols_are_read(tmp_path):
         str(compile_library(tmp_path / 'liba.so', source=SYMBOLS, options=['-Wl,-z,lazy']))
     )
     assert {'own', 'offered', 'table'} <= facts.defined and 'hidden' not in facts.defined
-    # True: looked up when the library is loaded; a weak one is not needed
+    # True: ld.so resolves the symbol at load time. The weak symbol `maybe` is left out.
     assert {name: facts.undefined[name] for name in facts.undefined if '@' not in name} == {
         'called': False,
         'data': True,
@@ -92,12 +92,13 @@ def test_program_library_and_static_program_are_distinguished(tmp_path):
     folder.library('/usr/lib/liba.so', soname='').program('/bin/shared', ['liba.so']).program(
         '/bin/static'
     )
-    found = {
+    facts_by_path = {
         name: read_elf(str(folder.resolve_path(name)))
         for name in ('/usr/lib/liba.so', '/bin/shared', '/bin/static')
     }
     assert {
-        name: (facts.interpreter, facts.dynamic, facts.soname) for name, facts in found.items()
+        name: (facts.interpreter, facts.dynamic, facts.soname)
+        for name, facts in facts_by_path.items()
     } == {
         '/usr/lib/liba.so': (None, True, None),
         '/bin/shared': (LOADER, True, None),
@@ -117,11 +118,11 @@ def test_files_that_are_no_elf_are_skipped(tmp_path):
     assert read_elf_files(paths) == {paths[1]: read_elf(paths[1])}
 
 
-# ---- beside readelf
+# ---- comparison with readelf
 
 
 def read_by_readelf(path):
-    """Return what `readelf` says of a file, as far as ElfFacts have it: a dict."""
+    """Return {field of ElfFacts: value} from the output of readelf for a file."""
     text = run(
         ['readelf', '-W', '-h', '-l', '-d', '-V', '--dyn-syms', path], env={'LC_ALL': 'C'}
     ).stdout
@@ -142,7 +143,7 @@ def read_by_readelf(path):
             for name, flags in re.findall(r'Name: (\S+) +Flags: (\S+)', needs)
             if flags != 'WEAK'
         },
-        # one of a version's own name stands without it
+        # ElfFacts.defined contains each symbol also without its version.
         'defined': {row[7].partition('@')[0] for row in rows if row[6] != 'UND'},
         'undefined': {
             row[7].replace('@@', '@') for row in rows if row[6] == 'UND' and row[4] != 'WEAK'
@@ -169,8 +170,8 @@ def read_by_readelf(path):
     ),
 )
 def test_files_of_this_machine_are_read_as_readelf_reads_them(path):
-    facts, wanted = read_elf(path), read_by_readelf(path)
-    copied = {name for name in facts.undefined if name.partition('@')[0] in wanted['defined']}
+    facts, expected = read_elf(path), read_by_readelf(path)
+    copied = {name for name in facts.undefined if name.partition('@')[0] in expected['defined']}
     assert {
         'needed': facts.needed,
         'soname': facts.soname,
@@ -180,7 +181,7 @@ def test_files_of_this_machine_are_read_as_readelf_reads_them(path):
         'defined': {name for name in facts.defined if '@' not in name}
         | {name.partition('@')[0] for name in copied},
         'undefined': set(facts.undefined) - copied,
-    } == wanted
+    } == expected
 
 
 def test_a_fifo_in_place_of_a_library_is_an_error(tmp_path):
@@ -196,16 +197,16 @@ RETURN, BTI = 0xD65F03C0, 0xD503245F
 
 
 def encode_movz(register, value):
-    """MOVZ Wd, #value (Arm Architecture Reference Manual, C6.2: 0 10 100101 00 imm16 Rd)."""
+    """Encode MOVZ Wd, #value (Arm ARM, C6.2: 0 10 100101 00 imm16 Rd)."""
     return 0b010100101 << 23 | value << 5 | register
 
 
 def encode_movk_high(register, value):
-    """MOVK Wd, #value, LSL #16 (0 11 100101 01 imm16 Rd)."""
+    """Encode MOVK Wd, #value, LSL #16 (0 11 100101 01 imm16 Rd)."""
     return 0b011100101 << 23 | 1 << 21 | value << 5 | register
 
 
-# ---- the constant that fi_version() returns, on aarch64
+# ---- machine code of fi_version() on aarch64
 
 
 @pytest.mark.parametrize('high, low', NUMBERS)
@@ -215,7 +216,7 @@ def test_the_constant_of_two_moves_is_read(high, low, before):
     assert libraries._parse_aarch64_constant(words) == high << 16 | low
 
 
-# ---- the same on x86-64, as a compiler writes it
+# ---- compiled fi_version() on this machine
 
 
 @pytest.mark.parametrize('high, low', NUMBERS)
@@ -234,7 +235,7 @@ def test_a_compiled_fi_version_is_read(tmp_path, high, low, option):
 
 
 @pytest.mark.parametrize(
-    'text, said',
+    'text, version',
     [
         (
             'Intel(R) MPI Library %s for Linux\\0" "\\0" "2021.14.1\\0',
@@ -244,15 +245,15 @@ def test_a_compiled_fi_version_is_read(tmp_path, high, low, option):
         ('no MPI\\0', LibraryVersion(None, None)),
     ],
 )
-def test_library_without_section_table_gives_the_same_facts(tmp_path, text, said):
+def test_library_without_section_table_gives_the_same_facts(tmp_path, text, version):
     path = compile_library(
         tmp_path / 'libmpi.so.12', source=f'const char texts[] = "\\0" "{text}";\n'
     )
     data = bytearray(path.read_bytes())
-    assert identify_library(bytes(data)) == said
+    assert identify_library(bytes(data)) == version
     struct.pack_into('<Q', data, 40, 0)  # e_shoff
     struct.pack_into('<HHH', data, 58, 0, 0, 0)  # e_shentsize, e_shnum, e_shstrndx
-    assert identify_library(bytes(data)) == said
+    assert identify_library(bytes(data)) == version
 
 
 # ---- the build id
@@ -261,9 +262,9 @@ def test_library_without_section_table_gives_the_same_facts(tmp_path, text, said
 @pytest.mark.parametrize('kind', ['sha1', '0x1234567890abcdef', 'none'])
 def test_build_id_equals_that_of_readelf(tmp_path, kind):
     path = compile_library(tmp_path / 'libx.so', options=[f'-Wl,--build-id={kind}'])
-    said = re.search(r'Build ID: (\w+)', run(['readelf', '-n', path]).stdout)
-    assert ElfSections(path.read_bytes()).read_build_id() == (said.group(1) if said else None)
-    assert (said is None) == (kind == 'none')
+    match = re.search(r'Build ID: (\w+)', run(['readelf', '-n', path]).stdout)
+    assert ElfSections(path.read_bytes()).read_build_id() == (match.group(1) if match else None)
+    assert (match is None) == (kind == 'none')
 
 
 # ---- damaged files

@@ -1,6 +1,7 @@
 """
-The environment that the runtime makes of an image's scripts: against bash, and against the
-runtime itself.
+Test the evaluation of an image's environment scripts.
+
+The tests compare the evaluated environment with the environment in bash and in the runtime.
 """
 
 import os
@@ -25,7 +26,7 @@ from osu_container.verdict.injection import TARGET, render_injection
 from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import PROJECT, STATE, mark_repeats_nightly, run
 
-#: As `apptainer build` writes it, without its comments
+#: The script 99-base.sh that `apptainer build` writes, without comments
 BASE = '''if [ -z "${LD_LIBRARY_PATH:-}" ]; then
     LD_LIBRARY_PATH="/.singularity.d/libs"
 else
@@ -35,16 +36,17 @@ export LD_LIBRARY_PATH
 '''
 SHOWS = '''#include <stdio.h>
 extern char **environ;
-int main(void) { for (char **one = environ; *one; one++) { fputs(*one, stdout); putchar(0); } return 0; }
+int main(void)
+{
+    for (char **line = environ; *line; line++) { fputs(*line, stdout); putchar(0); }
+    return 0;
+}
 '''
 
 
 @pytest.fixture(scope='module')
 def box(tmp_path_factory):
-    """
-    An image with a program that shows its environment, and some files that scripts ask for
-    (ElfFolder).
-    """
+    """Return an ElfFolder with a program that prints its environment, and with some files."""
     folder = ElfFolder(tmp_path_factory.mktemp('box') / 'image').add_libc()
     folder.executable('/bin/shows', SHOWS)
     for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'etc', 'root', 'home'):
@@ -55,7 +57,11 @@ def box(tmp_path_factory):
 
 
 def write_scripts(box, scripts, base=True):
-    """Write scripts (dict name -> text, or a Path for a link) as the only ones of the image."""
+    """
+    Write the environment scripts of the image and remove all others.
+
+    scripts: {name: text, or Path of the target for a link}. base: whether to add 99-base.sh.
+    """
     folder = box.resolve_path(SCRIPTS_FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():
@@ -68,21 +74,23 @@ def write_scripts(box, scripts, base=True):
 
 
 def evaluate_environment(box, bound=()):
-    """Return the Environment of the image."""
+    """Return the Environment that this project evaluates for the image `box`."""
     with Image(str(box), '') as image:
         return image.evaluate_environment(bound)
 
 
 def evaluate_text(box, text, bound=()):
-    """Return the Environment of an image whose %environment is text (str)."""
+    """Return the evaluated Environment for an image whose %environment section is `text`."""
     write_scripts(box, {'90-environment.sh': text})
     return evaluate_environment(box, bound)
 
 
 def run_in_runtime(box, bound=(), of_host=()):
     """
-    Return the variables (dict) of a program that Apptainer starts in the image; {} if it does
-    not start one.
+    Return {name: value} of the environment of a program that Apptainer starts in the image.
+
+    The result is empty if Apptainer does not start the program. bound: {path: text} of files that
+    are bound into the container. of_host: variables of the host.
     """
     environment = {
         'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}",
@@ -105,7 +113,7 @@ def run_in_runtime(box, bound=(), of_host=()):
     return dict(line.split('=', 1) for line in lines)
 
 
-#: What people write into %environment, and what LD_LIBRARY_PATH then is
+#: (usual text of an %environment section, value of LD_LIBRARY_PATH after this text)
 USUAL = [
     ('export LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
     ('export LD_LIBRARY_PATH=/opt/a/lib:$LD_LIBRARY_PATH', '/opt/a/lib:'),
@@ -117,12 +125,13 @@ USUAL = [
     (
         'export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-"/opt/a/lib"}"',
         '/opt/a/lib',
-    ),  # of a Dockerfile's ENV
+    ),  # `apptainer build` writes this line for ENV in a Dockerfile.
     ('export PREFIX=/opt/a LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
     ('export PREFIX=/opt/a; export LD_LIBRARY_PATH=$PREFIX/lib', '/opt/a/lib'),
     ('if [ -d /opt/a/lib ]; then\n    export LD_LIBRARY_PATH=/opt/a/lib\nfi', '/opt/a/lib'),
     (
-        'if [ -z "$LD_LIBRARY_PATH" ]; then export LD_LIBRARY_PATH=/x; else export LD_LIBRARY_PATH=/y; fi',
+        'if [ -z "$LD_LIBRARY_PATH" ]; then export LD_LIBRARY_PATH=/x; '
+        'else export LD_LIBRARY_PATH=/y; fi',
         '/x',
     ),
     (
@@ -136,23 +145,23 @@ USUAL = [
     ('ulimit -s unlimited\nexport FOO=$(hostname) LD_LIBRARY_PATH=/opt/a', '/opt/a'),
     ('command -v python3 >/dev/null 2>&1 && export PY=1\nexport LD_LIBRARY_PATH=/opt/a', '/opt/a'),
     ('export LD_LIBRARY_PATH=/opt/a\r\n', '/opt/a'),
-    ('LD_LIBRARY_PATH=/opt/a', '/opt/a'),  # 99-base.sh exports it
+    ('LD_LIBRARY_PATH=/opt/a', '/opt/a'),  # 99-base.sh exports LD_LIBRARY_PATH.
 ]
 
 
 @pytest.mark.system
 @pytest.mark.parametrize('text, value', mark_repeats_nightly(USUAL))
 def test_usual_spellings_evaluate_as_in_the_runtime(box, text, value):
-    found = evaluate_text(box, text)
+    environment = evaluate_text(box, text)
     assert (
         run_in_runtime(box)['LD_LIBRARY_PATH']
-        == get_exported_value(found, 'LD_LIBRARY_PATH')
+        == get_exported_value(environment, 'LD_LIBRARY_PATH')
         == f'{value}:/.singularity.d/libs'
     )
 
 
 @pytest.mark.parametrize(
-    'text, at, why',
+    'text, expected_location, expected_reason',
     [
         ('\nexport X=$(hostname)', '90-environment.sh:2', 'command'),
         ('export X=`hostname`', '90-environment.sh:1', 'command'),
@@ -179,10 +188,16 @@ def test_usual_spellings_evaluate_as_in_the_runtime(box, text, value):
         ('readonly X=1\nX=2', '90-environment.sh:1', 'readonly'),
     ],
 )
-def test_unsupported_syntax_is_unknown_with_file_and_line(box, text, at, why):
-    found = evaluate_text(box, text)
-    one = resolve_process_variable(found, 'X')
-    assert one.value is None and one.location == f'{SCRIPTS_FOLDER}/{at}' and why in one.reason, one
+def test_unsupported_syntax_is_unknown_with_file_and_line(
+    box, text, expected_location, expected_reason
+):
+    environment = evaluate_text(box, text)
+    variable = resolve_process_variable(environment, 'X')
+    assert (
+        variable.value is None
+        and variable.location == f'{SCRIPTS_FOLDER}/{expected_location}'
+        and expected_reason in variable.reason
+    ), variable
 
 
 @pytest.mark.parametrize(
@@ -196,29 +211,30 @@ def test_unsupported_syntax_is_unknown_with_file_and_line(box, text, at, why):
     ],
 )
 def test_unsupported_syntax_affects_only_its_possible_variables(box, text):
-    found = evaluate_text(box, f'export LD_LIBRARY_PATH=/opt/a\n{text}\nexport FI_PROVIDER=tcp')
-    assert found.default is None and found.exit_point is None
+    environment = evaluate_text(
+        box, f'export LD_LIBRARY_PATH=/opt/a\n{text}\nexport FI_PROVIDER=tcp'
+    )
+    assert environment.default is None and environment.exit_point is None
     assert (
-        get_exported_value(found, 'LD_LIBRARY_PATH') == '/opt/a:/.singularity.d/libs'
-        and get_exported_value(found, 'FI_PROVIDER') == 'tcp'
+        get_exported_value(environment, 'LD_LIBRARY_PATH') == '/opt/a:/.singularity.d/libs'
+        and get_exported_value(environment, 'FI_PROVIDER') == 'tcp'
     )
 
 
 def test_known_beginning_of_an_unknown_list_is_kept(box):
-    found = evaluate_text(box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c').variables[
+    variable = evaluate_text(
+        box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c'
+    ).variables['LD_LIBRARY_PATH']
+    assert parse_folder_list(variable) == (['/opt/a', '/opt/b'], False)
+    variable = evaluate_text(box, 'export LD_LIBRARY_PATH=$(hostname)', INJECTION).variables[
         'LD_LIBRARY_PATH'
     ]
-    assert parse_folder_list(found) == (['/opt/a', '/opt/b'], False)
-    found = evaluate_text(box, 'export LD_LIBRARY_PATH=$(hostname)', INJECTION).variables[
-        'LD_LIBRARY_PATH'
-    ]
-    assert parse_folder_list(found) == (['/opt/host', '/opt/it is'], False)
+    assert parse_folder_list(variable) == (['/opt/host', '/opt/it is'], False)
 
 
-#: name: (scripts, whether there is a 99-base.sh); what the runtime does with them is seen in the
-#: test below
+#: Name of a case -> (scripts of the image, whether the image has 99-base.sh)
 ORDERS = {
-    'by the bytes of their names': (
+    'byte order of the names': (
         {
             name: f'O=${{O}}{name},\nexport O'
             for name in (
@@ -244,11 +260,11 @@ ORDERS = {
         },
         True,
     ),
-    'what it must not take away': (
+    'the injection keeps an unknown variable': (
         {'90-environment.sh': 'export G=$(hostname) PATH="/opt/b b:/x"'},
         True,
     ),
-    'the last script has the last word': (
+    'the last script overrides the others': (
         {'99-z.sh': 'export LD_LIBRARY_PATH=/z:$LD_LIBRARY_PATH'},
         True,
     ),
@@ -257,9 +273,10 @@ ORDERS = {
     'a link to nothing': ({'91-x.sh': '/nowhere', '92-y.sh': 'export Y=1'}, True),
     'folders of PATH': ({'10-docker2singularity.sh': 'export PATH=/opt/x:/usr/bin'}, True),
     'PATH of the user': ({'90-environment.sh': 'export PATH=/opt/x:$PATH'}, True),
-    'of the host': (
+    'variables of the host': (
         {
-            '90-environment.sh': 'export H1=image\nH2=image\nexport H3=\nunset H4\nexport H5=${H5:-image}'
+            '90-environment.sh': 'export H1=image\nH2=image\nexport H3=\nunset H4\n'
+            'export H5=${H5:-image}'
         },
         True,
     ),
@@ -269,9 +286,12 @@ ORDERS = {
     ),
     'exit': ({'90-environment.sh': 'export X=1\nexit 0'}, True),
     'other arguments': ({'90-environment.sh': 'set -- a b'}, True),
-    'a missing script within one': ({'90-environment.sh': '. /opt/none.sh\nexport X=1'}, True),
+    'a script sources a missing script': (
+        {'90-environment.sh': '. /opt/none.sh\nexport X=1'},
+        True,
+    ),
 }
-#: What a module binds: the libraries that are preloaded, and the file that puts them in front
+#: Files that a module binds into the container: the injection script and a preloaded library
 INJECTION = {
     TARGET: render_injection(
         ['/opt/host', '/opt/it is'], ['/opt/host-mpi/lib/liba.so'], [], ['G', 'H']
@@ -283,13 +303,13 @@ OF_HOST = dict.fromkeys(('H', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6'), 'host')
 
 def list_differences(environment, real, of_host=()):
     """
-    Return ([(name, what was said, what is)], [names that are unknown]) of an Environment and real
-    variables (dict).
+    Compare an evaluated Environment with the real variables of a program.
 
-    Of the runtime's own variables and of the shell's nothing is said.
+    The result is ([(name, evaluated value, real value)] of the differences, [name] of the variables
+    with an unknown value). Variables of the runtime and of the shell are left out.
     """
     of_host = dict(of_host)
-    own = (
+    foreign_names = (
         'APPTAINER',
         'SINGULARITY',
         'SING_',
@@ -309,13 +329,13 @@ def list_differences(environment, real, of_host=()):
     )
     wrong, unknown = [], []
     for name in sorted(set(environment.variables) | set(real) | set(of_host)):
-        one = resolve_process_variable(environment, name, of_host.get(name))
-        if name.startswith(own[:-2]) or name in own:
+        variable = resolve_process_variable(environment, name, of_host.get(name))
+        if name.startswith(foreign_names[:-2]) or name in foreign_names:
             continue
-        if one and one.value is None:
+        if variable and variable.value is None:
             unknown.append(name)
-        elif (one.value if one else None) != real.get(name):
-            wrong.append((name, one.value if one else None, real.get(name)))
+        elif (variable.value if variable else None) != real.get(name):
+            wrong.append((name, variable.value if variable else None, real.get(name)))
     return wrong, unknown
 
 
@@ -331,11 +351,14 @@ def test_runtime_runs_the_scripts_in_the_expected_order(box, name):
         },
         base,
     )
-    found, real = evaluate_environment(box, INJECTION), run_in_runtime(box, INJECTION, OF_HOST)
-    assert bool(found.exit_point) == (not real)
+    environment, real = (
+        evaluate_environment(box, INJECTION),
+        run_in_runtime(box, INJECTION, OF_HOST),
+    )
+    assert bool(environment.exit_point) == (not real)
     if real:
-        assert list_differences(found, real, OF_HOST) == ([], [])
-    assert [path for path, _ in found.problems] == [f'{SCRIPTS_FOLDER}/91-x.sh'] * (
+        assert list_differences(environment, real, OF_HOST) == ([], [])
+    assert [path for path, _ in environment.problems] == [f'{SCRIPTS_FOLDER}/91-x.sh'] * (
         name == 'a link to nothing'
     )
 
@@ -347,39 +370,37 @@ def test_unreadable_script_is_reported_and_all_is_unknown(box, monkeypatch):
         'read_text',
         lambda self, path, real=Image.read_text: None if '91' in path else real(self, path),
     )
-    found = evaluate_environment(box)
-    assert [path for path, _ in found.problems] == [
+    environment = evaluate_environment(box)
+    assert [path for path, _ in environment.problems] == [
         f'{SCRIPTS_FOLDER}/91-x.sh'
-    ] and resolve_process_variable(found, 'X').value is None
+    ] and resolve_process_variable(environment, 'X').value is None
 
 
-# A generator of scripts
+# ---- random scripts
 
 NAMES = ['A', 'B', 'C', 'LD_LIBRARY_PATH']
 
 
 class Scripts:
-    """Random scripts of the usual forms, all of which bash and the runtime read alike."""
+    """A generator of random scripts that bash and the runtime interpret in the same way."""
 
     def __init__(self, seed, followable=False):
-        """seed: int; followable: bool, only forms that can be followed."""
+        """Create a generator; followable: use only syntax that the evaluator supports."""
         self.random, self.followable = random.Random(seed), followable
 
     def choose(self, *choices):
-        """Return one of choices, called where it is a function."""
+        """Return a random item of `choices`; a function is called."""
         chosen = self.random.choice(choices)
         return chosen() if callable(chosen) else chosen
 
     def name(self):
-        """Return the name of a variable."""
         return self.choose(*NAMES)
 
     def text(self):
-        """Return plain text."""
         return self.choose('/opt/a', '/opt/b/lib', 'x', 'y:z', 'a.b-c_d', '1', 'tcp', '')
 
     def parameter(self):
-        """Return an expansion."""
+        """Return an expansion such as ${A:-x}."""
         name = self.name()
         cut = () if self.followable else (f'${{{name}#*/}}', f'${{{name}%%:*}}', f'${{#{name}}}')
         return self.choose(
@@ -395,7 +416,7 @@ class Scripts:
         )
 
     def unknowable(self):
-        """Return an expansion that cannot be known."""
+        """Return an expansion that the evaluator does not support, or a text if followable."""
         return (
             'q'
             if self.followable
@@ -403,7 +424,7 @@ class Scripts:
         )
 
     def value(self, depth=2):
-        """Return a value."""
+        """Return the right side of an assignment."""
         pieces = [
             self.choose(
                 self.text,
@@ -420,11 +441,11 @@ class Scripts:
         return ''.join(pieces)
 
     def quoted(self):
-        """Return an argument in quotes."""
+        """Return an argument in double quotes."""
         return f'"{self.choose(self.text, self.parameter, lambda: self.text() + self.parameter())}"'
 
     def test(self):
-        """Return a condition."""
+        """Return a command that tests a condition."""
         return self.choose(
             lambda: f'[ -n {self.quoted()} ]',
             lambda: f'[ -z {self.quoted()} ]',
@@ -448,11 +469,11 @@ class Scripts:
         )
 
     def body(self, depth):
-        """Return several statements."""
+        """Return one to three statements."""
         return '\n'.join(self.statement(depth - 1) for _ in range(self.random.randint(1, 3)))
 
     def statement(self, depth=3):
-        """Return a statement."""
+        """Return a statement; depth: maximum depth of nested statements."""
         name = self.name()
         simple = [
             lambda: f'export {name}={self.value()}',
@@ -486,7 +507,8 @@ class Scripts:
                 lambda: f'while {self.test()}; do {self.body(inner)}\nbreak; done',
                 lambda: f'eval "{name}=q"',
                 lambda: (
-                    f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n ;;\nesac'
+                    f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n'
+                    ' ;;\nesac'
                 ),
                 lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
                 lambda: f'! {self.test()} && {name}=1',
@@ -498,22 +520,20 @@ class Scripts:
         return self.choose(
             lambda: f'if {self.test()}; then\n{self.body(inner)}\nfi',
             lambda: (
-                f'if {self.test()}\nthen {self.body(inner)}\nelif {self.test()}; then {self.body(inner)}\n'
+                f'if {self.test()}\nthen {self.body(inner)}\n'
+                f'elif {self.test()}; then {self.body(inner)}\n'
                 f'else\n{self.body(inner)}\nfi'
             ),
             *unfollowed,
         )
 
     def script(self):
-        """Return a script."""
+        """Return a script of one to six statements."""
         return '\n'.join(self.statement() for _ in range(self.random.randint(1, 6))) + '\n'
 
 
 def run_in_bash(scripts):
-    """
-    Return the variables (dict) that bash exports after scripts (list of Path), each read by
-    `source`.
-    """
+    """Return {name: value} of the variables that bash exports after it has sourced `scripts`."""
     done = subprocess.run(
         [
             'bash',
@@ -533,26 +553,32 @@ def run_in_bash(scripts):
 @pytest.mark.parametrize('followable', [True, False])
 def test_random_scripts_evaluate_as_in_bash_or_unknown(box, followable, seed):
     """
-    An evaluator that knows nothing is never wrong: of forms that can be followed all is known.
+    Every evaluated value must be the value in bash.
+
+    An evaluator that reports each value as unknown would pass this check. Therefore no value may be
+    unknown in a script that has only supported syntax.
     """
     for number in range(seed * 1000, seed * 1000 + 20):
         scripts = Scripts(number, followable)
         texts = {'90-environment.sh': scripts.script(), '91-environment.sh': scripts.script()}
         write_scripts(box, texts)
-        found = evaluate_environment(box)
-        found.variables.pop('PATH', None)  # the runtime sets it
+        environment = evaluate_environment(box)
+        environment.variables.pop('PATH', None)  # The runtime sets PATH, but bash does not.
         try:
             real = run_in_bash(
                 [box.resolve_path(f'{SCRIPTS_FOLDER}/{name}') for name in [*texts, '99-base.sh']]
             )
-        except subprocess.TimeoutExpired:  # a loop, or functions, without end
+        except subprocess.TimeoutExpired:  # The random script has an endless loop.
             continue
-        told, text = (found.exit_point or ('', '', ''))[2], '\n--\n'.join(texts.values())
-        if not real:  # `set -u`, or a function that calls itself without end
-            assert told or found.default, (number, text)
+        exit_reason, text = (
+            (environment.exit_point or ('', '', ''))[2],
+            '\n--\n'.join(texts.values()),
+        )
+        if not real:  # bash has exited because of `set -u` or of endless recursion.
+            assert exit_reason or environment.default, (number, text)
             continue
-        assert not followable or ': $' not in told, (number, told, text)
-        wrong, unknown = list_differences(found, real)
+        assert not followable or ': $' not in exit_reason, (number, exit_reason, text)
+        wrong, unknown = list_differences(environment, real)
         assert not wrong and not (followable and unknown), (
             number,
             wrong,
@@ -561,21 +587,22 @@ def test_random_scripts_evaluate_as_in_bash_or_unknown(box, followable, seed):
         )
 
 
-# ---- scripts that were made so that nobody reads them to their end
+# ---- hostile scripts that take very long to evaluate
 
 ENDLESS = {
     'a value that doubles': 'A=xxxxxxxx\n' + 'A=$A$A\n' * 40,
-    'a script that reads itself twice': '. /.singularity.d/env/90-environment.sh\n' * 2,
+    'a script that sources itself twice': '. /.singularity.d/env/90-environment.sh\n' * 2,
     'a script of megabytes': 'export A=1\n' * 500_000,
-    'a chain': 'a && ' * 20_000 + 'b\n',
+    'a long chain of commands': 'a && ' * 20_000 + 'b\n',
 }
 
 
 @pytest.mark.parametrize('kind', ENDLESS)
 def test_endless_script_is_abandoned_and_reported(tmp_path, kind):
     """
-    In a process of its own, of 1 GB, that is stopped after two minutes: before, these took all
-    time or memory.
+    The evaluation must finish within two minutes and within 1 GB of memory.
+
+    It runs in a process of its own, so that a failure does not exhaust this machine.
     """
     (tmp_path / 'usr').mkdir()
     folder = tmp_path / '.singularity.d' / 'env'
@@ -592,7 +619,7 @@ def test_endless_script_is_abandoned_and_reported(tmp_path, kind):
 
 # ---- scripts that start a program
 
-#: Prints the path of its own file, and what the loader and MPI would read
+#: Source of a program that prints the path of its file and the variables in READ
 PROGRAM = r'''#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -606,7 +633,7 @@ int main(void)
 }
 '''
 READ = ['LD_LIBRARY_PATH', 'FI_PROVIDER', 'X']
-#: How a script names its folder
+#: Expressions by which a script computes its folder
 FOLDERS = [
     '$(dirname "$0")',
     '$(dirname $0)',
@@ -697,10 +724,10 @@ NAMED = ['here', 'DIR', 'SCRIPT_DIR', 'LD_LIBRARY_PATH']
 
 
 class Files:
-    """The files of this machine, as those of an image."""
+    """The files of this machine, with the methods of Image."""
 
     def __init__(self, path):
-        """path: list of str, folders in which commands are searched."""
+        """Create the object; path: folders of PATH."""
         self.path = path
 
     def read_text(self, path):
@@ -724,34 +751,32 @@ class Files:
 
 
 def draw_script(seed, folder):
-    """Return the text of a random script that lies in folder (str)."""
-    chance = random.Random(seed)
-    where = (
-        chance.choice(FOLDERS).replace('{whole}', folder)
-        if chance.random() < 0.9
-        else folder + '/../bin'
+    """Return the text of a random script in `folder` that starts a program in `folder`."""
+    rng = random.Random(seed)
+    folder_word = (
+        rng.choice(FOLDERS).replace('{whole}', folder) if rng.random() < 0.9 else folder + '/../bin'
     )
     lines = [
-        chance.choice(
+        rng.choice(
             ['#!/bin/sh', '#!/bin/bash', '#!/bin/sh -e', '#!/usr/bin/env bash', '#!/bin/bash -eu']
         ),
-        chance.choice(BEFORE),
-        chance.choice(BEFORE),
+        rng.choice(BEFORE),
+        rng.choice(BEFORE),
     ]
-    if chance.random() < 0.5:
-        name = chance.choice(NAMED)
-        lines.append(f'{name}={chance.choice([where, f"{chr(34)}{where}{chr(34)}"])}')
-        where = chance.choice([f'${name}', f'${{{name}}}'])
-    lines[1:3] = [one.replace('{folder}', folder) for one in lines[1:3]]
-    line = chance.choice(LAST).replace('{folder}', where).replace('{name}', '.program.real')
-    lines += [(chance.choice(START) if chance.random() < 0.2 else 'exec {}').replace('{}', line)]
-    lines += [chance.choice(['', '', '', 'echo ends >&2'])]
+    if rng.random() < 0.5:
+        name = rng.choice(NAMED)
+        lines.append(f'{name}={rng.choice([folder_word, f"{chr(34)}{folder_word}{chr(34)}"])}')
+        folder_word = rng.choice([f'${name}', f'${{{name}}}'])
+    lines[1:3] = [setup.replace('{folder}', folder) for setup in lines[1:3]]
+    line = rng.choice(LAST).replace('{folder}', folder_word).replace('{name}', '.program.real')
+    lines += [(rng.choice(START) if rng.random() < 0.2 else 'exec {}').replace('{}', line)]
+    lines += [rng.choice(['', '', '', 'echo ends >&2'])]
     return '\n'.join(lines) + '\n'
 
 
 @pytest.fixture(scope='module')
 def printing_program(tmp_path_factory):
-    """The program, compiled."""
+    """Compile PROGRAM and return the path of the file."""
     code = tmp_path_factory.mktemp('says') / 'says.c'
     code.write_text(PROGRAM)
     done = run(['gcc', '-o', code.with_suffix(''), code])
@@ -771,25 +796,25 @@ def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program,
     (tmp_path / 'links').mkdir()
     usual['PATH'] = f'{folder}:/usr/bin:/bin'
     image, followed = Files([str(folder), '/usr/bin', '/bin']), 0
-    begun = Environment(
+    environment = Environment(
         {
-            one: Variable(value, True, None, None, '')
-            for one, value in usual.items()
-            if one not in ('FI_PROVIDER', 'X')
+            variable_name: Variable(value, True, None, None, '')
+            for variable_name, value in usual.items()
+            if variable_name not in ('FI_PROVIDER', 'X')
         },
         None,
         None,
         [],
-    )  # those are the host's
+    )  # FI_PROVIDER and X are variables of the host.
     for seed in range(150):
         script, link = folder / f'program{seed}', tmp_path / 'links' / f'program{seed}'
         script.write_text(draw_script(seed, str(folder)))
         script.chmod(0o755)
         link.symlink_to(script)
         for path in (script, link):
-            said = resolve_program(image, [str(path)], begun)
-            if said.program is None:
-                assert said.reason
+            launched = resolve_program(image, [str(path)], environment)
+            if launched.program is None:
+                assert launched.reason
                 continue
             done = subprocess.run(
                 [path],
@@ -800,21 +825,24 @@ def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program,
                 check=False,
                 timeout=60,
             )
-            if done.returncode == 4 or 'unbound variable' in done.stderr:  # it may leave before
+            # The script has exited before it starts the program.
+            if done.returncode == 4 or 'unbound variable' in done.stderr:
                 continue
             lines = (['none'] * 5 + done.stdout.split('\n'))[-5:]
-            assert os.path.realpath(lines[0]) == os.path.realpath(said.program), (
+            assert os.path.realpath(lines[0]) == os.path.realpath(launched.program), (
                 seed,
                 script.read_text(),
                 done.stderr,
             )
-            for one, value in zip(READ, lines[1:]):
-                found = resolve_process_variable(said.environment, one, usual.get(one))
-                assert (found.value if found else '') in (None, value), (
-                    one,
+            for variable_name, value in zip(READ, lines[1:]):
+                variable = resolve_process_variable(
+                    launched.environment, variable_name, usual.get(variable_name)
+                )
+                assert (variable.value if variable else '') in (None, value), (
+                    variable_name,
                     seed,
                     script.read_text(),
-                    said,
+                    launched,
                 )
             followed += 1
-    assert followed >= least, 'too few were followed for this to tell anything'
+    assert followed >= least, 'too few scripts were evaluated for a meaningful test'

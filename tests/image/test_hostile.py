@@ -1,6 +1,8 @@
 """
-Images that somebody has made to deceive who reads them: names, links, sizes, metadata. Nothing
-of them is obeyed.
+Test how hostile images, damaged files and unsafe site files are read.
+
+A hostile image has names, links, sizes or metadata that should mislead a program that reads the
+image. An unsafe site file is a file that other users may write.
 """
 
 import contextlib
@@ -26,7 +28,7 @@ from tests.helpers.elf_folder import LIBC, ElfFolder, fill_good_image, pack, wri
 from tests.helpers.hostile import Reader, check_examples
 from tests.test_hostile_text import capture_output
 
-#: A line as unsquashfs lists files, in a name; 0/0 needs two folders
+#: Path that contains a line of a file list of unsquashfs. The / in 0/0 makes the path two folders
 FORGED = 'a\ndrwxr-xr-x 0/0      70 2026-11-23 17:12 squashfs-root/etc'
 LINES = [
     'a\nb',
@@ -54,42 +56,46 @@ TARGETS = ['b', 'a -> b', ' -> ', 'a\nb', '/etc', '../../../../etc/passwd', 'x' 
 
 @pytest.fixture
 def root(tmp_path):
-    """The folder of a small image."""
-    made = tmp_path / 'root'
+    """Create a small unpacked image and return its folder."""
+    folder = tmp_path / 'root'
     for name in ('usr/lib', 'etc', 'bin'):
-        (made / name).mkdir(parents=True)
-    (made / 'usr/lib/file').write_text('content')
-    return made
+        (folder / name).mkdir(parents=True)
+    (folder / 'usr/lib/file').write_text('content')
+    return folder
 
 
 def pack_sif(root, objects=(), labels=None):
-    """Pack a folder; return the path of the SIF."""
+    """Pack a folder into a SIF and return the path of the SIF."""
     path = root.parent / 'image.sif'
     write_sif(path, pack(root, root.parent / 'squashfs').read_bytes(), labels, objects)
     return path
 
 
 def test_listing_reads_any_name_and_link_target(root):
-    """The list of unsquashfs, whose lines a name may forge, against that of the folder itself."""
+    """
+    A SIF and its unpacked folder must have the same list of files.
+
+    For a SIF the list comes from unsquashfs, and a file name may forge a line of this list.
+    """
     for name in LINES:
         (root / name).mkdir(parents=True)
         (root / name / 'file').write_text('x')
     for number, target in enumerate(TARGETS):
         (root / f'link{number} -> x').symlink_to(target)
 
-    def told(tree):
+    def list_entries(tree):
         return {
             path: entry if entry[0] != 'd' else entry[:3] for path, entry in tree.entries.items()
         }
 
-    assert told(Squashfs(str(pack(root, root.parent / 'squashfs')), 0)) == told(
+    assert list_entries(Squashfs(str(pack(root, root.parent / 'squashfs')), 0)) == list_entries(
         UnpackedImage(str(root))
     )
 
 
-#: unsquashfs as it was before 4.5.1: what is a folder in its list comes out as a link to somewhere
-#: else
-OLD = """#!/bin/sh
+#: Stand-in for unsquashfs before 4.5.1. For a hostile image such an unsquashfs lists a folder, but
+#: extracts a link to a folder of the host
+OLD_UNSQUASHFS = """#!/bin/sh
 while [ "$1" != -d ]; do test "$1" = -lln && list=1; shift; done
 if [ "$list" ]; then
     echo "drwxr-xr-x 0/0 1 2026-11-21 03:37 $2"
@@ -104,9 +110,9 @@ fi
 
 @pytest.mark.parametrize('change', ['a copy', 'a link'])
 def test_only_a_marked_folder_is_removed(tmp_path, change):
-    made = Path(outputs.make_folder(tmp_path / 'made'))
-    (made / 'file').write_text('x')
-    moved = made.rename(tmp_path / 'moved')
+    folder = Path(outputs.make_folder(tmp_path / 'made'))
+    (folder / 'file').write_text('x')
+    moved = folder.rename(tmp_path / 'moved')
     other = tmp_path / 'other'
     if change == 'a copy':
         shutil.copytree(moved, other)
@@ -119,12 +125,12 @@ def test_only_a_marked_folder_is_removed(tmp_path, change):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason='only root can give a file to another user')
-@pytest.mark.parametrize('there', ['a link', 'a folder'])
-def test_shared_folder_of_another_user_is_refused(tmp_path, there):
+@pytest.mark.parametrize('kind', ['a link', 'a folder'])
+def test_shared_folder_of_another_user_is_refused(tmp_path, kind):
     path, mine = tmp_path / 'all' / 'run', tmp_path / 'mine'
     path.parent.mkdir()
     mine.mkdir()
-    path.symlink_to(mine) if there == 'a link' else path.mkdir(mode=0o777)
+    path.symlink_to(mine) if kind == 'a link' else path.mkdir(mode=0o777)
     for mode in (0o755, 0o1777):
         path.parent.chmod(mode)
         files.require_own_folder(path)
@@ -141,7 +147,7 @@ def test_old_unsquashfs_extracts_no_host_file(root, tmp_path, monkeypatch):
     (host / 'ld.so.cache').write_text('of the host')
     program = tmp_path / 'programs' / 'unsquashfs'
     program.parent.mkdir()
-    program.write_text(OLD.format(host=shlex.quote(str(host))))
+    program.write_text(OLD_UNSQUASHFS.format(host=shlex.quote(str(host))))
     program.chmod(0o755)
     path = pack_sif(root)
     monkeypatch.setenv('PATH', f'{program.parent}:/usr/bin:/bin')
@@ -150,7 +156,7 @@ def test_old_unsquashfs_extracts_no_host_file(root, tmp_path, monkeypatch):
     assert (host / 'ld.so.cache').read_text() == 'of the host'
 
 
-#: What a link may say, in a folder two below the top of an image
+#: Strategy for the target of a link
 LINKED = st.lists(
     st.one_of(
         st.sampled_from(['..', '.', '', 'a', 'b', 'c', 'a\nb', '\udcff', 'file', 'host', 'proc']),
@@ -174,7 +180,8 @@ PLACES = [
     'b/file',
     'file',
 ]
-#: One thing in an image: its place, and what it is
+#: Strategy for the files of an image: [(path, 'folder', 'file', 'hard' for a hard link, or (whether
+#: the target begins with the host's folder, target) for a symbolic link)]
 THINGS = st.lists(
     st.tuples(
         st.sampled_from(PLACES),
@@ -182,8 +189,9 @@ THINGS = st.lists(
     ),
     max_size=14,
 )
-#: Answers with what each path (JSON, in hexadecimal digits) leads to below a folder that is its /,
-#: by the kernel
+#: Program that reads lines of JSON: [folder, [path in hexadecimal digits]]. For each line the
+#: program changes its root to the folder and prints the content of each file in hexadecimal digits,
+#: or null
 CHROOT = r"""
 import json, os, sys
 for line in sys.stdin:
@@ -211,8 +219,9 @@ for line in sys.stdin:
 
 def make_entries(root, things, host):
     """
-    Make things (see THINGS) below root (Path), with host (Path) as the folder of this machine;
-    return all places.
+    Create the files `things` (see THINGS) below `root` and return paths for a test.
+
+    host: folder of this machine to which some links lead.
     """
     for place in ('usr', 'host'):
         (root / place).mkdir()
@@ -220,7 +229,7 @@ def make_entries(root, things, host):
     places = ['usr/file', 'host/secret']
     for number, (place, kind) in enumerate(things):
         path = root / place
-        # a link on the way would lead this test out of the image
+        # Skip the file if a link in its path would lead out of the image.
         with contextlib.suppress(OSError):
             if os.path.realpath(path.parent) != str(path.parent):
                 continue
@@ -244,8 +253,10 @@ def make_entries(root, things, host):
 @pytest.mark.parametrize('number', [150, pytest.param(5000, marks=pytest.mark.nightly)])
 def test_unpacked_links_resolve_as_in_a_chroot(tmp_path, number):
     """
-    Absolute, upwards, in chains and loops, through folders that are links, hard; never to a file
-    of this machine.
+    Each path must lead to the same content as in a chroot.
+
+    The random links are absolute or relative, lead upwards, and form chains and loops. No path may
+    lead to a file of this machine.
     """
     command = [sys.executable, '-c', CHROOT]
     kernel = Reader(*(command if os.getuid() == 0 else ['unshare', '--map-root-user', *command]))
@@ -253,26 +264,26 @@ def test_unpacked_links_resolve_as_in_a_chroot(tmp_path, number):
     host.mkdir()
     for name in ('secret', 'file', 'a'):
         (host / name).write_text('of the host')
-    told = set()
+    contents = set()
 
     def check(things):
         root = tmp_path / 'image'
         shutil.rmtree(root, ignore_errors=True)
         root.mkdir()
         places = make_entries(root, things, host)
-        wanted = kernel([str(root), [os.fsencode('/' + place).hex() for place in places]])
+        expected = kernel([str(root), [os.fsencode('/' + place).hex() for place in places]])
         tree = UnpackedImage(str(root))
-        for place, content in zip(places, wanted):
-            found = None
+        for place, content in zip(places, expected):
+            image_content = None
             if tree.is_file('/' + place):
                 with open(tree.copy_file('/' + place, str(tmp_path)), 'rb') as handle:
-                    found = handle.read().hex()
-            assert found == content, (place, found, content)
-            told.add(content and bytes.fromhex(content))
+                    image_content = handle.read().hex()
+            assert image_content == content, (place, image_content, content)
+            contents.add(content and bytes.fromhex(content))
 
     check_examples(check, number, things=THINGS)
     kernel.close()
-    assert told > {None, b'in the image'} and b'of the host' not in told
+    assert contents > {None, b'in the image'} and b'of the host' not in contents
 
 
 def test_too_large_file_is_reported_and_not_copied(root, tmp_path, monkeypatch):
@@ -280,10 +291,10 @@ def test_too_large_file_is_reported_and_not_copied(root, tmp_path, monkeypatch):
     with open(root / 'usr/lib/large', 'wb') as handle:
         handle.truncate(2 << 20)
     with Image(str(pack_sif(root)), '') as opened:
-        with pytest.raises(ImageError, match='/usr/lib/large.* 2097152 .* 1048576 '):
+        with pytest.raises(ImageError, match='/usr/lib/large.* 2097152 .* 1048576'):
             opened.copy_file('/usr/lib/large')
         assert opened.read_file('/usr/lib/file') == b'content'
-        assert sum(one.stat().st_size for one in os.scandir(opened.folder)) < 1 << 20
+        assert sum(entry.stat().st_size for entry in os.scandir(opened.folder)) < 1 << 20
 
 
 # ---- metadata
@@ -293,20 +304,24 @@ LONG = '1' * 500_000
 
 
 def test_overlapping_objects_are_reported(root):
-    """2,000 objects that are the whole file each would be read one after the other."""
+    """
+    Each object has the size of the whole file.
+
+    Without the check, 2,000 such objects would let the program read the whole file 2,000 times.
+    """
     path = pack_sif(root, [(sif.DATA_GENERIC_JSON, 'labels', 0, b'{}')] * 3)
     content, size = bytearray(path.read_bytes()), path.stat().st_size
     for number in range(2, 5):
         place = 128 + 585 * number
-        one = list(sif.DESCRIPTOR.unpack(content[place : place + 585]))
-        one[5:7] = 0, size
-        content[place : place + 585] = sif.DESCRIPTOR.pack(*one)
+        fields = list(sif.DESCRIPTOR.unpack(content[place : place + 585]))
+        fields[5:7] = 0, size
+        content[place : place + 585] = sif.DESCRIPTOR.pack(*fields)
     path.write_bytes(content)
-    with pytest.raises(ImageError, match='damaged.* objects '):
+    with pytest.raises(ImageError, match='damaged.*objects'):
         sif.read_sif(str(path))
 
 
-# ---- JSON of others, for every reader
+# ---- hostile JSON and output files
 
 
 @pytest.mark.parametrize('text', [DEEP, LONG, '[NaN]', '{', b'\xff'], ids=range(5))
@@ -330,21 +345,26 @@ def test_broken_json_is_a_quick_value_error(text):
 def test_no_file_replaces_a_device(tmp_path, make, replaced):
     make(tmp_path / 'name')
     assert (outputs.find_replacement_problem(str(tmp_path / 'name')) is None) == replaced
-    assert outputs.find_replacement_problem('/dev/stdout')  # a link to what may be a plain file
+    # /dev/stdout is a link, and its target may be a plain file.
+    assert outputs.find_replacement_problem('/dev/stdout')
 
 
-# ---- damage by chance
+# ---- random damage
 
 
-def damage_data(chance, data):
-    """Return data (bytes) with a bit, a number or the end changed by chance (random.Random)."""
+def damage_data(rng, data):
+    """
+    Return `data` with a random damage: a changed bit, a changed number, or a missing end.
+
+    rng: a random.Random.
+    """
     data = bytearray(data)
-    place = chance.choice([chance.randrange(len(data)), chance.randrange(min(len(data), 1024))])
-    kind = chance.randrange(3)
+    place = rng.choice([rng.randrange(len(data)), rng.randrange(min(len(data), 1024))])
+    kind = rng.randrange(3)
     if kind == 0:
-        data[place] ^= 1 << chance.randrange(8)
+        data[place] ^= 1 << rng.randrange(8)
     elif kind == 1:
-        data[place : place + 4] = chance.choice(
+        data[place : place + 4] = rng.choice(
             [b'\0\0\0\0', b'\xff\xff\xff\xff', b'\xff\xff\xff\x7f', b'\0\0\1\0']
         )
     else:
@@ -373,26 +393,26 @@ def test_damaged_image_gives_an_answer_or_a_plain_error(tmp_path, parts, name):
     data = data.read_bytes() if hasattr(data, 'read_bytes') else open(data, 'rb').read()
     path = tmp_path / 'damaged'
     for seed in range(100):
-        found = damage_data(random.Random(seed), data)
-        path.write_bytes(found)
+        damaged = damage_data(random.Random(seed), data)
+        path.write_bytes(damaged)
         if name == 'ld.so.cache':
-            system.read_cache(found, 'Advanced Micro Devices X86-64', ['x86-64-v3'])
-        for read, what in (
+            system.read_cache(damaged, 'Advanced Micro Devices X86-64', ['x86-64-v3'])
+        for read, argument in (
             (elf.read_elf, str(path)),
             (libraries.read_library, str(path)),
-            (traits.read_mpi_traits, found),
-            (traits.read_fabric_traits, found),
+            (traits.read_mpi_traits, damaged),
+            (traits.read_fabric_traits, damaged),
         ):
             with contextlib.suppress(elf.ElfError, ValueError):
-                read(what)
+                read(argument)
 
 
-# ---- code that others may write
+# ---- site files that other users may write
 
 
 @pytest.fixture
 def site_file(tmp_path):
-    """A site file in a folder of the user's own; it says when it is run."""
+    """Write a site file to a folder of the user; the site file writes a file when it is run."""
     path = tmp_path / 'mine' / 'site.py'
     path.parent.mkdir(mode=0o755)
     path.write_text(f"open('{path}.ran', 'w').close()\nSITE = 'workstation'\n")
@@ -449,7 +469,7 @@ def test_site_file_link_is_checked_at_both_ends(site_file, tmp_path):
 def test_a_site_file_of_another_user_is_refused(site_file, monkeypatch):
     nobody = pwd.getpwnam('nobody')
     os.chown(site_file, nobody.pw_uid, nobody.pw_gid)
-    assert f' {nobody.pw_uid} ' in find_code_problem(str(site_file)) and str(
+    assert f'UID {nobody.pw_uid}' in find_code_problem(str(site_file)) and str(
         site_file
     ) in find_code_problem(str(site_file))
     monkeypatch.setattr(os, 'geteuid', lambda: nobody.pw_uid)

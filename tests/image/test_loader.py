@@ -1,6 +1,7 @@
 """
-What the simulated loader says of a process, beside what the loader of this machine does with the
-same files.
+Test the simulated loader: it must load the same files as the loader of this machine.
+
+Both loaders get the same folder of small compiled programs and libraries.
 """
 
 import itertools
@@ -35,30 +36,30 @@ def folder(tmp_path):
 
 
 def list_both_loads(folder, library_path=(), preload=()):
-    """Return ((paths, missing names) of the real loader, the same of the simulated one)."""
+    """Return ((paths, missing names) of the real loader, the same of the simulated loader)."""
     image, container = open_simulated(folder)
     with image:
         process = simulate_load([*preload, PROGRAM], container, list(library_path))
-    ours = (
-        [one.path for one in process.loaded if one.path != PROGRAM],
+    simulated = (
+        [library.path for library in process.loaded if library.path != PROGRAM],
         {name for name, _ in process.missing},
     )
     real, missing = list_real_load(folder, PROGRAM, library_path, preload)
-    return (real, missing), ours
+    return (real, missing), simulated
 
 
 def simulate_process(folder, library_path=()):
-    """Return the simulated Process of PROGRAM."""
+    """Return the Process that simulate_load() returns for PROGRAM."""
     image, container = open_simulated(folder)
     with image:
         return simulate_load([PROGRAM], container, list(library_path))
 
 
-# ---- which file, and in which order
+# ---- loaded files and their order
 
 
 def link_two_copies(folder, *places, name='libb.so'):
-    """Put a library of one name to several places."""
+    """Write a copy of the library `name` to each folder of `places`."""
     for place in places:
         folder.library(f'{place}/{name}')
     return folder
@@ -66,8 +67,10 @@ def link_two_copies(folder, *places, name='libb.so'):
 
 def link_chain(folder, *links, last='libb.so'):
     """
-    Link program -> first -> ... -> last; links: dict of options of each; all but the last lie in
-    /usr/lib.
+    Link PROGRAM, which needs lib1.so, which needs lib2.so and so on up to `last`.
+
+    links: options of the linker for PROGRAM, lib1.so, and so on. The caller writes `last`; the
+    other libraries are in /usr/lib.
     """
     names = [f'lib{number}.so' for number in range(1, len(links))] + [last]
     for number, (options, needed) in enumerate(zip(links, names)):
@@ -78,72 +81,73 @@ def link_chain(folder, *links, last='libb.so'):
     return folder
 
 
-#: name -> (function that fills a folder, LD_LIBRARY_PATH, LD_PRELOAD, what is loaded in the end, so
-#: that no case is about something else than its name says)
+#: Name of a case -> (function that fills a folder, LD_LIBRARY_PATH, LD_PRELOAD, expected paths).
+#: The test also compares the expected paths with the real loader, so that each case tests the rule
+#: in its name
 CASES = {
     'default path': (
-        lambda it: link_chain(link_two_copies(it, '/usr/lib'), {}),
+        lambda folder: link_chain(link_two_copies(folder, '/usr/lib'), {}),
         [],
         [],
         ['/usr/lib/libb.so'],
     ),
     'LD_LIBRARY_PATH before the default path': (
-        lambda it: link_chain(link_two_copies(it, '/usr/lib', '/l'), {}),
+        lambda folder: link_chain(link_two_copies(folder, '/usr/lib', '/l'), {}),
         ['/none', '/l'],
         [],
         ['/l/libb.so'],
     ),
     'LD_LIBRARY_PATH before DT_RUNPATH': (
-        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'runpath': '/r'}),
+        lambda folder: link_chain(link_two_copies(folder, '/r', '/l'), {'runpath': '/r'}),
         ['/l'],
         [],
         ['/l/libb.so'],
     ),
     'DT_RPATH before LD_LIBRARY_PATH': (
-        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/none:/r'}),
+        lambda folder: link_chain(link_two_copies(folder, '/r', '/l'), {'rpath': '/none:/r'}),
         ['/l'],
         [],
         ['/r/libb.so'],
     ),
     'DT_RPATH of the program counts for libraries of libraries': (
-        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/r'}, {}, {}),
+        lambda folder: link_chain(link_two_copies(folder, '/r', '/l'), {'rpath': '/r'}, {}, {}),
         ['/l'],
         [],
         ['/usr/lib/lib1.so', '/usr/lib/lib2.so', '/r/libb.so'],
     ),
     'DT_RUNPATH of the program does not count for libraries of libraries': (
-        lambda it: link_chain(link_two_copies(it, '/r', '/usr/lib'), {'runpath': '/r'}, {}),
+        lambda folder: link_chain(link_two_copies(folder, '/r', '/usr/lib'), {'runpath': '/r'}, {}),
         [],
         [],
         ['/usr/lib/lib1.so', '/usr/lib/libb.so'],
     ),
-    'DT_RUNPATH of a library takes away DT_RPATH of its ancestors': (
-        lambda it: link_chain(
-            link_two_copies(it, '/r', '/l'), {'rpath': '/r'}, {'runpath': '/none'}
+    'DT_RUNPATH of a library disables DT_RPATH of its requesters': (
+        lambda folder: link_chain(
+            link_two_copies(folder, '/r', '/l'), {'rpath': '/r'}, {'runpath': '/none'}
         ),
         ['/l'],
         [],
         ['/usr/lib/lib1.so', '/l/libb.so'],
     ),
-    'DT_RPATH of who has DT_RUNPATH too is not for its children': (
-        lambda it: link_chain(
-            link_two_copies(it, '/r', '/l'), {'rpath': '/r', 'runpath': '/none'}, {}
+    'DT_RPATH beside DT_RUNPATH does not count for needed libraries': (
+        lambda folder: link_chain(
+            link_two_copies(folder, '/r', '/l'), {'rpath': '/r', 'runpath': '/none'}, {}
         ),
         ['/l'],
         [],
         ['/usr/lib/lib1.so', '/l/libb.so'],
     ),
     '$ORIGIN in DT_RUNPATH': (
-        lambda it: link_two_copies(it, '/bin/sub').program(
+        lambda folder: link_two_copies(folder, '/bin/sub').program(
             PROGRAM, ['libb.so'], runpath='$ORIGIN/sub'
         ),
         [],
         [],
         ['/bin/sub/libb.so'],
     ),
-    '$ORIGIN is the folder of the link by which a library was found': (
-        lambda it: (
-            link_two_copies(it, '/l/sub', '/real/sub')
+    '$ORIGIN is the folder of the link that leads to the library': (
+        lambda folder: (
+            link_two_copies(folder, '/l/sub', '/real/sub')
             .library('/real/liba.so', ['libb.so'], runpath='$ORIGIN/sub')
             .link('/l/liba.so', '../real/liba.so')
             .program(PROGRAM, ['liba.so'])
@@ -152,9 +156,9 @@ CASES = {
         [],
         ['/l/liba.so', '/l/sub/libb.so'],
     ),
-    '$ORIGIN of an ancestor is the folder of the ancestor': (
-        lambda it: (
-            link_two_copies(it, '/bin/sub', '/usr/lib/sub')
+    '$ORIGIN in DT_RPATH of a requester is the folder of the requester': (
+        lambda folder: (
+            link_two_copies(folder, '/bin/sub', '/usr/lib/sub')
             .program(PROGRAM, ['liba.so'], rpath='$ORIGIN/sub')
             .library('/usr/lib/liba.so', ['libb.so'])
         ),
@@ -162,9 +166,9 @@ CASES = {
         [],
         ['/usr/lib/liba.so', '/bin/sub/libb.so'],
     ),
-    'links that are absolute lead to files of the image': (
-        lambda it: (
-            link_two_copies(it, '/opt/b')
+    'absolute links lead to files of the image': (
+        lambda folder: (
+            link_two_copies(folder, '/opt/b')
             .link('/usr/lib/libb.so', '/opt/b/libb.so')
             .program(PROGRAM, ['libb.so'])
         ),
@@ -172,17 +176,17 @@ CASES = {
         [],
         ['/usr/lib/libb.so'],
     ),
-    'a link that leads to nothing is passed over': (
-        lambda it: (
-            link_two_copies(it, '/m').link('/l/libb.so', 'none').program(PROGRAM, ['libb.so'])
+    'a broken link is skipped': (
+        lambda folder: (
+            link_two_copies(folder, '/m').link('/l/libb.so', 'none').program(PROGRAM, ['libb.so'])
         ),
         ['/l', '/m'],
         [],
         ['/m/libb.so'],
     ),
-    'a soname that is loaded is not searched again': (
-        lambda it: (
-            link_two_copies(it, '/r', '/s')
+    'a loaded soname is not searched again': (
+        lambda folder: (
+            link_two_copies(folder, '/r', '/s')
             .program(PROGRAM, ['liba.so', 'libc1.so'])
             .library('/usr/lib/liba.so', ['libb.so'], runpath='/r')
             .library('/usr/lib/libc1.so', ['libb.so'], runpath='/s')
@@ -192,8 +196,8 @@ CASES = {
         ['/usr/lib/liba.so', '/usr/lib/libc1.so', '/r/libb.so'],
     ),
     'one file under two names is loaded once': (
-        lambda it: (
-            it.library('/usr/lib/libb.so.1')
+        lambda folder: (
+            folder.library('/usr/lib/libb.so.1')
             .link('/usr/lib/libb.so', 'libb.so.1')
             .program(PROGRAM, ['libb.so', 'liba.so'])
             .library('/usr/lib/liba.so', ['libb.so.1'])
@@ -202,9 +206,9 @@ CASES = {
         [],
         ['/usr/lib/libb.so', '/usr/lib/liba.so'],
     ),
-    'one file under two names at once is loaded once': (
-        lambda it: (
-            it.library('/usr/lib/libb.so.1')
+    'one file under two names of one program is loaded once': (
+        lambda folder: (
+            folder.library('/usr/lib/libb.so.1')
             .link('/usr/lib/libb.so', 'libb.so.1')
             .program(PROGRAM, ['libb.so', 'libb.so.1'])
         ),
@@ -212,9 +216,9 @@ CASES = {
         [],
         ['/usr/lib/libb.so'],
     ),
-    'one file under two names, the soname first': (
-        lambda it: (
-            it.library('/usr/lib/libb.so.1')
+    'one file under two names, the soname first, is loaded once': (
+        lambda folder: (
+            folder.library('/usr/lib/libb.so.1')
             .link('/usr/lib/libb.so', 'libb.so.1')
             .program(PROGRAM, ['libb.so.1', 'libb.so'])
         ),
@@ -222,9 +226,9 @@ CASES = {
         [],
         ['/usr/lib/libb.so.1'],
     ),
-    'the soname of another file answers for that name': (
-        lambda it: (
-            link_two_copies(it, '/usr/lib')
+    'a library with the soname of another file replaces that file': (
+        lambda folder: (
+            link_two_copies(folder, '/usr/lib')
             .library('/usr/lib/liba.so', soname='libb.so')
             .program(PROGRAM, ['liba.so', 'libc1.so'])
             .library('/usr/lib/libc1.so', ['libb.so'])
@@ -233,9 +237,9 @@ CASES = {
         [],
         ['/usr/lib/liba.so', '/usr/lib/libc1.so'],
     ),
-    'the soname of another file answers for that name at once': (
-        lambda it: (
-            link_two_copies(it, '/usr/lib')
+    'a library replaces the next library of the same program': (
+        lambda folder: (
+            link_two_copies(folder, '/usr/lib')
             .library('/usr/lib/liba.so', soname='libb.so')
             .program(PROGRAM, ['liba.so', 'libb.so'])
         ),
@@ -243,9 +247,9 @@ CASES = {
         [],
         ['/usr/lib/liba.so'],
     ),
-    'another file of a soname that is loaded is loaded too': (
-        lambda it: (
-            it.library('/l/libb.so', soname='libb.so.1')
+    'another file with a loaded soname is loaded, too': (
+        lambda folder: (
+            folder.library('/l/libb.so', soname='libb.so.1')
             .library('/m/libb.so.1')
             .program(PROGRAM, ['libb.so.1', 'libb.so'])
         ),
@@ -253,9 +257,9 @@ CASES = {
         [],
         ['/m/libb.so.1', '/l/libb.so'],
     ),
-    'a library without soname goes by its file name': (
-        lambda it: (
-            it.library('/usr/lib/libb.so', soname='')
+    'a library without soname has its file name as its name': (
+        lambda folder: (
+            folder.library('/usr/lib/libb.so', soname='')
             .program(PROGRAM, ['libb.so', 'liba.so'])
             .library('/usr/lib/liba.so', ['libb.so'])
         ),
@@ -264,8 +268,8 @@ CASES = {
         ['/usr/lib/libb.so', '/usr/lib/liba.so'],
     ),
     'a file without soname under two names is loaded once': (
-        lambda it: (
-            it.library('/usr/lib/libb.so', soname='')
+        lambda folder: (
+            folder.library('/usr/lib/libb.so', soname='')
             .link('/usr/lib/libd.so', 'libb.so')
             .program(PROGRAM, ['libb.so', 'libd.so'])
         ),
@@ -274,8 +278,8 @@ CASES = {
         ['/usr/lib/libb.so'],
     ),
     'breadth first': (
-        lambda it: (
-            it.program(PROGRAM, ['liba.so', 'libb.so'])
+        lambda folder: (
+            folder.program(PROGRAM, ['liba.so', 'libb.so'])
             .library('/usr/lib/liba.so', ['libd.so', 'libe.so'])
             .library('/usr/lib/libb.so', ['libf.so', 'libd.so'])
             .library('/usr/lib/libd.so')
@@ -286,9 +290,9 @@ CASES = {
         [],
         [f'/usr/lib/lib{letter}.so' for letter in 'abdef'],
     ),
-    'libraries in a circle': (
-        lambda it: (
-            it.program(PROGRAM, ['liba.so'])
+    'two libraries need each other': (
+        lambda folder: (
+            folder.program(PROGRAM, ['liba.so'])
             .library('/usr/lib/liba.so', ['libb.so'])
             .library('/usr/lib/libb.so', ['liba.so'])
         ),
@@ -297,28 +301,30 @@ CASES = {
         ['/usr/lib/liba.so', '/usr/lib/libb.so'],
     ),
     'a needed name with a slash is a path': (
-        lambda it: link_two_copies(it, '/r', '/usr/lib').program(PROGRAM, ['/r/libb.so']),
+        lambda folder: link_two_copies(folder, '/r', '/usr/lib').program(PROGRAM, ['/r/libb.so']),
         [],
         [],
         ['/r/libb.so'],
     ),
-    'missing, and what was found all the same': (
-        lambda it: it.program(PROGRAM, ['liba.so', 'libgone.so']).library(
+    'other libraries are loaded after a missing library': (
+        lambda folder: folder.program(PROGRAM, ['liba.so', 'libgone.so']).library(
             '/usr/lib/liba.so', ['libaway.so']
         ),
         [],
         [],
         ['/usr/lib/liba.so'],
     ),
-    'missing under a path': (
-        lambda it: link_two_copies(it, '/usr/lib').program(PROGRAM, ['/r/libb.so', 'libb.so']),
+    'a needed path is missing': (
+        lambda folder: link_two_copies(folder, '/usr/lib').program(
+            PROGRAM, ['/r/libb.so', 'libb.so']
+        ),
         [],
         [],
         ['/usr/lib/libb.so'],
     ),
-    'preloaded before the rest': (
-        lambda it: (
-            link_two_copies(it, '/usr/lib', '/l')
+    'a preloaded library comes first': (
+        lambda folder: (
+            link_two_copies(folder, '/usr/lib', '/l')
             .program(PROGRAM, ['liba.so'])
             .library('/usr/lib/liba.so', ['libb.so'])
         ),
@@ -326,9 +332,9 @@ CASES = {
         ['/l/libb.so'],
         ['/l/libb.so', '/usr/lib/liba.so'],
     ),
-    'two preloaded': (
-        lambda it: (
-            link_two_copies(it, '/l')
+    'two preloaded libraries keep their order': (
+        lambda folder: (
+            link_two_copies(folder, '/l')
             .library('/l/libd.so')
             .program(PROGRAM, ['liba.so'])
             .library('/usr/lib/liba.so')
@@ -337,9 +343,9 @@ CASES = {
         ['/l/libd.so', '/l/libb.so'],
         ['/l/libd.so', '/l/libb.so', '/usr/lib/liba.so'],
     ),
-    'what the program needs comes before what the preloaded needs': (
-        lambda it: (
-            link_two_copies(it, '/r', '/s')
+    'libraries of the program precede those of a preloaded library': (
+        lambda folder: (
+            link_two_copies(folder, '/r', '/s')
             .library('/l/libd.so', ['libb.so'], runpath='/r')
             .program(PROGRAM, ['libb.so'], runpath='/s')
         ),
@@ -347,9 +353,9 @@ CASES = {
         ['/l/libd.so'],
         ['/l/libd.so', '/s/libb.so'],
     ),
-    'DT_RPATH of the program counts for what the preloaded needs': (
-        lambda it: (
-            link_two_copies(it, '/r', '/l')
+    'DT_RPATH of the program counts for needs of a preloaded library': (
+        lambda folder: (
+            link_two_copies(folder, '/r', '/l')
             .library('/p/libd.so', ['libb.so'])
             .program(PROGRAM, ['liba.so'], rpath='/r')
             .library('/usr/lib/liba.so')
@@ -363,23 +369,24 @@ CASES = {
 
 def normalize_paths(paths):
     """
-    Return paths (list of str) with their .. taken away: the loader keeps them as the folders
-    have them.
+    Return paths without `FOLDER/..`.
+
+    The simulated loader and the real loader may write the same path differently.
     """
-    out = []
+    normalized = []
     for path in paths:
         while re.search(r'/[^/]+/\.\.(?=/)', path):
             path = re.sub(r'/[^/]+/\.\.(?=/)', '', path, count=1)
-        out.append(path)
-    return out
+        normalized.append(path)
+    return normalized
 
 
 @pytest.mark.parametrize('name', CASES)
 def test_load_order_equals_that_of_the_real_loader(folder, name):
-    fill, library_path, preload, wanted = CASES[name]
+    fill, library_path, preload, expected = CASES[name]
     fill(folder)
     (real, missing), (ours, ours_missing) = list_both_loads(folder, library_path, preload)
-    assert real == wanted, 'the case is not what it is called'
+    assert real == expected, 'the case does not test what its name says'
     assert (normalize_paths(ours), ours_missing) == (normalize_paths(real), missing)
 
 
@@ -415,7 +422,10 @@ def test_c_library_is_found_as_by_the_real_loader(folder):
     assert all('ld-linux' in path for path in ours[2:])
 
 
-TEXT = '/* GNU ld script */\nOUTPUT_FORMAT(elf64-x86-64)\nGROUP ( /usr/lib/libb.so.1 AS_NEEDED ( libc.so.6 ) )\n'
+TEXT = (
+    '/* GNU ld script */\nOUTPUT_FORMAT(elf64-x86-64)\n'
+    'GROUP ( /usr/lib/libb.so.1 AS_NEEDED ( libc.so.6 ) )\n'
+)
 
 
 def test_text_as_library_is_an_error_in_both_loaders(folder):
@@ -441,8 +451,9 @@ def test_library_of_another_machine_is_skipped(folder):
 
 def test_origin_is_the_folder_of_the_file_not_of_the_link(folder):
     """
-    As /opt/osu/bin/osu_bw leads to /opt/osu/libexec in our images. Without chroot: the loader
-    asks /proc for it.
+    In the images of this project, /opt/osu/bin/osu_bw is such a link to /opt/osu/libexec.
+
+    The test uses no chroot, because the loader reads $ORIGIN from /proc.
     """
     link_two_copies(folder, '/opt/bin/sub', '/opt/libexec/sub', '/usr/lib').link(
         PROGRAM, '../opt/libexec/program'
@@ -450,10 +461,12 @@ def test_origin_is_the_folder_of_the_file_not_of_the_link(folder):
     folder.program('/opt/libexec/program', ['libb.so'], rpath='$ORIGIN/sub')
     done = run([folder.resolve_path(PROGRAM)], env={'LD_TRACE_LOADED_OBJECTS': '1'})
     assert f'libb.so => {folder}/opt/libexec/sub/libb.so' in done.stdout
-    assert [one.path for one in simulate_process(folder).loaded[1:]] == ['/opt/libexec/sub/libb.so']
+    assert [library.path for library in simulate_process(folder).loaded[1:]] == [
+        '/opt/libexec/sub/libb.so'
+    ]
 
 
-# ---- graphs by chance
+# ---- random graphs of libraries
 
 NAMES = [f'lib{letter}.so' for letter in 'abcdefghijkl']
 PLACES = ['/usr/lib', '/lib', '/p', '/q', '/p/sub']
@@ -473,31 +486,35 @@ SEARCHES = [
 
 @pytest.mark.parametrize('seed', range(16))
 def test_random_graphs_load_as_by_the_real_loader(folder, seed):
-    """Twelve names in five folders, with copies, links, other sonames, circles and holes."""
-    chance = random.Random(seed)
+    """
+    The graph has twelve names in five folders.
+
+    Some libraries are missing, links or copies, have another soname, or need each other.
+    """
+    rng = random.Random(seed)
 
     def options(least, most):
         return {
-            'needed': chance.sample(NAMES, chance.randint(least, most)),
-            **(chance.choice(SEARCHES) or {}),
+            'needed': rng.sample(NAMES, rng.randint(least, most)),
+            **(rng.choice(SEARCHES) or {}),
         }
 
     for name in NAMES:
-        for place in chance.sample(PLACES, chance.choice([0, 1, 1, 2, 3])):
-            if chance.random() < 0.1:
-                folder.link(f'{place}/{name}', chance.choice([f'/q/{name}', chance.choice(NAMES)]))
+        for place in rng.sample(PLACES, rng.choice([0, 1, 1, 2, 3])):
+            if rng.random() < 0.1:
+                folder.link(f'{place}/{name}', rng.choice([f'/q/{name}', rng.choice(NAMES)]))
                 continue
-            soname = chance.choice([name] * 8 + ['', chance.choice(NAMES)])
+            soname = rng.choice([name] * 8 + ['', rng.choice(NAMES)])
             folder.library(f'{place}/{name}', soname=soname, **options(0, 3))
     program = options(1, 5)
     folder.program(PROGRAM, **program)
-    library_path = chance.choice([[], ['/q'], ['/p/sub', '/p'], ['/none', '/lib']])
-    there = [
+    library_path = rng.choice([[], ['/q'], ['/p/sub', '/p'], ['/none', '/lib']])
+    library_paths = [
         path
         for path in (f'{place}/{name}' for place, name in itertools.product(PLACES, NAMES))
         if folder.resolve_path(path).is_file() and not folder.resolve_path(path).is_symlink()
     ]
-    preload = chance.choice([[], [], chance.sample(there, 1)])
+    preload = rng.choice([[], [], rng.sample(library_paths, 1)])
     (real, missing), (ours, ours_missing) = list_both_loads(folder, library_path, preload)
     assert (normalize_paths(ours), ours_missing) == (normalize_paths(real), missing), (
         program,
@@ -518,9 +535,11 @@ SOURCE = 'int first(void) { return 1; }\nint second(void) { return 2; }\nint dat
 CALLS = {
     'first': 'int first(void); int user(void) { return first(); }\n',
     'second': 'int second(void); int user(void) { return second(); }\n',
-    'weak': 'int second(void) __attribute__((weak)); int user(void) { return second ? second() : 0; }\n',
+    'weak': 'int second(void) __attribute__((weak));\n'
+    'int user(void) { return second ? second() : 0; }\n',
     'data': 'extern int data; int user(void) { return data; }\n',
-    'weak data': 'extern int data __attribute__((weak)); int user(void) { return &data ? data : 0; }\n',
+    'weak data': 'extern int data __attribute__((weak));\n'
+    'int user(void) { return &data ? data : 0; }\n',
     'address': 'int second(void); int (*user)(void) = second;\n',
     'address in code': 'int second(void); void *user(void) { return second; }\n',
 }
@@ -528,8 +547,11 @@ CALLS = {
 
 def fill_folder(folder, parts, call, built_with, meets, options=()):
     """
-    Fill folder: PROGRAM needs /usr/lib/libuser.so, linked with one libp.so, and meets another
-    one in /usr/lib.
+    Write PROGRAM, libuser.so and libp.so, the provider of a symbol that libuser.so needs.
+
+    call: key of CALLS, the source of libuser.so. built_with, meets: kinds of libp.so (key of MAP,
+    or 'lacks' for a libp.so without the symbols) at build time and at run time. options: options of
+    the linker for libuser.so.
     """
 
     def provider(kind):
@@ -551,8 +573,10 @@ def fill_folder(folder, parts, call, built_with, meets, options=()):
 
 def list_real_problems(folder):
     """
-    Return what the loader says of PROGRAM: set of (file that needs, soname, version) that lack, and
-    {(file, symbol): True if it is looked up when the file is loaded, False if when it is used}.
+    Return the missing versions and undefined symbols that the real loader reports.
+
+    The result is ({(path of the file that needs the version, soname, version)}, {(path of the file,
+    symbol): whether the loader resolves the symbol at load time}).
     """
     at_once, in_the_end = (
         trace_loader(folder, PROGRAM, LD_WARN='yes', **more)
@@ -580,34 +604,35 @@ def list_real_problems(folder):
 
 
 def list_simulated_problems(folder):
-    """Return the same of the simulated loader."""
+    """Return the result of list_real_problems() for the simulated loader."""
     process = simulate_process(folder)
     assert process.missing == []
     lacking = {
-        (one.path, soname, version)
-        for one, soname, versions, _ in list_version_problems(process)
+        (library.path, soname, version)
+        for library, soname, versions, _ in list_version_problems(process)
         for version in versions
     }
     return lacking, {
-        (one.path, symbol): at_once for one, symbol, at_once in list_undefined_symbols(process)
+        (library.path, symbol): at_once
+        for library, symbol, at_once in list_undefined_symbols(process)
     }
 
 
-#: name -> (symbol used, libp.so at build time, libp.so when it runs, options of the linker, what is
-#: wrong in a word)
+#: Name of a case -> (call, built_with, meets, options of fill_folder(), expected problem). The
+#: problems are '', 'version', 'at once' (at load time) and 'later' (at the first call)
 PROBLEMS = {
-    'all there': ('second', 'new', 'new', [], ''),
-    'older release of the library': ('second', 'new', 'old', [], 'version'),
-    'older release, but nothing new is used': ('first', 'new', 'old', [], ''),
+    'all versions exist': ('second', 'new', 'new', [], ''),
+    'older release lacks a used version': ('second', 'new', 'old', [], 'version'),
+    'older release has all used versions': ('first', 'new', 'old', [], ''),
     'newer release': ('first', 'old', 'new', [], ''),
-    'versions of another name': ('second', 'new', 'other', [], 'version'),
-    'version of a weak symbol only': ('weak', 'new', 'old', [], 'version'),
+    'library with other versions': ('second', 'new', 'other', [], 'version'),
+    'only a weak symbol needs the version': ('weak', 'new', 'old', [], 'version'),
     'library without versions': ('second', 'new', None, [], ''),
-    'built without versions, meets some': ('second', None, 'new', [], ''),
+    'built without versions, meets a library with versions': ('second', None, 'new', [], ''),
     'built without versions, meets an older release': ('second', None, 'old', [], 'later'),
     'no provider, function': ('second', 'nothing', 'lacks', [], 'later'),
     'no provider, function, bound now': ('second', 'nothing', 'lacks', ['-Wl,-z,now'], 'at once'),
-    'no provider, function, lazy in so many words': (
+    'no provider, function, explicitly lazy': (
         'second',
         'nothing',
         'lacks',
@@ -626,17 +651,17 @@ PROBLEMS = {
         [],
         'at once',
     ),
-    'provider lost what is weak': ('weak', None, 'lacks', ['-Wl,-z,now'], ''),
-    'provider lost data that is weak': ('weak data', None, 'lacks', [], ''),
+    'provider lost a weak function': ('weak', None, 'lacks', ['-Wl,-z,now'], ''),
+    'provider lost weak data': ('weak data', None, 'lacks', [], ''),
 }
 
 
 @pytest.mark.parametrize('name', PROBLEMS)
 def test_missing_versions_and_symbols_match_the_real_loader(folder, parts, name):
-    call, built_with, meets, options, wanted = PROBLEMS[name]
+    call, built_with, meets, options, expected = PROBLEMS[name]
     fill_folder(folder, parts, call, built_with, meets, options)
     lacking, undefined = list_real_problems(folder)
-    seen = (
+    problem = (
         'version'
         if lacking
         else ''
@@ -645,17 +670,19 @@ def test_missing_versions_and_symbols_match_the_real_loader(folder, parts, name)
         if any(undefined.values())
         else 'later'
     )
-    assert seen == wanted, 'the case is not what it is called'
+    assert problem == expected, 'the case does not test what its name says'
     ours, ours_undefined = list_simulated_problems(folder)
     assert ours == lacking
-    if not lacking:  # the real loader stops there, the simulated one goes on
+    # The real loader stops at a missing version, but the simulated loader continues.
+    if not lacking:
         assert ours_undefined == undefined
 
 
 def test_copied_data_is_resolved_at_program_start(folder):
     """
-    A program has room of its own for data of a library (R_X86_64_COPY), so it does not count as
-    undefined there.
+    A program contains space for the data that it copies from a library (R_X86_64_COPY).
+
+    The symbol therefore does not look undefined in the file of the program.
     """
     folder.add_libc().compile_source('/build/libp.so', SOURCE).compile_source(
         '/usr/lib/libp.so', 'int nothing;\n'
@@ -666,15 +693,17 @@ def test_copied_data_is_resolved_at_program_start(folder):
     done = run_in_folder(folder, [PROGRAM])
     assert done.returncode == 127 and 'undefined symbol: data' in done.stderr
     assert (PROGRAM, 'data', True) in [
-        (one.path, symbol, at_once)
-        for one, symbol, at_once in list_undefined_symbols(simulate_process(folder))
+        (library.path, symbol, at_once)
+        for library, symbol, at_once in list_undefined_symbols(simulate_process(folder))
     ]
 
 
 def test_weak_version_need_is_not_missing(folder, parts):
     """
-    Newer linkers mark so what only weak symbols need; here the mark (vna_flags of <elf.h>) is
-    set by hand.
+    Newer linkers set a flag on a version that only weak symbols need.
+
+    The flag is in the field vna_flags of <elf.h>. The test sets the flag itself, because older
+    linkers do not.
     """
     fill_folder(folder, parts, 'weak', 'new', 'old')
     assert list_simulated_problems(folder)[0] == list_real_problems(folder)[0] != set()
@@ -688,8 +717,9 @@ def test_weak_version_need_is_not_missing(folder, parts):
 
 def test_a_symbol_of_any_loaded_library_counts(folder, parts):
     """
-    The one that was linked lost it, another one has it: libraries are searched in the order of
-    loading.
+    The library that was linked has lost the symbol, but another library exports the symbol.
+
+    The loader searches a symbol in all libraries, in the order of loading.
     """
     fill_folder(folder, parts, 'second', None, 'lacks', ['-Wl,-z,now'])
     folder.compile_source('/usr/lib/libmore.so', SOURCE)

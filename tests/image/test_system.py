@@ -1,6 +1,7 @@
 """
-Where a loader looks by itself, beside what the loaders of this machine say and do: that of
-glibc, and of musl.
+Test the default library search of glibc's and musl's loaders.
+
+The tests compare image/system.py with the loaders of this machine.
 """
 
 import glob
@@ -40,28 +41,29 @@ def folder(tmp_path):
 
 
 def list_simulated_load(folder, library_path=()):
-    """Return (paths, names that are missing) of what the simulated loader loads with PROGRAM."""
+    """Return ([path], {missing name}) for the libraries that the simulated loader loads."""
     image, container = open_simulated(folder)
     with image:
         process = simulate_load([PROGRAM], container, list(library_path))
-    return [one.path for one in process.loaded[1:]], {name for name, _ in process.missing}
+    return [library.path for library in process.loaded[1:]], {name for name, _ in process.missing}
 
 
 # ---- glibc
 
 
 def test_compiled_in_paths_equal_loader_diagnostics():
-    """ld.so --list-diagnostics (glibc 2.33)."""
-    said = run([LOADER, '--list-diagnostics']).stdout
-    if 'path.system_dirs' not in said:
+    """The option --list-diagnostics of the loader (since glibc 2.33) prints the same values."""
+    diagnostics = run([LOADER, '--list-diagnostics']).stdout
+    if 'path.system_dirs' not in diagnostics:
         pytest.skip('the loader of this machine is older than glibc 2.33')
     with open(LOADER, 'rb') as handle:
         loader = handle.read()
     assert find_default_folders(loader, []) == [
-        found.rstrip('/') for found in re.findall(r'^path\.system_dirs\[.*\]="(.*)"', said, re.M)
+        path.rstrip('/')
+        for path in re.findall(r'^path\.system_dirs\[.*\]="(.*)"', diagnostics, re.M)
     ]
-    names = re.search(r'^dl_hwcaps_subdirs="(.*)"', said, re.M).group(1).split(':')
-    active = int(re.search(r'^dl_hwcaps_subdirs_active=(\S+)', said, re.M).group(1), 16)
+    names = re.search(r'^dl_hwcaps_subdirs="(.*)"', diagnostics, re.M).group(1).split(':')
+    active = int(re.search(r'^dl_hwcaps_subdirs_active=(\S+)', diagnostics, re.M).group(1), 16)
     assert [
         name
         for name in list_hwcaps_folders(loader, read_processor())
@@ -76,21 +78,21 @@ def test_the_cache_is_read_as_ldconfig_does(tmp_path, form):
     done = run([ldconfig, '-X', '-C', cache, '-c', form])
     if done.returncode != 0:
         pytest.skip(done.stderr)
-    wanted = {}
-    # of the kinds of this machine's libraries only: a cache of two kinds marks the others
+    expected = {}
+    # Select the 64-bit libraries of this machine. The cache may contain other libraries, too.
     for name, path in re.findall(
         r'^\t(\S+) \(libc6,(?:x86-64|AArch64)[^)]*\) => (\S+)$',
         run([ldconfig, '-p', '-C', cache]).stdout,
         re.M,
     ):
-        wanted.setdefault(name, path)
-    assert read_cache(cache.read_bytes(), MACHINE) == wanted != {}
+        expected.setdefault(name, path)
+    assert read_cache(cache.read_bytes(), MACHINE) == expected != {}
     assert read_cache(cache.read_bytes(), 'PowerPC64') == {}
     assert read_cache(cache.read_bytes()[:-200], MACHINE) == {} or form == 'compat'
 
 
 def test_a_library_of_another_kind_of_distribution_is_not_found(folder):
-    """libmpi in /usr/lib64 of a Debian, or in /usr/lib/x86_64-linux-gnu of a SUSE."""
+    """An example is libmpi in /usr/lib64 on Debian, or in /usr/lib/x86_64-linux-gnu on SUSE."""
     places = [
         '/lib64',
         '/usr/lib64',
@@ -118,19 +120,17 @@ SUBFOLDERS = [
 
 @pytest.mark.parametrize('seed', range(6))
 def test_hwcaps_copies_are_chosen_as_by_the_real_loader(folder, seed):
-    """In folders of each kind of path, some of them in the cache."""
-    chance = random.Random(seed)
+    """The folders are in DT_RUNPATH, in LD_LIBRARY_PATH, default folders or in the cache."""
+    rng = random.Random(seed)
     for place in ('/r', '/l', '/usr/lib', '/opt/b'):
         for name in 'abcd':
-            for sub in ['', *chance.sample(SUBFOLDERS, 3)]:
-                if sub or chance.random() < 0.5:
+            for sub in ['', *rng.sample(SUBFOLDERS, 3)]:
+                if sub or rng.random() < 0.5:
                     folder.library(f'{place}/{sub}/lib{name}.so'.replace('//', '/'))
-    folder.program(
-        PROGRAM, [f'lib{name}.so' for name in 'abcd'], runpath=chance.choice([None, '/r'])
-    )
-    if chance.random() < 0.7:
+    folder.program(PROGRAM, [f'lib{name}.so' for name in 'abcd'], runpath=rng.choice([None, '/r']))
+    if rng.random() < 0.7:
         folder.write('/etc/ld.so.conf', '/opt/b\n').write_cache()
-    library_path = chance.choice([[], ['/l']])
+    library_path = rng.choice([[], ['/l']])
     assert list_simulated_load(folder, library_path) == list_real_load(
         folder, PROGRAM, library_path
     )
@@ -156,18 +156,18 @@ def test_loader_variables_act_as_in_the_real_loader(folder, library_path, option
         '/p',
     ):
         folder.library(f'{place}/libb.so')
-    found, missing = list_simulated_load(folder, library_path)
+    paths, missing = list_simulated_load(folder, library_path)
     real, real_missing = list_real_load(folder, PROGRAM, library_path)
-    assert ([path.replace('/bin/../', '/') for path in found], missing) == (
+    assert ([path.replace('/bin/../', '/') for path in paths], missing) == (
         [path.replace('/bin/../', '/') for path in real],
         real_missing,
     )
-    assert found and missing == set()
+    assert paths and missing == set()
 
 
 @pytest.mark.parametrize('cached', [False, True])
 def test_nodefaultlib_disables_default_folders(folder, cached):
-    """ld -z nodefaultlib."""
+    """The linker option `-z nodefaultlib` disables the default folders."""
     folder.library('/usr/lib/libb.so').library('/opt/b/libd.so').library(
         '/usr/lib/liba.so', ['libb.so']
     )
@@ -199,9 +199,7 @@ with_musl = pytest.mark.skipif(
 
 
 def list_musl_load(folder, library_path=()):
-    """
-    Return (paths, names that are missing) of what musl's loader says that it loads with PROGRAM.
-    """
+    """Return ([path], {missing name}) for the libraries that musl's loader loads for PROGRAM."""
     done = run_in_folder(
         folder, [MUSL, '--list', PROGRAM], LD_LIBRARY_PATH=join_folders(library_path)
     )
@@ -211,18 +209,19 @@ def list_musl_load(folder, library_path=()):
 
 
 def list_both_musl_loads(folder, library_path=()):
-    """Return list_musl_load(), and the same of the simulated loader."""
-    found, missing = list_simulated_load(folder, library_path)
+    """Return the result of list_musl_load(), and the same result of the simulated loader."""
+    paths, missing = list_simulated_load(folder, library_path)
     return list_musl_load(folder, library_path), (
-        sorted(path for path in found if path != MUSL),
+        sorted(path for path in paths if path != MUSL),
         missing,
     )
 
 
 def link_three_libraries(folder, *places, **options):
     """
-    Put libb.so to places and a program that needs liba.so, which needs libb.so; options are
-    those of the program.
+    Write libb.so to each folder of `places`, and a program that needs liba.so.
+
+    liba.so needs libb.so. options: options of the linker for the program.
     """
     for place in places:
         folder.library(f'{place}/libb.so')
@@ -231,33 +230,36 @@ def link_three_libraries(folder, *places, **options):
     )
 
 
-#: name -> (function that fills a folder, LD_LIBRARY_PATH, where libb.so comes from)
+#: Name of a case -> (function that fills a folder, LD_LIBRARY_PATH, folder of the loaded libb.so).
+#: The folder is None if libb.so is missing
 CASES = {
     'default folders': (
-        lambda it: link_three_libraries(it, '/usr/lib', '/usr/local/lib'),
+        lambda folder: link_three_libraries(folder, '/usr/lib', '/usr/local/lib'),
         [],
         '/usr/local/lib',
     ),
     'the first default folder': (
-        lambda it: link_three_libraries(it, '/usr/lib', '/usr/local/lib', '/lib'),
+        lambda folder: link_three_libraries(folder, '/usr/lib', '/usr/local/lib', '/lib'),
         [],
         '/lib',
     ),
-    'no folder of glibc': (
-        lambda it: link_three_libraries(it, '/lib64', '/usr/lib64', '/usr/lib/x86_64-linux-gnu'),
+    "glibc's default folders are not searched": (
+        lambda folder: link_three_libraries(
+            folder, '/lib64', '/usr/lib64', '/usr/lib/x86_64-linux-gnu'
+        ),
         [],
         None,
     ),
-    'its own file of folders': (
-        lambda it: link_three_libraries(it, '/opt/b', '/lib').write(
+    "folders in musl's configuration file": (
+        lambda folder: link_three_libraries(folder, '/opt/b', '/lib').write(
             find_musl_path(), '/usr/lib:/opt/b\n/none\n'
         ),
         [],
         '/opt/b',
     ),
-    'an empty file of folders': (
-        lambda it: (
-            link_three_libraries(it, '/lib')
+    'empty configuration file of musl': (
+        lambda folder: (
+            link_three_libraries(folder, '/lib')
             .write(find_musl_path(), '')
             .program(PROGRAM, ['libb.so'], interpreter=MUSL)
         ),
@@ -265,33 +267,33 @@ CASES = {
         None,
     ),
     'LD_LIBRARY_PATH before DT_RPATH': (
-        lambda it: link_three_libraries(it, '/r', '/l', rpath='/r'),
+        lambda folder: link_three_libraries(folder, '/r', '/l', rpath='/r'),
         ['/l'],
         '/l',
     ),
     'DT_RUNPATH is inherited': (
-        lambda it: link_three_libraries(it, '/r', '/lib', runpath='/r'),
+        lambda folder: link_three_libraries(folder, '/r', '/lib', runpath='/r'),
         [],
         '/r',
     ),
     '$ORIGIN': (
-        lambda it: link_three_libraries(it, '/bin/sub', runpath='${ORIGIN}/sub'),
+        lambda folder: link_three_libraries(folder, '/bin/sub', runpath='${ORIGIN}/sub'),
         [],
         '/bin/sub',
     ),
-    'another variable takes all away': (
-        lambda it: link_three_libraries(it, '/r', '/lib', runpath='/r:/opt/$LIB'),
+    'another variable disables DT_RUNPATH': (
+        lambda folder: link_three_libraries(folder, '/r', '/lib', runpath='/r:/opt/$LIB'),
         [],
         '/lib',
     ),
-    'no glibc-hwcaps': (
-        lambda it: link_three_libraries(it, '/lib/glibc-hwcaps/x86-64-v2', '/lib'),
+    'glibc-hwcaps are not searched': (
+        lambda folder: link_three_libraries(folder, '/lib/glibc-hwcaps/x86-64-v2', '/lib'),
         [],
         '/lib',
     ),
-    'a soname counts for nothing': (
-        lambda it: (
-            link_three_libraries(it, '/lib')
+    'sonames are ignored': (
+        lambda folder: (
+            link_three_libraries(folder, '/lib')
             .library('/usr/lib/libx.so', soname='libb.so')
             .library('/usr/lib/liba.so', ['libx.so', 'libb.so'])
         ),
@@ -299,7 +301,7 @@ CASES = {
         '/lib',
     ),
     'the C library is the loader': (
-        lambda it: link_three_libraries(it, '/lib').library(
+        lambda folder: link_three_libraries(folder, '/lib').library(
             '/usr/lib/liba.so', ['libc.so.6', 'libpthread.so.0', 'libm.so', 'libb.so']
         ),
         [],
@@ -309,7 +311,7 @@ CASES = {
 
 
 def find_musl_path():
-    """Return where musl's loader looks for its folders."""
+    """Return the path of musl's configuration file with the folders of libraries."""
     return MUSL.replace('/lib/', '/etc/').replace('.so.1', '.path')
 
 
@@ -319,16 +321,16 @@ def test_musl_image_loads_as_by_the_real_musl_loader(folder, name):
     fill, library_path, place = CASES[name]
     folder.copy(MUSL)
     fill(folder)
-    real, simulated_one = list_both_musl_loads(folder, library_path)
+    real, simulated = list_both_musl_loads(folder, library_path)
     assert f'{place}/libb.so' in real[0] if place else real[1] == {'libb.so'}, (
-        'the case is not what it is called'
+        'the case does not test what its name says'
     )
-    assert simulated_one == real
+    assert simulated == real
 
 
 @with_musl
 def test_loader_of_the_program_decides_between_glibc_and_musl(folder):
-    """A Debian on which musl is installed."""
+    """Debian's package musl installs a second loader beside glibc's loader."""
     folder.copy(MUSL).library('/usr/local/lib/libb.so').library('/lib/x86_64-linux-gnu/libb.so')
     folder.program(PROGRAM, ['libb.so'], interpreter=MUSL)
     assert list_simulated_load(folder)[0] == ['/usr/local/lib/libb.so'] == list_musl_load(folder)[0]

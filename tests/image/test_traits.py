@@ -1,6 +1,7 @@
 """
-What is read from the file of an MPI or libfabric, beside what the library itself says when it is
-loaded.
+Test the features that image/traits.py detects in the file of an MPI or libfabric.
+
+The tests load the library and compare the detected features with those that the library reports.
 """
 
 import json
@@ -23,7 +24,8 @@ from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import compile_library, run
 from tests.stand_in.pairs import parts
 
-#: Wheel (key of SOURCES) -> its libmpi, its libfabric (None: not in it) in its folder data/lib
+#: Key of a wheel in SOURCES -> (path of its libmpi, path of its libfabric or None). Both paths are
+#: relative to data/lib in the wheel
 MPICH = {
     key: ('libmpi.so.12', 'mpich/libfabric.so.1')
     for key in SOURCES
@@ -40,8 +42,9 @@ WITH_FABRIC = [key for key in WHEELS if WHEELS[key][1]]
 
 def unpack_wheel(key):
     """
-    Return the folder (Path) with the libraries of a wheel (key of SOURCES), fetched if it is not
-    there.
+    Return the folder with the libraries of a wheel, and download the wheel if necessary.
+
+    key: key of the wheel in SOURCES.
     """
     source = SOURCES[key]
     return parts.wheel(f"{source['file'].partition('-')[0]}-{source['version']}") / 'lib'
@@ -49,8 +52,9 @@ def unpack_wheel(key):
 
 def run_python(code, *arguments, timeout=60, cwd=None, **environment):
     """
-    Run code (str) in a Python of its own, which ends as the library in it likes; return
-    CompletedProcess.
+    Run Python code in a process of its own, because a library may terminate the process.
+
+    Returns the CompletedProcess. environment: additional environment variables.
     """
     return run(
         [sys.executable, '-c', code, *arguments],
@@ -62,7 +66,7 @@ def run_python(code, *arguments, timeout=60, cwd=None, **environment):
 
 # ---- libfabric
 
-#: A provider in a file of its own, as libfabric opens it, and what makes it say its version
+#: Source of a provider plugin, with placeholders for its release, libfabric's API and its name
 PLUGIN = '''
 #include <stddef.h>
 #include <stdint.h>
@@ -73,22 +77,25 @@ static void nothing(void) { }
 static struct provider own = { %d, %d, { NULL }, "%s", none, none, nothing };
 struct provider *fi_prov_ini(void) { return &own; }
 '''
+#: Python code that loads a libfabric and lets the libfabric register all its providers
 GETINFO = '''
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
 found = ctypes.c_void_p()
-library.fi_getinfo(ctypes.c_uint32(library.fi_version()), None, None, ctypes.c_uint64(0), None, ctypes.byref(found))
+library.fi_getinfo(
+    ctypes.c_uint32(library.fi_version()), None, None, ctypes.c_uint64(0), None, ctypes.byref(found)
+)
 '''
 
 
 def find_provider_name(name):
     """
-    Return the name that FI_PROVIDER knows a provider by that libfabric registers, None for hooks.
+    Return the name in FI_PROVIDER of the provider that libfabric registers as `name`.
 
-    ofi_rxm, ofi_rxd, ofi_mrail are layers over others and go as rxm, rxd, mrail too
-    (fi_provider(7)); off_coll is made of the folder prov/coll; hooks (ofi_hook_...) are switched on
-    by FI_HOOK and never asked for as providers; net is a second build of tcp that 1.16 and 1.17 had
-    for trying.
+    ofi_rxm, ofi_rxd and ofi_mrail are layers above other providers; FI_PROVIDER also accepts rxm,
+    rxd and mrail (fi_provider(7)). off_coll is the provider in the folder prov/coll. For a hook
+    (ofi_hook_...) the result is None, because FI_HOOK enables hooks and FI_PROVIDER does not. net
+    is an experimental copy of tcp in libfabric 1.16 and 1.17.
     """
     if name.startswith('ofi_hook_'):
         return None
@@ -96,7 +103,7 @@ def find_provider_name(name):
 
 
 def list_registered_providers(path, **environment):
-    """Return (sorted names of providers that the libfabric path registers, its whole log)."""
+    """Return ([name of a provider that the libfabric `path` registers], log of the libfabric)."""
     log = run_python(GETINFO, path, FI_LOG_LEVEL='info', **environment).stderr
     names = {find_provider_name(name) for name in re.findall(r'registering provider: (\S+) ', log)}
     assert names, log[-2000:]
@@ -106,25 +113,25 @@ def list_registered_providers(path, **environment):
 @pytest.mark.parametrize('key', WITH_FABRIC)
 def test_providers_in_the_file_equal_those_registered(key, tmp_path):
     library = unpack_wheel(key) / WHEELS[key][1]
-    wanted, _ = list_registered_providers(library, FI_PROVIDER_PATH=str(tmp_path))
-    assert read_fabric_traits(library.read_bytes())['providers'] == wanted
-    assert 'tcp' in wanted and 'cxi' not in wanted
+    expected, _ = list_registered_providers(library, FI_PROVIDER_PATH=str(tmp_path))
+    assert read_fabric_traits(library.read_bytes())['providers'] == expected
+    assert 'tcp' in expected and 'cxi' not in expected
 
 
 @pytest.mark.parametrize('name', ['own', 'cxi'])
 def test_provider_in_a_separate_file_counts(tmp_path, name):
     library = unpack_wheel(DEFAULT) / WHEELS[DEFAULT][1]
     file = compile_library(tmp_path / f'lib{name}-fi.so', source=PLUGIN % (100, 1 << 16 | 22, name))
-    wanted, _ = list_registered_providers(library, FI_PROVIDER_PATH=str(tmp_path))
-    assert name in wanted and parse_provider_name(str(file)) == name
-    assert sorted([*read_fabric_traits(library.read_bytes())['providers'], name]) == wanted
+    expected, _ = list_registered_providers(library, FI_PROVIDER_PATH=str(tmp_path))
+    assert name in expected and parse_provider_name(str(file)) == name
+    assert sorted([*read_fabric_traits(library.read_bytes())['providers'], name]) == expected
 
 
 @pytest.mark.parametrize('provider', PROVIDERS)
 def test_provider_needs_three_of_its_functions(tmp_path, provider):
-    """One name may be a word of another part: three make a provider."""
+    """A single name may be a word from another part of the file; three names prove a provider."""
     starts = PROVIDERS[provider]
-    for count, wanted in ((2, []), (3, [provider])):
+    for count, expected in ((2, []), (3, [provider])):
         names = [f'{starts[number % len(starts)]}function_{number}' for number in range(count)]
         library = compile_library(
             tmp_path / 'libfabric.so.1',
@@ -133,7 +140,7 @@ def test_provider_needs_three_of_its_functions(tmp_path, provider):
                 for number, name in enumerate(names)
             ),
         )
-        assert read_fabric_traits(library.read_bytes())['providers'] == wanted
+        assert read_fabric_traits(library.read_bytes())['providers'] == expected
 
 
 def test_file_that_is_no_library_is_an_error():
@@ -145,7 +152,9 @@ def test_file_that_is_no_library_is_an_error():
 
 # ---- MPI
 
-SAYS = '''
+#: Python code that loads an MPI and prints its version, its control variables, and those control
+#: variables that enable CMA
+QUERY_MPI = '''
 import ctypes, json, sys
 library = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
 text, number, names = ctypes.create_string_buffer(65536), ctypes.c_int(), []
@@ -156,8 +165,9 @@ value, handle, asked, on = ctypes.c_int(), ctypes.c_void_p(), None, []
 for index in range(number.value):
     name, length = ctypes.create_string_buffer(1024), ctypes.c_int(1024)
     others = [ctypes.byref(ctypes.c_long()) for _ in range(7)]
-    library.MPI_T_cvar_get_info(index, name, ctypes.byref(length), others[0], others[1], others[2], None, None,
-                                others[3], others[4])
+    library.MPI_T_cvar_get_info(
+        index, name, ctypes.byref(length), *others[:3], None, None, *others[3:5]
+    )
     names.append(name.value.decode())
     if name.value.endswith(b'CMA_ENABLE'):
         library.MPI_T_cvar_handle_alloc(index, None, ctypes.byref(handle), ctypes.byref(value))
@@ -170,26 +180,28 @@ print(json.dumps([text.value.decode(), names, on]))
 @pytest.fixture(scope='module')
 def query_mpi():
     """
-    Function: key -> (text of MPI_Get_library_version(), names of CVARs, which CMA is on by) of a
-    wheel's MPI.
+    Return a function that loads the MPI of a wheel and returns its version and variables.
+
+    The argument of the function is the key of the wheel. The function returns (text of
+    MPI_Get_library_version(), names of all control variables, names of those that enable CMA).
     """
-    known = {}
+    answers = {}
 
-    def ask(key):
-        if key not in known:
-            done = run_python(SAYS, unpack_wheel(key) / WHEELS[key][0])
+    def query(key):
+        if key not in answers:
+            done = run_python(QUERY_MPI, unpack_wheel(key) / WHEELS[key][0])
             assert done.returncode == 0, done
-            known[key] = json.loads(done.stdout)
-        return known[key]
+            answers[key] = json.loads(done.stdout)
+        return answers[key]
 
-    return ask
+    return query
 
 
 def read_traits(key):
     return read_mpi_traits((unpack_wheel(key) / WHEELS[key][0]).read_bytes())
 
 
-#: What MPI_Get_library_version() begins with -> the family
+#: Beginning of the text of MPI_Get_library_version() -> MPI family
 FAMILIES = {
     'MPICH Version:': 'MPICH',
     'Open MPI v': 'Open MPI',
@@ -215,7 +227,7 @@ def test_devices_equal_those_of_mpich_in_order(query_mpi, key):
 
 
 @pytest.mark.parametrize(
-    'configure, wanted',
+    'configure, expected',
     [
         ('--prefix=/usr --with-device=ch4:ofi --with-pm=hydra', ['ch4:ofi']),
         ('--with-device=ch4:ofi', ['ch4:ofi']),
@@ -226,39 +238,45 @@ def test_devices_equal_those_of_mpich_in_order(query_mpi, key):
         ('--prefix=/usr', None),
     ],
 )
-def test_configure_options_reveal_the_device(tmp_path, configure, wanted):
-    """For MPICH that has no text of its device: the options are always in the file."""
+def test_configure_options_reveal_the_device(tmp_path, configure, expected):
+    """Some builds of MPICH do not contain the device as a text, but all contain the options."""
     library = compile_library(
         tmp_path / 'libmpi.so.12',
         source=f'''
         const char *MPIR_configure(void) {{ return "{configure}"; }}
         const char *MPIR_other(void) {{ return "MPICH Version:    %s"; }}\n''',
     )
-    assert read_mpi_traits(library.read_bytes())['device'] == wanted
+    assert read_mpi_traits(library.read_bytes())['device'] == expected
 
 
 @pytest.mark.parametrize('key', WHEELS)
 def test_mpich_knows_provider_cxi_since_4_1(key):
-    """pmodels/mpich PR 5708; no provider cxi can be had here, so that no run tells."""
+    """
+    MPICH supports cxi since pmodels/mpich PR 5708.
+
+    No provider cxi is available here, so that no run can confirm the result.
+    """
     assert read_traits(key)['cxi'] is (SOURCES[key]['version'] >= '4.1' if key in MPICH else None)
 
 
 @pytest.mark.parametrize('key', [key for key in WHEELS if key != 'impi-rt'])
 def test_described_release_has_the_traits_of_its_file(key):
-    of_file = read_traits(key)
-    described = derive_mpi_traits(of_file['family'], SOURCES[key]['version'])
-    # the wheels have another netmod too, and say which libfabric they look for and were built with
-    assert described == dict(of_file, device=described['device'], opens=[], asks=None)
+    file_traits = read_traits(key)
+    described = derive_mpi_traits(file_traits['family'], SOURCES[key]['version'])
+    # Published data contain neither the second netmod of the wheels nor the requested libfabric.
+    assert described == dict(file_traits, device=described['device'], opens=[], asks=None)
 
 
-# ---- which API an MPI asks libfabric for
+# ---- libfabric API that an MPI requests
 
+#: Python code that loads an MPI and calls MPI_Init()
 INIT = (
     'import ctypes, sys\nctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL).MPI_Init(None, None)\n'
 )
 
-#: A libfabric that lets MPI through to the real one and says what it was asked for; it has an older
-#: API than the real one where API names it, and then refuses as libfabric does, with -FI_ENOSYS
+#: Source of a library that prints the API that an MPI requests, and then calls the real libfabric.
+#: The variable API sets the API that this library offers. Like libfabric, this library refuses a
+#: request for a newer API with -FI_ENOSYS
 ASKED = '''
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -270,7 +288,9 @@ uint32_t fi_version(void)
     uint32_t (*real)() = dlsym(RTLD_NEXT, "fi_version");
     return getenv("API") ? atoi(getenv("API")) : real();
 }
-int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags, void *hints, void **found)
+int fi_getinfo(
+    uint32_t version, const char *node, const char *service, uint64_t flags, void *hints,
+    void **found)
 {
     int (*real)() = dlsym(RTLD_NEXT, "fi_getinfo");
     fprintf(stderr, "asked for %u.%u\\n", version >> 16, version & 0xffff);
@@ -282,8 +302,10 @@ int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t
 @pytest.fixture(scope='module')
 def query_requested_apis(tmp_path_factory):
     """
-    Function: key, variables -> (MPI_Init() was good, APIs (list of tuple) that the MPICH of that
-    wheel asks for).
+    Return a function that calls MPI_Init() of a wheel's MPICH.
+
+    The arguments of the function are the key of the wheel and environment variables. The function
+    returns (whether MPI_Init() succeeded, [(major, minor)] of the requested libfabric APIs).
     """
     folder = tmp_path_factory.mktemp('asked')
     (folder / 'asked.c').write_text(ASKED)
@@ -294,41 +316,44 @@ def query_requested_apis(tmp_path_factory):
         == 0
     )
 
-    def ask(key, **variables):
+    def query(key, **variables):
         done = run_python(
             INIT,
             unpack_wheel(key) / WHEELS[key][0],
-            cwd=folder,  # some end with a file in it
+            cwd=folder,  # Some MPIs leave a file in the current folder.
             LD_PRELOAD=str(folder / 'asked.so'),
             MPIR_CVAR_CH4_NETMOD='ofi',
             **variables,
         )
         return done.returncode == 0, [
-            tuple(int(part) for part in one)
-            for one in re.findall(r'asked for (\d+)\.(\d+)', done.stderr)
+            tuple(int(part) for part in release)
+            for release in re.findall(r'asked for (\d+)\.(\d+)', done.stderr)
         ]
 
-    return ask
+    return query
 
 
 @pytest.mark.parametrize('provider', ['tcp', 'sockets'])
 @pytest.mark.parametrize('key', MPICH)
 def test_api_in_the_file_equals_the_requested_api(query_requested_apis, key, provider):
     """
-    MPICH begins with questions for API 0.0 or that of the library that it meets; what it takes
-    comes last.
+    The last API that MPICH requests must be the API in its file.
+
+    Before, MPICH requests the API 0.0 or the API of the libfabric that it has loaded.
     """
-    good, found = query_requested_apis(key, FI_PROVIDER=provider)
+    succeeded, requested = query_requested_apis(key, FI_PROVIDER=provider)
     asks = read_traits(key)['asks']
-    assert good and (
-        found[-1] == asks[''] if provider == 'tcp' else found[-1] <= asks[provider] <= asks['']
+    assert succeeded and (
+        requested[-1] == asks['']
+        if provider == 'tcp'
+        else requested[-1] <= asks[provider] <= asks['']
     )
     assert ('cxi' in asks) == (SOURCES[key]['version'] >= '4.1')
 
 
 @pytest.mark.parametrize('key', WHEELS)
 def test_pmi_types_equal_those_requested_by_the_mpi(key):
-    """PMI-1 counts as pmi2: Slurm's plugin of that name answers both."""
+    """PMI-1 counts as pmi2, because Slurm's plugin pmi2 supports PMI-1 and PMI-2."""
     assert read_traits(key)['pmi'] == (['pmix'] if key.startswith('openmpi') else ['pmi2'])
 
 
