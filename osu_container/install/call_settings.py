@@ -114,7 +114,7 @@ def format_expectation(settings: Settings) -> str:
 
 def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
     """Return [(name, value, command)] of the variables for this project's commands."""
-    variables = [('OSU_PROMISE', format_expectation(settings), 'osu-proof')]
+    variables = [('OSU_PROMISE', format_expectation(settings), 'proof')]
     if settings.stack.launcher != DEFAULT_LAUNCHER:
         variables.append(('OSU_LAUNCHER', settings.stack.launcher, 'osu-proof'))
     if settings.environment.gpu_map:

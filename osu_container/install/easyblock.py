@@ -7,6 +7,7 @@ It resolves the site, records facts of the host, installs in one move and writes
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -429,7 +430,7 @@ class SiteEasyBlock(EasyBlock):
         Describe in the module help the MPI, its network library, programs and their launch.
 
         Overridden because EasyBuild takes the help from the easyconfig only, which does not know
-        the site.
+        the site. Headings are left out, because the help is short.
         """
         settings = self.resolve_settings()
         self.cfg['description'] = '\n'.join(
@@ -447,12 +448,11 @@ class SiteEasyBlock(EasyBlock):
             )
         )
         self.cfg['whatis'] = [
-            "Description: %s on site %s: %s (%s)"
-            % (
-                self.name,
-                self.site['name'],
-                self.approach['title'],
-                ', '.join(list_keywords(settings)),
-            )
+            'Description: %s on site %s: %s'
+            % (self.name, self.site['name'], self.approach['title']),
+            'Keywords: ' + ', '.join(list_keywords(settings)),
         ]
-        return super().make_module_description()
+        text: str = super().make_module_description()
+        text = re.sub(r'^(Description|Usage|More information)\n=+\n', '', text, flags=re.M)
+        text = re.sub('\n+ - Homepage: ', '\nhomepage:   ', text)
+        return re.sub('\n{3,}', '\n\n', text).replace('[==[\n\n', '[==[\n', 1)

@@ -262,9 +262,18 @@ def test_stored_modulefiles_equal_those_of_easybuild(version, tmp_path):
         render.CHECKED_IN_MODULES,
         render.CHECKED_IN_MODULES.get,
     )
-    assert len(found) == 1
     for path, text in found.items():
         assert text == (render.MODULES / path).read_text(), f'{path} is stale: make modules'
+
+
+@pytest.mark.parametrize('name', render.CHECKED_IN_MODULES['lumi-25.03'])
+def test_checked_in_modulefile_is_short_and_readable(name):
+    """The check at load is what lies between `local changes` and the names of the image."""
+    lines = read_module_text('lumi-25.03', name).splitlines()
+    assert len(lines) <= 100 and max(map(len, lines)) <= 120
+    check = lines[lines.index(next(line for line in lines if 'local changes' in line)) :]
+    check = check[: check.index('setenv("SIFOSUMINCONTAINER", sif)') - 1]
+    assert 1 < len([line for line in check if re.match(r'[a-z](?!nd$)', line)]) <= 6
 
 
 # ---- in Lmod

@@ -24,11 +24,15 @@ from tools.generate.described_facts import derive_facts, list_module_names
 #: Folders of the checked-in modulefiles, and of all modulefiles
 MODULES, ALL_MODULES = PROJECT / 'modules', STATE / 'modules'
 #: Site -> modules whose modulefiles are checked in
-CHECKED_IN_MODULES = {'lumi-25.03': ['osu-container/hybrid']}
+CHECKED_IN_MODULES = {
+    'lumi-25.03': [
+        'osu-container/' + approach for approach in ('pure', 'bind', 'hybrid', 'opensource')
+    ]
+}
 INSTALL = '@INSTALL@'
 FIRST_LINE = (
-    "-- Rendered for reading: an installation has its own @INSTALL@, @HOST@ and BYTES, and what its host's "
-    "libraries need.\n"
+    "-- For reading: an installed module has its own @INSTALL@, @HOST@ and BYTES, and may bind more "
+    "libraries.\n"
 )
 #: The text from here on changes with the version of EasyBuild
 FOOTER = '-- Built with EasyBuild version'

@@ -69,8 +69,8 @@ def make_mpich_libraries(
     return {
         'libmpi': make_fact(
             '%s/ofi/%s/lib-abi-mpich/libmpi.so.12' % (root, build),
-            'Cray MPICH %s under the soname of the '
-            'MPICH ABI, for programs linked with any MPICH' % version,
+            'Cray MPICH %s: the library has the soname of the MPICH ABI, which programs linked with '
+            'any MPICH need' % version,
             source,
             date,
             evidence,
