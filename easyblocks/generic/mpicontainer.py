@@ -28,7 +28,7 @@ try:
     from osu_container.install.staged import is_shareable, place_image, read_image_stamp
     from osu_container.install.wrappers import WRAP_COMMAND, WRAPPERS, check_wrapper, make_wrappers
     from osu_container.verdict import facts
-    from osu_container.verdict.settings import Settings, build_settings, select_image
+    from osu_container.verdict.settings import Settings, select_image
 except ImportError as err:
     raise ImportError(
         "%s cannot find its package: %s, looked for in %s and on Python's path. Do "
@@ -307,10 +307,7 @@ class MPIContainer(SiteEasyBlock):
             ]
         if not self.facts:
             self.facts = self.read_recorded_facts()
-        settings: Settings = self.translate_errors(
-            build_settings, self.approach, self.site, self.facts
-        )
-        return settings
+        return self.build_module_settings()
 
     def format_reinstall_command(self) -> str:
         """Return the command that repeats this installation."""

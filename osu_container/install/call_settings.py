@@ -133,7 +133,7 @@ def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
                     '%s=%s' % (entry['name'], entry['value'])
                     for entry in settings.environment.rank_variables
                 ),
-                '',
+                'osu-gpu-bind',
             ),
         ]
     if settings.container.host_path:

@@ -49,6 +49,8 @@ from osu_container.install.wrappers import WrapperError
 from osu_container.verdict import injection
 from osu_container.verdict.facts import FactsError, validate_facts
 from osu_container.verdict.settings import (
+    Settings,
+    build_settings,
     check_approach,
     explain_settings,
     resolve_approach,
@@ -172,6 +174,13 @@ class SiteEasyBlock(EasyBlock):
                 os.path.basename(self.cfg.path) + ': ' if named else '',
                 escape_text(str(err)),
             )
+
+    def build_module_settings(self) -> Settings:
+        """Return the settings that follow from the recorded facts. Raises EasyBuildError."""
+        settings: Settings = self.translate_errors(
+            build_settings, self.approach, self.site, self.facts
+        )
+        return settings
 
     def require_value(self, parameter: str, values: Sequence[str]) -> None:
         """Raise EasyBuildError if an easyconfig parameter does not have one of `values`."""

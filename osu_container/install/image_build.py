@@ -48,15 +48,14 @@ def _run_builder(arguments: List[str], **options: Any) -> Tuple[int, str]:
 
     The output is '' if it goes to the output of this process.
     """
-    proc = subprocess.Popen(
+    proc = subprocess.run(
         [str(find_builder()), 'image'] + arguments,
         stdin=subprocess.DEVNULL,
         env=_clean_environment(),
         universal_newlines=True,
         **options,
     )
-    output = proc.communicate()[0] or ''
-    return proc.returncode, output
+    return proc.returncode, proc.stdout or ''
 
 
 def _try_build(name: str, mode: str, target: str) -> Optional[str]:

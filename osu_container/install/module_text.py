@@ -80,7 +80,7 @@ _COLUMN = 52
 
 def add_comment(code: str, text: str) -> str:
     """Return code with the text up to its first pause as a comment, above the code if need be."""
-    comment = format_lua_comment(re.split(r'[;:,](?=\s|$)| \(', text)[0])
+    comment = format_lua_comment(re.split(r'[.;:,](?=\s|$)| \(', text)[0])
     last_line = code.rpartition('\n')[2]
     padding = ' ' * max(1, _COLUMN + 1 - len(last_line))
     fits = len(last_line + padding + comment) <= LINE_WIDTH
@@ -134,62 +134,41 @@ def format_help(
     """
     stack = settings.stack
     run = launching.format_launch_example(stack.launcher, stack.pmi, example)
-    rows: List[Tuple[str, str, List[str]]] = [
+    environment, width = settings.environment, WIDTH - _TEXT_COLUMN
+    rows: List[Tuple[str, str]] = [
         (
             'MPI',
             stack.mpi.replace(' of the', ', ' + stack.libfabric.partition(' of')[0] + ' of the')
             if stack.mpi.rpartition(' ')[2] == stack.libfabric_owner
             else '%s, %s' % (stack.mpi, stack.libfabric),
-            [],
         )
     ]
-    width = WIDTH - _TEXT_COLUMN  # $SIF has the full name.
-    rows += (
-        [('image', image if len(image) <= width else image[:32] + '...' + image[35 - width :], [])]
-        if image
-        else []
-    )
-    rows += [
-        ('run', run, [run]),
-        (
-            'commands',
-            ' '.join(
-                settings.programs[:3]
-                + ['...'] * (len(settings.programs) > 3)
-                + ['(%s)' % re.sub(r'^(?=\d)', 'OSU ', programs_are)] * bool(programs_are)
-            ),
-            [],
-        ),
-    ]
-    if settings.environment.gpu_map:
-        rows.append(('binding', 'osu-gpu-bind %s: ranks near GPU and network card' % example, []))
-    if settings.environment.placement_note:
-        rows.append(('binding', settings.environment.placement_note, []))
-    rows += [
-        ('why', 'osu-explain; ' + PAGE, []),
-        ('proof', 'osu-proof -- ' + run, ['osu-proof -- ' + run]),
-    ]
-    if settings.environment.setting_variables:
-        rows.append(
-            (
-                'settings',
-                'module load osu-settings/NAME: '
-                + ' '.join(sorted(settings.environment.setting_variables)),
-                [],
-            )
-        )
+    if image:  # $SIF has the full name.
+        short = image[:32] + '...' + image[35 - width :]
+        rows.append(('image', image if len(image) <= width else short))
+    programs = settings.programs[:3] + ['...'] * (len(settings.programs) > 3)
+    if programs_are:
+        programs.append('(%s)' % re.sub(r'^(?=\d)', 'OSU ', programs_are))
+    rows += [('run', run), ('commands', ' '.join(programs))]
+    if environment.gpu_map:
+        rows.append(('binding', 'osu-gpu-bind %s: ranks near GPU and network card' % example))
+    if environment.placement_note:
+        rows.append(('binding', environment.placement_note))
+    rows += [('why', 'osu-explain; ' + PAGE), ('proof', 'osu-proof -- ' + run)]
+    if environment.setting_variables:
+        names = ' '.join(sorted(environment.setting_variables))
+        rows.append(('settings', 'module load osu-settings/NAME: ' + names))
     if settings.container.user_path is not None:
-        rows.append(('yours', '/user-software; make-squashfs packs it into one file', []))
+        rows.append(('yours', '/user-software; make-squashfs packs this folder into one file'))
     if settings.container.shares_container:
-        rows.append(('containers', 'one per node for all ranks; OSU_SHARE=0: one per rank', []))
+        rows.append(('containers', 'one per node for all ranks; OSU_SHARE=0: one per rank'))
     if settings.container.env_prefix:
-        rows.append(('others', 'module unload %s before you start other containers' % module, []))
+        rows.append(('others', 'module unload %s before you start other containers' % module))
+    whole = ['osu-proof -- ' + escape_line(run), escape_line(run)]
     return [
         line
-        for key, text, whole in rows
-        for line in wrap_help_text(
-            escape_line(text), key + ':', _TEXT_COLUMN, [escape_line(part) for part in whole]
-        )
+        for key, text in rows
+        for line in wrap_help_text(escape_line(text), key + ':', _TEXT_COLUMN, whole)
     ]
 
 
@@ -213,23 +192,19 @@ def render_modulefile(
     `names` are the module's name and how EasyBuild writes it in variables. `sif` is the file name
     of the image in the installation, None for a native module.
     """
-    parts = [render_family_lines(settings)]
+    lines = render_family_lines(settings)
     if sif:
-        parts.append(render_image_lines(settings, sif, reinstall_command))
-    parts.append(render_check_lines(settings, names[0], reinstall_command))
+        lines += render_image_lines(settings, sif, reinstall_command)
+    lines += render_check_lines(settings, names[0], reinstall_command)
     if sif:
-        parts.append([NAMES_TEXT % names[1]])
-    parts += [
-        [
-            add_comment(format_lua_call('pushenv', *kind), "ranks find each other through PMI")
-            for kind in launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)
-        ],
-        render_default_lines(settings),
-        render_tool_lines(settings),
-    ]
+        lines.append(NAMES_TEXT % names[1])
+    for variable in launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi):
+        call = format_lua_call('pushenv', *variable)
+        lines.append(add_comment(call, "ranks find each other through PMI"))
+    lines += render_default_lines(settings) + render_tool_lines(settings)
     if sif:
-        parts.append(render_runtime_lines(settings, names[0]))
-    return ''.join(line + '\n' for part in parts for line in part)
+        lines += render_runtime_lines(settings, names[0])
+    return ''.join(line + '\n' for line in lines)
 
 
 def render_family_lines(settings: Settings) -> List[str]:
@@ -285,7 +260,7 @@ SIZE_TEXT = """}) do
 end"""
 #: LmodMessage, because after LmodWarning `module load` returns 1 (Lmod 8.6.19, tried on 2026-11-23):
 #: a job script with `set -e` or `module load X && srun ...` would stop for what is no error.
-WARNING_TEXT = """if changes[1] and mode() == "load" then
+CHECK_TEXT = """if changes[1] and mode() == "load" then
     LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(changes, "; ") ..
         %s)
 end"""
@@ -315,7 +290,7 @@ def render_check_lines(settings: Settings, name: str, reinstall_command: str) ->
             SIZE_TEXT,
         ]
     advice = '. Programs may fail. Install again: module unload %s; %s' % (name, reinstall_command)
-    return lines + [WARNING_TEXT % quote_lua(advice)]
+    return lines + [CHECK_TEXT % quote_lua(advice)]
 
 
 #: As LUMI's container modules
@@ -331,12 +306,11 @@ DEFAULT_TEXT = 'local function default(name, value) pushenv(name, os.getenv(name
 
 def render_default_lines(settings: Settings) -> List[str]:
     """Return the lines that set variables unless the user has set them."""
-    return [add_comment(DEFAULT_TEXT, "your own value wins")] * bool(
-        settings.environment.variables
-    ) + [
-        add_comment(format_lua_call('default', entry['name'], entry['value']), entry['why'])
-        for entry in settings.environment.variables
-    ]
+    lines = [add_comment(DEFAULT_TEXT, "a value that you have set wins")]
+    for entry in settings.environment.variables:
+        call = format_lua_call('default', entry['name'], entry['value'])
+        lines.append(add_comment(call, entry['why']))
+    return lines if lines[1:] else []
 
 
 #: The programs of a native module are started directly, so only srun's task prolog can watch them.
@@ -352,16 +326,12 @@ def render_tool_lines(settings: Settings) -> List[str]:
     """Return the lines for this project's commands and for optional settings."""
     lines = [add_comment('setenv("OSU_MODULE_ROOT", root)', "osu-container bench")]
     for name, value, comment in list_tool_variables(settings):
-        lines.append(
-            add_comment(format_lua_call('setenv', name, value), comment)
-            if comment
-            else format_lua_call('setenv', name, value)
-        )
+        lines.append(add_comment(format_lua_call('setenv', name, value), comment))
     if settings.environment.setting_variables:
         lines.append(
             add_comment(
                 'prepend_path("MODULEPATH", pathJoin(root, "%s"))' % SETTINGS_FOLDER,
-                "module load osu-settings/...",
+                "module load osu-settings/NAME",
             )
         )
     if settings.environment.placement_note:
@@ -393,7 +363,7 @@ def render_runtime_lines(settings: Settings, name: str) -> List[str]:
     lines.append(
         add_comment(
             'bind(pathJoin(root, "%s") .. ":%s")' % (NAME, TARGET),
-            "puts the host libraries first",
+            "sets LD_LIBRARY_PATH" + " and LD_PRELOAD" * bool(settings.container.preload),
         )
     )
     paths = [path for path, target, _ in settings.container.binds if path == target]

@@ -180,18 +180,19 @@ def install_proof(folder: str) -> None:
     Raises OSError if a file cannot be read or written.
     """
     package = str(PACKAGE)
-    names = [
-        os.path.join('proof', name) for name in sorted(os.listdir(os.path.join(package, 'proof')))
-    ]
-    names = list(_PROOF_IMPORTS) + [
-        name for name in names if os.path.isfile(os.path.join(package, name))
-    ]
-    for source, target in [
-        (os.path.join(package, name), os.path.join('osu_container', name)) for name in names
+    proof_files = (
+        os.path.join('proof', name) for name in os.listdir(os.path.join(package, 'proof'))
+    )
+    files = [
+        (os.path.join(package, name), os.path.join('osu_container', name))
+        for name in [*_PROOF_IMPORTS, *proof_files]
     ] + [
         (os.path.join(SCRIPTS, name), os.path.join('scripts', name))
         for name in (COMMAND, 'rank-proof')
-    ]:
+    ]
+    for source, target in files:
+        if os.path.isdir(source):  # __pycache__
+            continue
         target = os.path.join(folder, PROOF, target)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copyfile(source, target)

@@ -63,11 +63,11 @@ setenv("SIF", sif)                                   -- names as in LUMI's conta
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "cray_shasta")             -- ranks find each other through PMI
-local function default(name, value) pushenv(name, os.getenv(name) or value) end -- your own value wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end -- a value that you have set wins
 default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
 default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this network or fails
-default("MPICH_GPU_SUPPORT_ENABLED", "1")            -- Cray MPICH accepts buffers in GPU memory only with it
-default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank uses the card nearest to its GPU
+default("MPICH_GPU_SUPPORT_ENABLED", "1")            -- Cray MPICH accepts buffers in GPU memory only with this variable
+default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank uses the network card nearest to its GPU
 default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the rank's node
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL meets over these interfaces
@@ -75,8 +75,8 @@ setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=cxi") -- proof
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 " ..
         "4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind
-setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
-prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/...
+setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd") -- osu-gpu-bind
+prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/NAME
 local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope) -- OSU_SCOPE=commands: binds only for commands of this module
 local function bind(value) if scope ~= "commands" then append_path("SINGULARITY_BIND", value, ",") end end
@@ -93,7 +93,7 @@ inject("/opt/cray/pe/pmi/6.1.15/lib/libpmi.so.0")    -- Cray MPICH finds its ran
 inject("/opt/cray/pe/pmi/6.1.15/lib/libpmi2.so.0")   -- the second library of Cray PMI
 inject("/opt/cray/pe/lib64/libpals.so.0")            -- Cray PMI asks it about the launcher
 inject("/usr/lib64/libxpmem.so.0")                   -- Cray MPICH shares memory between the ranks of a node by it
-bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- puts the host libraries first
+bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- sets LD_LIBRARY_PATH and LD_PRELOAD
 for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/var/spool/slurmd", "/run/cxi",
         "/usr/share/libdrm/amdgpu.ids" }) do
     if mode() == "unload" or lfs.attributes(path) then bind(path) end -- only what this node has

@@ -16,7 +16,7 @@ others:     module unload osu-container before you start other containers
 homepage:   https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site lumi-25.03: everything, the network library included, is in the image]==])
+whatis([==[Description: osu-container on site lumi-25.03: MPI and network library of the image]==])
 whatis([==[Keywords: MPI, MPICH, libfabric, container, opensource]==])
 
 local root = "@INSTALL@"
@@ -61,15 +61,14 @@ setenv("SIF", sif)                                   -- names as in LUMI's conta
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "pmi2")                    -- ranks find each other through PMI
-local function default(name, value) pushenv(name, os.getenv(name) or value) end -- your own value wins
-default("FI_CXI_DISABLE_NON_INJECT_MSG_IDC", "1")    -- small messages from GPU memory are not copied through the host
-default("FI_CXI_RDZV_EAGER_SIZE", "2048")            -- bytes that a rendezvous message sends ahead
-default("FI_CXI_RDZV_THRESHOLD", "16384")            -- messages up to this size in bytes are sent eagerly
+local function default(name, value) pushenv(name, os.getenv(name) or value) end -- a value that you have set wins
+default("FI_CXI_DISABLE_NON_INJECT_MSG_IDC", "1")    -- libfabric sends small messages from GPU memory without the host
+default("FI_CXI_RDZV_EAGER_SIZE", "2048")            -- a rendezvous message sends this number of bytes ahead
+default("FI_CXI_RDZV_THRESHOLD", "16384")            -- MPI sends messages up to this size in bytes eagerly
 default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
 default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this network or fails
--- MPICH passes buffers in GPU memory to libfabric instead of copying them
-default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")
-default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH avoids cxi when all ranks are on one node
+default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")        -- MPICH passes buffers in GPU memory to libfabric without a copy
+default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH uses cxi also when all ranks are on one node
 default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the rank's node
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL meets over these interfaces
@@ -78,12 +77,12 @@ setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=opensource container=yes libmpi=image libfabric=image pmi=pmi2 provider=cxi") -- proof
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 " ..
         "4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind
-setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
-prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/...
+setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic") -- osu-gpu-bind
+prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/NAME
 local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope) -- OSU_SCOPE=commands: binds only for commands of this module
 local function bind(value) if scope ~= "commands" then append_path("SINGULARITY_BIND", value, ",") end end
-bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- puts the host libraries first
+bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- sets LD_LIBRARY_PATH
 for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do
     if mode() == "unload" or lfs.attributes(path) then bind(path) end -- only what this node has
 end

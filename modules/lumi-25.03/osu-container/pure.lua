@@ -13,7 +13,7 @@ others:     module unload osu-container before you start other containers
 homepage:   https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site lumi-25.03: no library of the host: TCP with what the image holds]==])
+whatis([==[Description: osu-container on site lumi-25.03: only libraries of the image, over TCP]==])
 whatis([==[Keywords: MPI, MPICH, libfabric, container, pure]==])
 
 local root = "@INSTALL@"
@@ -57,22 +57,21 @@ setenv("SIF", sif)                                   -- names as in LUMI's conta
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "pmi2")                    -- ranks find each other through PMI
-local function default(name, value) pushenv(name, os.getenv(name) or value) end -- your own value wins
--- without the host's libraries TCP is the only network that is everywhere
-default("FI_PROVIDER", "tcp")
+local function default(name, value) pushenv(name, os.getenv(name) or value) end -- a value that you have set wins
+default("FI_PROVIDER", "tcp")                        -- libfabric uses TCP
 default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the rank's node
-default("NCCL_NET", "Socket")                        -- RCCL over TCP as well
+default("NCCL_NET", "Socket")                        -- RCCL uses TCP
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL meets over these interfaces
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image pmi=pmi2 provider=tcp") -- proof
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 " ..
         "4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind
-setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
+setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd") -- osu-gpu-bind
 local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope) -- OSU_SCOPE=commands: binds only for commands of this module
 local function bind(value) if scope ~= "commands" then append_path("SINGULARITY_BIND", value, ",") end end
-bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- puts the host libraries first
+bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- sets LD_LIBRARY_PATH
 for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl" }) do
     if mode() == "unload" or lfs.attributes(path) then bind(path) end -- only what this node has
 end

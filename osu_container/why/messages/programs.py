@@ -488,7 +488,7 @@ MPI: List[Dict[str, Any]] = [
         "/dev/shm). Docker and podman: --shm-size=2g or --ipc=host.",
         'source': "MPICH, src/mpid/common/shm",
         'also': [("leftovers there belong to another user", "ls -l /dev/shm")],
-        'unless': ["shared memory full"],
+        'unless': ["shared memory full", "shared memory of UCX in another user namespace"],
     },
     {
         'name': "shared window over ranks that do not share memory",
