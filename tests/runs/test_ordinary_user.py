@@ -302,7 +302,8 @@ def test_ucx_of_debian_runs_on_two_nodes_and_in_unshared_containers(clone):
     assert done.stdout.count('2 ranks, heat per column 2\n') == 2
     script = '. ./env.sh; module load heat/pure; UCX_POSIX_USE_PROC_LINK=y srun -N2 -n2 heat-exec ../heat'
     done = run_as_user('bash', '-c', script, folder=clone, timeout=100)
-    cause = run([PROJECT / 'scripts' / 'osu-container', 'why'], input=done.stderr).stdout
+    said = done.stdout + done.stderr
+    cause = run([PROJECT / 'scripts' / 'osu-container', 'why'], input=said).stdout
     assert done.returncode and 'shared memory of UCX in another user namespace' in cause
 
 

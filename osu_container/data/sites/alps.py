@@ -111,7 +111,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libfabric': make_fact(
                 '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider',
+                'the network library of the host has the provider cxi',
                 _STACK,
                 _SEPTEMBER,
                 'measured',
@@ -119,14 +119,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'libcxi': make_fact(
                 '/usr/lib64/libcxi.so.1',
-                'the host\'s libfabric reaches the Slingshot card through it',
+                'the host\'s libfabric reaches the Slingshot card through libcxi',
                 _STACK + ', package cray-libcxi in /usr',
                 _SEPTEMBER,
                 'derived',
             ),
             'libxpmem': make_fact(
                 '/opt/xpmem/lib64/libxpmem.so.0',
-                'Cray MPICH shares memory between the ranks of a node by it',
+                'Cray MPICH shares memory between ranks of a node by XPMEM',
                 _STACK + ', package xpmem in /opt/xpmem',
                 _SEPTEMBER,
                 'derived',
@@ -143,8 +143,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/capstor', '/iopsstor', '/ritom'],
-                'store, the fast file system, and scratch: '
-                '/ritom on Daint since 2026-09-16 and on Clariden; no page says that Santis has it',
+                'these file systems are store, the fast file system and scratch. Scratch is '
+                '/ritom on Daint since 2026-09-16 and on Clariden; no page tells whether Santis '
+                'has /ritom',
                 _STORAGE + '; ' + _DAINT,
                 _SEPTEMBER,
                 'measured',
@@ -159,7 +160,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_DEFAULT_CQ_SIZE',
                 '131072',
-                'room for the completions of large jobs of NCCL',
+                'the completion queue has room for large jobs of NCCL',
                 _NCCL,
                 _REREAD_DATE,
                 'derived',
@@ -168,9 +169,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_DEFAULT_TX_SIZE',
                 '16384',
-                'room for what NCCL sends before anybody waits for it: the '
-                'most that the provider takes (cxip.h, CXIP_MAX_TX_SIZE); of 32768, as CSCS wrote in 2025, it '
-                'makes its default',
+                'the send queue has room for the messages that NCCL sends ahead. This is the '
+                'largest value that the provider accepts (cxip.h, CXIP_MAX_TX_SIZE). CSCS '
+                'recommended 32768 in 2025, which the provider replaces by its default',
                 _IMAGES + '; eth-cscs/alps-uenv pull request 316',
                 _REREAD_DATE,
                 'derived',

@@ -69,8 +69,8 @@ def make_mpich_libraries(
     return {
         'libmpi': make_fact(
             '%s/ofi/%s/lib-abi-mpich/libmpi.so.12' % (root, build),
-            'Cray MPICH %s: the library has the soname of the MPICH ABI, which programs linked with '
-            'any MPICH need' % version,
+            'programs use Cray MPICH %s: this library has the soname of the MPICH ABI, which programs that '
+            'are linked with any MPICH need' % version,
             source,
             date,
             evidence,
@@ -78,7 +78,8 @@ def make_mpich_libraries(
         ),
         name: make_fact(
             '%s/gtl/lib/%s.so.0' % (root, name),
-            'GPU transport layer of Cray MPICH: without it buffers in GPU memory end in an error',
+            'Cray MPICH needs its GPU transport layer (GTL) for buffers in GPU memory, and fails '
+            'without it',
             gtl_source,
             gtl_date,
             gtl_evidence,
@@ -116,8 +117,8 @@ def make_ll128_variable(source: str, date: str) -> Dict[str, Any]:
     return make_variable(
         'NCCL_PROTO',
         '^LL128',
-        'the protocol LL128, a default since NCCL 2.27, is slower over Slingshot, '
-        'and data came out wrong with it between GH200 (NVIDIA/nccl#2001)',
+        'NCCL does not use the protocol LL128, which is a default since NCCL 2.27. LL128 is '
+        'slower over Slingshot, and transferred wrong data between GH200 (NVIDIA/nccl#2001)',
         source,
         date,
         'derived',
@@ -133,7 +134,8 @@ def make_nccl_variables(
         make_variable(
             'NCCL_SOCKET_IFNAME',
             interfaces,
-            'NCCL meets and, without a plugin, sends over these interfaces',
+            'NCCL connects its ranks over these interfaces, and without a plugin also sends data '
+            'over them',
             source,
             date,
             evidence,
@@ -151,7 +153,7 @@ def make_nccl_variables(
         make_variable(
             'NCCL_NET_GDR_LEVEL',
             'PHB',
-            'the card reads GPU memory itself',
+            'the network card reads GPU memory directly',
             source,
             date,
             evidence,
@@ -173,10 +175,18 @@ def make_pmi_libraries(
             evidence,
         ),
         'libpmi2': make_fact(
-            folder + '/libpmi2.so.0', 'the second library of Cray PMI', source, date, evidence
+            folder + '/libpmi2.so.0',
+            'this is the second library of Cray PMI',
+            source,
+            date,
+            evidence,
         ),
         'libpals': make_fact(
-            pals + '/libpals.so.0', 'Cray PMI asks it about the launcher', source, date, evidence
+            pals + '/libpals.so.0',
+            'Cray PMI asks libpals about the launcher',
+            source,
+            date,
+            evidence,
         ),
     }
 
@@ -190,7 +200,7 @@ def make_lustreapi_fact(source: str, date: str) -> Dict[str, Any]:
     """
     return make_fact(
         '/usr/lib64/liblustreapi.so',
-        'Cray MPICH opens it for MPI_File_open on Lustre, and ends without it '
+        'Cray MPICH opens liblustreapi for MPI_File_open on Lustre, and aborts without it '
         '("liblustreapi != NULL")',
         source,
         date,
@@ -207,8 +217,8 @@ def make_rocm_libraries(
     return {
         'libhsa-runtime64': make_fact(
             folder + '/libhsa-runtime64.so.1',
-            'the GTL needs it, and libfabric opens it; it must be the one that fits '
-            'the host\'s GTL',
+            'the GTL needs this library, and libfabric opens it. The library must be of the ROCm '
+            'release that the host\'s GTL needs',
             source,
             date,
             evidence,
@@ -216,7 +226,7 @@ def make_rocm_libraries(
         ),
         'libamdhip64': make_fact(
             folder + '/libamdhip64.so.' + major,
-            'HIP runtime of the same ROCm as libhsa-runtime64: the two are one build',
+            'the HIP runtime must fit libhsa-runtime64: both must be of one build of ROCm',
             source,
             date,
             evidence,
@@ -268,7 +278,7 @@ def make_spool_fact(source: str, date: str, evidence: str) -> Dict[str, Any]:
     """Return the fact of the folder from which Cray PMI reads the places of the ranks."""
     return make_fact(
         ['/var/spool/slurmd'],
-        'Cray PMI reads where the ranks are from a file that Slurm writes there',
+        'Cray PMI reads the places of the ranks from a file that Slurm writes to this folder',
         source,
         date,
         evidence,
@@ -330,14 +340,14 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
             'libcxi': make_fact(
                 '/usr/lib64/libcxi.so.1',
-                'the host\'s libfabric reaches the Slingshot card through it',
+                'the host\'s libfabric reaches the Slingshot card through libcxi',
                 'as on LUMI, Frontier and Setonix',
                 _FIRST_READ_DATE,
                 'derived',
             ),
             'libxpmem': make_fact(
                 '/usr/lib64/libxpmem.so.0',
-                'Cray MPICH shares memory between the ranks of a node by it',
+                'Cray MPICH shares memory between ranks of a node by XPMEM',
                 'as on LUMI and Frontier',
                 _FIRST_READ_DATE,
                 'derived',
@@ -346,7 +356,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'cxi_state': make_fact(
                 ['/run/cxi'],
-                'lists of binds that work on LUMI have it: state of the cards for libcxi',
+                'this folder has the state of the network cards for libcxi. Lists of binds that '
+                'work on LUMI contain it',
                 'singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; elsewhere nobody says '
                 'so, and it is skipped where it is not there',
                 '2026-05-04',
@@ -358,8 +369,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'NCCL_SOCKET_IFNAME',
                 _HSN,
-                'RCCL and NCCL meet and, without a plugin, send over these '
-                'interfaces; other ones are slow or lead nowhere',
+                'RCCL and NCCL connect their ranks over these interfaces, and without a plugin '
+                'also send data over them. Other interfaces are slow or do not reach other nodes',
                 'names of the cards, as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
@@ -388,7 +399,7 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'libdrm_ids': make_fact(
                 ['/usr/share/libdrm/amdgpu.ids'],
-                'libdrm of the host\'s ROCm reads the names of the GPUs there',
+                'libdrm of the host\'s ROCm reads the names of the GPUs from this file',
                 'as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
@@ -396,7 +407,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
             'kernel_config': make_fact(
                 ['/boot/config-{kernel}'],
-                'libfabric looks there whether the kernel can share GPU memory with the card (DMABUF)',
+                'libfabric reads from this file whether the kernel can share GPU memory with the '
+                'network card (DMABUF)',
                 'ofiwg/libfabric src/hmem_rocr.c',
                 _FIRST_READ_DATE,
                 'derived',

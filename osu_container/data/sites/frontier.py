@@ -106,7 +106,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libfabric=make_fact(
                     '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                    'the host\'s network library with its cxi provider; 1.22.0 went in May 2026',
+                    'the network library of the host has the provider cxi; release 1.22.0 was '
+                    'removed in May 2026',
                     'OLCF, system changes of 2026-05-26; LD_LIBRARY_PATH in the ' + _JOB,
                     '2026-07-22',
                     'measured',
@@ -114,14 +115,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libcxi=make_fact(
                     '/usr/lib64/libcxi.so.1',
-                    'the host\'s libfabric reaches the Slingshot card through it',
+                    'the host\'s libfabric reaches the Slingshot card through libcxi',
                     'APPTAINER_CONTAINLIBS in ' + _SCRIPT,
                     '2026-07-22',
                     'measured',
                 ),
                 libxpmem=make_fact(
                     '/usr/lib64/libxpmem.so.0',
-                    'Cray MPICH shares memory between the ranks of a node by it',
+                    'Cray MPICH shares memory between ranks of a node by XPMEM',
                     'APPTAINER_CONTAINLIBS in ' + _SCRIPT,
                     '2026-07-22',
                     'measured',
@@ -151,7 +152,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'files': {
                 'file_systems': make_fact(
                     ['/ccs', '/lustre/orion'],
-                    'Orion, and the home and project areas',
+                    'these file systems are Orion, the home areas and the project areas',
                     _GUIDE + ', Data and Storage',
                     '2026-07-22',
                     'measured',
@@ -162,7 +163,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 'libdrm_ids': make_fact(
                     ['/usr/share/libdrm/amdgpu.ids'],
-                    'libdrm of the host\'s ROCm reads the names of the GPUs there',
+                    'libdrm of the host\'s ROCm reads the names of the GPUs from this file',
                     'APPTAINER_BINDPATH in ' + _SCRIPT + ' has its folder',
                     '2026-07-22',
                     'derived',

@@ -83,7 +83,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libompi': make_fact(
                 _ROOT + '/lib/libmpi.so.40',
-                'the host\'s Open MPI, for images whose MPI that is',
+                'images with Open MPI use this Open MPI of the host',
                 _ADAPT,
                 _READ_DATE,
                 'measured',
@@ -92,7 +92,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'libfabric': make_fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider',
+                'the network library of the host has the provider cxi',
                 _ADAPT,
                 _READ_DATE,
                 'measured',
@@ -122,7 +122,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/lus', '/projects', '/scratch'],
-                'the shared file systems; /projects is a link into /lus',
+                'these are the shared file systems; /projects is a link into /lus',
                 _SCRIPTS,
                 _READ_DATE,
                 'derived',
@@ -134,7 +134,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_DEFAULT_CQ_SIZE',
                 '131072',
-                'room for the completions of large jobs of NCCL',
+                'the completion queue has room for large jobs of NCCL',
                 _ADAPT,
                 _READ_DATE,
                 'derived',

@@ -152,7 +152,7 @@ def _make_native_build(
 
 _LIBXPMEM_2026 = _fact(
     '/usr/lib64/libxpmem.so.0',
-    'Cray MPICH shares memory between the ranks of a node by it',
+    'Cray MPICH shares memory between ranks of a node by XPMEM',
     'CRAY_XPMEM_POST_LINK_OPTS=-L/usr/lib64 in the ' + _LOG,
     '2026-03-06',
     'measured',
@@ -160,7 +160,7 @@ _LIBXPMEM_2026 = _fact(
 
 _LIBPALS_2026 = _fact(
     '/opt/cray/pe/lib64/libpals.so.0',
-    'Cray PMI asks it about the launcher',
+    'Cray PMI asks libpals about the launcher',
     'the version of PALS on LUMI is not known, this folder has links to the current one on every HPE Cray system',
     '2026-07-10',
     'untested',
@@ -280,7 +280,7 @@ BASES: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libfabric': _fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider; the same for all stacks',
+                'the network library of the host has the provider cxi; all stacks use this library',
                 '`pkg-config --variable=prefix libfabric` in the ' + _LOG,
                 '2026-03-06',
                 'measured',
@@ -288,7 +288,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
             'libcxi': _fact(
                 '/usr/lib64/libcxi.so.1',
-                'the host\'s libfabric reaches the Slingshot card through it',
+                'the host\'s libfabric reaches the Slingshot card through libcxi',
                 'singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it',
                 '2026-05-04',
                 'measured',
@@ -320,7 +320,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'file_systems': dict(
                 _fact(
                     ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
-                    'the users\' data and LUMI\'s software',
+                    'these file systems have the data of users and the software of LUMI',
                     _TRAINING + '205-Containers.md, singularity-slurm-bindings',
                     '2026-06-17',
                     'measured',
@@ -330,7 +330,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             'slurm_spool': dict(
                 _fact(
                     ['/var/spool/slurmd'],
-                    'Cray PMI reads where the ranks are from a file that Slurm writes there',
+                    'Cray PMI reads the places of the ranks from a file that Slurm writes to this'
+                    ' folder',
                     _CONTRIB,
                     '2026-05-04',
                     'measured',
@@ -340,7 +341,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             'cxi_state': dict(
                 _fact(
                     ['/run/cxi'],
-                    'lists of binds that work on LUMI have it: state of the cards for libcxi',
+                    'this folder has the state of the network cards for libcxi. Lists of binds '
+                    'that work on LUMI contain it',
                     _CONTRIB,
                     '2026-05-04',
                     'measured',
@@ -350,7 +352,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'libdrm_ids': dict(
                 _fact(
                     ['/usr/share/libdrm/amdgpu.ids'],
-                    'libdrm of the host\'s ROCm reads the names of the GPUs there',
+                    'libdrm of the host\'s ROCm reads the names of the GPUs from this file',
                     _DEIC,
                     '2025-03-07',
                     'measured',
@@ -360,7 +362,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             'kernel_config': dict(
                 _fact(
                     ['/boot/config-{kernel}'],
-                    'libfabric looks there whether the kernel can share GPU memory with the card (DMABUF)',
+                    'libfabric reads from this file whether the kernel can share GPU memory with '
+                    'the network card (DMABUF)',
                     'ofiwg/libfabric src/hmem_rocr.c',
                     '2026-11-21',
                     'derived',
@@ -394,8 +397,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             _variable(
                 'NCCL_SOCKET_IFNAME',
                 'hsn0,hsn1,hsn2,hsn3',
-                'RCCL meets over these interfaces, and without a '
-                'plugin sends over them; other ones are slow or lead nowhere',
+                'RCCL connects its ranks over these interfaces, and without a plugin also sends '
+                'data over them. Other interfaces are slow or do not reach other nodes',
                 _TRAINING + '202-Binding.md',
                 '2026-06-17',
                 'measured',
@@ -413,8 +416,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             _variable(
                 'NCCL_IGNORE_CPU_AFFINITY',
                 '1',
-                'RCCL\'s threads may use all cores of the rank\'s node: four '
-                'times the bandwidth in osu_xccl_bw',
+                'RCCL\'s threads may use all cores of the node: the bandwidth of osu_xccl_bw '
+                'becomes four times as high',
                 _DEIC,
                 '2025-03-07',
                 'measured',
@@ -764,14 +767,14 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
                 ),
                 libpals=_fact(
                     '/opt/cray/pals/1.3.2/lib/libpals.so.0',
-                    'Cray PMI asks it about the launcher',
+                    'Cray PMI asks libpals about the launcher',
                     _CONTRIB,
                     '2026-05-04',
                     'measured',
                 ),
                 libxpmem=_fact(
                     '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
-                    'Cray MPICH shares memory between the ranks of a node by it',
+                    'Cray MPICH shares memory between ranks of a node by XPMEM',
                     _CONTRIB,
                     '2026-05-04',
                     'measured',

@@ -75,7 +75,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libompi': make_fact(
                 _ROOT + '/lib/libmpi.so.40',
-                'the host\'s Open MPI, for images whose MPI that is; Sigma2 binds $EBROOTOPENMPI',
+                'images with Open MPI use this Open MPI of the host; Sigma2 binds $EBROOTOPENMPI',
                 _APPTAINER + ': module OpenMPI/5.0.10-GCC-14.3.0; its folder as '
                 'those of other modules in ' + _SCRIPT,
                 _READ_DATE,
@@ -85,7 +85,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'libfabric': make_fact(
                 '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider; until April 2026 it was 1.22.0',
+                'the network library of the host has the provider cxi; the release was 1.22.0 '
+                'until April 2026',
                 _SCRIPT,
                 _READ_DATE,
                 'measured',
@@ -104,7 +105,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/cluster'],
-                'home, projects, work and software',
+                'these file systems are home, projects, work and the software',
                 _APPTAINER,
                 _READ_DATE,
                 'measured',
@@ -116,7 +117,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'OMPI_MCA_mtl_ofi_av',
                 'table',
-                'what Sigma2 sets for jobs of several nodes',
+                'Sigma2 sets this value for jobs on several nodes',
                 _OPENMPI,
                 _READ_DATE,
                 'derived',
@@ -125,7 +126,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_RX_MATCH_MODE',
                 'hybrid',
-                'the provider matches messages where the card has no room for more',
+                'the provider matches messages when the network card has no room for more',
                 _OPENMPI,
                 _READ_DATE,
                 'derived',

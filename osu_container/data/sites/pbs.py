@@ -76,7 +76,7 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'pals_state': make_fact(
                 ['/var/run/palsd'],
-                'Cray PMI reads where the ranks are from files that PALS writes there',
+                'Cray PMI reads the places of the ranks from files that PALS writes to this folder',
                 _ALCF + ' bind it',
                 _READ_DATE,
                 'measured',
@@ -140,7 +140,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             libfabric=make_fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider; it moves at updates',
+                'the network library of the host has the provider cxi; its path changes at updates',
                 _NCAR,
                 _READ_DATE,
                 'derived',
@@ -157,7 +157,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/glade'],
-                'home, work, scratch and campaign storage',
+                'these file systems are home, work, scratch and the campaign storage',
                 'NCAR HPC documentation, sample containerized workflows bind its folders',
                 _READ_DATE,
                 'derived',
@@ -222,7 +222,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             libfabric=make_fact(
                 '/opt/cray/libfabric/2.2.0rc1/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider, the only one that is installed',
+                'the network library of the host has the provider cxi; no other release is '
+                'installed',
                 _NOTES,
                 _READ_DATE,
                 'measured',
@@ -239,7 +240,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/eagle', '/lus', '/local/scratch'],
-                'project folders, what they are links to, the node\'s own disk',
+                'these paths are the project folders, the folders that they link to, and the disk'
+                ' of the node',
                 'binds in public job scripts for Polaris; ' + _ALCF,
                 _READ_DATE,
                 'derived',
@@ -250,7 +252,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'NCCL_NET_GDR_LEVEL',
                 'PHB',
-                'the card reads GPU memory itself',
+                'the network card reads GPU memory directly',
                 'ALCF user guides, NCCL',
                 _READ_DATE,
                 'measured',

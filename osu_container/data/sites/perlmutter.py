@@ -121,7 +121,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             libfabric=make_fact(
                 '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                'the host\'s network library with its cxi provider; 1.22.0 is no longer there',
+                'the network library of the host has the provider cxi; release 1.22.0 was removed',
                 _MACHE,
                 '2026-09-22',
                 'measured',
@@ -129,22 +129,22 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             libcxi=make_fact(
                 '/usr/lib64/libcxi.so.1',
-                'the host\'s libfabric reaches the Slingshot card through it',
+                'the host\'s libfabric reaches the Slingshot card through libcxi',
                 _PODMAN + 'nccl.yaml',
                 _READ_DATE,
                 'measured',
             ),
             libxpmem=make_fact(
                 '/usr/lib64/libxpmem.so.0',
-                'Cray MPICH shares memory between the ranks of a node by it',
+                'Cray MPICH shares memory between ranks of a node by XPMEM',
                 _PODMAN + 'nccl.yaml',
                 _READ_DATE,
                 'measured',
             ),
             libcudart=make_fact(
                 _CUDA + '/lib64/libcudart.so.12',
-                'CUDA runtime that Cray\'s GPU transport layer needs; the '
-                'default is 13.2, which has another name',
+                'Cray\'s GPU transport layer needs this CUDA runtime; the default release 13.2 has'
+                ' another name',
                 'CUDA_HOME in several public build scripts for '
                 'Perlmutter, which name that folder since the default changed',
                 '2026-09-04',
@@ -169,7 +169,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/global', '/pscratch'],
-                'scratch, the community file system, home and common software',
+                'these file systems are scratch, the community file system, home and the common '
+                'software',
                 'NERSC documentation, file systems; paths in ' + _MACHE,
                 '2026-09-22',
                 'derived',
@@ -244,7 +245,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             libcudart=make_fact(
                 '/opt/nvidia/hpc_sdk/Linux_x86_64/26.5/cuda/13.2/lib64/libcudart.so.13',
-                'CUDA runtime that Cray\'s GPU transport layer needs',
+                'Cray\'s GPU transport layer needs this CUDA runtime',
                 _CUDA_13 + '; folder: its math_libs in ' + _NEW_USER,
                 '2026-11-26',
                 'derived',

@@ -241,8 +241,11 @@ _HOOK = 'github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24'
 PMIX_FILES: Dict[str, Dict[str, Any]] = {
     'pmix_ranks': {
         'value': list_rank_folders('{tmpfs}'),
-        'why': 'ranks of Open MPI meet in this folder, which Slurm\'s PMIx makes below TmpFS: without it MPI_Init ends '
-        'with a segmentation fault. /tmp is in the container, another TmpFS is not',
+        'why': (
+            'ranks of Open MPI find each other through this folder, which Slurm\'s PMIx creates '
+            'below TmpFS. Without the folder MPI_Init ends with a segmentation fault. The '
+            'container has /tmp, but no other TmpFS'
+        ),
         'source': 'steps of Slurm 22.05 with Open MPI 5.0.11 and --no-mount tmp, 2026-11-21; '
         + _HOOK,
         'date': '2026-11-21',
@@ -251,8 +254,10 @@ PMIX_FILES: Dict[str, Dict[str, Any]] = {
     },
     'pmix_server': {
         'value': ['{PMIX_SERVER_TMPDIR}'],
-        'why': 'folder of Slurm\'s PMIx below SlurmdSpoolDir, for shared memory with the ranks; not needed while '
-        'PMIX_MCA_gds is hash',
+        'why': (
+            'Slurm\'s PMIx shares memory with the ranks in this folder below SlurmdSpoolDir. With '
+            'PMIX_MCA_gds=hash the ranks do not need the folder'
+        ),
         'source': _HOOK,
         'date': '2026-11-21',
         'evidence': 'derived',

@@ -115,7 +115,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libfabric=make_fact(
                     '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                    'the host\'s network library with its cxi provider',
+                    'the network library of the host has the provider cxi',
                     'SINGULARITYENV_LD_LIBRARY_PATH in ' + _MODULE,
                     _READ_DATE,
                     'measured',
@@ -123,14 +123,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libcxi=make_fact(
                     '/usr/lib64/libcxi.so.1',
-                    'the host\'s libfabric reaches the Slingshot card through it',
+                    'the host\'s libfabric reaches the Slingshot card through libcxi',
                     'SINGULARITYENV_LD_PRELOAD in ' + _MODULE,
                     _READ_DATE,
                     'measured',
                 ),
                 libxpmem=make_fact(
                     '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
-                    'Cray MPICH shares memory between the ranks of a node by it',
+                    'Cray MPICH shares memory between ranks of a node by XPMEM',
                     'SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD in ' + _MODULE,
                     _READ_DATE,
                     'measured',
@@ -149,7 +149,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'files': {
                 'file_systems': make_fact(
                     ['/askapbuffer', '/data/references', '/scratch', '/software'],
-                    'the users\' data, and Setonix\' software and reference data',
+                    'these file systems have the data of users, and the software and reference '
+                    'data of Setonix',
                     'SINGULARITY_BINDPATH in ' + _MODULE + ' and, with /data/references, 00173dea',
                     _READ_DATE,
                     'measured',
@@ -225,7 +226,7 @@ STACKS['setonix-26.03'] = {
         libamdhip64=None,
         libfabric=make_fact(
             '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-            'the host\'s network library with its cxi provider',
+            'the network library of the host has the provider cxi',
             _CPE,
             '2026-11-26',
             'measured',
@@ -233,7 +234,7 @@ STACKS['setonix-26.03'] = {
         ),
         libxpmem=make_fact(
             '/opt/xpmem/lib64/libxpmem.so.0',
-            'Cray MPICH shares memory between the ranks of a node by it',
+            'Cray MPICH shares memory between ranks of a node by XPMEM',
             'SINGULARITYENV_LD_PRELOAD of the '
             + _NEXT
             + '; a user has /opt/cray/xpmem/default/lib64 still',

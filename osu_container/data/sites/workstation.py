@@ -143,8 +143,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': PMIX_FILES,
         'lnx_links': _make_measured_fact(
             'shm',
-            'shared memory alone: the two nodes of the private Slurm are one machine. With shm+tcp, the usual '
-            'form, Open MPI 5.0.11 over libfabric 2.5.1 ends in "double free or corruption"',
+            'lnx uses only shared memory, because the two nodes of the private Slurm are one '
+            'machine. With shm+tcp, the usual form, Open MPI 5.0.11 over libfabric 2.5.1 fails '
+            'with "double free or corruption"',
             'osu_latency with FI_LNX_PROV_LINKS=shm and shm+tcp, 2026-11-21',
         ),
         'variables': [
@@ -152,8 +153,10 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'name': 'OMPI_MCA_mpi_yield_when_idle',
                 'value': '1',
                 'only': ['open mpi'],
-                'why': 'waiting ranks of Open MPI give their core away: there are more of them than cores. '
-                'osu_alltoall with 8 ranks takes 1.7 instead of 65 ms',
+                'why': (
+                    'waiting ranks of Open MPI yield their core, because there are more ranks '
+                    'than cores. osu_alltoall with 8 ranks takes 1.7 instead of 65 ms'
+                ),
                 'source': 'osu_alltoall, 16 bytes, 8 ranks over tcp on 2 cores, Open MPI 5.0.11, 2026-11-21',
                 'date': '2026-11-21',
                 'evidence': 'measured',
@@ -184,7 +187,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'libmpi': '/opt/mpich/5.0.2/lib/libmpi.so.12',
                 'python': '/usr/bin/python3',
             },
-            'the native build uses the MPI that bind injects; the distribution\'s Python is that of the image',
+            'the native build uses the MPI that approach bind injects, and the Python of the '
+            'distribution, which the image also has',
             WORKSTATION_WHEEL,
         ),
     },
