@@ -643,10 +643,6 @@ _NIC_OF_RANK = _make_variable(
     only=['gpu', 'cxi'],
 )
 
-_UCX_TRIAL = (
-    'UCX 1.13.1 of Debian 12 under MPICH 4.0.2, two ranks in a user namespace each, messages of 8 bytes to '
-    '16 MiB, 2026-11-28'
-)
 #: Variables of UCX for ranks on one machine that are each in their own user namespace. UCX recognises
 #: such ranks itself, even if the launcher reports two nodes.
 UCX_NAMESPACE_VARIABLES = [
@@ -655,9 +651,9 @@ UCX_NAMESPACE_VARIABLES = [
         'n',
         'UCX opens shared memory by its name: by default it opens /proc/PID/fd of the other rank, which the '
         'kernel refuses in another user namespace',
-        _UCX_TRIAL
-        + ': "mm_posix.c ... Permission denied" without it; github.com/openucx/ucx, issues 4224 '
-        'and 5571, and pull request 9213, after which UCX tests the access',
+        'UCX 1.13.1 of Debian 12 under MPICH 4.0.2, two ranks in a user namespace each, 2026-11-28: without it '
+        '"mm_posix.c ... Permission denied"; github.com/openucx/ucx, issues 4224 and 5571; newer releases test the '
+        'access first (pull request 9213)',
         'measured',
         '2026-11-28',
     ),
@@ -666,8 +662,9 @@ UCX_NAMESPACE_VARIABLES = [
         '^cma',
         'UCX copies messages through shared memory: the kernel lets no rank read the memory of a rank in '
         'another user namespace (CMA)',
-        _UCX_TRIAL
-        + ': process_vm_readv fails from 32 KiB on without it; github.com/openucx/ucx, issue 8958',
+        'UCX 1.13.1 of Debian 12 under MPICH 4.0.2, two ranks in a user namespace each, messages of 8 bytes to '
+        '16 MiB, 2026-11-28: without it process_vm_readv fails from 32 KiB on; '
+        'github.com/openucx/ucx, issue 8958',
         'measured',
         '2026-11-28',
     ),

@@ -6,7 +6,6 @@ another module can replace those variables, but not this file. Its lines are KEY
 settings.json has the reasons.
 """
 
-import os
 from typing import List, Tuple
 
 from osu_container.data.approaches import APPROACHES
@@ -46,7 +45,7 @@ def render_call_settings(
                 '%(name)s=%(value)s' % entry for entry in settings.container.separate_variables
             ),
         ),
-        ('wrappers', os.path.join('wrappers', 'bin') if wrapped else ''),
+        ('wrappers', 'wrappers/bin' * wrapped),
         ('files', format_run_files(settings)),
     ]
     rows += [('bind', format_bind(*bind[:2])) for bind in settings.container.binds]

@@ -135,14 +135,7 @@ def format_help(
     stack = settings.stack
     run = launching.format_launch_example(stack.launcher, stack.pmi, example)
     environment, width = settings.environment, WIDTH - _TEXT_COLUMN
-    rows: List[Tuple[str, str]] = [
-        (
-            'MPI',
-            stack.mpi.replace(' of the', ', ' + stack.libfabric.partition(' of')[0] + ' of the')
-            if stack.mpi.rpartition(' ')[2] == stack.libfabric_owner
-            else '%s, %s' % (stack.mpi, stack.libfabric),
-        )
-    ]
+    rows: List[Tuple[str, str]] = [('MPI', '%s, %s' % (stack.mpi, stack.libfabric))]
     if image:  # $SIF has the full name.
         short = image[:32] + '...' + image[35 - width :]
         rows.append(('image', image if len(image) <= width else short))

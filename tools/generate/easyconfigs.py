@@ -30,10 +30,10 @@ PAGES = ('README.md', 'docs/*.md', 'sources/README.md')
 
 def list_stacks() -> dict[str, dict[str, Any]]:
     """Return {site: entry} of the sites with a programming environment, in their order."""
-    sites = {name: resolve_site(name) for name in SITES}
     return {
         name: entry
-        for name, entry in sites.items()
+        for name in SITES
+        for entry in [resolve_site(name)]
         if (entry['native']['value'] or {}).get('prgenv')
     }
 

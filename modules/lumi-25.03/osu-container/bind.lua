@@ -3,7 +3,7 @@ help([==[
 OSU Micro-Benchmarks in a container: the host's MPI and network libraries
 replace the image's.
 
-MPI:        Cray MPICH 8.1.32, libfabric 1.22.0 of the host
+MPI:        Cray MPICH 8.1.32 of the host, libfabric 1.22.0 of the host
 image:      osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif
 run:        srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv ... (mpi4py 4.1.2 ports)

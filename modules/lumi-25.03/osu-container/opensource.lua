@@ -3,7 +3,7 @@ help([==[
 OSU Micro-Benchmarks in a container: everything, the network library included,
 is in the image.
 
-MPI:        MPICH 4.2.3, libfabric 1.22.0 of the image
+MPI:        MPICH 4.2.3 of the image, libfabric 1.22.0 of the image
 image:      osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif
 run:        srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv ... (mpi4py 4.1.2 ports)

@@ -149,18 +149,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'osu_latency with FI_LNX_PROV_LINKS=shm and shm+tcp, 2026-11-21',
         ),
         'variables': [
-            {
-                'name': 'OMPI_MCA_mpi_yield_when_idle',
-                'value': '1',
-                'only': ['open mpi'],
-                'why': (
-                    'waiting ranks of Open MPI yield their core, because there are more ranks '
-                    'than cores. osu_alltoall with 8 ranks takes 1.7 instead of 65 ms'
-                ),
-                'source': 'osu_alltoall, 16 bytes, 8 ranks over tcp on 2 cores, Open MPI 5.0.11, 2026-11-21',
-                'date': '2026-11-21',
-                'evidence': 'measured',
-            },
+            _make_measured_fact(
+                '1',
+                'waiting ranks of Open MPI yield their core, because there are more ranks than cores. '
+                'osu_alltoall with 8 ranks takes 1.7 instead of 65 ms',
+                'osu_alltoall, 16 bytes, 8 ranks over tcp on 2 cores, Open MPI 5.0.11, 2026-11-21',
+                name='OMPI_MCA_mpi_yield_when_idle',
+                only=['open mpi'],
+            ),
             # Its two nodes are one machine, and ranks of two nodes never share a container.
             *UCX_NAMESPACE_VARIABLES,
             _NETMOD,
