@@ -1,53 +1,55 @@
 """
 Define the approaches: the ways a container reaches the network. Data only.
 
-Keys of an approach
+Keys of an approach:
     title            one clause for the help of the module
     container        False for the native build
-    mpi              family of the MPI that it runs: 'MPICH ABI' or 'Open MPI', by the soname of libmpi
-                     (image/image.py); it refuses images with another MPI
-    mpi_also         other families that it accepts, in the order of preference
-    inject           names of the site's libraries that precede the image's, with their dependencies. libmpi is the
-                     host's MPI under the soname that the image's programs need
+    mpi              family of the MPI that the approach runs: 'MPICH ABI' or 'Open MPI', by the soname of libmpi
+                     (image/image.py). The approach refuses images with another MPI
+    mpi_also         other families that the approach accepts, in the order of preference
+    inject           names of the site's libraries that replace the image's, together with their dependencies. libmpi
+                     is the host's MPI under the soname that the image's programs need
                      (verdict/settings.py, HOST_MPI)
-    inject_if_known  names of further libraries that it injects on sites that have them
+    inject_if_known  names of further libraries that the approach injects on sites that have these libraries
     preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD), in the
                      container only
-    comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: what the ranks must load. Help, proof and the
-                     --mpi= of srun follow from it
+    comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: whose libraries the ranks must load. The module
+                     help, osu-proof and srun --mpi= use this value
     entrypoint       optional, list of dict: target (folder in the container), and library (name of a library of the
-                     site, for its folder) or path (folder on the host), why, source, date,
-                     evidence. These folders are bound instead of single files: the image's
-                     entrypoint, which starts the programs, searches them
-    requires         sonames that the image's libmpi must need or open, else injection has no effect
+                     site, whose folder is bound) or path (folder on the host), why, source, date, evidence. These
+                     folders are bound instead of single files: the entrypoint of the image starts the
+                     programs and searches these folders
+    requires         sonames that the image's libmpi must need or open; otherwise injection has no effect
     files            names of the site's files that are bound under their own names if they exist
-    unset            list of dict as for variables, value None: variables that must not be set, even by the image
-    rank_variables   list of dict as for variables, value 'gcd' or 'nic': what osu-gpu-bind sets for each rank from the
-                     site's gpu_binding
+    unset            list of dict like variables, with value None: variables that must not be set, even by the image
+    rank_variables   list of dict like variables, with value 'gcd' or 'nic': variables that osu-gpu-bind sets for each
+                     rank from the site's gpu_binding
     by_family        optional, family of the image's MPI -> keys that replace those above
-    exports          optional, list of dict as for variables: set in the container whatever image and user set, because
-                     the injected libraries need it
-    one_build        optional, beginnings of file names: if the host's MPI needs such a library, it is the host's, even
-                     if the image has the same soname
-    variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each is a
-                     default: a value that the user has set wins.
+    exports          optional, list of dict like variables: variables that the container sets even if image or user
+                     have set them, because the injected libraries need these values
+    one_build        optional, beginnings of file names: a library of the host's MPI with such a name is injected,
+                     even if the image has a library with this soname
+    variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each variable is
+                     a default: a value that the user has set wins.
 
 A value may contain {provider} and {lnx_links}, those of the site, and {rccl_plugin}, the path of
 the RCCL plugin. Optional keys of a variable:
-    only    list of conditions that are known at installation and must all hold: 'gpu', 'no gpu' (of the site), 'rocm',
-            'cuda' (vendor of its GPUs: gfx..., sm_...); 'mpich >= 4.3.1', 'libfabric < 2.4' (of the
-            MPICH and libfabric that run, the image's or the host's as in comes_from; Cray MPICH does
-            not count as mpich), 'no libfabric >= 1.22' (older, or unknown); 'cxi', 'no cxi' (the
-            site's provider); 'ucx', 'no ucx' (UCX drives the cards of its network:
-            data/networks.py); 'rccl plugin' (the image or the native build has one); 'open mpi'
-            (the MPI is Open MPI); 'lnx' (the site has lnx_links, and the libfabric that runs is 2.0
-            or newer, which has this provider)
-    setting name of the settings module (SETTINGS) that sets it, instead of the module of the approach
-    inside  True if the value is a path in the image: only the approach's commands set it, because another image has no
-            such file
+    only    list of conditions that are known at installation and must all hold:
+            'gpu', 'no gpu': whether the site has GPUs; 'rocm', 'cuda': the vendor of the GPUs (gfx..., sm_...)
+            'mpich >= 4.3.1', 'libfabric < 2.4': release of the MPICH or libfabric that runs, of the image or the
+            host as in comes_from. Cray MPICH does not count as mpich
+            'no libfabric >= 1.22': an older or unknown release
+            'cxi', 'no cxi': whether the provider of the site is cxi
+            'ucx', 'no ucx': whether UCX drives the cards of the network (data/networks.py)
+            'rccl plugin': the image or the native build has this plugin
+            'open mpi': the MPI is Open MPI
+            'lnx': the site has lnx_links, and the libfabric that runs is 2.0 or newer, which has the provider lnx
+    setting name of the settings module (SETTINGS) that sets the variable, instead of the module of the approach
+    inside  True if the value is a path in the image: only commands of the approach set the variable, because another
+            image has no such file
 
-Of several entries with one name the first whose conditions hold applies; those of an approach
-precede those of the site.
+If several entries have the same name, the first entry whose conditions hold applies. Entries of an
+approach precede those of the site.
 """
 
 from typing import Any, Dict, List, Optional

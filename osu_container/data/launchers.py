@@ -9,19 +9,19 @@ Keys of a launcher
     command      the command; also: list of its other names
     nodes, ranks, per_node, hosts, folder   options of its command line, with the placeholders {nodes}, {ranks},
                  {per_node} (ranks on each node), {hosts} (separated by commas) and {folder} (in
-                 which the program runs). [] if it has none: it uses the nodes of the job, or the
-                 number follows from the others
-    unbound      options by which it leaves the binding of cores to osu-gpu-bind
+                 which the program runs). [] if the launcher lacks the option: it uses the nodes of
+                 the job, or the number follows from the other options
+    unbound      options with which the launcher binds no rank to cores, so that osu-gpu-bind can do this
     pmi          how ranks find each other: kind -> (protocol of the MPI, as in image/traits.py; variable that every
                  rank then has)
     pmi_words    options that select the {kind}, [] if there is only one
-    pmi_variable variable that does the same and that a module can set; None: only the options do
-    rank, size, local_rank, local_size      variables of a rank: its number, the number of ranks, the same on its node;
-                 local_size may be a quotient of two
+    pmi_variable variable with the same effect, which a module can set; None if only the options select the kind
+    rank, size, local_rank, local_size      variables with the number of the rank and the number of ranks, in the job
+                 and on the node; local_size may be a quotient of two variables
 
 why, source, date and evidence are those of a fact (sites/schema.py). The order matters: in a step
-of Slurm, the daemons of the other launchers have the variables of srun, so the variables of the
-others are checked first.
+of Slurm, daemons of other launchers also have the variables of srun, so the variables of the other
+launchers are checked first.
 """
 
 from typing import Any, Dict, Mapping, Optional, Tuple
@@ -48,7 +48,10 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'PMI_SIZE',
         'local_rank': 'MPI_LOCALRANKID',
         'local_size': 'MPI_LOCALNRANKS',
-        'why': 'it starts its daemons by srun, PBS, LSF or ssh, as the job has it, and hands on the whole environment',
+        'why': (
+            'mpiexec starts its daemons by srun, PBS, LSF or ssh, depending on the job, and '
+            'passes the whole environment to the ranks'
+        ),
         'source': 'mpiexec of MPICH 5.0.2 in a job of Slurm 22.05 on two nodes',
         'date': _READ_DATE,
         'evidence': 'measured',
@@ -70,8 +73,10 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'OMPI_COMM_WORLD_SIZE',
         'local_rank': 'OMPI_COMM_WORLD_LOCAL_RANK',
         'local_size': 'OMPI_COMM_WORLD_LOCAL_SIZE',
-        'why': 'in a job of Slurm its daemons are started by srun and have the whole environment; started by ssh, they '
-        'hand on what -x names',
+        'why': (
+            'in a job of Slurm, srun starts the daemons of mpirun, which have the whole '
+            'environment. Daemons that ssh starts pass only the variables that -x names'
+        ),
         'source': 'mpirun of Open MPI 5.0.11 in a job of Slurm 22.05 on two nodes',
         'date': _READ_DATE,
         'evidence': 'measured',
@@ -122,7 +127,10 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'FLUX_JOB_SIZE',
         'local_rank': 'FLUX_TASK_LOCAL_ID',
         'local_size': 'FLUX_JOB_SIZE/FLUX_JOB_NNODES',
-        'why': 'a module cannot choose the kind of PMI: Flux takes it from its command line alone',
+        'why': (
+            'a module cannot select the kind of PMI, because Flux reads the kind only from its '
+            'command line'
+        ),
         'source': _FLUX + '; cray-pals and pmix are plugins of flux-coral2 and flux-pmix',
         'date': _READ_DATE,
         'evidence': 'untested',
@@ -149,7 +157,7 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'SLURM_STEP_NUM_TASKS',
         'local_rank': 'SLURM_LOCALID',
         'local_size': 'SLURM_STEP_TASKS_PER_NODE',  # of every node: 2(x3),1
-        'why': 'the plugin of --mpi= tells ranks of each other',
+        'why': 'the plugin that --mpi= selects lets the ranks find each other',
         'source': 'srun(1); Slurm 22.05 on two nodes (pmi2, pmix); cray_shasta as on LUMI; pspmix: pages of JSC on '
         'JUPITER and JURECA, untested',
         'date': '2026-11-21',

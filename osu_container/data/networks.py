@@ -46,24 +46,30 @@ _VERBS = {
 _VERBS_PROVIDERS = [
     _make_fact(
         'verbs;ofi_rxm',
-        'the cards speak verbs; ofi_rxm gives MPI the reliable messages that verbs has not, and the '
-        'two are named together',
+        'the cards support verbs, and ofi_rxm adds the reliable messages that MPI needs and verbs'
+        ' lacks. One name selects both providers',
         'fi_verbs(7), fi_rxm(7); ' + _NEWS + 'v1.7.0: "Remove RDM EP support. Use RxM"',
         since='1.7',
     ),
     _make_fact(
         'ucx',
-        'libfabric over UCX',
+        'this provider sends over UCX',
         'fi_ucx(7); enabled in openSUSE\'s libfabric 1.21.0',
         'untested',
         since='1.21',
     ),
     _make_fact(
-        'mlx', 'Intel MPI\'s own libfabric over UCX, for cards of Mellanox', _INTEL, since=None
+        'mlx',
+        (
+            'the libfabric of Intel MPI has this provider, which sends over UCX, for cards of '
+            'Mellanox'
+        ),
+        _INTEL,
+        since=None,
     ),
     _make_fact(
         'psm3',
-        'messages over verbs UD or sockets',
+        'this provider sends messages over verbs UD or sockets',
         _NEWS + 'v1.15.0: "IPv6 addressing in RoCE and sockets"; '
         'enabled in SUSE\'s libfabric 1.13.2',
         'untested',
@@ -72,7 +78,8 @@ _VERBS_PROVIDERS = [
 ]
 _UCX = _make_fact(
     True,
-    'UCX has rc, dc and ud for these cards, and takes the fastest that it can reach',
+    'UCX has the transports rc, dc and ud for these cards, and selects the fastest transport that'
+    ' reaches the other rank',
     _UCX_SOURCE,
 )
 
@@ -81,12 +88,12 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         'providers': [
             _make_fact(
                 'cxi',
-                'libfabric\'s provider for Slingshot 11',
+                'this is libfabric\'s provider for Slingshot 11',
                 'fi_cxi(7); ' + _NEWS + 'v1.21.0',
                 since='1.21',
             )
         ],
-        'ucx': _make_fact(False, 'UCX knows no Slingshot', _UCX_SOURCE),
+        'ucx': _make_fact(False, 'UCX does not support Slingshot', _UCX_SOURCE),
         'drivers': {},
     },
     'InfiniBand': {'providers': _VERBS_PROVIDERS, 'ucx': _UCX, 'drivers': _VERBS},
@@ -95,7 +102,7 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         'providers': [
             _make_fact(
                 'opx',
-                'Cornelis\' own provider, the only one for CN5000',
+                'Cornelis maintains this provider, the only provider for CN5000',
                 'fi_opx(7); ' + _NEWS + 'v1.15.0: "New '
                 'provider supporting Cornelis Networks Omni-path hardware"; docs.cornelis.com, CN5000 Omni-Path '
                 'Overview, Software; github.com/easybuilders/easybuild-framework/issues/4560',
@@ -103,14 +110,14 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
             ),
             _make_fact(
                 'psm2',
-                'the older one, for cards of 100 Gbit/s, over libpsm2',
+                'this is the older provider, for cards of 100 Gbit/s, over libpsm2',
                 'fi_psm2(7); github.com/easybuilders/easybuild-framework/issues/4560',
                 since='1.3',
             ),
         ],
         'ucx': _make_fact(
             False,
-            'UCX has only verbs there, with more overhead than psm2 or opx',
+            'UCX supports these cards only through verbs, with more overhead than psm2 or opx',
             'UCX NEWS 1.6.0: '
             '"OmniPath (using Verbs)"; github.com/easybuilders/easybuild-framework/issues/4560',
         ),
@@ -120,7 +127,7 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         'providers': [
             _make_fact(
                 'efa',
-                'the card has its own protocol, which this provider speaks',
+                'this provider supports the protocol of the card',
                 'fi_efa(7); '
                 + _NEWS
                 + 'v1.8.0: "New core provider for Amazon EC2 Elastic Fabric Adapter"',
@@ -129,7 +136,7 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         ],
         'ucx': _make_fact(
             None,
-            'UCX has a part for EFA, and no run is known',
+            'UCX has a transport for EFA, but no run with this transport is known',
             'libuct_ib_efa.so in MPICH 5.0.2 of PyPI',
             'untested',
         ),
@@ -139,12 +146,12 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         'providers': [
             _make_fact(
                 'tcp',
-                'tcp is in every libfabric, and nothing faster reaches another node',
+                'every libfabric has the provider tcp, and no faster provider reaches another node',
                 'fi_tcp(7)',
                 since='1.7',
             )
         ],
-        'ucx': _make_fact(True, 'UCX has TCP too', _UCX_SOURCE),
+        'ucx': _make_fact(True, 'UCX also supports TCP', _UCX_SOURCE),
         'drivers': {},
     },
 }

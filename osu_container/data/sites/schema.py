@@ -17,9 +17,9 @@ Keys of a site
     network            optional: kind (key of data/networks.py) and drivers (kernel drivers of its cards); default:
                        Slingshot if provider is cxi, else Ethernet
     launcher           optional: launcher of the ranks, key of data/launchers.py; default: srun
-    pmi                kind of PMI (srun's --mpi=), by whose MPI of the MPICH ABI runs ('image', 'host') and for
-                       'Open MPI'; an MPI that is not named cannot run there; {} if nothing shows how
-                       ranks find each other
+    pmi                kind of PMI (srun's --mpi=) for an MPI of the MPICH ABI from the 'image' or the 'host', and
+                       for 'Open MPI'; an MPI without a key cannot run on the site; {} if no source
+                       shows how ranks find each other
     pmi_variables      by --mpi=: the variable that this PMI sets in the environment of every rank
     slingshot          optional: release of the Slingshot Host Software (SHS) of the nodes, with the driver of the cards
     gpu                architecture of the GPUs, None without
@@ -34,14 +34,15 @@ Keys of a site
                        plug-ins and parameters, by their path below /opt/host-mpi ('lib/openmpi',
                        'lib/pmix', 'lib/ucx', 'etc'), bound if they exist
     library_folders    folders that the host's ld.so searches by default, for the dependencies of those libraries
-    one_build          folders whose libraries are one build: if one of them is the host's, so are those that it needs
+    one_build          folders whose libraries are of one build: if one of these libraries is injected, the libraries
+                       of the folder that it needs are injected, too
     files              name -> paths that an approach may bind under their own names if they exist: bound 'install'
                        (checked at installation), 'run' (on the node that runs the program; {kernel} is
-                       the release of its kernel) or 'step' (as 'run', and never below --sysroot:
+                       the release of the node's kernel) or 'step' (as 'run', and never below --sysroot:
                        {NAME} is the rank's variable NAME, {tmpfs} Slurm's TmpFS; if one is not
                        set, nothing is bound); otherwise: variables to set if the path does not exist
-    lnx_links          optional: what libfabric's provider lnx (LINKx) links, as in FI_LNX_PROV_LINKS; without it there
-                       is no module osu-settings/linkx
+    lnx_links          optional: providers that libfabric's provider lnx (LINKx) links, as in FI_LNX_PROV_LINKS;
+                       without this key there is no module osu-settings/linkx
     conflicts          modules that cannot be loaded beside these
     family             optional: Lmod's family of these modules, if the system has a name for modules of that kind;
                        default: slurm_mpi. Only one module of a family is loaded at a time
@@ -58,7 +59,7 @@ Keys of a site
                        variable; without a value the folder is ignored
     images_there       optional: images with osu_latency and osu_bw on the system, for `osu-container try`: paths with
                        wildcards, the fastest to read first
-    image_help         where to read how to get an image for such a machine
+    image_help         page that explains how to get an image for the site
     jobs               how to request a job: partition (or None), account (whether it must be named), options (of a
                        job, with {nodes}), step (options of the launcher); optional: batch (key of
                        BATCH_SYSTEMS of data/launchers.py; default: slurm)
