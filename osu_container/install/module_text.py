@@ -1,8 +1,8 @@
 """
-Render the settings of a module as Lua: statements with a short comment on each line.
+Render the settings of a module as Lua statements, each with a short comment.
 
-osu-explain prints the reasons. EasyBuild's module generator is not used, so that EasyBuild 4.9 to
-5.4 write the same text.
+osu-explain prints the whole reasons. EasyBuild's module generator is not used, so that EasyBuild
+4.9 to 5.4 write the same text.
 """
 
 import re
@@ -34,16 +34,16 @@ def quote_lua(value: str) -> str:
     return '"%s"' % _NOT_LUA.sub(escaped, value)
 
 
-#: Options of textwrap, because a path or a command that is broken cannot be copied
+#: Options of textwrap that keep paths and commands whole, so that users can copy them
 _WHOLE_WORDS: Dict[str, Any] = {'break_long_words': False, 'break_on_hyphens': False}
-#: Longest line of a modulefile; only a longer word, such as a path, exceeds it
+#: Longest line of a modulefile. Only a line with a longer word, such as a path, is longer
 LINE_WIDTH = 120
 #: Longest part of a string, which leaves room for a function and a variable on the same line
 _PART_WIDTH = 92
 
 
 def wrap_code(code: str, indent: str = '') -> str:
-    """Return code on lines of at most LINE_WIDTH characters; a '\\0' becomes a blank."""
+    """Return code, broken at blanks into lines of LINE_WIDTH; each '\\0' becomes a blank."""
     lines = textwrap.wrap(
         code,
         LINE_WIDTH,
@@ -79,7 +79,11 @@ _COLUMN = 52
 
 
 def add_comment(code: str, text: str) -> str:
-    """Return code with the text up to its first pause as a comment, above the code if need be."""
+    """
+    Return code with a comment: the text up to its first pause.
+
+    The comment is on the line above if it does not fit behind the code.
+    """
     comment = format_lua_comment(re.split(r'[.;:,](?=\s|$)| \(', text)[0])
     last_line = code.rpartition('\n')[2]
     padding = ' ' * max(1, _COLUMN + 1 - len(last_line))
@@ -240,19 +244,19 @@ def render_image_lines(settings: Settings, sif: str, reinstall_command: str) -> 
     ]
 
 
-#: An unset variable matches: the user has loaded none of the system's modules, or runs a job without
-#: them.
+#: Checks the loaded software stack. A variable that is not set passes the check: the user has loaded
+#: no module of the system, or runs a job without these modules.
 VARIABLE_TEXT = """
     local value = os.getenv(name) or ""
     if not ("  " .. fits .. " "):find(" " .. value .. " ", 1, true) then table.insert(changes, name .. "=" .. value) end
 end"""
-#: Compares sizes only: that needs no subprocess, and a checksum would take seconds
+#: Compares only sizes, because a checksum would need a subprocess and seconds
 SIZE_TEXT = """}) do
     local size = lfs.attributes(file[1], "size")
     if size ~= file[2] then table.insert(changes, file[1] .. (size and " has changed" or " is gone")) end
 end"""
 #: LmodMessage, because after LmodWarning `module load` returns 1 (Lmod 8.6.19, tried on 2026-11-23):
-#: a job script with `set -e` or `module load X && srun ...` would stop for what is no error.
+#: a job script with `set -e` or `module load X && srun ...` would stop, although there is no error.
 CHECK_TEXT = """if changes[1] and mode() == "load" then
     LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(changes, "; ") ..
         %s)
@@ -286,7 +290,7 @@ def render_check_lines(settings: Settings, name: str, reinstall_command: str) ->
     return lines + [CHECK_TEXT % quote_lua(advice)]
 
 
-#: As LUMI's container modules
+#: Sets the variables of LUMI's container modules; the second name ends with the name of the module.
 NAMES_TEXT = """setenv("SIF", sif)                                   -- names as in LUMI's container modules
 setenv("SIF%s", sif)
 setenv("CONTAINERROOT", root)"""
