@@ -232,8 +232,8 @@ class MPIContainer(SiteEasyBlock):
             self.modules_tool.load([name for name in modules if self.modules_tool.exist([name])[0]])
         if not shutil.which(WRAP_COMMAND):
             raise EasyBuildError(
-                'wrapper=%s: no command %s on PATH, nor a module of: %s. Load the module '
-                'that has it, or use the default wrapper: remove --try-amend=wrapper=',
+                'wrapper=%s: found no command %s on PATH and no module of: %s. Load the module that '
+                'has the command, or use the default wrapper: remove --try-amend=wrapper=',
                 wrapper,
                 WRAP_COMMAND,
                 ', '.join(modules) or 'none on this site',

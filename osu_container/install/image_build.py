@@ -122,8 +122,8 @@ def obtain_image(
     obstacle = _try_build(name, mode, target)
     if obstacle is not None:
         raise ImageError(
-            'found no image %s. To build it: %s\nNot built now: %s\nOr copy it, together '
-            'with %s.sha256, to a folder of the source path (%s). More: %s'
+            'found no image %s. To build the image: %s\nThe image was not built: %s\nOr copy the '
+            'image, together with %s.sha256, to a folder of the source path (%s). See also: %s'
             % (name, format_build_command(name), obstacle, name, ':'.join(folders), image_help)
         )
     return target
@@ -182,8 +182,8 @@ def check_image(
     name = os.path.basename(sif)
     if not expected and not is_site_image:
         raise ImageError(
-            'no sha256 to compare the image %s with. Write it: (cd %s && sha256sum %s > '
-            '%s), or set it: --try-amend=image_sha256=SUM'
+            'found no sha256 of the image %s. Write the sum: (cd %s && sha256sum %s > %s), or set '
+            'the sum: --try-amend=image_sha256=SUM'
             % (
                 sif,
                 shell.quote_path(os.path.dirname(sif) or '.'),
@@ -195,9 +195,9 @@ def check_image(
     if sha256 != (expected or sha256):
         # EasyBuild 4.9 shows the first 300 characters, so a long path comes last.
         raise ImageError(
-            'wrong sha256 of the image: found %s, expected %s: %s. If its owner has '
-            'replaced it, write the easyconfig again (osu-container new), else copy or '
-            'build the image again (%s)' % (sha256, expected, sif, image_help)
+            'wrong sha256 of the image: found %s, expected %s: %s. If the owner has replaced '
+            'the image, write the easyconfig again (osu-container new), else copy or build the '
+            'image again (%s)' % (sha256, expected, sif, image_help)
         )
     problem = find_signature_problem(sif, runtime)
     if problem:

@@ -92,7 +92,7 @@ def find_link_problems(
         if without:
             problems.append(
                 '%s is not linked with %s, without which MPI fails on buffers in GPU memory. '
-                'Build it again after: module load %s (%s needs %s; %d of %d programs: %s)'
+                'Build the programs again after: module load %s (%s needs %s; %d of %d programs: %s)'
                 % (
                     without[0],
                     soname,

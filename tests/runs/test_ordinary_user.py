@@ -72,15 +72,7 @@ def run_as_user(*command, folder='/', places=(), **kwargs):
         {str(path.resolve()) for path in (PROJECT, STATE / 'venv', Path(sys.base_prefix))}
     )
     account = [
-        'runuser',
-        '-u',
-        ACCOUNT,
-        '--',
-        'env',
-        '-i',
-        f'HOME={home}',
-        f'USER={ACCOUNT}',
-        'LC_ALL=C.UTF-8',
+        *f'runuser -u {ACCOUNT} -- env -i HOME={home} USER={ACCOUNT} LC_ALL=C.UTF-8'.split(),
         'PATH=/usr/local/bin:/usr/bin:/bin',
         'sh',
         '-c',
@@ -90,10 +82,7 @@ def run_as_user(*command, folder='/', places=(), **kwargs):
     places = ['bash', '-euc', PLACES, 'bash', *places] if places else []
     return run(
         [
-            'unshare',
-            '--mount',
-            'bash',
-            '-c',
+            *'unshare --mount bash -c'.split(),
             REACHABLE,
             'bash',
             *folders,
@@ -284,16 +273,15 @@ int main(void)
 '''
 
 
-def test_ucx_of_debian_runs_on_two_nodes_and_in_unshared_containers(clone):
+def test_ucx_of_debian_runs_in_separate_user_namespaces(clone):
     """By default UCX opens files and reads memory of ranks in another user namespace, which fails."""
-    (clone.parent / 'heat.c').write_text(HEAT)
-    compiler = STATE / 'host/opt/mpich/5.0.2/bin/mpicc'
-    assert run([compiler, '-o', clone.parent / 'heat', clone.parent / 'heat.c']).returncode == 0
-    image = f'.workstation/{FOLDER.name}/foreign-debian.sif'
+    compiler, images = STATE / 'host/opt/mpich/5.0.2/bin/mpicc', f'.workstation/{FOLDER.name}'
+    done = run([compiler, '-x', 'c', '-', '-o', clone.parent / 'heat'], input=HEAT)
+    assert done.returncode == 0, done.stderr
     script = (
         'tools/workstation/slurm.sh start && . ./env.sh && '
-        f'osu-container new {image} --name heat --approach pure --command ring-renamed -o .. && '
-        f'eb ../heat-pure.eb --sourcepath=.workstation/{FOLDER.name} >&2 && '
+        f'osu-container new {images}/foreign-debian.sif --name heat --approach pure --command ring-renamed -o .. && '
+        f'eb ../heat-pure.eb --sourcepath={images} >&2 && '
         'module load heat/pure && srun -N2 -n2 heat-exec ../heat && '
         'OSU_SHARE=0 srun -N1 -n2 --overcommit heat-exec ../heat'
     )
