@@ -2,7 +2,7 @@
 Write the file call-settings, from which bin/run-in-container reads what each command gets.
 
 The module sets the same variables for users who call the container runtime directly. A user or
-another module can replace those variables, but not this file. Its lines are KEY VALUE;
+another module can replace those variables, but not this file. Each line of the file is KEY VALUE;
 settings.json has the reasons.
 """
 

@@ -70,7 +70,7 @@ def _try_build(name: str, mode: str, target: str) -> Optional[str]:
         )
         if code == 0 and any(entry['compiles_mpi'] for entry in json.loads(output)):
             return (
-                'the build compiles MPI, which takes from twenty minutes to hours: allow it '
+                'the build compiles MPI, which takes from twenty minutes to hours: allow the build '
                 'with --try-amend=build_image=yes'
             )
     code, output = _run_builder(
@@ -111,7 +111,7 @@ def obtain_image(
     """
     if sha256:
         raise ImageError(
-            'found no image %s with sha256 %s. Copy it to the folder of the easyconfig '
+            'found no image %s with sha256 %s. Copy the image to the folder of the easyconfig '
             'or of the source path (%s), or add its folder: eb --sourcepath=FOLDER ...'
             % (name, sha256, ':'.join(folders))
         )
@@ -146,7 +146,7 @@ def read_sha256_file(path: str) -> Optional[str]:
         return None
     except OSError as err:
         raise ImageError(
-            'cannot read %s: %s. Write it again: sha256sum IMAGE >IMAGE.sha256'
+            'cannot read %s: %s. Write the file again: sha256sum IMAGE >IMAGE.sha256'
             % (path, err.strerror)
         )
     lines = [line.strip() for line in lines if line.strip()]
@@ -158,7 +158,7 @@ def read_sha256_file(path: str) -> Optional[str]:
     if not chosen and lines:
         raise ImageError(
             '%s has no sha256 of %s, expected a line of sha256sum: 64 hexadecimal digits '
-            'and the name. Write it again: sha256sum %s >%s'
+            'and the name. Write the file again: sha256sum %s >%s'
             % (path, name, shell.quote_path(name), shell.quote_path(os.path.basename(path)))
         )
     return chosen[0].lower() if chosen else None

@@ -58,7 +58,9 @@ def render_site_easyconfig(name: str, entry: dict[str, Any]) -> str:
         for module in native['modules']
     ]
     if native['plugin']:
-        lines.append(f"    {tuple(native['plugin'])!r},  # RCCL uses libfabric through this plugin.\n")
+        lines.append(
+            f"    {tuple(native['plugin'])!r},  # RCCL uses libfabric through this plugin.\n"
+        )
     return SITE_EASYCONFIG.format(
         head=head,
         release=OSU['version'],
