@@ -28,7 +28,7 @@ try:
     from osu_container.install.staged import is_shareable, place_image, read_image_stamp
     from osu_container.install.wrappers import WRAP_COMMAND, WRAPPERS, check_wrapper, make_wrappers
     from osu_container.verdict import facts
-    from osu_container.verdict.settings import Settings, build_settings, select_image
+    from osu_container.verdict.settings import Settings, select_image
 except ImportError as err:
     raise ImportError(
         "%s cannot find its package: %s, looked for in %s and on Python's path. Do "
@@ -232,8 +232,8 @@ class MPIContainer(SiteEasyBlock):
             self.modules_tool.load([name for name in modules if self.modules_tool.exist([name])[0]])
         if not shutil.which(WRAP_COMMAND):
             raise EasyBuildError(
-                'wrapper=%s: no command %s on PATH, nor a module of: %s. Load the module '
-                'that has it, or use the default wrapper: remove --try-amend=wrapper=',
+                'wrapper=%s: found no command %s on PATH and no module of: %s. Load the module that '
+                'has the command, or use the default wrapper: remove --try-amend=wrapper=',
                 wrapper,
                 WRAP_COMMAND,
                 ', '.join(modules) or 'none on this site',
@@ -307,10 +307,7 @@ class MPIContainer(SiteEasyBlock):
             ]
         if not self.facts:
             self.facts = self.read_recorded_facts()
-        settings: Settings = self.translate_errors(
-            build_settings, self.approach, self.site, self.facts
-        )
-        return settings
+        return self.build_module_settings()
 
     def format_reinstall_command(self) -> str:
         """Return the command that repeats this installation."""

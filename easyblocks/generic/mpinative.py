@@ -34,7 +34,7 @@ try:
         select_port_sources,
     )
     from osu_container.verdict.facts import read_native_facts
-    from osu_container.verdict.settings import Settings, build_settings
+    from osu_container.verdict.settings import Settings
 except ImportError as err:
     raise ImportError(
         "%s cannot find its package: %s, looked for in %s and on Python's path. Do "
@@ -63,10 +63,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
         Overridden because EasyBuild rejects parameters that it does not know.
         """
-        parameters: Dict[str, Any] = ConfigureMake.extra_options(
-            SiteEasyBlock.extra_options(extra_vars)
-        )
-        return parameters
+        return dict(ConfigureMake.extra_options(SiteEasyBlock.extra_options(extra_vars)))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
@@ -260,10 +257,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """Return the settings of the module, from facts of this run or of the installation."""
         if 'programs' not in self.facts:
             self.facts = self.read_recorded_facts()
-        settings: Settings = self.translate_errors(
-            build_settings, self.approach, self.site, self.facts
-        )
-        return settings._replace(programs=self.facts['programs'])
+        return self.build_module_settings()._replace(programs=self.facts['programs'])
 
     def describe_programs(self) -> str:
         """Return which benchmarks the programs are."""

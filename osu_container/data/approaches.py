@@ -1,53 +1,55 @@
 """
 Define the approaches: the ways a container reaches the network. Data only.
 
-Keys of an approach
+Keys of an approach:
     title            one clause for the help of the module
     container        False for the native build
-    mpi              family of the MPI that it runs: 'MPICH ABI' or 'Open MPI', by the soname of libmpi
-                     (image/image.py); it refuses images with another MPI
-    mpi_also         other families that it accepts, in the order of preference
-    inject           names of the site's libraries that precede the image's, with their dependencies. libmpi is the
-                     host's MPI under the soname that the image's programs need
+    mpi              family of the MPI that the approach runs: 'MPICH ABI' or 'Open MPI', by the soname of libmpi
+                     (image/image.py). The approach refuses images with another MPI
+    mpi_also         other families that the approach accepts, in the order of preference
+    inject           names of the site's libraries that replace the image's, together with their dependencies. libmpi
+                     is the host's MPI under the soname that the image's programs need
                      (verdict/settings.py, HOST_MPI)
-    inject_if_known  names of further libraries that it injects on sites that have them
+    inject_if_known  names of further libraries that the approach injects on sites that have these libraries
     preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD), in the
                      container only
-    comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: what the ranks must load. Help, proof and the
-                     --mpi= of srun follow from it
+    comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: whose libraries the ranks must load. The module
+                     help, osu-proof and srun --mpi= use this value
     entrypoint       optional, list of dict: target (folder in the container), and library (name of a library of the
-                     site, for its folder) or path (folder on the host), why, source, date,
-                     evidence. These folders are bound instead of single files: the image's
-                     entrypoint, which starts the programs, searches them
-    requires         sonames that the image's libmpi must need or open, else injection has no effect
+                     site, whose folder is bound) or path (folder on the host), why, source, date, evidence. These
+                     folders are bound instead of single files: the entrypoint of the image starts the
+                     programs and searches these folders
+    requires         sonames that the image's libmpi must need or open; otherwise injection has no effect
     files            names of the site's files that are bound under their own names if they exist
-    unset            list of dict as for variables, value None: variables that must not be set, even by the image
-    rank_variables   list of dict as for variables, value 'gcd' or 'nic': what osu-gpu-bind sets for each rank from the
-                     site's gpu_binding
+    unset            list of dict like variables, with value None: variables that must not be set, even by the image
+    rank_variables   list of dict like variables, with value 'gcd' or 'nic': variables that osu-gpu-bind sets for each
+                     rank from the site's gpu_binding
     by_family        optional, family of the image's MPI -> keys that replace those above
-    exports          optional, list of dict as for variables: set in the container whatever image and user set, because
-                     the injected libraries need it
-    one_build        optional, beginnings of file names: if the host's MPI needs such a library, it is the host's, even
-                     if the image has the same soname
-    variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each is a
-                     default: a value that the user has set wins.
+    exports          optional, list of dict like variables: variables that the container sets even if image or user
+                     have set them, because the injected libraries need these values
+    one_build        optional, beginnings of file names: a library of the host's MPI with such a name is injected,
+                     even if the image has a library with this soname
+    variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each variable is
+                     a default: a value that the user has set wins.
 
 A value may contain {provider} and {lnx_links}, those of the site, and {rccl_plugin}, the path of
 the RCCL plugin. Optional keys of a variable:
-    only    list of conditions that are known at installation and must all hold: 'gpu', 'no gpu' (of the site), 'rocm',
-            'cuda' (vendor of its GPUs: gfx..., sm_...); 'mpich >= 4.3.1', 'libfabric < 2.4' (of the
-            MPICH and libfabric that run, the image's or the host's as in comes_from; Cray MPICH does
-            not count as mpich), 'no libfabric >= 1.22' (older, or unknown); 'cxi', 'no cxi' (the
-            site's provider); 'ucx', 'no ucx' (UCX drives the cards of its network:
-            data/networks.py); 'rccl plugin' (the image or the native build has one); 'open mpi'
-            (the MPI is Open MPI); 'lnx' (the site has lnx_links, and the libfabric that runs is 2.0
-            or newer, which has this provider)
-    setting name of the settings module (SETTINGS) that sets it, instead of the module of the approach
-    inside  True if the value is a path in the image: only the approach's commands set it, because another image has no
-            such file
+    only    list of conditions that are known at installation and must all hold:
+            'gpu', 'no gpu': whether the site has GPUs; 'rocm', 'cuda': the vendor of the GPUs (gfx..., sm_...)
+            'mpich >= 4.3.1', 'libfabric < 2.4': release of the MPICH or libfabric that runs, of the image or the
+            host as in comes_from. Cray MPICH does not count as mpich
+            'no libfabric >= 1.22': an older or unknown release
+            'cxi', 'no cxi': whether the provider of the site is cxi
+            'ucx', 'no ucx': whether UCX drives the cards of the network (data/networks.py)
+            'rccl plugin': the image or the native build has this plugin
+            'open mpi': the MPI is Open MPI
+            'lnx': the site has lnx_links, and the libfabric that runs is 2.0 or newer, which has the provider lnx
+    setting name of the settings module (SETTINGS) that sets the variable, instead of the module of the approach
+    inside  True if the value is a path in the image: only commands of the approach set the variable, because another
+            image has no such file
 
-Of several entries with one name the first whose conditions hold applies; those of an approach
-precede those of the site.
+If several entries have the same name, the first entry whose conditions hold applies. Entries of an
+approach precede those of the site.
 """
 
 from typing import Any, Dict, List, Optional
@@ -69,7 +71,7 @@ def _make_variable(
     value: Optional[str],
     why: str,
     source: str,
-    evidence: str,
+    evidence: str = 'derived',
     date: str = _READ_DATE,
     **conditions: Any,
 ) -> Dict[str, Any]:
@@ -82,22 +84,28 @@ def _make_variable(
 #: Optional settings: name of the module below osu-settings -> description. An approach has those of
 #: which a variable applies
 SETTINGS = {
-    'single-node': 'for jobs on one node: ranks stay off cxi and meet in shared memory (untested on LUMI)',
+    'single-node': 'for jobs on one node: the ranks use shared memory instead of cxi (untested on LUMI)',
     'linkx': 'LINKx, an experiment: the provider lnx takes shared memory within a node and the network\'s provider '
     'between nodes. It is known to hang, to be slow or to end with an error '
     '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
-    'rccl-strict': 'a missing RCCL plugin is an error instead of TCP; not for jobs on one node',
-    'rccl-alt-read': 'all that HPE sets for RCCL and NCCL: rendezvous without the card\'s offload '
-    '(FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together), for every message, and '
-    'larger queues. For runs of RCCL alone: MPI loses its eager messages',
-    'rccl-gdr': 'NCCL_NET_GDR_LEVEL=PHB, as HPE has it: RCCL lets the card read GPU memory up to that distance. Runs '
-    'with ROCm 7 hung with it on LUMI, and were not slower without',
+    'rccl-strict': 'RCCL fails if its plugin is missing, instead of using TCP; not for jobs on one node',
+    'rccl-alt-read': (
+        'all variables that HPE recommends for RCCL and NCCL. Every message uses rendezvous '
+        'without the offload of the network card (FI_CXI_RDZV_PROTO needs srun '
+        '--network=disable_rdzv_get), and queues are larger. Only for programs that use RCCL '
+        'alone: MPI loses its eager messages'
+    ),
+    'rccl-gdr': (
+        'NCCL_NET_GDR_LEVEL=PHB, which HPE recommends: RCCL lets the network card read GPU '
+        'memory up to the distance PHB. On LUMI, runs with ROCm 7 hung with this setting, and '
+        'were not slower without it'
+    ),
 }
 
 _PROVIDER = (
-    'libfabric uses the provider of this network or fails, and never falls back to another silently',
+    'libfabric uses the provider of this network or fails. It never falls back to another '
+    'provider silently',
     'fi_fabric(7), FI_PROVIDER',
-    'derived',
 )
 _PROVIDER_OF_SITE = _make_variable('FI_PROVIDER', '{provider}', *_PROVIDER)
 
@@ -105,7 +113,8 @@ _GPU_IN_CRAY_MPICH = [
     _make_variable(
         'MPICH_GPU_SUPPORT_ENABLED',
         '1',
-        'Cray MPICH accepts buffers in GPU memory only with it; it needs the GTL library too',
+        'Cray MPICH accepts buffers in GPU memory only with this variable, and it also needs '
+        'the GTL library',
         _PUBLISHED + ' over Cray MPICH set it',
         'measured',
         _PUBLISHED_DATE,
@@ -114,7 +123,7 @@ _GPU_IN_CRAY_MPICH = [
     _make_variable(
         'MPICH_OFI_NIC_POLICY',
         'GPU',
-        'each rank uses the card nearest to its GPU; only Cray MPICH reads this variable',
+        'each rank uses the network card nearest to its GPU. Only Cray MPICH reads this variable',
         'LUMI training 2026-04, 202-Binding.md',
         'derived',
         '2026-06-17',
@@ -130,7 +139,7 @@ _ALT_READ_CONDITIONS: Dict[str, Any] = {
     'only': ['cxi', 'gpu', _ALT_READ_RELEASE],
 }
 _ALT_READ_NETWORK = (
-    'the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs',
+    'the network card leaves rendezvous to the provider, which FI_CXI_RDZV_PROTO=alt_read requires',
     'srun(1) of Slurm 24.05, --network; ' + _HPE,
     'untested',
     _HPE_READ_DATE,
@@ -142,8 +151,8 @@ _RCCL = [
     _make_variable(
         'NCCL_NET',
         'AWS Libfabric',
-        'RCCL uses the plugin or fails; it would fall back to TCP silently. '
-        'Plugins since 1.12 are called Libfabric and accept this name too',
+        'RCCL uses the plugin or fails; otherwise RCCL falls back to TCP silently. Plugins '
+        'since 1.12 are called Libfabric and also accept this name',
         'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530',
         'untested',
         only=['cxi', 'gpu'],
@@ -152,18 +161,17 @@ _RCCL = [
     _make_variable(
         'NCCL_NET_PLUGIN',
         '{rccl_plugin}',
-        'the full path, so that the library path does not matter; without the plugin '
-        'RCCL uses TCP (3 GB/s published)',
+        'RCCL finds its plugin by the full path, whatever the library path is. Without the '
+        'plugin RCCL uses TCP (3 GB/s published)',
         'aws-ofi-nccl README; ' + _PUBLISHED,
-        'derived',
         only=['gpu', 'rccl plugin'],
         inside=True,
     ),
     _make_variable(
         'FI_MR_CACHE_MONITOR',
         'userfaultfd',
-        'the kernel tells libfabric which memory was released; with '
-        'libfabric\'s default, memhooks, RCCL and NCCL can hang',
+        'the kernel tells libfabric which memory was released. With memhooks, the default of '
+        'libfabric, RCCL and NCCL can hang',
         'github.com/Lumi-supercomputer/'
         'LUMI-AI-Guide, pull request 118; so do NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, '
         'nccl_env_vars) and ' + _HPE,
@@ -174,7 +182,8 @@ _RCCL = [
     _make_variable(
         'FI_CXI_DISABLE_HOST_REGISTER',
         '1',
-        'the provider does not register host memory with CUDA, on which NCCL can wait for ever',
+        'the provider does not register host memory with CUDA, because NCCL can wait for this '
+        'registration for ever',
         'NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, nccl_env_vars), '
         'HPE (shs-ccl-docs 832182d, nccl_tuning_guide.md)',
         'derived',
@@ -185,8 +194,9 @@ _RCCL = [
     _make_variable(
         'NCCL_NET_GDR_LEVEL',
         'PHB',
-        'the card reads GPU memory also at distances at which RCCL would not choose this. Runs '
-        'on several nodes with ROCm 7 hung with it on LUMI, and were not slower without',
+        'the network card reads GPU memory also at distances at which RCCL would not choose '
+        'this by default. On LUMI, runs on several nodes with ROCm 7 hung with this setting, '
+        'and were not slower without it',
         _HPE
         + '; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97',
         'untested',
@@ -209,34 +219,41 @@ _RCCL = [
         (
             'FI_CXI_RDZV_PROTO',
             'alt_read',
-            'the rendezvous protocol that needs srun --network=disable_rdzv_get',
+            'libfabric uses the rendezvous protocol that needs srun --network=disable_rdzv_get',
             [],
         ),
         ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous', []),
         (
             'FI_CXI_RDZV_GET_MIN',
             '0',
-            'no message uses the get of the card, which alt_read replaces',
+            'no message uses the get operation of the network card, which alt_read replaces',
             [],
         ),
-        ('FI_CXI_RDZV_EAGER_SIZE', '0', 'nothing is sent before the receiver is ready', []),
+        (
+            'FI_CXI_RDZV_EAGER_SIZE',
+            '0',
+            'the sender sends no data before the receiver is ready',
+            [],
+        ),
         (
             'FI_CXI_RX_MATCH_MODE',
             'hybrid',
-            'the provider matches messages when the card has no room for more',
+            'the provider matches messages when the network card has no room for more',
             [],
         ),
-        ('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'room for the completions of large jobs', []),
+        ('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'the completion queue has room for large jobs', []),
         (
             'FI_CXI_DEFAULT_TX_SIZE',
             '2048',
-            'room for the messages that large jobs send before they are received',
+            'the send queue has room for the messages that large jobs send before they are '
+            'received',
             [],
         ),
         (
             'FI_CXI_DISABLE_HOST_REGISTER',
             '1',
-            'the provider does not register host memory with ROCm, on which RCCL can wait for ever',
+            'the provider does not register host memory with ROCm, because RCCL can wait for '
+            'this registration for ever',
             ['rocm'],
         ),
         (
@@ -261,8 +278,8 @@ _MPICH_WITHOUT_GPU = [
     _make_variable(
         'MPIR_CVAR_ENABLE_GPU',
         '0',
-        'the node has no GPU, and MPICH built with HIP or CUDA would search for one '
-        'and fail with a segmentation fault',
+        'the node has no GPU. MPICH that is built with HIP or CUDA would search for a GPU and '
+        'fail with a segmentation fault',
         'MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family '
         'debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it',
         'derived',
@@ -277,7 +294,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_PROVIDER',
         '^cxi',
-        'any provider except the card\'s: MPICH uses shared memory',
+        'libfabric uses any provider but cxi, so MPICH uses shared memory',
         'fi_fabric(7), FI_PROVIDER',
         'untested',
         only=['cxi'],
@@ -286,7 +303,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_SINGLE_HOST_ENABLED',
         '1',
-        'MPICH avoids cxi when all ranks are on one node, as by default',
+        'MPICH avoids cxi when all ranks are on one node, which is the default of MPICH',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c',
         'untested',
         only=['cxi', 'mpich >= 4.2'],
@@ -295,7 +312,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_HMEM',
         '1',
-        'MPICH passes buffers in GPU memory to libfabric instead of copying them; off by default',
+        'MPICH passes buffers in GPU memory to libfabric without a copy; MPICH does not do this'
+        ' by default',
         _PUBLISHED + ' with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have the CVAR',
         'measured',
         _PUBLISHED_DATE,
@@ -304,8 +322,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_SINGLE_HOST_ENABLED',
         '0',
-        'MPICH avoids cxi when all ranks are on one node, and with '
-        'FI_PROVIDER=cxi it has no other provider',
+        'MPICH uses cxi also when all ranks are on one node, because FI_PROVIDER=cxi leaves no '
+        'other provider',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it',
         'untested',
         only=['cxi', 'mpich >= 4.2'],
@@ -313,7 +331,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'SLURM_NETWORK',
         'single_node_vni,disable_rdzv_get',
-        'a step on one node gets a VNI, without which cxi has no key; and ' + _ALT_READ_NETWORK[0],
+        'a step on one node gets a VNI, without which cxi has no key, and ' + _ALT_READ_NETWORK[0],
         *_ALT_READ_NETWORK[1:],
         **_ALT_READ_CONDITIONS,
     ),
@@ -330,8 +348,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_CXI_RDZV_THRESHOLD',
         '16384',
-        'messages up to this size in bytes are sent eagerly: avoids the step at 8 '
-        'to 16 KiB of the old default 2048',
+        'MPI sends messages up to this size in bytes eagerly. This avoids the sudden rise of '
+        'latency at 8 to 16 KiB that the old default 2048 causes',
         'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default',
         'untested',
         only=['cxi', 'libfabric < 2.4'],
@@ -339,7 +357,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_CXI_RDZV_EAGER_SIZE',
         '2048',
-        'bytes that a rendezvous message sends ahead, as Cray MPICH sets with that threshold',
+        'a rendezvous message sends this number of bytes ahead. Cray MPICH sets the same value '
+        'together with that threshold',
         'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher)',
         'untested',
         only=['cxi', 'libfabric < 2.4'],
@@ -347,8 +366,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
         '1',
-        'small messages from GPU memory are not copied through the '
-        'host: 3 instead of 21 microseconds with Open MPI. MPICH must not inject them either '
+        'libfabric sends small messages from GPU memory without the host. The latency is 3 '
+        'instead of 21 microseconds with Open MPI. MPICH must not inject these messages either '
         '(MPIR_CVAR_CH4_OFI_ENABLE_INJECT, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
         _CXI + '; EESSI on LUMI, 2026-05-21',
         'untested',
@@ -357,8 +376,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_INJECT',
         '0',
-        'MPICH would inject small messages, which always copies them; '
-        'costs a little for host memory',
+        'MPICH does not inject small messages, because libfabric copies injected messages. '
+        'Messages in host memory become a little slower',
         'wheel 4.3.2 has the CVAR, 4.2.3 has not',
         'untested',
         only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH],
@@ -366,7 +385,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM',
         '1',
-        'MPICH registers GPU memory and does not inject it',
+        'MPICH registers GPU memory instead of injecting it',
         'pmodels/mpich PR 7858; CHANGES of 5.0.2',
         'untested',
         only=['cxi', 'gpu', 'mpich >= 5.0.2', _IDC_SWITCH],
@@ -391,9 +410,8 @@ def _make_linkx_pair(
         _make_variable(
             name,
             'lnx',
-            'LINKx: libfabric\'s provider lnx, which links others',
+            'libfabric uses its provider lnx (LINKx), which links other providers',
             _LINKX,
-            'derived',
             **_LINKX_CONDITIONS,
         ),
         _make_variable(name, value, why, source, *rest, **conditions),
@@ -407,37 +425,34 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'OMPI_MCA_pml',
             'cm',
-            'the network library matches the messages; by default Open MPI uses its TCP or '
-            'shared memory if it knows no fast network. OMPI_MCA_pml=ucx selects UCX instead. Not set '
-            'if UCX drives the cards: Open MPI then selects the better library of the image',
+            'the network library matches the messages. By default Open MPI uses its own TCP or '
+            'shared memory if it recognises no fast network. OMPI_MCA_pml=ucx selects UCX '
+            'instead. The module does not set this variable if UCX drives the network cards, '
+            'because Open MPI then selects the better library of the image',
             _CSCS,
-            'derived',
             only=['no ucx'],
         ),
         _make_variable(
             'OMPI_MCA_mtl',
             'ofi',
-            'that network library is libfabric',
+            'the network library that matches the messages is libfabric',
             _CSCS,
-            'derived',
             only=['no ucx'],
         ),
     ]
     + _make_linkx_pair(
         'OMPI_MCA_opal_common_ofi_provider_include',
         '{provider}',
-        'Open MPI excludes the providers tcp, shm and others unless they are named',
+        'Open MPI uses the providers tcp, shm and some others only if this variable names them',
         'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude',
-        'derived',
     )
     + [
         _make_variable(
             'OMPI_MCA_btl',
             '^tcp,ofi,vader,openib',
-            'one-sided messages use no component that bypasses '
-            'libfabric or opens the card a second time',
+            'one-sided messages use no component that bypasses libfabric or opens the network '
+            'card a second time',
             _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
-            'derived',
             **conditions,
         )
         for conditions in (_LINKX_CONDITIONS, {'only': ['cxi']})
@@ -446,40 +461,38 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'OMPI_MCA_mtl_ofi_av',
             'table',
-            'lnx has address tables only: with Open MPI\'s default, a map, MPI_Init fails',
+            'the provider lnx supports only address tables. With the default of Open MPI, a '
+            'map, MPI_Init fails',
             _LINKX + '; ' + _LINKX_SHM,
-            'derived',
             **_LINKX_CONDITIONS,
         ),
         _make_variable(
             'FI_LNX_PROV_LINKS',
             '{lnx_links}',
-            'the providers that lnx links: shared memory with each card, | between the cards',
+            'lnx links these providers: shared memory with each network card, and | separates '
+            'the cards',
             _LINKX + '; fi_lnx(7)',
-            'derived',
             **_LINKX_CONDITIONS,
         ),
         _make_variable(
             'FI_SHM_USE_XPMEM',
             '1',
-            'shared memory copies once, by xpmem, if the node has it',
+            'ranks of a node copy messages once, by xpmem, if the node has xpmem',
             _LINKX,
-            'derived',
             **_LINKX_CONDITIONS,
         ),
         _make_variable(
             'FI_HMEM_CUDA_USE_GDRCOPY',
             '1',
-            'small copies from GPU memory by the CPU, through GDRCopy, which is in the image',
+            'the CPU makes small copies from GPU memory through GDRCopy, which the image contains',
             _OMB_CXI,
-            'derived',
             only=['cxi', 'cuda'],
         ),
         _make_variable(
             'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
             '1',
-            'small messages from GPU memory are not copied through the '
-            'host: 3 instead of 21 microseconds on GPUs of AMD',
+            'libfabric sends small messages from GPU memory without the host. The latency is 3 '
+            'instead of 21 microseconds on GPUs of AMD',
             _CXI + '; EESSI on LUMI, 2026-05-21',
             'untested',
             only=['cxi', 'rocm', _IDC_SWITCH],
@@ -487,19 +500,18 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'PMIX_MCA_psec',
             'native',
-            'the security domain of Slurm\'s PMIx; otherwise PMIx prints warnings',
+            "PMIx uses the security domain of Slurm's PMIx. With another domain PMIx prints "
+            'warnings',
             _CSCS,
-            'derived',
         ),
         _make_variable(
             'PMIX_MCA_gds',
             'hash',
-            'ranks exchange their addresses by messages: Slurm\'s PMIx may be of another '
-            'release, whose shared memory this PMIx cannot read',
+            'ranks exchange their addresses by messages. Slurm may have another release of '
+            'PMIx, whose shared memory the PMIx of the image cannot read',
             'on a workstation PMIx 4.2.2 of Slurm offers ds21 '
             'and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, '
             '2026-11-21',
-            'derived',
         ),
     ]
 )
@@ -516,36 +528,38 @@ _HOST_MPI_EXPORTS = [
             'OPAL_PREFIX',
             '',
             'measured',
-            'the host\'s Open MPI reads its own files and not those of the image, such as '
-            'openmpi-mca-params.conf; images of Open MPI set it to their own',
+            "the host's Open MPI reads its own files, such as openmpi-mca-params.conf. Images "
+            'with Open MPI set this variable to a folder of the image',
         ),
         (
             'OMPI_MCA_mca_base_component_path',
             '/lib/openmpi',
             'measured',
-            'its plug-ins are the host\'s: without it '
-            'Debian\'s Open MPI finds none and ends in opal_init; OPAL_PKGLIBDIR does the same, and ends in '
-            'MPI_Init where PMIX_PKGLIBDIR is another',
+            "the host's Open MPI loads the plug-ins of the host. Without this variable Debian's"
+            ' Open MPI finds no plug-ins and fails in opal_init. OPAL_PKGLIBDIR has the same '
+            'effect, but MPI_Init fails if PMIX_PKGLIBDIR names another folder',
         ),
         (
             'OPAL_SYSCONFDIR',
             '/etc',
             'derived',
-            'Debian\'s Open MPI reads /etc/openmpi of the image whatever OPAL_PREFIX is',
+            "Debian's Open MPI reads its parameters from /etc/openmpi of the image, even if "
+            'OPAL_PREFIX names another folder',
         ),
-        ('PMIX_PREFIX', '', 'derived', 'the same for PMIx'),
+        ('PMIX_PREFIX', '', 'derived', "the host's PMIx reads its own files"),
         (
             'PMIX_MCA_mca_base_component_path',
             '/lib/pmix',
             'measured',
-            'the plug-ins of PMIx, if they are files, as in Debian 11',
+            "the host's PMIx loads the plug-ins of the host. In Debian 11 these plug-ins are files",
         ),
         (
             'UCX_MODULE_DIR',
             '/lib/ucx',
             'measured',
-            'UCX of the host would load the plug-ins of the image from the path of its '
-            'build: in an image of Debian sid the UCX of Debian 13 failed with an undefined symbol',
+            "the host's UCX loads the plug-ins of the host. By default UCX loads plug-ins from "
+            'the path of its build, where an image may have plug-ins of another release: in an '
+            'image of Debian sid the UCX of Debian 13 failed with an undefined symbol',
         ),
     )
 ]
@@ -570,7 +584,7 @@ _HOST_FOLDERS = [
     {
         'target': '/host/lib',
         'library': 'libfabric',
-        'why': 'the entrypoint of the image uses the libfabric in it',
+        'why': 'the entrypoint of the image uses the libfabric in this folder',
         'source': _SWAP,
         'date': _READ_DATE,
         'evidence': 'derived',
@@ -578,7 +592,7 @@ _HOST_FOLDERS = [
     {
         'target': '/host/usr',
         'path': '/usr',
-        'why': 'the entrypoint uses libcxi and the dependencies in it',
+        'why': 'the entrypoint of the image uses libcxi and the dependencies in this folder',
         'source': _SWAP,
         'date': _READ_DATE,
         'evidence': 'derived',
@@ -587,10 +601,9 @@ _HOST_FOLDERS = [
 _SWAP_OR_ERROR = _make_variable(
     'OSU_SWAP',
     'require',
-    'the entrypoint of this project\'s images fails if the host\'s '
-    'libfabric cannot be used; HPE\'s continues with that of the image',
+    "the entrypoint of this project's images fails if it cannot use the host's libfabric. HPE's"
+    ' entrypoint continues with the libfabric of the image',
     'container-recipes/README.md',
-    'derived',
 )
 
 # Both must be unset: libfabric only checks whether they exist, so that =0 enables the slow path too.
@@ -598,10 +611,10 @@ _NO_FORK_SAFE = [
     _make_variable(
         name,
         None,
-        'if it is set to any value, libfabric copies every small message from GPU memory by a slow '
-        'path: most probable cause of 21 instead of 2.5 microseconds',
+        'if this variable has any value, libfabric copies every small message from GPU memory '
+        'by a slow path. This is the most probable cause of a latency of 21 instead of 2.5 '
+        'microseconds',
         'libfabric prov/cxi/src/cxip_info.c, cxip_msg.c',
-        'derived',
         only=['cxi'],
     )
     for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')
@@ -621,27 +634,52 @@ _CUDA_GPU_OF_RANK = _make_variable(
     'gcd',
     'the rank sees only the GPU nearest to its cores',
     'CUDA C++ Programming Guide, CUDA environment variables',
-    'derived',
     only=['cuda'],
 )
 _NIC_OF_RANK = _make_variable(
     'FI_CXI_DEVICE_NAME',
     'nic',
-    'open-source MPICH uses the card nearest to the cores of the rank, '
-    'or the first; it ignores MPICH_OFI_NIC_POLICY',
+    'the rank uses the network card nearest to its GPU. By default open-source MPICH uses the '
+    'card nearest to the cores of the rank, or the first card; it ignores MPICH_OFI_NIC_POLICY',
     _CXI,
-    'derived',
     only=['gpu', 'cxi'],
 )
 
-#: Variables for ranks of a node that are each in their own user namespace: the kernel lets none read
-#: the memory of another (process_vm_readv, "CMA"), and an MPI that tries fails. run-in-container sets
-#: them for ranks that it cannot put into one container.
+#: Variables of UCX for ranks on one machine that are each in their own user namespace. UCX recognises
+#: such ranks itself, even if the launcher reports two nodes.
+UCX_NAMESPACE_VARIABLES = [
+    _make_variable(
+        'UCX_POSIX_USE_PROC_LINK',
+        'n',
+        'UCX opens shared memory by its name: by default it opens /proc/PID/fd of the other rank, which the '
+        'kernel refuses in another user namespace',
+        'UCX 1.13.1 of Debian 12 under MPICH 4.0.2, two ranks in a user namespace each, 2026-11-28: without it '
+        '"mm_posix.c ... Permission denied"; github.com/openucx/ucx, issues 4224 and 5571; newer releases test the '
+        'access first (pull request 9213)',
+        'measured',
+        '2026-11-28',
+    ),
+    _make_variable(
+        'UCX_TLS',
+        '^cma',
+        'UCX copies messages through shared memory: the kernel lets no rank read the memory of a rank in '
+        'another user namespace (CMA)',
+        'UCX 1.13.1 of Debian 12 under MPICH 4.0.2, two ranks in a user namespace each, messages of 8 bytes to '
+        '16 MiB, 2026-11-28: without it process_vm_readv fails from 32 KiB on; '
+        'github.com/openucx/ucx, issue 8958',
+        'measured',
+        '2026-11-28',
+    ),
+]
+#: Variables for ranks of a node that are each in their own user namespace: the kernel lets no rank
+#: read the memory of another (process_vm_readv, "CMA") or open its files below /proc, and an MPI that
+#: tries fails. run-in-container sets them for ranks that it cannot put into one container.
 NAMESPACE_VARIABLES = [
     _make_variable(
         'MPIR_CVAR_CH4_CMA_ENABLE',
         '0',
-        'MPICH 5 copies larger messages between ranks of a node by CMA',
+        'MPICH 5 copies larger messages through shared memory. By default MPICH 5 reads the '
+        'memory of the other rank (CMA)',
         'MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, '
         'none with it, 2026-11-22; 4.2.3 and 4.3.2 do not',
         'measured',
@@ -653,7 +691,8 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'MPICH_SMP_SINGLE_COPY_MODE',
         'NONE',
-        'Cray MPICH copies by XPMEM or CMA',
+        'Cray MPICH copies messages through shared memory. By default it reads the memory of '
+        'the other rank (XPMEM or CMA)',
         'intro_mpi(3) of Cray MPICH 8.1; NCAR\'s scripts for Apptainer and Charliecloud on Derecho set it',
         'derived',
         '2026-11-23',
@@ -662,7 +701,8 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'OMPI_MCA_smsc',
         '^cma,xpmem,knem',
-        'Open MPI 5 copies by one of these',
+        'Open MPI 5 copies messages through shared memory. By default it reads the memory of '
+        'the other rank by one of these components',
         'docs.open-mpi.org, v5.0.x, The sm BTL: smsc',
         'derived',
         '2026-11-22',
@@ -671,24 +711,19 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'OMPI_MCA_btl_vader_single_copy_mechanism',
         'none',
-        'the same for Open MPI 4',
+        'Open MPI 4 copies messages through shared memory. By default it reads the memory of '
+        'the other rank',
         'github.com/open-mpi/ompi/issues/4948',
         'derived',
         '2026-11-22',
         only=['open mpi'],
     ),
-    _make_variable(
-        'UCX_TLS',
-        '^cma,xpmem,knem',
-        'UCX uses CMA for all ranks that it can reach',
-        'github.com/openucx/ucx/issues/8958',
-        'derived',
-        '2026-11-22',
-    ),
+    *UCX_NAMESPACE_VARIABLES,
     _make_variable(
         'FI_SHM_DISABLE_CMA',
         '1',
-        'libfabric\'s shared memory uses CMA if it can',
+        "libfabric's provider shm copies messages through shared memory. By default it reads "
+        'the memory of the other rank (CMA)',
         'fi_shm(7)',
         'derived',
         '2026-11-22',
@@ -752,7 +787,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
     'pure': dict(
         _SELF_CONTAINED,
         **{
-            'title': 'no library of the host: TCP with what the image holds',
+            'title': 'only libraries of the image, over TCP',
             'requires': [],
             'files': ['file_systems'],
             'unset': [],
@@ -761,7 +796,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
                 _make_variable(
                     'FI_PROVIDER',
                     'tcp',
-                    'without the host\'s libraries TCP is the only network that is everywhere',
+                    'libfabric uses TCP: every host has this network, also without host libraries',
                     _PUBLISHED + ' of pure reach about 2 GB/s over TCP',
                     'measured',
                     _PUBLISHED_DATE,
@@ -769,9 +804,8 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
                 _make_variable(
                     'NCCL_NET',
                     'Socket',
-                    'RCCL over TCP as well, also where the image has a plugin',
+                    'RCCL uses TCP, even if the image has a plugin',
                     'NCCL documentation, NCCL_NET',
-                    'derived',
                     only=['gpu'],
                 ),
             ]
@@ -830,17 +864,15 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
     'hybrid': dict(_HOST_NETWORK, title='the image\'s MPI over the host\'s network library'),
     'swap': dict(
         _HOST_NETWORK,
-        title='the image\'s entrypoint puts the host\'s network library in place of its own',
+        title="the image's entrypoint replaces the network library of the image by the host's",
         entrypoint=_HOST_FOLDERS,
         variables=_HOST_NETWORK['variables'] + [_SWAP_OR_ERROR],
     ),
-    'opensource': dict(
-        _SELF_CONTAINED, title='everything, the network library included, is in the image'
-    ),
+    'opensource': dict(_SELF_CONTAINED, title='MPI and network library of the image'),
     'openmpi': dict(
         _SELF_CONTAINED,
         **{
-            'title': 'everything is in the image, and its MPI is Open MPI',
+            'title': 'Open MPI and network library of the image',
             'mpi': 'Open MPI',
             'mpi_also': [],
             'requires': [],

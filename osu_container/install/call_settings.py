@@ -2,11 +2,10 @@
 Write the file call-settings, from which bin/run-in-container reads what each command gets.
 
 The module sets the same variables for users who call the container runtime directly. A user or
-another module can replace those variables, but not this file. Its lines are KEY VALUE;
+another module can replace those variables, but not this file. Each line of the file is KEY VALUE;
 settings.json has the reasons.
 """
 
-import os
 from typing import List, Tuple
 
 from osu_container.data.approaches import APPROACHES
@@ -46,7 +45,7 @@ def render_call_settings(
                 '%(name)s=%(value)s' % entry for entry in settings.container.separate_variables
             ),
         ),
-        ('wrappers', os.path.join('wrappers', 'bin') if wrapped else ''),
+        ('wrappers', 'wrappers/bin' * wrapped),
         ('files', format_run_files(settings)),
     ]
     rows += [('bind', format_bind(*bind[:2])) for bind in settings.container.binds]
@@ -114,7 +113,7 @@ def format_expectation(settings: Settings) -> str:
 
 def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
     """Return [(name, value, command)] of the variables for this project's commands."""
-    variables = [('OSU_PROMISE', format_expectation(settings), 'osu-proof')]
+    variables = [('OSU_PROMISE', format_expectation(settings), 'proof')]
     if settings.stack.launcher != DEFAULT_LAUNCHER:
         variables.append(('OSU_LAUNCHER', settings.stack.launcher, 'osu-proof'))
     if settings.environment.gpu_map:
@@ -133,7 +132,7 @@ def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
                     '%s=%s' % (entry['name'], entry['value'])
                     for entry in settings.environment.rank_variables
                 ),
-                '',
+                'osu-gpu-bind',
             ),
         ]
     if settings.container.host_path:

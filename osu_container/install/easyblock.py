@@ -7,6 +7,7 @@ It resolves the site, records facts of the host, installs in one move and writes
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -48,6 +49,8 @@ from osu_container.install.wrappers import WrapperError
 from osu_container.verdict import injection
 from osu_container.verdict.facts import FactsError, validate_facts
 from osu_container.verdict.settings import (
+    Settings,
+    build_settings,
     check_approach,
     explain_settings,
     resolve_approach,
@@ -171,6 +174,13 @@ class SiteEasyBlock(EasyBlock):
                 os.path.basename(self.cfg.path) + ': ' if named else '',
                 escape_text(str(err)),
             )
+
+    def build_module_settings(self) -> Settings:
+        """Return the settings that follow from the recorded facts. Raises EasyBuildError."""
+        settings: Settings = self.translate_errors(
+            build_settings, self.approach, self.site, self.facts
+        )
+        return settings
 
     def require_value(self, parameter: str, values: Sequence[str]) -> None:
         """Raise EasyBuildError if an easyconfig parameter does not have one of `values`."""
@@ -429,7 +439,7 @@ class SiteEasyBlock(EasyBlock):
         Describe in the module help the MPI, its network library, programs and their launch.
 
         Overridden because EasyBuild takes the help from the easyconfig only, which does not know
-        the site.
+        the site. Headings are left out, because the help is short.
         """
         settings = self.resolve_settings()
         self.cfg['description'] = '\n'.join(
@@ -447,12 +457,11 @@ class SiteEasyBlock(EasyBlock):
             )
         )
         self.cfg['whatis'] = [
-            "Description: %s on site %s: %s (%s)"
-            % (
-                self.name,
-                self.site['name'],
-                self.approach['title'],
-                ', '.join(list_keywords(settings)),
-            )
+            'Description: %s on site %s: %s'
+            % (self.name, self.site['name'], self.approach['title']),
+            'Keywords: ' + ', '.join(list_keywords(settings)),
         ]
-        return super().make_module_description()
+        text: str = super().make_module_description()
+        text = re.sub(r'^(Description|Usage|More information)\n=+\n', '', text, flags=re.M)
+        text = re.sub('\n+ - Homepage: ', '\nhomepage:   ', text)
+        return re.sub('\n{3,}', '\n\n', text).replace('[==[\n\n', '[==[\n', 1)

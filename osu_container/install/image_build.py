@@ -48,15 +48,14 @@ def _run_builder(arguments: List[str], **options: Any) -> Tuple[int, str]:
 
     The output is '' if it goes to the output of this process.
     """
-    proc = subprocess.Popen(
+    proc = subprocess.run(
         [str(find_builder()), 'image'] + arguments,
         stdin=subprocess.DEVNULL,
         env=_clean_environment(),
         universal_newlines=True,
         **options,
     )
-    output = proc.communicate()[0] or ''
-    return proc.returncode, output
+    return proc.returncode, proc.stdout or ''
 
 
 def _try_build(name: str, mode: str, target: str) -> Optional[str]:
@@ -71,7 +70,7 @@ def _try_build(name: str, mode: str, target: str) -> Optional[str]:
         )
         if code == 0 and any(entry['compiles_mpi'] for entry in json.loads(output)):
             return (
-                'the build compiles MPI, which takes from twenty minutes to hours: allow it '
+                'the build compiles MPI, which takes from twenty minutes to hours: allow the build '
                 'with --try-amend=build_image=yes'
             )
     code, output = _run_builder(
@@ -112,7 +111,7 @@ def obtain_image(
     """
     if sha256:
         raise ImageError(
-            'found no image %s with sha256 %s. Copy it to the folder of the easyconfig '
+            'found no image %s with sha256 %s. Copy the image to the folder of the easyconfig '
             'or of the source path (%s), or add its folder: eb --sourcepath=FOLDER ...'
             % (name, sha256, ':'.join(folders))
         )
@@ -123,8 +122,8 @@ def obtain_image(
     obstacle = _try_build(name, mode, target)
     if obstacle is not None:
         raise ImageError(
-            'found no image %s. To build it: %s\nNot built now: %s\nOr copy it, together '
-            'with %s.sha256, to a folder of the source path (%s). More: %s'
+            'found no image %s. To build the image: %s\nThe image was not built: %s\nOr copy the '
+            'image, together with %s.sha256, to a folder of the source path (%s). See also: %s'
             % (name, format_build_command(name), obstacle, name, ':'.join(folders), image_help)
         )
     return target
@@ -147,7 +146,7 @@ def read_sha256_file(path: str) -> Optional[str]:
         return None
     except OSError as err:
         raise ImageError(
-            'cannot read %s: %s. Write it again: sha256sum IMAGE >IMAGE.sha256'
+            'cannot read %s: %s. Write the file again: sha256sum IMAGE >IMAGE.sha256'
             % (path, err.strerror)
         )
     lines = [line.strip() for line in lines if line.strip()]
@@ -159,7 +158,7 @@ def read_sha256_file(path: str) -> Optional[str]:
     if not chosen and lines:
         raise ImageError(
             '%s has no sha256 of %s, expected a line of sha256sum: 64 hexadecimal digits '
-            'and the name. Write it again: sha256sum %s >%s'
+            'and the name. Write the file again: sha256sum %s >%s'
             % (path, name, shell.quote_path(name), shell.quote_path(os.path.basename(path)))
         )
     return chosen[0].lower() if chosen else None
@@ -183,8 +182,8 @@ def check_image(
     name = os.path.basename(sif)
     if not expected and not is_site_image:
         raise ImageError(
-            'no sha256 to compare the image %s with. Write it: (cd %s && sha256sum %s > '
-            '%s), or set it: --try-amend=image_sha256=SUM'
+            'found no sha256 of the image %s. Write the sum: (cd %s && sha256sum %s > %s), or set '
+            'the sum: --try-amend=image_sha256=SUM'
             % (
                 sif,
                 shell.quote_path(os.path.dirname(sif) or '.'),
@@ -196,9 +195,9 @@ def check_image(
     if sha256 != (expected or sha256):
         # EasyBuild 4.9 shows the first 300 characters, so a long path comes last.
         raise ImageError(
-            'wrong sha256 of the image: found %s, expected %s: %s. If its owner has '
-            'replaced it, write the easyconfig again (osu-container new), else copy or '
-            'build the image again (%s)' % (sha256, expected, sif, image_help)
+            'wrong sha256 of the image: found %s, expected %s: %s. If the owner has replaced '
+            'the image, write the easyconfig again (osu-container new), else copy or build the '
+            'image again (%s)' % (sha256, expected, sif, image_help)
         )
     problem = find_signature_problem(sif, runtime)
     if problem:

@@ -1,8 +1,8 @@
 """
-Render the settings of a module as Lua: statements with a short comment on each line.
+Render the settings of a module as Lua statements, each with a short comment.
 
-osu-explain prints the reasons. EasyBuild's module generator is not used, so that EasyBuild 4.9 to
-5.4 write the same text.
+osu-explain prints the whole reasons. EasyBuild's module generator is not used, so that EasyBuild
+4.9 to 5.4 write the same text.
 """
 
 import re
@@ -14,7 +14,7 @@ from osu_container.base.terminal import escape_line
 from osu_container.data.approaches import SETTINGS
 from osu_container.install.call_settings import format_bind, list_tool_variables
 from osu_container.verdict import launching
-from osu_container.verdict.injection import NAME, TARGET
+from osu_container.verdict.injection import FOLDER, NAME, TARGET
 from osu_container.verdict.settings import FAMILY, Settings
 
 #: Characters that a Lua string must escape: Lua 5.1 reference manual, 2.1. The last range has bytes
@@ -34,9 +34,39 @@ def quote_lua(value: str) -> str:
     return '"%s"' % _NOT_LUA.sub(escaped, value)
 
 
+#: Options of textwrap that keep paths and commands whole, so that users can copy them
+_WHOLE_WORDS: Dict[str, Any] = {'break_long_words': False, 'break_on_hyphens': False}
+#: Longest line of a modulefile. Only a line with a longer word, such as a path, is longer
+LINE_WIDTH = 120
+#: Longest part of a string, which leaves room for a function and a variable on the same line
+_PART_WIDTH = 92
+
+
+def wrap_code(code: str, indent: str = '') -> str:
+    """Return code, broken at blanks into lines of LINE_WIDTH; each '\\0' becomes a blank."""
+    lines = textwrap.wrap(
+        code,
+        LINE_WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + '        ',
+        **_WHOLE_WORDS,
+    )
+    return '\n'.join(lines).replace('\0', ' ')
+
+
+def protect_string(value: str) -> str:
+    """
+    Return a text as Lua strings for wrap_code(), with '\\0' in place of each blank.
+
+    A long text becomes several strings that are concatenated.
+    """
+    parts = textwrap.wrap(quote_lua(value), _PART_WIDTH, drop_whitespace=False, **_WHOLE_WORDS)
+    return '" .. "'.join(part.replace(' ', '\0') for part in parts)
+
+
 def format_lua_call(function: str, *arguments: str) -> str:
     """Return a call of a function of Lmod, with arguments that are never code."""
-    return '%s(%s)' % (function, ', '.join(quote_lua(argument) for argument in arguments))
+    return wrap_code('%s(%s)' % (function, ', '.join(map(protect_string, arguments))))
 
 
 def format_lua_comment(text: str) -> str:
@@ -49,15 +79,16 @@ _COLUMN = 52
 
 
 def add_comment(code: str, text: str) -> str:
-    """Return code with a comment: the text up to its first pause."""
-    return '%s %s' % (
-        code.ljust(_COLUMN),
-        format_lua_comment(re.split(r'[;:,](?=\s|$)| \(', text)[0]),
-    )
+    """
+    Return code with a comment: the text up to its first pause.
 
-
-def indent_lines(lines: Iterable[str]) -> List[str]:
-    return ['    ' + line for line in lines]
+    The comment is on the line above if it does not fit behind the code.
+    """
+    comment = format_lua_comment(re.split(r'[.;:,](?=\s|$)| \(', text)[0])
+    last_line = code.rpartition('\n')[2]
+    padding = ' ' * max(1, _COLUMN + 1 - len(last_line))
+    fits = len(last_line + padding + comment) <= LINE_WIDTH
+    return code + padding + comment if fits else comment + '\n' + code
 
 
 #: Characters per line of `module help`: the width of a terminal, because Lmod does not wrap
@@ -86,8 +117,7 @@ def wrap_help_text(
         WIDTH,
         initial_indent=first.ljust(begin),
         subsequent_indent=' ' * begin,
-        break_long_words=False,
-        break_on_hyphens=False,
+        **_WHOLE_WORDS,
     )
     return [line.replace('\0', ' ') for line in lines]
 
@@ -108,62 +138,34 @@ def format_help(
     """
     stack = settings.stack
     run = launching.format_launch_example(stack.launcher, stack.pmi, example)
-    rows: List[Tuple[str, str, List[str]]] = [
-        (
-            'MPI',
-            stack.mpi.replace(' of the', ', ' + stack.libfabric.partition(' of')[0] + ' of the')
-            if stack.mpi.rpartition(' ')[2] == stack.libfabric_owner
-            else '%s, %s' % (stack.mpi, stack.libfabric),
-            [],
-        )
-    ]
-    width = WIDTH - _TEXT_COLUMN  # $SIF has the full name.
-    rows += (
-        [('image', image if len(image) <= width else image[:32] + '...' + image[35 - width :], [])]
-        if image
-        else []
-    )
-    rows += [
-        ('run', run, [run]),
-        (
-            'commands',
-            ' '.join(
-                settings.programs[:3]
-                + ['...'] * (len(settings.programs) > 3)
-                + ['(%s)' % re.sub(r'^(?=\d)', 'OSU ', programs_are)] * bool(programs_are)
-            ),
-            [],
-        ),
-    ]
-    if settings.environment.gpu_map:
-        rows.append(('binding', 'osu-gpu-bind %s: ranks near GPU and network card' % example, []))
-    if settings.environment.placement_note:
-        rows.append(('binding', settings.environment.placement_note, []))
-    rows += [
-        ('why', 'osu-explain; ' + PAGE, []),
-        ('proof', 'osu-proof -- ' + run, ['osu-proof -- ' + run]),
-    ]
-    if settings.environment.setting_variables:
-        rows.append(
-            (
-                'settings',
-                'module load osu-settings/NAME: '
-                + ' '.join(sorted(settings.environment.setting_variables)),
-                [],
-            )
-        )
+    environment, width = settings.environment, WIDTH - _TEXT_COLUMN
+    rows: List[Tuple[str, str]] = [('MPI', '%s, %s' % (stack.mpi, stack.libfabric))]
+    if image:  # $SIF has the full name.
+        short = image[:32] + '...' + image[35 - width :]
+        rows.append(('image', image if len(image) <= width else short))
+    programs = settings.programs[:3] + ['...'] * (len(settings.programs) > 3)
+    if programs_are:
+        programs.append('(%s)' % re.sub(r'^(?=\d)', 'OSU ', programs_are))
+    rows += [('run', run), ('commands', ' '.join(programs))]
+    if environment.gpu_map:
+        rows.append(('binding', 'osu-gpu-bind %s: ranks near GPU and network card' % example))
+    if environment.placement_note:
+        rows.append(('binding', environment.placement_note))
+    rows += [('why', 'osu-explain; ' + PAGE), ('proof', 'osu-proof -- ' + run)]
+    if environment.setting_variables:
+        names = ' '.join(sorted(environment.setting_variables))
+        rows.append(('settings', 'module load osu-settings/NAME: ' + names))
     if settings.container.user_path is not None:
-        rows.append(('yours', '/user-software; make-squashfs packs it into one file', []))
+        rows.append(('yours', '/user-software; make-squashfs packs this folder into one file'))
     if settings.container.shares_container:
-        rows.append(('containers', 'one per node for all ranks; OSU_SHARE=0: one per rank', []))
+        rows.append(('containers', 'one per node for all ranks; OSU_SHARE=0: one per rank'))
     if settings.container.env_prefix:
-        rows.append(('others', 'module unload %s before you start other containers' % module, []))
+        rows.append(('others', 'module unload %s before you start other containers' % module))
+    whole = ['osu-proof -- ' + escape_line(run), escape_line(run)]
     return [
         line
-        for key, text, whole in rows
-        for line in wrap_help_text(
-            escape_line(text), key + ':', _TEXT_COLUMN, [escape_line(part) for part in whole]
-        )
+        for key, text in rows
+        for line in wrap_help_text(escape_line(text), key + ':', _TEXT_COLUMN, whole)
     ]
 
 
@@ -187,135 +189,111 @@ def render_modulefile(
     `names` are the module's name and how EasyBuild writes it in variables. `sif` is the file name
     of the image in the installation, None for a native module.
     """
-    parts = [render_family_lines(settings)]
+    lines = render_family_lines(settings)
     if sif:
-        parts.append(render_image_lines(settings, sif, reinstall_command))
-    parts.append(render_check_lines(settings, names[0], reinstall_command))
+        lines += render_image_lines(settings, sif, reinstall_command)
+    lines += render_check_lines(settings, names[0], reinstall_command)
     if sif:
-        parts.append(render_name_lines(names[1]))
-    parts += [
-        [
-            add_comment(format_lua_call('pushenv', *kind), "ranks find each other through PMI")
-            for kind in launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)
-        ],
-        render_default_lines(settings),
-        render_tool_lines(settings),
-    ]
+        lines.append(NAMES_TEXT % names[1])
+    for variable in launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi):
+        call = format_lua_call('pushenv', *variable)
+        lines.append(add_comment(call, "ranks find each other through PMI"))
+    lines += render_default_lines(settings) + render_tool_lines(settings)
     if sif:
-        parts.append(render_runtime_lines(settings, names[0]))
-    return ''.join(line + '\n' for part in parts for line in part)
+        lines += render_runtime_lines(settings, names[0])
+    return ''.join(line + '\n' for line in lines)
 
 
 def render_family_lines(settings: Settings) -> List[str]:
     """Return the lines that allow one MPI module at a time."""
     lines = [add_comment(format_lua_call('family', FAMILY), "one MPI at a time")]
-    if settings.container.env_prefix and settings.load_checks.family != FAMILY:
-        lines.append(
-            add_comment(
-                format_lua_call('family', settings.load_checks.family),
-                "as the system's bind modules",
-            )
-        )
-    if settings.load_checks.conflicts and settings.container.env_prefix:
-        lines.append(
-            add_comment(
-                format_lua_call('conflict', *settings.load_checks.conflicts),
-                'each has its own binds',
-            )
-        )
+    checks = settings.load_checks
+    if settings.container.env_prefix and checks.family != FAMILY:
+        call = format_lua_call('family', checks.family)
+        lines.append(add_comment(call, "as the system's bind modules"))
+    if settings.container.env_prefix and checks.conflicts:
+        call = format_lua_call('conflict', *checks.conflicts)
+        lines.append(add_comment(call, "these modules set binds, too"))
     return lines
 
 
 def render_image_lines(settings: Settings, sif: str, reinstall_command: str) -> List[str]:
     """Return the lines that find the image in the installation or the site's folders."""
-    lines, folders = ['local sif = pathJoin(root, %s)' % quote_lua(sif)], []
-    for folder in settings.load_checks.image_folders:
-        variable, _, rest = (
-            folder[1:].partition('}') if folder.startswith('{') else ('', '', folder)
-        )
-        folders.append(
-            ('(os.getenv("%s") or "") .. ' % variable if variable else '') + quote_lua(rest)
-        )
-    if folders:  # The user may have deleted the installation's copy.
-        lines += [
-            'for _, folder in ipairs({ %s }) do' % ', '.join(folders),
-            '    local copy = pathJoin(folder, %s)' % quote_lua(sif),
-            '    if not isFile(sif) and isFile(copy) then sif = copy end',
-            'end',
-        ]
-    message = '"The image " .. sif .. ' + quote_lua(
-        " is gone. Get it back with: " + reinstall_command
+    lines = ['local image = ' + quote_lua(sif), 'local sif = pathJoin(root, image)']
+    for folder in settings.load_checks.image_folders:  # The user may have deleted the copy.
+        path = quote_lua(folder)
+        if folder.startswith('{'):
+            variable, _, rest = folder[1:].partition('}')
+            lines.append('local folder = os.getenv("%s") or ""' % variable)
+            path = 'folder .. ' + quote_lua(rest)
+        lines.append('if not isFile(sif) then sif = pathJoin(%s, image) end' % path)
+    message = '"The\0image\0" .. pathJoin(root, image) .. ' + protect_string(
+        " is gone. Get it back: " + reinstall_command
     )
     if settings.load_checks.site_image:
-        message = quote_lua(
-            "The image %s is gone: its owner has removed it. Install the module again with one that is "
-            "there: %s" % (settings.load_checks.site_image['path'], reinstall_command)
+        message = protect_string(
+            "The image %s is gone: its owner has removed it. Install the module with another "
+            "image: %s" % (settings.load_checks.site_image['path'], reinstall_command)
         )
     # isFile() of Lmod is true for a broken link as well.
-    return lines + [
-        'if mode() == "load" and not lfs.attributes(sif) then LmodError(%s) end' % message
+    return [
+        *lines,
+        'if mode() == "load" and not lfs.attributes(sif) then',
+        wrap_code('LmodError(%s)' % message, '    '),
+        'end',
     ]
 
 
-#: An unset variable matches: the user has loaded none of the system's modules, or runs a job without
-#: them.
-SHELL_TEXT = """}) do
+#: Checks the loaded software stack. A variable that is not set passes the check: the user has loaded
+#: no module of the system, or runs a job without these modules.
+VARIABLE_TEXT = """
     local value = os.getenv(name) or ""
-    if not ("  " .. fits):find(" " .. value .. " ", 1, true) then table.insert(other, name .. "=" .. value) end
+    if not ("  " .. fits .. " "):find(" " .. value .. " ", 1, true) then table.insert(changes, name .. "=" .. value) end
 end"""
-#: Compares sizes only: that needs no subprocess, and a checksum would take seconds
+#: Compares only sizes, because a checksum would need a subprocess and seconds
 SIZE_TEXT = """}) do
     local size = lfs.attributes(file[1], "size")
-    if size ~= file[2] then table.insert(other, file[1] .. (size and " has changed" or " is gone")) end
+    if size ~= file[2] then table.insert(changes, file[1] .. (size and " has changed" or " is gone")) end
 end"""
 #: LmodMessage, because after LmodWarning `module load` returns 1 (Lmod 8.6.19, tried on 2026-11-23):
-#: a job script with `set -e` or `module load X && srun ...` would stop for what is no error.
-CHECK_TEXT = """if mode() == "load" and other[1] then
-    LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(other, "; ") ..
-        ". Programs may fail. " .. %s)
+#: a job script with `set -e` or `module load X && srun ...` would stop, although there is no error.
+CHECK_TEXT = """if changes[1] and mode() == "load" then
+    LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(changes, "; ") ..
+        %s)
 end"""
 
 
 def render_check_lines(settings: Settings, name: str, reinstall_command: str) -> List[str]:
     """Return the lines that warn if image, host libraries or the user's modules have changed."""
+    checks = settings.load_checks
     shell = [
-        '%s = %s' % (entry['name'], quote_lua(' %s ' % ' '.join(entry['fits'])))
-        for entry in settings.load_checks.shell_checks
+        '%s\0=\0%s' % (entry['name'], protect_string(' '.join(entry['fits'])))
+        for entry in checks.shell_checks
     ]
-    rows = (
-        [('sif', settings.load_checks.installed_image['size'])]
-        if settings.load_checks.installed_image
-        else []
-    )
-    rows += [
-        (quote_lua(watched['path']), watched['size'])
-        for watched in settings.load_checks.watched_files
+    rows = [('sif', checks.installed_image['size'])] if checks.installed_image else []
+    rows += [(quote_lua(watched['path']), watched['size']) for watched in checks.watched_files]
+    if not shell and not rows:
+        return []
+    lines = [
+        add_comment('local changes = {}', "the system at load compared with that at installation")
     ]
-    lines = ['for name, fits in pairs({ %s' % ', '.join(shell) + ' ' + SHELL_TEXT] if shell else []
+    if shell:
+        loop = 'for name, fits in pairs({ %s }) do' % ', '.join(shell)
+        lines.append(wrap_code(loop) + VARIABLE_TEXT)
     if rows:
         lines += [
-            add_comment('for _, file in ipairs({', "bytes at installation"),
-            *indent_lines(['{ %s, %d },' % row for row in rows]),
+            add_comment('for _, file in ipairs({', "sizes in bytes"),
+            *['    { %s, %d },' % row for row in rows],
             SIZE_TEXT,
         ]
-    if not lines:
-        return []
-    advice = quote_lua('Install it again: module unload %s; %s' % (name, reinstall_command))
-    lines.append(CHECK_TEXT % advice)
-    return ['local other = {}'] + [line for text in lines for line in text.split('\n')]
+    advice = '. Programs may fail. Install again: module unload %s; %s' % (name, reinstall_command)
+    return lines + [CHECK_TEXT % quote_lua(advice)]
 
 
-def render_name_lines(variable: str) -> List[str]:
-    """
-    Return the lines that set the variables of LUMI's container modules.
-
-    `variable` ends the name of the variable for this module's image.
-    """
-    return [
-        add_comment('setenv("SIF", sif)', "names as in LUMI's container modules"),
-        'setenv("SIF%s", sif)' % variable,
-        'setenv("CONTAINERROOT", root)',
-    ]
+#: Sets the variables of LUMI's container modules; the second name ends with the name of the module.
+NAMES_TEXT = """setenv("SIF", sif)                                   -- names as in LUMI's container modules
+setenv("SIF%s", sif)
+setenv("CONTAINERROOT", root)"""
 
 
 #: pushenv restores the earlier value on unload. setenv in an `if not os.getenv(...)` would see its
@@ -325,12 +303,11 @@ DEFAULT_TEXT = 'local function default(name, value) pushenv(name, os.getenv(name
 
 def render_default_lines(settings: Settings) -> List[str]:
     """Return the lines that set variables unless the user has set them."""
-    return ['', add_comment(DEFAULT_TEXT, "your own value wins")] * bool(
-        settings.environment.variables
-    ) + [
-        add_comment(format_lua_call('default', entry['name'], entry['value']), entry['why'])
-        for entry in settings.environment.variables
-    ]
+    lines = [add_comment(DEFAULT_TEXT, "a value that you have set wins")]
+    for entry in settings.environment.variables:
+        call = format_lua_call('default', entry['name'], entry['value'])
+        lines.append(add_comment(call, entry['why']))
+    return lines if lines[1:] else []
 
 
 #: The programs of a native module are started directly, so only srun's task prolog can watch them.
@@ -346,22 +323,18 @@ def render_tool_lines(settings: Settings) -> List[str]:
     """Return the lines for this project's commands and for optional settings."""
     lines = [add_comment('setenv("OSU_MODULE_ROOT", root)', "osu-container bench")]
     for name, value, comment in list_tool_variables(settings):
-        lines.append(
-            add_comment(format_lua_call('setenv', name, value), comment)
-            if comment
-            else format_lua_call('setenv', name, value)
-        )
+        lines.append(add_comment(format_lua_call('setenv', name, value), comment))
     if settings.environment.setting_variables:
         lines.append(
             add_comment(
                 'prepend_path("MODULEPATH", pathJoin(root, "%s"))' % SETTINGS_FOLDER,
-                "module load osu-settings/...",
+                "module load osu-settings/NAME",
             )
         )
     if settings.environment.placement_note:
         lines.append(
-            'if mode() == "load" then %s end'
-            % format_lua_call('LmodMessage', "Note: " + settings.environment.placement_note)
+            'if mode() == "load" then LmodMessage(%s) end'
+            % quote_lua("Note: " + settings.environment.placement_note)
         )
     return lines + ([] if settings.container.env_prefix else WATCH_TEXT.split('\n'))
 
@@ -370,44 +343,44 @@ def render_tool_lines(settings: Settings) -> List[str]:
 #: name has its own variable, because Lmod loads the new module of a family before it unloads the old
 #: one.
 SCOPE_TEXT = """local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_%(kept)s" or "OSU_SCOPE") or ""
-setenv("OSU_SCOPE_OF_%(kept)s", scope)
-if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands"""
+setenv("OSU_SCOPE_OF_%(kept)s", scope) -- OSU_SCOPE=commands: binds only for commands of this module
+local function bind(value) if scope ~= "commands" then append_path("%(variable)s", value, ",") end end"""
+#: Binds a host library, by default under its own name.
+INJECT_TEXT = (
+    'local function inject(path, name) bind(path .. ":%s/" .. (name or path:match("[^/]+$"))) end'
+    % FOLDER
+)
 
 
 def render_runtime_lines(settings: Settings, name: str) -> List[str]:
     """Return the lines that set the runtime's variables of the module `name`."""
     prefix = settings.container.env_prefix or ''
-    variable = prefix + '_BIND'
-    lines = render_bind_lines(settings, variable)
+    names = {'kept': re.sub(r'\W', '_', name).upper(), 'variable': prefix + '_BIND'}
+    lines = [SCOPE_TEXT % names, *render_bind_lines(settings)]
     lines.append(
         add_comment(
-            'append_path("%s", pathJoin(root, "%s") .. ":%s", ",")' % (variable, NAME, TARGET),
-            "puts them in front",
+            'bind(pathJoin(root, "%s") .. ":%s")' % (NAME, TARGET),
+            "sets LD_LIBRARY_PATH" + " and LD_PRELOAD" * bool(settings.container.preload),
         )
     )
     paths = [path for path, target, _ in settings.container.binds if path == target]
     paths += [entry['path'] for entry in settings.container.run_files if '{' not in entry['path']]
     if paths:
         lines += [
-            add_comment(
-                'for _, path in ipairs({ %s }) do' % ', '.join(map(quote_lua, paths)),
-                "where this node has it",
-            ),
-            '    if mode() == "unload" or lfs.attributes(path) then append_path("%s", path, ",") end'
-            % variable,
+            wrap_code('for _, path in ipairs({ %s }) do' % ', '.join(map(protect_string, paths))),
+            '    if mode() == "unload" or lfs.attributes(path) then bind(path) end -- only what this node has',
             'end',
         ]
     if settings.container.user_path is not None:
-        lines += USER_TEXT.replace('BIND', variable).split('\n')
+        lines.append(USER_TEXT)
     if settings.container.needs_nvidia:
         lines.append(
             add_comment(
-                format_lua_call('pushenv', prefix + '_NV', '1'),
+                'if scope ~= "commands" then pushenv("%s_NV", "1") end' % prefix,
                 "the driver's libraries, as --nv",
             )
         )
-    names = {'kept': re.sub(r'\W', '_', name).upper()}
-    return (SCOPE_TEXT % names).split('\n') + indent_lines(lines) + ['end']
+    return lines
 
 
 #: Binds the file of make-squashfs, else the folder, like LUMI's container modules
@@ -415,22 +388,25 @@ def render_runtime_lines(settings: Settings, name: str) -> List[str]:
 #: appends, so image-src is `.`, which Apptainer 1.4 accepts. Unload removes both binds, because
 #: make-squashfs may have packed the folder in between.
 USER_TEXT = """local own, gone = pathJoin(root, "user-software"), mode() == "unload" -- your own software
-if gone or isFile(own .. ".squashfs") then append_path("BIND", own .. ".squashfs:/user-software:image-src=.", ",") end
-if gone or isDir(own) and not isFile(own .. ".squashfs") then append_path("BIND", own .. ":/user-software", ",") end"""
+if gone or isFile(own .. ".squashfs") then bind(own .. ".squashfs:/user-software:image-src=.") end
+if gone or isDir(own) and not isFile(own .. ".squashfs") then bind(own .. ":/user-software") end"""
 
 
-def render_bind_lines(settings: Settings, variable: str) -> List[str]:
-    """Return the lines that append binds with another path in the container to a variable."""
-    binds = [
-        add_comment('    %s,' % quote_lua(format_bind(path, target)), why)
-        for path, target, why in settings.container.binds
-        if path != target
-    ]
-    return (
-        ['for _, bind in ipairs({', *binds, '}) do append_path("%s", bind, ",") end' % variable]
-        if binds
-        else []
-    )
+def render_bind_lines(settings: Settings) -> List[str]:
+    """Return the lines that bind files and folders under another path in the container."""
+    lines, last_reason = [], ''
+    for path, target, why in settings.container.binds:
+        folder, _, name = target.rpartition('/')
+        if path == target:
+            continue
+        if folder == FOLDER:
+            same_name = path.rpartition('/')[2] == name
+            code = format_lua_call('inject', *[path, name][: 2 - same_name])
+        else:
+            code = format_lua_call('bind', format_bind(path, target))
+        lines.append(code if why == last_reason else add_comment(code, why))
+        last_reason = why
+    return [INJECT_TEXT] * any('inject(' in line for line in lines) + lines
 
 
 #: Folder of an installation with the settings modules, and the prefix of their names

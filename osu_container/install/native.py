@@ -20,7 +20,7 @@ RCCL_PLUGIN = 'lib/librccl-net.so'
 #: Libraries that only MPI programs need: libmpi.so.12, libmpi_amd.so.12, but not the GPU transport
 #: layer
 MPI_SONAME = re.compile(r'libmpi(?!_gtl)')
-#: Ports that the launcher itself provides, because mpi4py has none (OWN in osu-port)
+#: Ports that scripts/osu-port itself provides (BUILTIN_PORTS), because mpi4py lacks them
 BUILTIN_PORTS = ['osu_get_bw']
 
 
@@ -92,7 +92,7 @@ def find_link_problems(
         if without:
             problems.append(
                 '%s is not linked with %s, without which MPI fails on buffers in GPU memory. '
-                'Build it again after: module load %s (%s needs %s; %d of %d programs: %s)'
+                'Build the programs again after: module load %s (%s needs %s; %d of %d programs: %s)'
                 % (
                     without[0],
                     soname,
@@ -143,7 +143,7 @@ def check_source(path: str, expected: str) -> None:
     sha256 = compute_sha256(path)
     if sha256 != expected:
         raise PortsError(
-            '%s has the wrong sha256: found %s, expected %s. Download it again'
+            '%s has the wrong sha256: found %s, expected %s. Download the file again'
             % (path, sha256, expected)
         )
 

@@ -61,8 +61,8 @@ def require_readable(path: str) -> str:
     except OSError as err:
         target = ' (a link to %s)' % os.path.realpath(path) if os.path.islink(path) else ''
         raise ImageError(
-            'cannot read the image %s%s: %s. Its owner may have removed it: use another '
-            'one of its folder with --try-amend=image=FILE' % (path, target, err.strerror or err)
+            'cannot read the image %s%s: %s. Its owner may have removed the image. Use another '
+            'image of the folder: --try-amend=image=FILE' % (path, target, err.strerror or err)
         )
     return path
 
@@ -119,7 +119,7 @@ def find_image_changes(installed: str) -> List[str]:
         []
         if sha256 == expected
         else [
-            'the image %s has changed since the module was installed (sha256 then %s, '
-            'now %s). Install it again' % (os.path.realpath(installed), expected, sha256)
+            'the image %s has changed since the module was installed (sha256 at installation %s, '
+            'now %s). Install the module again' % (os.path.realpath(installed), expected, sha256)
         ]
     )

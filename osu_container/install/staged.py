@@ -67,11 +67,11 @@ def place_image(image: str, sha256: str, share: bool, target: str, link: bool = 
     """
     Make `target` the image, write its sha256 beside it, and return how it was done.
 
-    With `share` (is_shareable()) it is a hard link, so that all installations share one file, to
-    which nobody may write; a copy where the file system refuses the link (EXDEV: another project of
-    Lustre). With `link` it is a symbolic link to an image of the site, which is not changed. The
-    file is read once more, because it may have been replaced since the check, or a disk may have
-    lost a byte. Raises ImageError if its sum differs.
+    With `share` (see is_shareable()) `target` is a hard link, so that all installations share one
+    read-only file. If the file system refuses the link (EXDEV: another project of Lustre), `target`
+    is a copy. With `link` it is a symbolic link to an image of the site, which is not changed. The
+    file is read once more, because another process may have replaced the image since the check, or
+    a disk may have lost a byte. Raises ImageError if the sha256 differs.
     """
     with open(target + '.sha256', 'w') as handle:
         handle.write('%s  %s\n' % (sha256, os.path.basename(target)))
@@ -92,7 +92,8 @@ def place_image(image: str, sha256: str, share: bool, target: str, link: bool = 
     if actual != sha256:
         raise ImageError(
             'the image changed during the installation: expected sha256 %s, found %s: '
-            '%s. Install it again when nobody writes to it' % (sha256, actual, image)
+            '%s. Install the module again when no process writes to the image'
+            % (sha256, actual, image)
         )
     os.chmod(target, mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
     return "%s is %s %s" % (target, how, image)
@@ -114,9 +115,9 @@ class StagedInstall:
     installation. Between two moves neither is in place: the next StagedInstall restores the older
     one and removes the rest.
 
-    Software of the user (PRESERVED_NAMES) is moved to the newer installation, its folder last, and
-    moved back, its folder first. While the older installation has any of it, a folder of that name
-    in the newer one belongs to the newer one.
+    The user's software (PRESERVED_NAMES) is moved to the newer installation, the folder last. A
+    rollback moves the folder back first. While the older installation still has a part of this
+    software, a folder of that name in the newer installation belongs to the newer installation.
     """
 
     def __init__(self, final: str) -> None:
@@ -180,18 +181,19 @@ def install_proof(folder: str) -> None:
     Raises OSError if a file cannot be read or written.
     """
     package = str(PACKAGE)
-    names = [
-        os.path.join('proof', name) for name in sorted(os.listdir(os.path.join(package, 'proof')))
-    ]
-    names = list(_PROOF_IMPORTS) + [
-        name for name in names if os.path.isfile(os.path.join(package, name))
-    ]
-    for source, target in [
-        (os.path.join(package, name), os.path.join('osu_container', name)) for name in names
+    proof_files = (
+        os.path.join('proof', name) for name in os.listdir(os.path.join(package, 'proof'))
+    )
+    files = [
+        (os.path.join(package, name), os.path.join('osu_container', name))
+        for name in [*_PROOF_IMPORTS, *proof_files]
     ] + [
         (os.path.join(SCRIPTS, name), os.path.join('scripts', name))
         for name in (COMMAND, 'rank-proof')
-    ]:
+    ]
+    for source, target in files:
+        if os.path.isdir(source):  # __pycache__
+            continue
         target = os.path.join(folder, PROOF, target)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copyfile(source, target)

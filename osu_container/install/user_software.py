@@ -56,7 +56,7 @@ def make_user_folder(
     python = next((name for name in ('python3', 'python') if name in programs), None)
     if not python:
         return [CONTAINER_FOLDER + '/bin'], None
-    proc = subprocess.Popen(
+    proc = subprocess.run(
         [
             runtime,
             '--quiet',
@@ -74,7 +74,7 @@ def make_user_folder(
         stderr=subprocess.STDOUT,
         universal_newlines=True,
     )
-    output = proc.communicate()[0].strip()
+    output = proc.stdout.strip()
     if proc.returncode:
         shutil.rmtree(os.path.join(folder, 'venv'), ignore_errors=True)
         return [CONTAINER_FOLDER + '/bin'], output[-500:] or 'exit code %d' % proc.returncode

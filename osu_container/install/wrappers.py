@@ -35,7 +35,7 @@ def make_wrappers(
     Raises WrapperError with the end of the output if one is missing.
     """
     os.makedirs(prefix)
-    proc = subprocess.Popen(
+    proc = subprocess.run(
         [command, '-w', ','.join(folders), '--prefix', prefix, sif],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -43,7 +43,7 @@ def make_wrappers(
         universal_newlines=True,
         cwd=prefix,
     )
-    output = proc.communicate()[0]
+    output = proc.stdout
     missing = [
         name for name in programs if not os.access(os.path.join(prefix, 'bin', name), os.X_OK)
     ]

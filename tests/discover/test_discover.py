@@ -220,9 +220,7 @@ WITHOUT = {
 }
 
 
-@pytest.mark.parametrize(
-    'part', mark_repeats_nightly(WITHOUT, lambda part: part.startswith('lib'))
-)
+@pytest.mark.parametrize('part', mark_repeats_nightly(WITHOUT, lambda part: part.startswith('lib')))
 def test_a_missing_part_is_listed(tmp_path, part):
     done = run([MAKE, ONE, tmp_path / 'tree', '--facts-only', '--without', part])
     assert done.returncode == 0, done

@@ -1,6 +1,8 @@
 """
-An installation is replaced in one move: whatever happens, there is the older one or the newer one,
-never a mix. And an image that is missing is built, or it is said why not and how.
+Check that an installation is replaced in one move, and that a missing image is built.
+
+After an error there is the older or the newer installation, never a mix. If an image cannot be
+built, the message has the reason and the command that builds it.
 """
 
 import hashlib
@@ -20,7 +22,7 @@ from tests.helpers.machine import run_killed
 
 
 def sha256(content):
-    """Return the sum (str) of content (bytes)."""
+    """Return the sha256 of bytes."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -33,16 +35,16 @@ def final(tmp_path):
 
 
 def fill(folder, text):
-    """Make folder (Path) with one file that holds text."""
+    """Make a folder with one file that contains a text."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     outputs.make_folder(
         folder
-    ) if folder.suffix else folder.mkdir()  # an older one may lack the mark
+    ) if folder.suffix else folder.mkdir()  # An older installation may lack the mark.
     (folder / 'file').write_text(text)
 
 
 def stage(final, text):
-    """Return a StagedInstall of final whose stage holds text."""
+    """Return a StagedInstall of the folder `final` whose stage contains a text."""
     staged = StagedInstall(str(final))
     fill(final.parent / 'version.part', text)
     return staged
@@ -75,9 +77,7 @@ def test_rollback_restores_the_older_installation(final, older, committed):
     ],
 )
 def test_a_kill_at_any_moment_loses_nothing(tmp_path, end, users):
-    """
-    The next installation finds the older or the newer one whole, and the user's software in it.
-    """
+    """The next installation finds a whole older or newer installation with the user's software."""
 
     def replace():
         staged = stage(final, 'new')
@@ -94,8 +94,8 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path, end, users):
         if not run_killed(moments, [str(tmp_path)], replace):
             break
         moments += 1
-        final.mkdir(exist_ok=True)  # as EasyBuild does
-        # killed again while the next one clears what is left
+        final.mkdir(exist_ok=True)  # EasyBuild creates this folder.
+        # Kill the next installation too, while it removes leftovers.
         again = 0
         while run_killed(again, [str(tmp_path)], lambda folder=str(final): StagedInstall(folder)):
             again += 1
@@ -112,7 +112,7 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path, end, users):
 def test_a_move_that_fails_leaves_the_older_installation(final):
     fill(final, 'old')
     staged = stage(final, 'new')
-    shutil.rmtree(final.parent / 'version.part')  # so that the second of the two moves fails
+    shutil.rmtree(final.parent / 'version.part')  # The second of the two moves fails.
     with pytest.raises(FileNotFoundError):
         staged.commit()
     staged.rollback()
@@ -186,7 +186,7 @@ def test_file_without_a_checksum_is_an_error(tmp_path, content):
 
 @pytest.fixture
 def builder(tmp_path, monkeypatch):
-    """Function (bash): what the builder of the clone does from now on; its arguments are $@."""
+    """Return a function that replaces the builder of the clone by a bash script."""
     path = tmp_path / 'osu-container'
     monkeypatch.setattr(image_build, 'find_builder', lambda: str(path))
 
@@ -247,10 +247,11 @@ def test_no_image_is_built_without_the_clone(monkeypatch, tmp_path):
 @pytest.fixture
 def appl(tmp_path):
     """
-    Folder in which appl/laifs is a folder of the site with a dated image and a link to it; a
-    user's beside it.
+    Return a folder with the site's folder appl/laifs and with folders of other owners.
+
+    appl/laifs has a dated image and a link to this image.
     """
-    # the site has its folder on one of several file systems, behind a link
+    # The folder of the site is a link into one of several file systems.
     real = tmp_path / 'lustre3' / 'laifs'
     (real / 'release').mkdir(parents=True)
     (real / 'release' / 'dated.sif').write_text('image')
@@ -302,5 +303,5 @@ def test_an_image_of_the_site_is_a_link_whose_change_is_reported(appl):
     image.write_text('IMAGE')
     (said,) = site_image.find_image_changes(str(installed / 'dated.sif'))
     assert str(image) in said and sha256(b'IMAGE') in said
-    image.unlink()  # the module itself says so
+    image.unlink()  # The module itself reports a missing image.
     assert site_image.find_image_changes(str(installed / 'dated.sif')) == []

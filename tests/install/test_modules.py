@@ -1,7 +1,4 @@
-"""
-The text of the modules is what the easyblock writes; Lmod loads it and takes it away without a
-trace.
-"""
+"""Check the modulefiles that the easyblock writes, and load and unload them in Lmod."""
 
 import functools
 import itertools
@@ -36,10 +33,10 @@ from tools.generate.described_facts import list_module_names as all_names_of
 
 pytestmark = pytest.mark.system
 
-#: Between them they have every settings module and every other kind of line
+#: Together these sites have every settings module and every other kind of line
 SITES = ['lumi-25.03', 'perlmutter', 'workstation']
 RUNS = list(zip(SITES, itertools.cycle(LMODS)))
-#: Lmod's own bookkeeping, which it changes at every command, and bash's
+#: Variables that Lmod and bash change at every command
 SHELL_NOISE = re.compile(
     r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_$|SHLVL|'
     r'BASH_FUNC|PYTEST_CURRENT_TEST)'
@@ -56,7 +53,7 @@ def render_modules(site):
 
 
 def read_module_text(site, name):
-    """Return the text of a module, from the repository if it is there."""
+    """Return the text of a module, from the repository if it is checked in."""
     path = f'{site}/{name}.lua'
     return (
         (render.MODULES / path).read_text()
@@ -76,15 +73,12 @@ def test_help_fits_a_terminal_of_80_characters(site):
         assert wide == [], name
 
 
-def list_module_names(site, of='osu-'):
-    return [name for name in all_names_of(site) if name.startswith(of)]
+def list_module_names(site, prefix='osu-'):
+    return [name for name in all_names_of(site) if name.startswith(prefix)]
 
 
 def list_compared_paths(site, name):
-    """
-    Return the paths (list of str) without the stand-in for the host of the libraries that a
-    module compares.
-    """
+    """Return the paths of libraries whose size a module compares at load, without @HOST@."""
     return re.findall(
         rf'^    {{ "(?:{HOST})?([^"]+)", BYTES }},$', read_module_text(site, name), re.M
     )
@@ -97,16 +91,16 @@ def read_settings(site, name):
 
 
 def choose_size(path):
-    """Bytes of a library in the trees below, not the same for any two."""
+    """Return the size in bytes for a library of the module trees, a different one for each path."""
     return 1000 + zlib.crc32(path.encode()) % 100000
 
 
 def make_tree(site, folder):
     """
-    Make a module tree of all checked-in texts of a site in folder, and return folder.
+    Make a module tree of all modules of a site in a folder, and return the folder.
 
-    Installations hold an image, and the host has the libraries that are compared: files of a size
-    and time, no content.
+    Each installation has an empty image. The host has the compared libraries as empty files of the
+    expected size.
     """
     host = folder / 'host'
     for name in list_module_names(site):
@@ -140,27 +134,25 @@ def make_tree(site, folder):
 
 class Moment(NamedTuple):
     """
-    What a step of a shell left: exit status, errors and messages, environment without the noise
-    of Lmod and bash.
+    State after one step of a shell: exit status, error output, and environment.
+
+    Variables that Lmod and bash change at every command are left out.
     """
 
     status: int
-    said: str
+    output: str
     env: dict
 
 
 def run_steps(tree, steps, lmod='own', **variables):
-    """
-    Run steps (list of bash scripts) one after the other in one shell with Lmod; return [Moment],
-    one for each.
-    """
+    """Run bash scripts one after the other in one shell with Lmod, and return a Moment for each."""
     folder = tree / 'moments'
     folder.mkdir(exist_ok=True)
     here, tree = shlex.quote(str(folder)), shlex.quote(str(tree))
     done = run_clean_shell(
         f'module use {tree}/modules\n'
         + ''.join(
-            f'{{ {step}\n}} 2>{here}/{number}.said; echo $? >{here}/{number}.status; env -0 >{here}/{number}.env\n'
+            f'{{ {step}\n}} 2>{here}/{number}.output; echo $? >{here}/{number}.status; env -0 >{here}/{number}.env\n'
             for number, step in enumerate(steps)
         ),
         lmod=lmod,
@@ -169,18 +161,23 @@ def run_steps(tree, steps, lmod='own', **variables):
     assert done.returncode == 0, done
     found = []
     for number, _ in enumerate(steps):
-        status, said, env = (
-            (folder / f'{number}.{kind}').read_text() for kind in ('status', 'said', 'env')
+        status, output, env = (
+            (folder / f'{number}.{kind}').read_text() for kind in ('status', 'output', 'env')
         )
         pairs = [line.split('=', 1) for line in env.split('\0') if '=' in line]
         found.append(
             Moment(
                 int(status),
-                said,
+                output,
                 {key: value for key, value in pairs if not SHELL_NOISE.match(key)},
             )
         )
     return found
+
+
+def list_load_steps(names):
+    """Return the commands that load and unload modules one after the other."""
+    return [f'module {action} {name}' for name in names for action in ('load', 'unload')]
 
 
 def pairwise(moments):
@@ -188,17 +185,17 @@ def pairwise(moments):
 
 
 def list_defaults(site, name):
-    """Return the names (set of str) of the variables that a module sets unless the user has."""
+    """Return the names of the variables that a module sets unless the user has set them."""
     return set(re.findall(r'^ *default\("(\w+)"', read_module_text(site, name), re.M))
 
 
 def remove_lmod_counts(moment):
-    """Return the environment (dict) of a Moment without what Lmod goes on counting."""
+    """Return the environment of a Moment without the counters that Lmod keeps after unload."""
     return {key: value for key, value in moment.env.items() if not key.startswith('__LMOD_')}
 
 
 def matches_data(env, site, name):
-    """Return whether env has what the data say for a module, and no more."""
+    """Return whether the environment has exactly the variables and binds of the data."""
     settings = read_settings(site, name)
     wanted = {variable['name']: variable['value'] for variable in settings.environment.variables}
     assert wanted and set(wanted) == list_defaults(site, name)
@@ -214,42 +211,36 @@ def matches_data(env, site, name):
 
 @pytest.fixture(scope='module')
 def tree(tmp_path_factory):
-    """Function site -> its module tree, which no test changes."""
+    """Return a function that returns the module tree of a site, which tests must not change."""
     made = {}
 
-    def of(site):
+    def get_tree(site):
         if site not in made:
             made[site] = make_tree(site, tmp_path_factory.mktemp(site))
         return made[site]
 
-    return of
+    return get_tree
 
 
 @pytest.fixture(scope='module')
 def plain(tree):
     """
-    Function (site, lmod) -> (environment before, {name: (Moment loaded, Moment unloaded)}), one
-    after the other.
+    Return a function (site, lmod) that loads and unloads all modules one after the other.
+
+    The function returns the environment before, and {name: (Moment after load, Moment after unload)}.
     """
 
     @functools.lru_cache(None)
-    def of(site, lmod='own'):
+    def load_modules(site, lmod='own'):
         names = list_module_names(site)
         before, *moments = run_steps(
             tree(site),
-            [
-                ':',
-                *(
-                    step
-                    for name in names
-                    for step in (f'module load {name}', f'module unload {name}')
-                ),
-            ],
+            [':', *list_load_steps(names)],
             lmod,
         )
         return before.env, dict(zip(names, pairwise(moments)))
 
-    return of
+    return load_modules
 
 
 # ---- the text
@@ -262,9 +253,18 @@ def test_stored_modulefiles_equal_those_of_easybuild(version, tmp_path):
         render.CHECKED_IN_MODULES,
         render.CHECKED_IN_MODULES.get,
     )
-    assert len(found) == 1
     for path, text in found.items():
         assert text == (render.MODULES / path).read_text(), f'{path} is stale: make modules'
+
+
+@pytest.mark.parametrize('name', render.CHECKED_IN_MODULES['lumi-25.03'])
+def test_checked_in_modulefile_is_short_and_readable(name):
+    """The check at load begins with `local changes` and ends before `setenv("SIF", sif)`."""
+    text = read_module_text('lumi-25.03', name)
+    lines = text.splitlines()
+    assert len(lines) <= 100 and max(map(len, lines)) <= 120
+    check = text[text.index('local changes') : text.index('setenv("SIF", sif)')]
+    assert 1 < len(re.findall(r'^(?!end)\w', check, re.M)) <= 6
 
 
 # ---- in Lmod
@@ -283,7 +283,7 @@ def test_lmod_checker_finds_no_error(lmod, tree):
 def test_load_sets_the_data_values_and_unload_leaves_nothing(site, lmod, plain):
     before, found = plain(site, lmod)
     for name, (loaded, unloaded) in found.items():
-        assert (loaded.status, loaded.said) == (unloaded.status, unloaded.said) == (0, ''), name
+        assert (loaded.status, loaded.output) == (unloaded.status, unloaded.output) == (0, ''), name
         assert loaded.env['SLURM_MPI_TYPE'] == select_pmi(
             APPROACHES[name.partition('/')[2]], resolve_site(site)
         )
@@ -294,7 +294,7 @@ def test_load_sets_the_data_values_and_unload_leaves_nothing(site, lmod, plain):
 
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_module_swap_equals_a_fresh_load(site, lmod, tree, plain):
-    """A ring: every module is swapped to and from once."""
+    """The modules form a ring: each is swapped in once and out once."""
     before, alone = plain(site, lmod)
     ring = [*list_module_names(site), list_module_names(site)[0]]
     *swapped, unloaded = run_steps(
@@ -307,30 +307,20 @@ def test_module_swap_equals_a_fresh_load(site, lmod, tree, plain):
 
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_settings_module_sets_and_restores_its_variables(site, lmod, tree, plain):
-    """
-    Whatever the user has set, and whether it is unloaded before the module that shows it or with
-    that.
-    """
+    """Also if the user has set a variable, and if both modules are unloaded by one command."""
     before = plain(site, lmod)[0]
     for name in list_module_names(site, 'osu-container/'):
         more = read_settings(site, name).environment.setting_variables
         steps = [
             f'export FI_PROVIDER=mine; module load {name}',
-            *(
-                step
-                for setting in more
-                for step in (
-                    f'module load osu-settings/{setting}',
-                    f'module unload osu-settings/{setting}',
-                )
-            ),
+            *list_load_steps(f'osu-settings/{setting}' for setting in more),
         ]
         last = [f'module load osu-settings/{setting}' for setting in list(more)[:1]]
         mine, *moments, unloaded = run_steps(
             tree(site), [*steps, *last, f'module unload osu-settings {name}'], lmod
         )
         for variables, (loaded, back) in zip(more.values(), pairwise(moments)):
-            assert (loaded.status, loaded.said) == (back.status, back.said) == (0, '')
+            assert (loaded.status, loaded.output) == (back.status, back.output) == (0, '')
             assert {one['name']: one['value'] for one in variables}.items() <= loaded.env.items()
             assert back.env == mine.env
         assert remove_lmod_counts(unloaded) == {**before, 'FI_PROVIDER': 'mine'}, name
@@ -371,13 +361,13 @@ def test_a_changed_library_or_image_is_reported_with_the_remedy(site, lmod, tmp_
         ],
         lmod,
     )
-    said = fold_whitespace(loaded.said)
+    output = fold_whitespace(loaded.output)
     assert re.search(
         '; '.join([f'{image} (.*)', rf'{longer} \1', *(rf'{path} (?!\1)\S[^;]*' for path in gone)]),
-        said,
+        output,
     )
-    assert f'eb {name.replace("/", "-")}.eb -r --rebuild' in said and 'WENT_ON' in loaded.env
-    assert unloaded.said == ''
+    assert f'eb {name.replace("/", "-")}.eb -r --rebuild' in output and 'WENT_ON' in loaded.env
+    assert unloaded.output == ''
 
 
 def test_other_binding_modules_are_refused(tmp_path):
@@ -402,14 +392,12 @@ def test_other_binding_modules_are_refused(tmp_path):
     )
     for other, (refused, _) in zip(others, pairwise(moments)):
         assert 'SIF' not in refused.env and refused.env['SINGULARITY_BIND'] == '/theirs'
-        assert refused.status and other in refused.said
+        assert refused.status and other in refused.output
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_bindings_of_the_site_and_a_module_replace_each_other(site, lmod, tmp_path):
-    """
-    LUMI's singularity-AI-bindings is of the family containerbindings, and sets SINGULARITY_BIND.
-    """
+    """LUMI's singularity-AI-bindings has the family containerbindings and sets SINGULARITY_BIND."""
     here, ours = make_tree(site, tmp_path), list_module_names(site)[0]
     theirs = here / 'modules' / 'singularity-AI-bindings' / '24.03.lua'
     theirs.parent.mkdir()
@@ -470,9 +458,9 @@ def test_a_deleted_image_is_an_error_unless_the_site_has_it(tmp_path):
     (gone,) = run_steps(here, [f'module load {name}'])
     assert gone.status and 'SIF' not in gone.env
     assert str(image) in fold_whitespace(
-        gone.said
-    ) and 'eb osu-container-hybrid.eb -r --rebuild' in fold_whitespace(gone.said)
-    # a folder that a variable names comes first
+        gone.output
+    ) and 'eb osu-container-hybrid.eb -r --rebuild' in fold_whitespace(gone.output)
+    # The folder that a variable names is searched first.
     for path in reversed(resolve_site(site)['image_folders']['value']):
         variable, _, rest = path[1:].partition('}') if path.startswith('{') else ('', '', path)
         folder = here / ('repository' if variable else 'host') / rest.lstrip('/')

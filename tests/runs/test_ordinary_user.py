@@ -113,9 +113,10 @@ def clone(build_image):  # noqa: F811, a fixture
                 shutil.copy(path, folder / 'sources')
         images = folder / '.workstation' / FOLDER.name
         images.mkdir(parents=True)
-        foreign_images.make('lammps', STATE / 'bin' / 'apptainer')
-        for path in FOLDER.glob('foreign-lammps.s*'):
-            shutil.copy(path, images)
+        for name in ('lammps', 'debian'):
+            foreign_images.make(name, STATE / 'bin' / 'apptainer')
+            for path in FOLDER.glob(f'foreign-{name}.s*'):
+                shutil.copy(path, images)
         for path in STATE.iterdir():
             if path.name not in WRITTEN:
                 (folder / '.workstation' / path.name).symlink_to(path)
@@ -213,6 +214,60 @@ def test_missing_dev_fuse_is_named_with_working_alternatives(clone):
         assert done.returncode == 0 and 'it runs' in done.stdout, done.stderr
     finally:
         fuse.chmod(0o666)
+
+
+#: Diffuses heat over a grid; ranks exchange rows of 512 KiB, which UCX copies by CMA if it may
+HEAT = '''#include <mpi.h>
+#include <stdio.h>
+static double grid[4][65536];
+int main(void)
+{
+    int rank, size, bytes = sizeof *grid, columns = bytes / sizeof **grid;
+    double heat = 0, total;
+    MPI_Init(0, 0);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < columns; i++) grid[1][i] = grid[2][i] = rank;
+    for (int step = 0; step < 20; step++) {
+        int up = (rank + 1) % size, down = (rank + size - 1) % size;
+        MPI_Sendrecv(grid[2], bytes, MPI_BYTE, up, 0, grid[0], bytes, MPI_BYTE, down, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(grid[1], bytes, MPI_BYTE, down, 1, grid[3], bytes, MPI_BYTE, up, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        for (int i = 0; i < columns; i++) {
+            double first = (grid[0][i] + grid[2][i]) / 2;
+            grid[2][i] = (grid[1][i] + grid[3][i]) / 2;
+            grid[1][i] = first;
+        }
+    }
+    for (int i = 0; i < columns; i++) heat += grid[1][i] + grid[2][i];
+    MPI_Allreduce(&heat, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("%d ranks, heat per column %g\\n", size, total / columns);
+    return MPI_Finalize();
+}
+'''
+
+
+def test_ucx_of_debian_runs_in_separate_user_namespaces(clone):
+    """By default UCX opens files and reads memory of ranks in another user namespace, which fails."""
+    compiler, images = STATE / 'host/opt/mpich/5.0.2/bin/mpicc', f'.workstation/{FOLDER.name}'
+    done = run([compiler, '-x', 'c', '-', '-o', clone.parent / 'heat'], input=HEAT)
+    assert done.returncode == 0, done.stderr
+    script = (
+        'tools/workstation/slurm.sh start && . ./env.sh && '
+        f'osu-container new {images}/foreign-debian.sif --name heat --approach pure --command ring-renamed -o .. && '
+        f'eb ../heat-pure.eb --sourcepath={images} >&2 && '
+        'module load heat/pure && srun -N2 -n2 heat-exec ../heat && '
+        'OSU_SHARE=0 srun -N1 -n2 --overcommit heat-exec ../heat'
+    )
+    done = run_as_user('bash', '-c', script, folder=clone, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    assert done.stdout.count('2 ranks, heat per column 2\n') == 2
+    script = '. ./env.sh; module load heat/pure; UCX_POSIX_USE_PROC_LINK=y srun -N2 -n2 heat-exec ../heat'
+    done = run_as_user('bash', '-c', script, folder=clone, timeout=100)
+    said = done.stdout + done.stderr
+    cause = run([PROJECT / 'scripts' / 'osu-container', 'why'], input=said).stdout
+    assert done.returncode and 'shared memory of UCX in another user namespace' in cause
 
 
 # ---- two users -------------------------------------------------------------------------------------------------------

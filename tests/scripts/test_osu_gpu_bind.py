@@ -1,4 +1,4 @@
-"""osu-gpu-bind: ranks on the cores, the GPU and the network card that the site's map gives them."""
+"""Check that osu-gpu-bind gives each rank the cores, GPU and network card of the site's map."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from osu_container.verdict.site_choice import resolve_site
 from tests.helpers.machine import PROJECT, run
 
 COMMAND = PROJECT / 'scripts' / 'osu-gpu-bind'
-#: this machine's cores as a map of two GPUs, so that the binding can really be made
+#: A map of two GPUs with cores of this machine, so that taskset can bind to these cores
 HERE = sorted(os.sched_getaffinity(0))
 REAL_MAP = f'0:{1 << HERE[0]:#x}:cxi0 1:{1 << HERE[-1]:#x}:cxi1'
 SHOW = [
@@ -22,12 +22,12 @@ SHOW = [
 
 
 def run_gpu_bind(*arguments, **variables):
-    """Run osu-gpu-bind with these variables and PATH only."""
+    """Run osu-gpu-bind with only these variables and PATH in its environment."""
     return run([COMMAND, *arguments], env={'PATH': os.environ['PATH'], **variables})
 
 
 def read_gpu_map(site):
-    """OSU_GPU_MAP as the module of site sets it."""
+    """Return OSU_GPU_MAP as the module of a site sets it."""
     return ' '.join(
         f"{gpu['gcd']}:{gpu['mask']}:{gpu['nic']}"
         for gpu in resolve_site(site)['gpu_binding']['value']
@@ -73,10 +73,7 @@ def test_a_site_has_the_order_of_its_documentation(site):
 
 @pytest.mark.parametrize('rank, core', [('0', HERE[0]), ('1', HERE[-1])])
 def test_a_rank_runs_on_its_cores_and_sees_its_gpu_and_card(rank, core):
-    """
-    Also where srun has bound it to others: LUMI's default is one core a task, counted from the
-    first.
-    """
+    """Also if srun has bound the rank to other cores: LUMI's default is one core per task."""
     done = run(
         ['taskset', '-c', str(HERE[0]), COMMAND, *SHOW],
         env={
@@ -89,18 +86,18 @@ def test_a_rank_runs_on_its_cores_and_sees_its_gpu_and_card(rank, core):
     assert done.stdout == f'{rank}|cxi{rank}|{1 << core:x}|last\n', done.stderr
 
 
-#: Sites of which a rank and its GPU have other numbers, and the same
+#: A site on which the numbers of rank and GPU differ, and a site on which they are equal
 NODES = ['lumi-25.03', 'alps']
 
 
 @pytest.fixture
 def node(tmp_path):
     """
-    Function (site, cores, **variables) -> (GPU, cores (set), card, stderr) of a rank on a described
-    node.
+    Return a function that runs osu-gpu-bind for a rank on a described node.
 
-    taskset does there what the kernel does: it takes the cores of the mask that the job has, and
-    refuses where it has none. cores: set of int, those of the job.
+    Arguments: site, cores of the job (set of int), variables. It returns (GPU, cores, card, stderr).
+    A script replaces taskset and behaves like the kernel: it selects the cores of the mask that the
+    job has, and fails if the job has none.
     """
     fake = tmp_path / 'taskset'
     fake.write_text(
@@ -155,14 +152,14 @@ def test_every_rank_of_a_whole_node_is_bound_beyond_its_gpus(node, site, taken):
     for rank in range(len(lines) + 2):
         gpu, cores, card = lines[rank % len(lines)]
         if set(HERE) <= cores:
-            continue  # then it is bound within them already
+            continue  # The rank is bound within its cores already.
         found = node(site, job, SLURM_LOCALID=str(rank), SLURM_GPUS_ON_NODE=str(len(lines)))
         assert found == (str(gpu), cores & job, card, '')
 
 
 @pytest.mark.parametrize('site', NODES)
 def test_partial_node_numbers_its_gpus_from_zero(node, site):
-    """Of the node's GPUs the job has the first and the last two: 0, 1 and 2 for its programs."""
+    """The job has the first and the last two GPUs of the node, which programs see as 0, 1 and 2."""
     lines = parse_gpu_map(site)
     numbers = sorted(gpu for gpu, _, _ in lines)
     ours = [numbers[0], *numbers[-2:]]
@@ -181,7 +178,7 @@ def test_partial_node_numbers_its_gpus_from_zero(node, site):
         assert found[0] == str(ours.index(gpu)) and found[2] == card
         if rank == len(mine) - 1:
             assert found[1] == job and not found[3]
-        else:  # another rank's cores are all that the job has
+        else:  # The job has only the cores of another rank.
             assert found[1] == set() and '--exclusive' in found[3]
 
 
@@ -213,7 +210,7 @@ def test_gpus_unbound_by_srun_are_bound_by_the_script(node):
     assert found[0] == str(parse_gpu_map('lumi-25.03')[3][0])
 
 
-#: Whatever an approach lets osu-gpu-bind set for a rank
+#: All variables that osu-gpu-bind sets for a rank with any approach
 RANK_VARIABLES = {
     entry['name']: entry['value']
     for approach in APPROACHES.values()

@@ -1,12 +1,8 @@
 """
-run-in-container and share-container, with a runtime that is a real program which shows what it
-was given.
+Check run-in-container, share-container, osu-explain and make-squashfs.
 
-osu-explain with a settings.json that is damaged: a line with the file, what is wrong and what to
-do.
-
-make-squashfs and unmake-squashfs: what they change, and that what fails or is interrupted loses
-nothing.
+The container runtime is a script that prints its arguments and binds. osu-explain reads damaged
+files settings.json. make-squashfs fails or is interrupted, and must not lose software.
 """
 
 import json
@@ -26,7 +22,7 @@ from osu_container.verdict.launching import list_local_size_variables
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 
 SCRIPTS = PROJECT / 'scripts'
-#: prints its arguments one a line in brackets, then the binds, and exits with $CODE
+#: Prints each argument in brackets on a line, then the binds, and exits with $CODE
 RUNTIME = '''#!/bin/bash
 printf '[%s]\\n' "$@"
 printf 'APPTAINER_BIND=%s SINGULARITY_BIND=%s\\n' "${APPTAINER_BIND-unset}" "${SINGULARITY_BIND-unset}"
@@ -35,7 +31,7 @@ exit "${CODE:-0}"
 
 
 def install_wrapper(root):
-    """Put the two scripts of the wrapper into an installation (Path)."""
+    """Copy run-in-container and share-container into an installation."""
     for folder, name in (('bin', 'run-in-container'), ('libexec', 'share-container')):
         (root / folder).mkdir(parents=True, exist_ok=True)
         shutil.copy(SCRIPTS / name, root / folder / name)
@@ -44,11 +40,10 @@ def install_wrapper(root):
 @pytest.fixture
 def run_installed(tmp_path):
     """
-    An installation in a folder whose name holds a space; returns a function that runs one of its
-    commands.
+    Return a function that runs a command of an installation whose path has a space.
 
-    Its words in small letters are keys of call-settings (str, or list for a line each), the others
-    variables.
+    Keyword arguments in lower case are keys of call-settings (a list becomes several lines), other
+    keyword arguments are environment variables.
     """
     root = tmp_path / 'a folder'
     install_wrapper(root)
@@ -112,14 +107,14 @@ def test_osu_exec_runs_any_command_and_osu_shell_a_shell(run_installed):
     [
         (['user-software'], 'user-software', ''),
         ([], None, ''),
-        # between the two steps of make-squashfs
+        # The state between the two steps of make-squashfs.
         (['user-software', 'user-software.squashfs'], 'user-software.squashfs', ':image-src=/,ro'),
     ],
 )
 def test_user_software_comes_from_the_current_installation(
     run_with_settings, there, source, options
 ):
-    """What the module has bound at load, and what another container module has, is not."""
+    """A bind of /user-software that a module has set in the environment is ignored."""
     for name in there:
         (run_with_settings.root / name).mkdir()
     exported = {
@@ -168,7 +163,7 @@ def test_missing_pmi_is_an_error_that_names_the_right_type(run_installed):
     assert 'PMI_FD' in done.stderr and 'srun --mpi=pmi2' in done.stderr
 
 
-#: More of call-settings
+#: Further lines of call-settings
 SETTINGS = {
     'prefix': 'APPTAINER',
     'bind': ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users'],
@@ -181,10 +176,7 @@ OURS = ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users']
 
 @pytest.fixture
 def run_with_settings(run_installed):
-    """
-    The same installation with more settings, and no module that is loaded; gives what the
-    runtime sees (dict).
-    """
+    """Return a function that returns the environment of the runtime, without a loaded module."""
     (run_installed.root / 'runtime').write_text('#!/bin/bash\nprintf "%s|" "$@" >&2\nenv -0\n')
     run_installed.settings.update(SETTINGS)
 
@@ -248,7 +240,7 @@ def test_user_exports_are_added_and_replace_nothing(run_with_settings, exported,
 
 @pytest.mark.parametrize('own', [True, False])
 def test_settings_of_another_module_are_ignored(run_with_settings, tmp_path, own):
-    """Its injection above all, which has the target of ours."""
+    """This includes its injection script, which has the same target as the module's."""
     other = tmp_path / 'other'
     other.mkdir()
     (other / 'host-mpi.sh').touch()
@@ -338,7 +330,7 @@ def test_runtime_options_are_passed(run_with_settings):
 
 
 def list_binds(done, prefix='APPTAINER'):
-    """The binds (list) that the runtime was given."""
+    """Return the binds that the runtime got."""
     return done.stdout.split(f'{prefix}_BIND=')[1].split()[0].split(',')
 
 
@@ -347,7 +339,7 @@ def test_files_of_the_node_are_bound_where_they_exist(run_installed, tmp_path, p
     (tmp_path / 'there').touch()
     (tmp_path / f'config-{os.uname().release}').touch()
     there, gone = tmp_path / 'there', tmp_path / 'gone'
-    # where the module was loaded both were there, and it has bound them
+    # Both existed on the node where the module was loaded, so the module has bound them.
     done = run_installed(
         'osu_bw',
         prefix=prefix,
@@ -365,13 +357,13 @@ def test_files_of_the_node_are_bound_where_they_exist(run_installed, tmp_path, p
 
 @pytest.fixture
 def run_with_proof_files(run_installed):
-    """The installation with the files of osu-proof."""
+    """Return run_installed with the files of osu-proof in the installation."""
     install_proof(str(run_installed.root))
     return run_installed
 
 
 def list_rank_files(folder, seconds=5):
-    """Names of the files of ranks that samplers leave below a folder."""
+    """Return the names of the files that samplers have written below a folder."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and not list(folder.rglob('rank-*.json')):
         time.sleep(0.02)
@@ -405,7 +397,7 @@ def test_osu_proof_starts_a_sampler_and_changes_nothing_else(
         (4, {'OMPI_COMM_WORLD_LOCAL_SIZE': '4'}),
         (4, {'PALS_LOCAL_SIZE': '4'}),
         (4, {'FLUX_JOB_SIZE': '8', 'FLUX_JOB_NNODES': '2'}),
-        # mpiexec of Hydra starts one task of srun on each node
+        # Hydra's mpiexec starts one task of srun on each node.
         (4, {'MPI_LOCALNRANKS': '4', 'SLURM_STEP_TASKS_PER_NODE': '1(x2)', 'SLURM_NODEID': '1'}),
     ],
 )
@@ -421,7 +413,7 @@ def test_osu_proof_starts_a_sampler_and_changes_nothing_else(
 def test_only_several_ranks_of_a_node_share_a_container(
     run_installed, here, variables, can_share, switch, how
 ):
-    """This runtime starts none, so each rank ends up in one of its own."""
+    """This runtime starts no shared container, so each rank gets its own container."""
     calls = run_installed.root / 'calls'
     (run_installed.root / 'runtime').write_text(
         f'#!/bin/bash\nprintf "%s\\n" "$*" >>"{calls}"; [[ $* != *" instance start "* ]]\n'
@@ -444,8 +436,9 @@ def test_only_several_ranks_of_a_node_share_a_container(
 @pytest.fixture
 def make_shm_path():
     """
-    Function (text) -> path in /dev/shm, of the rest of the name that a step's folder has; all
-    are removed.
+    Return a function that returns the path in /dev/shm of a step's folder.
+
+    The folders are removed after the test.
     """
     made = []
 
@@ -478,7 +471,7 @@ def test_only_unused_folders_of_a_killed_keeper_are_removed(run_installed, make_
 
 @pytest.mark.parametrize('ranks', [1, 2])
 def test_ranks_without_shared_container_get_variables(run_installed, ranks):
-    """Also where the runtime cannot share one. root needs it never."""
+    """Also if the runtime cannot share a container. root never needs the variables."""
     (run_installed.root / 'runtime').write_text(
         '#!/bin/bash\nprintf "%s %s\\n" "${MPI_A-unset}" "${MPI_B-unset}"\n'
     )
@@ -489,7 +482,7 @@ def test_ranks_without_shared_container_get_variables(run_installed, ranks):
 
 
 def test_foreign_wrapper_finds_its_image_and_ends_with_program(run_installed, tmp_path):
-    """As lumi-container-wrapper makes them: a bash that calls the runtime and stays."""
+    """Wrappers of lumi-container-wrapper call the runtime from a bash that keeps running."""
     other = run_installed.root / 'other' / 'bin' / 'osu_bw'
     other.parent.mkdir(parents=True)
     other.write_text(
@@ -550,7 +543,7 @@ GOOD = {
 
 @pytest.fixture
 def explain(tmp_path):
-    """Function (text, or data for JSON): writes settings.json and runs osu-explain of it."""
+    """Return a function that writes settings.json (text or data) and runs osu-explain."""
     (tmp_path / 'bin').mkdir()
     (tmp_path / 'bin' / 'osu-explain').symlink_to(COMMAND)
     install_proof(str(tmp_path))
@@ -585,10 +578,7 @@ FOLDER, IMAGE = 'user-software', 'user-software.squashfs'
 
 @pytest.fixture
 def installed_make_squashfs(tmp_path):
-    """
-    An installation with some software of the user; returns a function that runs one of the
-    commands.
-    """
+    """Return a function that runs make-squashfs in an installation with software of the user."""
     root = tmp_path / 'a folder'
     (root / 'bin').mkdir(parents=True)
     shutil.copy(SCRIPT, root / 'bin' / 'make-squashfs')
@@ -606,7 +596,7 @@ def installed_make_squashfs(tmp_path):
 
 
 def read_user_software(root):
-    """What is there of the user's (dict): path -> bytes, or where a link leads; mode."""
+    """Return {path: (content or target of a link, mode)} of the user's software."""
     found = {}
     for path in sorted(root.glob('user-software*')):
         for one in [path, *sorted(path.rglob('*'))]:
@@ -659,7 +649,9 @@ def test_a_failure_changes_nothing(installed_make_squashfs, name, change):
 )
 @pytest.mark.parametrize('sent', [signal.SIGTERM, signal.SIGKILL])
 def test_an_interruption_loses_nothing(installed_make_squashfs, tmp_path, name, program, sent):
-    """While the program writes, by a terminal or a job's end: all processes get the signal."""
+    """
+    The terminal or the end of the job sends a signal to all processes while the program writes.
+    """
     if name == 'unmake-squashfs':
         assert installed_make_squashfs('make-squashfs').returncode == 0
     before, path = read_user_software(installed_make_squashfs.root), tmp_path / 'path'

@@ -236,7 +236,7 @@ def lmod(tmp_path):
                 *module_text.render_image_lines(SETTINGS, 'x.sif', 'cp a b'),
             ]
         ),
-        'host.lua': "local other = { '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1' }\n"
+        'host.lua': "local changes = { '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1' }\n"
         + module_text.CHECK_TEXT % "'eb'",
         'one.lua': "conflict('other')",
         'other.lua': "setenv('OTHER', '1')",

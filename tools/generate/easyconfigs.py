@@ -1,8 +1,9 @@
 """Update easyconfigs and pages from data:
 
-* osu-native-RELEASE-SITE.eb, one for each software stack, from the site data; * the version in
-osu-container-tools.eb; * release and sha256 of the OSU Micro-Benchmarks
-(osu_container/build/recipes/versions.py), also in file names and pages.
+* osu-native-RELEASE-SITE.eb, one for each software stack, from the site data
+* the version in osu-container-tools.eb
+* release and sha256 of the OSU Micro-Benchmarks (osu_container/build/recipes/versions.py), also in
+  file names and pages
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ PAGES = ('README.md', 'docs/*.md', 'sources/README.md')
 
 def list_stacks() -> dict[str, dict[str, Any]]:
     """Return {site: entry} of the sites with a programming environment, in their order."""
-    sites = {name: resolve_site(name) for name in SITES}
     return {
         name: entry
-        for name, entry in sites.items()
+        for name in SITES
+        for entry in [resolve_site(name)]
         if (entry['native']['value'] or {}).get('prgenv')
     }
 
@@ -43,21 +44,23 @@ def render_site_easyconfig(name: str, entry: dict[str, Any]) -> str:
     native, gpu = entry['native']['value'], entry['gpu']['value'] or ''
     kind = 'CUDA' if gpu.startswith('sm_') else 'ROCm' if gpu else None
     head = textwrap.fill(
-        f"Native benchmarks on {entry['title']}. Written by `make modules`; this project has not run it there. What "
-        f"configure gets, and why, stands in the site data (native).",
+        f"Native benchmarks on {entry['title']}. Written by `make modules`; this project has not run this build "
+        f"on the system. The site data (key native) explain the options of configure.",
         120,
         initial_indent='# ',
         subsequent_indent='# ',
         break_long_words=False,
         break_on_hyphens=False,
     )
-    why = {'craype-accel': "  # lets cc link Cray MPICH's GPU transport layer"}
+    why = {'craype-accel': "  # With this module cc links Cray MPICH's GPU transport layer."}
     lines = [
         f"    ({module!r}, EXTERNAL_MODULE),{why.get(module[:12], '')}\n"
         for module in native['modules']
     ]
     if native['plugin']:
-        lines.append(f"    {tuple(native['plugin'])!r},  # by which RCCL uses libfabric\n")
+        lines.append(
+            f"    {tuple(native['plugin'])!r},  # RCCL uses libfabric through this plugin.\n"
+        )
     return SITE_EASYCONFIG.format(
         head=head,
         release=OSU['version'],
@@ -92,7 +95,7 @@ dependencies = {dependencies}
 
 program_prefix = 'osu_'
 example = 'osu_bw {buffers}'
-# no benchmark is started: this may be a login node, without GPU and outside of a job step
+# Starts no benchmark, because this may be a login node, without a GPU and outside of a job step.
 sanity_check_commands = ['osu-explain']
 
 moduleclass = 'perf'

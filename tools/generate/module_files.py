@@ -24,11 +24,18 @@ from tools.generate.described_facts import derive_facts, list_module_names
 #: Folders of the checked-in modulefiles, and of all modulefiles
 MODULES, ALL_MODULES = PROJECT / 'modules', STATE / 'modules'
 #: Site -> modules whose modulefiles are checked in
-CHECKED_IN_MODULES = {'lumi-25.03': ['osu-container/hybrid']}
+CHECKED_IN_MODULES = {
+    'lumi-25.03': [
+        'osu-container/pure',
+        'osu-container/bind',
+        'osu-container/hybrid',
+        'osu-container/opensource',
+    ]
+}
 INSTALL = '@INSTALL@'
 FIRST_LINE = (
-    "-- Rendered for reading: an installation has its own @INSTALL@, @HOST@ and BYTES, and what its host's "
-    "libraries need.\n"
+    "-- For reading: an installed module has its own @INSTALL@, @HOST@ and BYTES, and may bind more "
+    "libraries.\n"
 )
 #: The text from here on changes with the version of EasyBuild
 FOOTER = '-- Built with EasyBuild version'
@@ -147,14 +154,13 @@ def render_files(check: bool) -> dict[Path, str]:
     """Return {path: text} of all modulefiles, with `check` only of the checked-in ones."""
     path = STATE / 'bin' / 'eb'
     eb = str(path) if path.exists() else 'eb'
-    if check:
-        return {
-            MODULES / path: text
-            for path, text in render_modules(eb, CHECKED_IN_MODULES, CHECKED_IN_MODULES.get).items()
-        }
-    texts = render_modules(eb, SITES)
+    texts = (
+        render_modules(eb, CHECKED_IN_MODULES, CHECKED_IN_MODULES.get)
+        if check
+        else render_modules(eb, SITES)
+    )
     return {
         folder / path: text
         for path, text in texts.items()
-        for folder in [MODULES] * is_checked_in(path) + [ALL_MODULES]
+        for folder in [MODULES] * is_checked_in(path) + [ALL_MODULES] * (not check)
     }

@@ -1,14 +1,8 @@
--- Rendered for reading: an installation has its own @INSTALL@, @HOST@ and BYTES, and what its host's libraries need.
+-- For reading: an installed module has its own @INSTALL@, @HOST@ and BYTES, and may bind more libraries.
 help([==[
-
-Description
-===========
 OSU Micro-Benchmarks in a container: the image's MPI over the host's network
 library.
 
-
-Usage
-=====
 MPI:        MPICH 4.2.3 of the image, libfabric 1.22.0 of the host
 image:      osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif
 run:        srun -N2 -n2 osu_bw D D
@@ -19,14 +13,11 @@ proof:      osu-proof -- srun -N2 -n2 osu_bw D D
 settings:   module load osu-settings/NAME: rccl-alt-read rccl-gdr rccl-strict
             single-node
 others:     module unload osu-container before you start other containers
-
-
-More information
-================
- - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
+homepage:   https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site lumi-25.03: the image's MPI over the host's network library (MPI, MPICH, libfabric, container, hybrid)]==])
+whatis([==[Description: osu-container on site lumi-25.03: the image's MPI over the host's network library]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, hybrid]==])
 
 local root = "@INSTALL@"
 
@@ -37,61 +28,65 @@ setenv("EBVERSIONOSUMINCONTAINER", "hybrid")
 
 family("slurm_mpi")                                  -- one MPI at a time
 family("containerbindings")                          -- as the system's bind modules
-conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings") -- each has its own binds
-local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
-for _, folder in ipairs({ (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images", "/appl/local/containers/easybuild-sif-images", "/appl/local/laifs/containers", "/appl/local/containers" }) do
-    local copy = pathJoin(folder, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
-    if not isFile(sif) and isFile(copy) then sif = copy end
+conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits",
+        "lumi-aif-singularity-bindings")             -- these modules set binds
+local image = "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+local sif = pathJoin(root, image)
+local folder = os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or ""
+if not isFile(sif) then sif = pathJoin(folder .. "/easybuild-sif-images", image) end
+if not isFile(sif) then sif = pathJoin("/appl/local/containers/easybuild-sif-images", image) end
+if not isFile(sif) then sif = pathJoin("/appl/local/laifs/containers", image) end
+if not isFile(sif) then sif = pathJoin("/appl/local/containers", image) end
+if mode() == "load" and not lfs.attributes(sif) then
+    LmodError("The image " .. pathJoin(root, image) .. " is gone. Get it back: eb osu-container-hybrid.eb -r --rebuild")
 end
-if mode() == "load" and not lfs.attributes(sif) then LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-hybrid.eb -r --rebuild") end
-local other = {}
-for name, fits in pairs({ LUMI_STACK_VERSION = " 25.03 25.03.dev ", LUMI_STACK_PARTITION = " G EAP L container common system CrayEnv " }) do
+local changes = {}                                   -- the system at load compared with that at installation
+for name, fits in pairs({ LUMI_STACK_VERSION = "25.03 25.03.dev",
+        LUMI_STACK_PARTITION = "G EAP L container common system CrayEnv" }) do
     local value = os.getenv(name) or ""
-    if not ("  " .. fits):find(" " .. value .. " ", 1, true) then table.insert(other, name .. "=" .. value) end
+    if not ("  " .. fits .. " "):find(" " .. value .. " ", 1, true) then table.insert(changes, name .. "=" .. value) end
 end
-for _, file in ipairs({                              -- bytes at installation
+for _, file in ipairs({                              -- sizes in bytes
     { sif, BYTES },
     { "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", BYTES },
     { "/usr/lib64/libcxi.so.1", BYTES },
 }) do
     local size = lfs.attributes(file[1], "size")
-    if size ~= file[2] then table.insert(other, file[1] .. (size and " has changed" or " is gone")) end
+    if size ~= file[2] then table.insert(changes, file[1] .. (size and " has changed" or " is gone")) end
 end
-if mode() == "load" and other[1] then
-    LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(other, "; ") ..
-        ". Programs may fail. " .. "Install it again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild")
+if changes[1] and mode() == "load" then
+    LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(changes, "; ") ..
+        ". Programs may fail. Install again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild")
 end
 setenv("SIF", sif)                                   -- names as in LUMI's container modules
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "pmi2")                    -- ranks find each other through PMI
-
-local function default(name, value) pushenv(name, os.getenv(name) or value) end -- your own value wins
-default("FI_CXI_DISABLE_NON_INJECT_MSG_IDC", "1")    -- small messages from GPU memory are not copied through the host
-default("FI_CXI_RDZV_EAGER_SIZE", "2048")            -- bytes that a rendezvous message sends ahead
-default("FI_CXI_RDZV_THRESHOLD", "16384")            -- messages up to this size in bytes are sent eagerly
+local function default(name, value) pushenv(name, os.getenv(name) or value) end -- a value that you have set wins
+default("FI_CXI_DISABLE_NON_INJECT_MSG_IDC", "1")    -- libfabric sends small messages from GPU memory without the host
+default("FI_CXI_RDZV_EAGER_SIZE", "2048")            -- a rendezvous message sends this number of bytes ahead
+default("FI_CXI_RDZV_THRESHOLD", "16384")            -- MPI sends messages up to this size in bytes eagerly
 default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
 default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this network or fails
-default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")        -- MPICH passes buffers in GPU memory to libfabric instead of copying them
-default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH avoids cxi when all ranks are on one node
+default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")        -- MPICH passes buffers in GPU memory to libfabric without a copy
+default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH uses cxi also when all ranks are on one node
 default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
-default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the rank's node
-default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL meets over these interfaces
+default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL connects its ranks over these interfaces
 default("SLURM_NETWORK", "single_node_vni")          -- a step on one node gets a VNI
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
-setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi") -- osu-proof
-setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind
-setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
-prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/...
+setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi") -- proof
+setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 " ..
+        "4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind
+setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic") -- osu-gpu-bind
+prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/NAME
 local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
-setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
-if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands
-    for _, bind in ipairs({
-        "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", -- the host's network library with its cxi provider
-        "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", -- the host's libfabric reaches the Slingshot card through it
-    }) do append_path("SINGULARITY_BIND", bind, ",") end
-    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
-    for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do -- where this node has it
-        if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end
-    end
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope) -- OSU_SCOPE=commands: binds only for commands of this module
+local function bind(value) if scope ~= "commands" then append_path("SINGULARITY_BIND", value, ",") end end
+local function inject(path, name) bind(path .. ":/opt/host-mpi/lib/" .. (name or path:match("[^/]+$"))) end
+inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- the network library of the host has the provider cxi
+inject("/usr/lib64/libcxi.so.1")                     -- the host's libfabric reaches the Slingshot card through libcxi
+bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- sets LD_LIBRARY_PATH
+for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do
+    if mode() == "unload" or lfs.attributes(path) then bind(path) end -- only what this node has
 end

@@ -430,8 +430,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             _variable(
                 'NCCL_IGNORE_CPU_AFFINITY',
                 '1',
-                'RCCL\'s threads may use all cores of the rank\'s node: four '
-                'times the bandwidth in osu_xccl_bw',
+                'RCCL\'s threads may use all cores of the node: the bandwidth of osu_xccl_bw '
+                'becomes four times as high',
                 _DEIC,
                 '2025-03-07',
                 'measured',

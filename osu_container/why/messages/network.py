@@ -698,6 +698,21 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "UCX, src/uct/sm/mm/posix",
     },
     {
+        'name': "shared memory of UCX in another user namespace",
+        'patterns': [
+            (
+                "open(file_name=/proc/",
+                r"open\(file_name=/proc/\d+/fd/\d+ flags=\w{1,20}\) failed: (?:Permission denied|No such file)",
+            )
+        ],
+        'cause': "UCX opens the shared memory of another rank below /proc/PID/fd. The kernel refuses "
+        "this to a rank in another container, which has its own user or PID namespace.",
+        'remedy': "export UCX_POSIX_USE_PROC_LINK=n UCX_TLS=^cma, or start the ranks by a command of "
+        "the module (osu-exec PROGRAM), which sets both variables or shares one container.",
+        'source': "UCX, src/uct/sm/mm/posix/mm_posix.c; github.com/openucx/ucx, issue 4224; seen by "
+        "this project with UCX 1.13.1, 2026-11-28",
+    },
+    {
         'name': "libfabric under Open MPI failed",
         'patterns': ["The Open MPI OFI MTL is aborting the MPI job"],
         'cause': "Open MPI sends messages through libfabric (mtl ofi), and the libfabric provider "

@@ -507,7 +507,7 @@ MPI: List[Dict[str, Any]] = [
         "earlier runs (`ls -l /dev/shm`). With Docker or podman, add --shm-size=2g or --ipc=host.",
         'source': "MPICH, src/mpid/common/shm",
         'also': [("files of earlier runs belong to another user", "ls -l /dev/shm")],
-        'unless': ["shared memory full"],
+        'unless': ["shared memory full", "shared memory of UCX in another user namespace"],
     },
     {
         'name': "shared window over ranks that do not share memory",

@@ -1,0 +1,100 @@
+-- For reading: an installed module has its own @INSTALL@, @HOST@ and BYTES, and may bind more libraries.
+help([==[
+OSU Micro-Benchmarks in a container: the host's MPI and network libraries
+replace the image's.
+
+MPI:        Cray MPICH 8.1.32 of the host, libfabric 1.22.0 of the host
+image:      osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif
+run:        srun -N2 -n2 osu_bw D D
+commands:   osu_allgather osu_alltoall osu_alltoallv ... (mpi4py 4.1.2 ports)
+binding:    osu-gpu-bind osu_bw D D: ranks near GPU and network card
+why:        osu-explain; docs/approaches.md of osu-container 1.0.0
+proof:      osu-proof -- srun -N2 -n2 osu_bw D D
+settings:   module load osu-settings/NAME: rccl-alt-read rccl-gdr rccl-strict
+others:     module unload osu-container before you start other containers
+homepage:   https://mvapich.cse.ohio-state.edu/benchmarks/
+]==])
+
+whatis([==[Description: osu-container on site lumi-25.03: the host's MPI and network libraries replace the image's]==])
+whatis([==[Keywords: MPI, Cray MPICH, libfabric, container, bind]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-container")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINCONTAINER", root)
+setenv("EBVERSIONOSUMINCONTAINER", "bind")
+
+family("slurm_mpi")                                  -- one MPI at a time
+family("containerbindings")                          -- as the system's bind modules
+conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits",
+        "lumi-aif-singularity-bindings")             -- these modules set binds
+local image = "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+local sif = pathJoin(root, image)
+local folder = os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or ""
+if not isFile(sif) then sif = pathJoin(folder .. "/easybuild-sif-images", image) end
+if not isFile(sif) then sif = pathJoin("/appl/local/containers/easybuild-sif-images", image) end
+if not isFile(sif) then sif = pathJoin("/appl/local/laifs/containers", image) end
+if not isFile(sif) then sif = pathJoin("/appl/local/containers", image) end
+if mode() == "load" and not lfs.attributes(sif) then
+    LmodError("The image " .. pathJoin(root, image) .. " is gone. Get it back: eb osu-container-bind.eb -r --rebuild")
+end
+local changes = {}                                   -- the system at load compared with that at installation
+for name, fits in pairs({ LUMI_STACK_VERSION = "25.03 25.03.dev",
+        LUMI_STACK_PARTITION = "G EAP L container common system CrayEnv" }) do
+    local value = os.getenv(name) or ""
+    if not ("  " .. fits .. " "):find(" " .. value .. " ", 1, true) then table.insert(changes, name .. "=" .. value) end
+end
+for _, file in ipairs({                              -- sizes in bytes
+    { sif, BYTES },
+    { "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", BYTES },
+    { "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", BYTES },
+    { "/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0", BYTES },
+    { "/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1", BYTES },
+}) do
+    local size = lfs.attributes(file[1], "size")
+    if size ~= file[2] then table.insert(changes, file[1] .. (size and " has changed" or " is gone")) end
+end
+if changes[1] and mode() == "load" then
+    LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(changes, "; ") ..
+        ". Programs may fail. Install again: module unload osu-container; eb osu-container-bind.eb -r --rebuild")
+end
+setenv("SIF", sif)                                   -- names as in LUMI's container modules
+setenv("SIFOSUMINCONTAINER", sif)
+setenv("CONTAINERROOT", root)
+pushenv("SLURM_MPI_TYPE", "cray_shasta")             -- ranks find each other through PMI
+local function default(name, value) pushenv(name, os.getenv(name) or value) end -- a value that you have set wins
+default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
+default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this network or fails
+default("MPICH_GPU_SUPPORT_ENABLED", "1")            -- Cray MPICH accepts buffers in GPU memory only with this variable
+default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank uses the network card nearest to its GPU
+default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
+default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL connects its ranks over these interfaces
+setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
+setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=cxi") -- proof
+setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 " ..
+        "4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind
+setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd") -- osu-gpu-bind
+prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/NAME
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope) -- OSU_SCOPE=commands: binds only for commands of this module
+local function bind(value) if scope ~= "commands" then append_path("SINGULARITY_BIND", value, ",") end end
+local function inject(path, name) bind(path .. ":/opt/host-mpi/lib/" .. (name or path:match("[^/]+$"))) end
+inject("/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12") -- programs use Cray MPICH 8.1.32
+inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- the network library of the host has the provider cxi
+inject("/usr/lib64/libcxi.so.1")                     -- the host's libfabric reaches the Slingshot card through libcxi
+inject("/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0") -- Cray MPICH needs its GPU transport layer
+inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1")  -- the GTL needs this library
+inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1", "libhsa-runtime64.so")
+inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6")       -- the HIP runtime must fit libhsa-runtime64
+inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6", "libamdhip64.so")
+inject("/opt/cray/pe/pmi/6.1.15/lib/libpmi.so.0")    -- Cray MPICH finds its ranks through Cray PMI
+inject("/opt/cray/pe/pmi/6.1.15/lib/libpmi2.so.0")   -- this is the second library of Cray PMI
+inject("/opt/cray/pe/lib64/libpals.so.0")            -- Cray PMI asks libpals about the launcher
+inject("/usr/lib64/libxpmem.so.0")                   -- Cray MPICH shares memory between ranks of a node by XPMEM
+bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- sets LD_LIBRARY_PATH and LD_PRELOAD
+for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/var/spool/slurmd", "/run/cxi",
+        "/usr/share/libdrm/amdgpu.ids" }) do
+    if mode() == "unload" or lfs.attributes(path) then bind(path) end -- only what this node has
+end
