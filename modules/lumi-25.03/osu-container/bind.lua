@@ -70,7 +70,7 @@ default("MPICH_GPU_SUPPORT_ENABLED", "1")            -- Cray MPICH accepts buffe
 default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank uses the network card nearest to its GPU
 default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
-default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL connects its ranks over these interfaces
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these interfaces
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=cxi") -- proof
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 " ..
@@ -81,18 +81,18 @@ local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope) -- OSU_SCOPE=commands: binds only for commands of this module
 local function bind(value) if scope ~= "commands" then append_path("SINGULARITY_BIND", value, ",") end end
 local function inject(path, name) bind(path .. ":/opt/host-mpi/lib/" .. (name or path:match("[^/]+$"))) end
-inject("/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12") -- programs use Cray MPICH 8.1.32
-inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- the network library of the host has the provider cxi
-inject("/usr/lib64/libcxi.so.1")                     -- the host's libfabric reaches the Slingshot card through libcxi
-inject("/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0") -- Cray MPICH needs its GPU transport layer
-inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1")  -- the GTL needs this library
+inject("/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12") -- Cray MPICH 8.1.32
+inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- this is the host's libfabric with its cxi provider
+inject("/usr/lib64/libcxi.so.1")                     -- the host's libfabric uses this library for the Slingshot card
+inject("/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0") -- Cray MPICH needs this GPU transport layer
+inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1")  -- the GTL needs this library and libfabric opens it at run time
 inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1", "libhsa-runtime64.so")
-inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6")       -- the HIP runtime must fit libhsa-runtime64
+inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6")       -- this HIP runtime belongs to the same ROCm as libhsa-runtime64
 inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6", "libamdhip64.so")
-inject("/opt/cray/pe/pmi/6.1.15/lib/libpmi.so.0")    -- Cray MPICH finds its ranks through Cray PMI
-inject("/opt/cray/pe/pmi/6.1.15/lib/libpmi2.so.0")   -- this is the second library of Cray PMI
-inject("/opt/cray/pe/lib64/libpals.so.0")            -- Cray PMI asks libpals about the launcher
-inject("/usr/lib64/libxpmem.so.0")                   -- Cray MPICH shares memory between ranks of a node by XPMEM
+inject("/opt/cray/pe/pmi/6.1.15/lib/libpmi.so.0")    -- the ranks of Cray MPICH find each other through Cray PMI
+inject("/opt/cray/pe/pmi/6.1.15/lib/libpmi2.so.0")   -- libpmi2 is the second library of Cray PMI
+inject("/opt/cray/pe/lib64/libpals.so.0")            -- Cray PMI uses this library to query the launcher
+inject("/usr/lib64/libxpmem.so.0")                   -- Cray MPICH uses this library to share memory within a node
 bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- sets LD_LIBRARY_PATH and LD_PRELOAD
 for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/var/spool/slurmd", "/run/cxi",
         "/usr/share/libdrm/amdgpu.ids" }) do
