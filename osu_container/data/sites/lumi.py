@@ -472,9 +472,9 @@ BASES: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'image_help': _fact(
-            'docs/install-lumi.md, section "The image"',
+            'docs/lumi-more.md, section "The image"',
             'an image is installed on LUMI already, or is copied to LUMI, or is built on LUMI',
-            'docs/install-lumi.md',
+            'docs/lumi-more.md',
             '2026-11-21',
             'derived',
         ),
