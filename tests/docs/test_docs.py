@@ -29,6 +29,7 @@ OTHERS = (
     'Apptainer',
     'SingularityCE',
     'Slurm',
+    'UCX',
     'bash',
     'the loader',
     "mpi4py's port",
