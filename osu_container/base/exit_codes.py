@@ -29,6 +29,7 @@ CODES: Dict[str, ExitCodes] = {
         (4, "works slowly"),
         (5, "unknown"),
         (6, "fails"),
+        (7, "no use: the approach changes nothing for this image"),
     ),
     'discover': ((0, "host inspected"), (1, "a file cannot be read or written")),
     'proof': (

@@ -114,6 +114,8 @@ def grade_prediction(
         return 'not measured', reason, None
     if level == 'unknown':
         return 'unknown', reason, None
+    if level == 'no use':  # The published table has no mark for an approach without effect.
+        level = 'works slowly'
     causes = list_cause_rules(approach, note)
     matching = [finding for finding in reasons if finding.rule in causes]
     names_cause = bool(matching) if causes else None

@@ -32,7 +32,9 @@ NAMES: Dict[str, Any] = {'SITE': None, 'SITES': {}, 'ROOT': '', 'OVERRIDES': {}}
 
 
 #: Remedy where the data have no site for a system
-_DISCOVER = 'load its modules, run `osu-container discover -o FILE` and add --try-amend=site=FILE'
+_DISCOVER = (
+    'load its modules, run `osu-container discover -o FILE.py` and add --try-amend=site=FILE.py'
+)
 
 
 class SettingsError(Exception):
@@ -398,8 +400,8 @@ class SiteFile:
 
 
 def is_site_file(site: Optional[str]) -> bool:
-    """Return whether the easyconfig parameter site is a file, not the name of a site."""
-    return (site or '').endswith('.py')
+    """Return whether the value of `site` is a site file: it has a slash or the ending .py."""
+    return bool(site) and ('/' in site or site.endswith('.py'))
 
 
 def parse_release(text: Optional[str]) -> Tuple[int, ...]:

@@ -4,11 +4,13 @@ Predict whether an approach works with an image on a site, before anything runs.
 judge_trial() applies all rules (rules/) to a Trial (trial.py); the worst finding is the verdict.
 """
 
+import re
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.dry_run import add_listing
 from osu_container.verdict.evidence import list_untested_facts
+from osu_container.verdict.layers import LIBFABRIC
 from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.abi import (
     PROGRAM_REMEDY,
@@ -19,6 +21,7 @@ from osu_container.verdict.rules.abi import (
 from osu_container.verdict.rules.finding import LEVELS, NOTE, Finding
 from osu_container.verdict.rules.gpu_fit import check_gpu_vendor, report_other_vendor
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
+from osu_container.verdict.rules.questions import find_network_layer
 from osu_container.verdict.settings import list_mpi_families, select_pmi
 from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.trial import (
@@ -53,6 +56,8 @@ class Verdict(NamedTuple):
     standalone_level: Optional[str] = None
     #: the judged program, scripts that start it first: 'run.sh -> /opt/app'
     program: Optional[str] = None
+    #: library that MPI uses between nodes: 'libfabric', 'UCX' or 'TCP', None if unknown
+    network: Optional[str] = None
 
 
 #: A failure by one of these rules hides all other findings
@@ -96,6 +101,7 @@ def judge_trial(trial: Trial) -> Verdict:
         ),
         standalone_level,
         _format_program(trial.program),
+        find_network_layer(trial),
     )
 
 
@@ -106,13 +112,43 @@ def _format_program(program: Program) -> Optional[str]:
     return ' -> '.join(paths) or None
 
 
-def format_verdict(verdict: Verdict) -> str:
-    """Return the level of a verdict as printed, followed by the untested facts it rests on."""
+def format_level(verdict: Verdict) -> str:
+    """Return the level, after 'probably' if nobody has tested a fact that the verdict rests on."""
+    return 'probably ' * (bool(verdict.untested_facts) and verdict.level != 'unknown') + (
+        verdict.level
+    )
+
+
+def list_assumptions(verdict: Verdict) -> List[str]:
+    """Return the untested facts that a verdict rests on; four or more on the host as a number."""
     host_facts = [name for name in verdict.untested_facts if name.startswith('host.')]
     names = [name for name in verdict.untested_facts if name not in host_facts]
-    names += host_facts if len(host_facts) < 4 else ['host.* (%d)' % len(host_facts)]
-    alone = ', its MPI by itself: ' + verdict.standalone_level if verdict.standalone_level else ''
-    return verdict.level + alone + (', untested: ' + ', '.join(names) if names else '')
+    return names + (host_facts if len(host_facts) < 4 else ['%d host libraries' % len(host_facts)])
+
+
+def format_verdict(verdict: Verdict) -> str:
+    """Return the level and its untested facts: 'probably works (untested: host.libcxi)'."""
+    names = ', '.join(list_assumptions(verdict))
+    return format_level(verdict) + (' (untested: %s)' % names if names else '')
+
+
+def format_stack(verdict: Verdict) -> str:
+    """
+    Return what would run, such as 'MPICH 4.2.3 (image) over libfabric 1.22.0 (host)'.
+
+    If the program is undetermined, the text is the level of this MPI. The text is empty for an
+    approach without an MPI.
+    """
+    mpi, libfabric = (
+        re.sub(r' of the (image|host)$', r' (\1)', text)
+        for text in (verdict.mpi, verdict.libfabric)
+    )
+    if verdict.standalone_level:
+        return 'if the program uses %s: %s' % (mpi, verdict.standalone_level)
+    network = libfabric if verdict.network in (None, LIBFABRIC) else verdict.network
+    if libfabric == 'none':
+        network = '%s, no libfabric' % (verdict.network or 'an unknown network library')
+    return '' if mpi == 'none' else '%s over %s' % (mpi, network)
 
 
 def find_worst_level(findings: Iterable[Finding]) -> str:
@@ -194,7 +230,7 @@ def judge_approach(
             'fails',
             str(err),
             [('site ' + site['name'], 'no such fact')],
-            'use another approach, or add the fact to the site',
+            '',
             'site data',
         )
         family, soname, _ = select_image_mpi(image, list_mpi_families(approach))
@@ -211,15 +247,26 @@ def judge_approach(
         return Verdict(approach['name'], 'fails', vendor_findings + [finding], 'none', 'none', None)
 
 
+def uses_slow_network(verdict: Verdict) -> bool:
+    """Return whether MPI sends over TCP, or over a UCX that drives no card of the site."""
+    return any(finding.rule in ('TCP only', 'UCX') for finding in verdict.findings)
+
+
 def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Optional[str]:
     """
-    Return the name of the best approach on a site, None if none is expected to work.
+    Return the name of the best approach on a site, None if no approach is recommended.
 
-    Among equals an approach without untested facts wins, then the site's default, then the one
-    that injects fewer host libraries.
+    On a site with Slingshot no approach is recommended by which MPI uses another network. Of
+    equally good approaches, an approach without untested facts wins, then the site's default
+    approach, then the approach that injects fewer host libraries.
     """
     order = [site['default_approach']['value'], 'opensource', 'openmpi', 'hybrid', 'bind', 'pure']
-    usable = [verdict for verdict in verdicts if verdict.level in ('works', 'works slowly')]
+    usable = [
+        verdict
+        for verdict in verdicts
+        if verdict.level in LEVELS[:2]
+        and not (site['provider']['value'] == 'cxi' and uses_slow_network(verdict))
+    ]
     # Untested facts that all verdicts share do not distinguish them
     shared_facts = (
         set(usable[0].untested_facts).intersection(*(verdict.untested_facts for verdict in usable))
@@ -230,8 +277,6 @@ def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Opt
         usable,
         key=lambda verdict: (
             LEVELS.index(verdict.level),
-            # Where MPI does not use libfabric, approaches that only replace libfabric come last
-            'no libfabric' in [finding.rule for finding in verdict.findings],
             bool(set(verdict.untested_facts) - shared_facts),
             order.index(verdict.approach) if verdict.approach in order else len(order),
         ),

@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from osu_container.check.cli import CONTAINER_APPROACHES, EXIT_CODES
+from osu_container.base.terminal import ESCAPES
+from osu_container.check.cli import CONTAINER_APPROACHES, EXIT_CODES, REPORT_LINES
 from osu_container.check.site import LOCAL_FILE_NAME, find_local_file
 from osu_container.cli import main
 from osu_container.data.approaches import APPROACHES
@@ -107,7 +108,7 @@ def test_text_and_json_have_the_same_findings(place, make_image, parts):
     own = make_image(
         mpi=parts.mpi(mpich('4.0.3', hmem=False)), environment={'CXI_FORK_SAFE': '1'}, rocm='7.1.0'
     )
-    done = check(*place.list_arguments(own))
+    done = check(*place.list_arguments(own), '--verbose')
     text, data = (
         fold_whitespace(done.stdout),
         json.loads(check(*place.list_arguments(own), '--json').stdout),
@@ -325,6 +326,69 @@ def test_dry_run_for_another_site_is_refused(place):
     )
 
 
+def read_text_report(monkeypatch, capsys, columns, *arguments):
+    monkeypatch.setenv('COLUMNS', columns)
+    main(['check', *map(str, arguments)])
+    return capsys.readouterr().out
+
+
+def require_short_report(text):
+    """Six approaches fit a screen; no reason is repeated and no command is wrapped."""
+    lines = text.splitlines()
+    assert len(lines) <= REPORT_LINES == 25, text
+    assert all(line.count('`') % 2 == 0 for line in lines), text
+    sentences = [
+        line for line in lines[1:] if len(line) > 30 and line[:12].strip() not in LOOKED_AT
+    ]
+    assert len(set(sentences)) == len(sentences), text
+
+
+@pytest.mark.parametrize('columns', ['80', '120'])
+@pytest.mark.parametrize(
+    'changes',
+    [
+        {},
+        {'program': None, 'rocm': None},
+        {'mpi': lambda it: it.mpi(open_mpi(), 'libmpi.so.40')},
+        {'mpi': lambda it: it.mpi(mpich('4.0.3', 'ch4:ucx ofi', hmem=False))},
+        {'mpi': lambda it: it.mpi(needs=9), 'environment': {'CXI_FORK_SAFE': '1', 'LD_AUDIT': 'a'}},
+    ],
+)
+def test_report_fits_a_screen(place, make_image, parts, monkeypatch, capsys, changes, columns):
+    own = make_image(
+        **{key: value(parts) if callable(value) else value for key, value in changes.items()}
+    )
+    require_short_report(read_text_report(monkeypatch, capsys, columns, *place.list_arguments(own)))
+
+
+@pytest.mark.parametrize('site', ['lumi-25.03', 'alps', 'frontier', 'perlmutter'])
+def test_report_on_named_images_fits_a_screen(monkeypatch, capsys, site):
+    for image in set(resolve_site('lumi-25.03')['images']['value'].values()):
+        require_short_report(read_text_report(monkeypatch, capsys, '80', image, '--site', site))
+
+
+def test_levels_are_coloured_on_request(place, monkeypatch, capsys):
+    monkeypatch.setenv('NO_COLOR', '1')
+    plain = read_text_report(monkeypatch, capsys, '100', *place.list_arguments())
+    always = read_text_report(
+        monkeypatch, capsys, '100', *place.list_arguments(), '--color', 'always'
+    )
+    assert '\033' not in plain and re.search(r'^hybrid +\033\[1;32mWORKS\033\[0m ', always, re.M)
+    assert ESCAPES.sub('', always) == plain
+
+
+def test_image_without_cxi_is_not_recommended_for_slingshot(place, make_image, parts):
+    own = make_image(
+        mpi=parts.mpi(mpich(device='ch4:ucx ofi')),
+        fabric=parts.fabric(providers=('tcp',), needed=()),
+    )
+    arguments = [own, '--site', GPU]  # known from published data only
+    data = json.loads(check(*arguments, '--json').stdout)
+    words = {one['approach']: one['verdict'] for one in data['verdicts']}
+    assert words['opensource'] == 'no use' and data['recommended'] is None, words
+    assert not re.search(r'^ *(eb|osu-container new) ', check(*arguments).stdout, re.M)
+
+
 def test_no_approach_is_recommended_when_all_fail(place, make_image, parts):
     own = make_image(mpi=parts.mpi(needed=[parts.plain('libgone.so.1')]))
     nothing = ['--site', GPU, '--sysroot', own]  # a host that has none of the site's libraries
@@ -356,6 +420,7 @@ def test_sif_folder_and_squashfs_are_judged_alike(place):
         ('pure', {}, 4),
         ('openmpi', {}, 6),
         ('hybrid', {'program': None}, 5),
+        ('hybrid', {'mpi': lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)}, 7),
         ('hybrid', {'mpi': lambda it: it.mpi(mpich('4.2.3', cxi=False))}, 5),
         ('hybrid', {'mpi': lambda it: it.mpi(needs=9)}, 6),
         (None, {}, 0),
@@ -417,14 +482,14 @@ SITES = {{'mine': {{'based_on': '{GPU}', 'title': 'My system', 'libraries': {{'l
     'evidence': 'measured'}}}}}}}}
 ''',
     )
-    done = check(place.image, '--site-file', path, '--sysroot', place.host, '--approach', 'hybrid')
+    done = check(place.image, '--site', path, '--sysroot', place.host, '--approach', 'hybrid')
     assert done.returncode == 6
     assert (
         re.search(r'\bmine\b.*My system', done.stdout)
         and '/opt/elsewhere/libfabric.so.1' in done.stdout
     )
     write_site_file(tmp_path, f"SITE = '{GPU}'\nROOT = {str(place.host)!r}\n")
-    done = check(place.image, '--site-file', path, '--approach', 'hybrid')
+    done = check(place.image, '--site', path, '--approach', 'hybrid')
     assert done.returncode == 0 and str(place.host) in done.stdout
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ['site.py'], (
         'no byte code beside it'

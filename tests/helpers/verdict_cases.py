@@ -1590,7 +1590,7 @@ SPEAKS = {
             'hybrid',
             image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)),
             GPU,
-            'works slowly',
+            'no use',
             'ch3:nemesis hybrid TCP',
         ),
         (
@@ -1598,7 +1598,7 @@ SPEAKS = {
             'opensource',
             image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx'), needs=None)),
             GPU,
-            'works slowly',
+            'no use',
             'ch4:ucx',
         ),
         (
@@ -1614,7 +1614,7 @@ SPEAKS = {
             'opensource',
             combine_changes(INFINIBAND, UCX_WHOLE),
             PLAIN,
-            NOTE,
+            'no use',
             'opensource UCX ch4:ucx',
         ),
     ],
@@ -1626,6 +1626,17 @@ SPEAKS = {
             GPU,
             'works slowly',
             'UCX ch4:ucx ch4:ofi Slingshot',
+        ),
+        (  # the remedy of the case above would only lead to another failure
+            'ucx first, no provider cxi',
+            'opensource',
+            image(
+                mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi')),
+                fabric=lambda it: it.fabric(providers=('tcp',), needed=()),
+            ),
+            GPU,
+            'no use',
+            'UCX Slingshot cxi hybrid bind',
         ),
         (
             'ucx first on EFA',

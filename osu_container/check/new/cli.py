@@ -10,9 +10,14 @@ from osu_container.base.terminal import escape_line
 from osu_container.base.trust import find_name_problem
 from osu_container.check.cli import (
     CONTAINER_APPROACHES,
+    fold_words,
+    format_header,
+    format_rows,
     format_unknown_approaches,
+    group_findings,
     has_several_mpis,
     is_for_other_mpi,
+    summarize_image,
 )
 from osu_container.check.new import easyconfig
 from osu_container.check.site import (
@@ -21,7 +26,6 @@ from osu_container.check.site import (
     add_site_arguments,
     find_site,
     find_site_runtime,
-    format_host_evidence,
     format_site_options,
     resolve_host,
 )
@@ -37,7 +41,6 @@ from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import format_placement_note, resolve_approach
 from osu_container.verdict.verdict import (
     Verdict,
-    format_verdict,
     judge_approach,
     recommend_approach,
 )
@@ -71,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--example',
         metavar='LINE',
         help="command line that `module help` shows after the launcher, e.g. 'lmp -in in.lj'; "
-        "default: the first command",
+        "default: the first command; for Python alone, a test program of mpi4py",
     )
     add_site_arguments(parser, "site that the module is for")
     parser.add_argument(
@@ -209,8 +212,8 @@ def _select_verdict(
             '',
         )
         raise NewError(
-            "no approach is known to work with this image on site %s%s. See osu-container check %s, or "
-            "choose an approach that is unknown (--approach NAME) or fails (--approach NAME --force)"
+            "no approach is recommended for this image on site %s%s. Read the reasons (`osu-container "
+            "check %s`), or choose an approach: --approach NAME, with --force if the approach fails"
             % (
                 site['name'],
                 advice and ': ' + advice,
@@ -240,56 +243,26 @@ def _format_overview(
     site: Dict[str, Any],
     host: Host,
     verdicts: List[Verdict],
-    chosen: Optional[Verdict],
 ) -> str:
     """Return the overview of the image, its commands and the verdicts."""
     site_path = site_image.resolve_site_image(
         image.path, site_image.list_image_folders(site, host.root, os.environ)
     )
-    note = '    provided by the site: the module links to this image and does not copy it'
-    lines = [escape_line(image.path)] + ([note] if site_path else [])
-    soname = next((command.soname for command in image_commands if command.soname), None)
-    paths = [path for _, name, path in image.list_mpi_libraries() if soname in (None, name)]
-    lines.append(escape_line('    MPI       %s' % ', '.join(paths)))
+    lines = format_header(summarize_image(image, 0), site, host, verdicts, True)
+    if site_path:
+        lines += ['    image     provided by the site: the module links to this image']
     width = max(len(command.name) for command in image_commands)
-    for number, command in enumerate(image_commands):
-        lines.append(
-            escape_line(
-                '    %-10s%-*s  %s'
-                % ('commands' if number == 0 else '', width, command.name, command.mpi_usage)
-            )
-        )
-    lines.append('    site      %s%s' % (site['name'], ' below ' + host.root if host.root else ''))
-    lines += (['    host      ' + format_host_evidence(host)] if host.is_partial else []) + ['']
-    others = [
-        verdict for verdict in verdicts if verdict is not chosen and is_for_other_mpi(verdict)
+    lines += [
+        escape_line('    command   %-*s  %s' % (width, command.name, command.mpi_usage))
+        for command in image_commands
     ]
-    for verdict in verdicts:
-        if verdict in others:
-            continue
-        words = (
-            '; '.join(_list_reasons(verdict))
-            if verdict.level != 'works'
-            else '%s over %s, %s'
-            % (verdict.mpi, verdict.libfabric, launching.format_site_pmi(site, verdict.pmi))
-        )
-        words += format_verdict(verdict)[len(verdict.level) :].replace(', ', '; ', 1)
-        lines.append(
-            _format_row('->' if verdict is chosen else '  ', verdict.approach, verdict.level, words)
-        )
-    if others:
-        families = sorted(
-            {family for family, name, _ in image.list_mpi_libraries() if soname in (None, name)}
-        )
-        lines.append(
-            _format_row(
-                '  ',
-                'other MPI',
-                'fails',
-                "%s: for another MPI family than that of the image, %s"
-                % (', '.join(verdict.approach for verdict in others), ' and '.join(families)),
-            )
-        )
+    lines.append('')
+    others = list(filter(is_for_other_mpi, verdicts))
+    lines += format_rows(verdicts, others, site, True)
+    findings = group_findings([verdict for verdict in verdicts if verdict not in others], False)
+    for text, finding in findings:
+        if finding.level != NOTE:
+            lines.append(fold_words(text, '', '    '))
     return '\n'.join(lines)
 
 
@@ -304,11 +277,6 @@ def _format_host_warning(names: List[str], is_provided: bool) -> str:
     return '\n' + columns.fill_text(
         'warning: ' + words % ', '.join(names), subsequent_indent='    '
     )
-
-
-def _format_row(mark: str, name: str, level: str, words: str) -> str:
-    """Return a row of the table of approaches, with its words folded."""
-    return columns.fill_text(words, '%s %-12s%-14s' % (mark, name, level), ' ' * 28)
 
 
 def _resolve_easyconfig_path(
@@ -361,21 +329,21 @@ def _resolve_example(
     """
     Return the command line that the help of the module shows.
 
-    Raises NewError if it begins with no command of the module.
+    Raises NewError if the command line does not begin with a command of the module.
     """
-    words = [
-        word
-        for word in (options.example or image_commands[0].name).split()
-        if word != 'osu-gpu-bind'
-    ]
+    default = image_commands[0].name
+    if commands.PYTHON.match(default):  # Without arguments, Python would wait at a prompt.
+        default += ' -m mpi4py.bench helloworld'
+    example: str = options.example or default
+    words = [word for word in example.split() if word != 'osu-gpu-bind']
     names = [command.name for command in image_commands] + [name + '-exec']
     if words[:1] and words[0] not in names:
         raise NewError(
             "--example %s: %s is not a command of this module, which provides %s. Begin the example with "
             "one of them, or add the command: --command %s"
-            % (shell.quote(options.example), words[0], ', '.join(names), words[0])
+            % (shell.quote(example), words[0], ', '.join(names), words[0])
         )
-    return options.example or image_commands[0].name
+    return example
 
 
 def _compute_sha256(path: str) -> str:
@@ -410,14 +378,12 @@ def _inspect_image(
                     dry_run=bool(runtime),
                 )
             )
-        requested = options.approach or recommend_approach(verdicts, site)
-        chosen = next((verdict for verdict in verdicts if verdict.approach == requested), None)
-        page = _format_overview(image, image_commands, site, host, verdicts, chosen)
+        chosen = options.approach or recommend_approach(verdicts, site)
+        page = _format_overview(image, image_commands, site, host, verdicts)
         progress.stop()
         print(
             '\n'.join(
-                [page, '']
-                + format_unknown_approaches(verdicts, chosen and chosen.approach, image.path, site)
+                [page, ''] + format_unknown_approaches(verdicts, chosen, image.path, site)
             ).rstrip()
         )
         if others:
@@ -442,7 +408,7 @@ def main(options: argparse.Namespace) -> int:
     Raises NewError, and what reading the image and the host raises.
     """
     _require_usable_image(options)
-    site, root = find_site(options.site, options.sysroot, options.site_file)
+    site, root = find_site(options.site, options.sysroot)
     site_path = site_image.resolve_site_image(
         options.image, site_image.list_image_folders(site, root, os.environ)
     )

@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='NAME',
         help="site of this system; default: recognised by the host name, else described by discover",
     )
-    parser.add_argument('--sysroot', metavar='DIR', help="folder to read in place of the host's /")
+    parser.add_argument('--sysroot', metavar='DIR', help=argparse.SUPPRESS)
     parser.add_argument(
         '-o', '--output', metavar='FILE', help="report file; default: osu-try-SITE-JOB.txt"
     )
@@ -367,11 +367,7 @@ class TryRun:
         self, image: Image, runtime: Optional[Dict[str, Any]]
     ) -> List[Tuple[str, Tuple[Settings, bool]]]:
         """Return the approaches that may work, with Settings and whether they can use GPUs."""
-        names = [
-            name
-            for name in check.CONTAINER_APPROACHES
-            if not resolve_approach(name).get('entrypoint') or image.read_entrypoint()
-        ]
+        names = check.list_applicable_approaches(image)
         verdicts: List[Verdict] = []
         ready: Dict[str, Tuple[Settings, bool]] = {}
         for name in names:

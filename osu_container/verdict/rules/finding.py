@@ -4,8 +4,9 @@ from typing import Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 from osu_container.verdict.trial import Trial
 
-#: Levels of a verdict, from the best to the worst
-LEVELS = ['works', 'works slowly', 'unknown', 'fails']
+#: Levels of a verdict, from the best to the worst. 'no use': the program runs, but the approach
+#: changes nothing for this image.
+LEVELS = ['works', 'works slowly', 'no use', 'unknown', 'fails']
 #: Level of a finding that does not change the verdict
 NOTE = 'note'
 
