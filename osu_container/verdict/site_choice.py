@@ -276,8 +276,8 @@ def choose_site(
             )
         )
     raise SettingsError(
-        "this machine (host name '%s') is none of the known sites: %s. Choose a site with "
-        "--try-amend=site=NAME; or %s; or run `make demo` to make it a workstation"
+        "this machine (host name '%s') matches none of the known sites: %s. Choose a site with "
+        "--try-amend=site=NAME; or %s; or run `make demo` to set up a workstation"
         % (hostname, format_names(sites), _DISCOVER)
     )
 

@@ -44,23 +44,23 @@ class Verdict(NamedTuple):
     level: str
     #: the worst first
     findings: List[Finding]
-    #: which MPI runs and who provides it, e.g. 'MPICH 4.2.3 of the image'; 'none' without
+    #: the MPI that runs and its owner, e.g. 'MPICH 4.2.3 of the image'; 'none' without an MPI
     mpi: str
-    #: the same of libfabric
+    #: the libfabric that is loaded and its owner; 'none' without a libfabric
     libfabric: str
-    #: kind of PMI (srun --mpi=), None if the site has none for this MPI
+    #: kind of PMI (srun --mpi=), None if the site has no PMI for this MPI
     pmi: Optional[str]
-    #: names of facts of site and host that the verdict rests on and that nobody has tested
+    #: names of untested facts on site and host on which the verdict depends
     untested_facts: List[str] = []
-    #: level that the image's MPI alone would have, where the program's MPI is unknown
+    #: level of the image's MPI without a program, if the program's MPI is unknown
     standalone_level: Optional[str] = None
-    #: the judged program, scripts that start it first: 'run.sh -> /opt/app'
+    #: the judged program after the scripts that start it: 'run.sh -> /opt/app'
     program: Optional[str] = None
     #: library that MPI uses between nodes: 'libfabric', 'UCX' or 'TCP', None if unknown
     network: Optional[str] = None
 
 
-#: A failure by one of these rules hides all other findings
+#: Rules whose failure makes all other findings irrelevant
 _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
 
 
@@ -68,8 +68,8 @@ def judge_trial(trial: Trial) -> Verdict:
     """Return the Verdict on a Trial."""
     all_findings = [finding for rule in RULES for finding in rule(trial)]
     findings = downgrade_uncertain(trial, all_findings)
-    # Nothing else is certain of an image whose files are unknown, nor of a host that is not
-    # described, except what does not depend on the host
+    # An overlay hides the files of the image, and an undescribed host the injected libraries: other
+    # findings are then uncertain, except failures that do not depend on the host.
     findings = (
         [finding for finding in findings if finding.rule == 'overlay']
         or [
@@ -81,7 +81,7 @@ def judge_trial(trial: Trial) -> Verdict:
         or findings
     )
     order = [NOTE] + LEVELS
-    # The sort is stable: findings of one level stay in the order of RULES
+    # The sort is stable, so findings of one level stay in the order of RULES.
     findings.sort(key=lambda finding: -order.index(finding.level))
     level = find_worst_level(findings)
     standalone_level = (
@@ -152,7 +152,7 @@ def format_stack(verdict: Verdict) -> str:
 
 
 def find_worst_level(findings: Iterable[Finding]) -> str:
-    """Return the worst level of the findings, the best level if there are only notes."""
+    """Return the worst level of the findings, or the best level if all findings are notes."""
     return max(
         [finding.level for finding in findings if finding.level != NOTE] or LEVELS[:1],
         key=LEVELS.index,
@@ -160,7 +160,7 @@ def find_worst_level(findings: Iterable[Finding]) -> str:
 
 
 def _describe_library(trial: Trial, soname: str, traits: Optional[Dict[str, Any]]) -> str:
-    """Return e.g. 'MPICH 4.2.3 of the image', 'none' if the process lacks the library."""
+    """Return a text such as 'MPICH 4.2.3 of the image'; 'none' without the library."""
     library = find_loaded_file(trial.process, soname)
     if library is None:
         return 'none'
@@ -169,7 +169,7 @@ def _describe_library(trial: Trial, soname: str, traits: Optional[Dict[str, Any]
     return f"{family} {traits.get('release') or 'of unknown release'} of the {library.origin}"
 
 
-#: After a failure by one of these rules, the image's loader is not run
+#: Rules after whose failure a dry run of the image's loader shows nothing new
 _STATIC_RULES = _DECISIVE + ('host path missing', 'entrypoint', 'overlay')
 
 
@@ -185,13 +185,13 @@ def evaluate_approach(
     """
     Build the trial of an approach on a site and judge it.
 
-    With dry_run the image's own loader lists what it loads, too (dry_run.py). The other parameters
-    and the errors are those of build_trial().
+    dry_run: also run the image's loader and compare its list of libraries (dry_run.py). The other
+    parameters and the errors are those of build_trial().
     """
     trial = build_trial(approach, site, image, host, program, runtime)
     verdict = judge_trial(trial)
-    # An entrypoint falls back to the image's MPI where the host's does not fit: the loader would
-    # succeed with an MPI other than the approach injects
+    # If the host's MPI does not fit, an entrypoint uses the image's MPI: the loader would succeed
+    # with another MPI than the approach injects.
     dry_run = dry_run and not (approach.get('entrypoint') and verdict.level == 'fails')
     if dry_run and not any(
         finding.rule in _STATIC_RULES and finding.level != NOTE for finding in verdict.findings
@@ -213,9 +213,8 @@ def judge_approach(
     """
     Return the Verdict on an approach; the parameters are those of evaluate_approach().
 
-    An approach that the site lacks a PMI or a library for fails, with that as the reason; the
-    verdict on an image without a visible MPI is unknown. Raises ImageError and ElfError as
-    build_trial() does.
+    The verdict is 'fails' if the site lacks a PMI or a library that the approach needs, and
+    'unknown' if the image has no visible MPI. Raises ImageError and ElfError as build_trial() does.
     """
     try:
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run)[1]
@@ -234,7 +233,7 @@ def judge_approach(
             'site data',
         )
         family, soname, _ = select_image_mpi(image, list_mpi_families(approach))
-        # Of two reasons report the one that no change of the site removes
+        # If the image also has another MPI, report that, because no change of the site helps.
         if family and family not in list_mpi_families(approach):
             finding = other_mpi_family.label_finding(
                 next(report_other_mpi(family, soname, approach, image, site))
@@ -267,7 +266,7 @@ def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Opt
         if verdict.level in LEVELS[:2]
         and not (site['provider']['value'] == 'cxi' and uses_slow_network(verdict))
     ]
-    # Untested facts that all verdicts share do not distinguish them
+    # Untested facts that all verdicts share do not distinguish these verdicts.
     shared_facts = (
         set(usable[0].untested_facts).intersection(*(verdict.untested_facts for verdict in usable))
         if usable
