@@ -54,7 +54,7 @@ CONTAINER_APPROACHES = [name for name in APPROACHES if APPROACHES[name]['contain
 
 
 class CheckError(Exception):
-    """An image that cannot be checked; the text is for the user."""
+    """The reason why an image cannot be checked; the text is for the user."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -107,9 +107,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def has_several_mpis(mpis: List[Tuple[str, str, str]]) -> bool:
     """
-    Return whether libraries of Image.list_mpi_libraries() belong to several MPI builds.
+    Return whether the libraries of Image.list_mpi_libraries() are of several MPI families.
 
-    The libmpi_abi that MPICH 5.0 installs beside its libmpi counts as the same build.
+    MPICH 5.0 installs libmpi_abi beside its libmpi, and both count as one family.
     """
     builds = {
         os.path.dirname(path) for _, soname, path in mpis if not soname.startswith('libmpi_abi')
@@ -130,7 +130,7 @@ def main(options: argparse.Namespace) -> int:
     """
     Print the verdicts and return the exit code.
 
-    Raises CheckError, and what reading the image and the host raises.
+    Raises CheckError, and the errors of reading the image and the host.
     """
     if options.published:
         excluded = [
@@ -159,7 +159,7 @@ def main(options: argparse.Namespace) -> int:
     ):
         if options.program:
             raise CheckError(
-                "--program: the programs of %s are unknown, because there is no such file. Give the "
+                "--program: the programs of %s are unknown, because this file does not exist. Give the "
                 "path of a SIF" % options.image
             )
         host = (
@@ -193,7 +193,8 @@ def print_verdicts(
     """
     Print the verdicts on an image and a host, and return the exit code.
 
-    progress ends before anything is printed; program_count: OSU benchmarks in the image.
+    progress: line on the terminal, removed before the report is printed; program_count: number of
+    OSU benchmarks in the image.
     """
     names = [options.approach] if options.approach else list_applicable_approaches(image)
     runtime = find_site_runtime(site, host)
@@ -252,7 +253,7 @@ def list_applicable_approaches(image: AnyImage) -> List[str]:
 
 
 def summarize_image(image: AnyImage, program_count: int) -> Dict[str, Any]:
-    """Return what the report prints first: path, MPI libraries, programs, GPU stack, labels."""
+    """Return {'path', 'described', 'mpi', 'programs', 'rocm', 'cuda', 'labels'} of an image."""
     return {
         'path': image.path,
         'described': image.is_partial,
@@ -279,7 +280,7 @@ def build_verdict_data(
     verdicts: List[Verdict],
     best: Optional[str],
 ) -> Dict[str, Any]:
-    """Return the content of format_check_report(), and the container runtime, for `--json`."""
+    """Return the data that `--json` prints: image, host, site, runtime, verdicts."""
     return {
         'image': facts,
         'described': host.is_partial,
@@ -318,7 +319,7 @@ def build_verdict_data(
 
 
 def is_for_other_mpi(verdict: Verdict) -> bool:
-    """Return whether the approach of a verdict is for images with another MPI."""
+    """Return whether the approach of a verdict needs another MPI than the image has."""
     return [finding.rule for finding in verdict.findings if finding.level == 'fails'][:1] == [
         'other MPI'
     ]

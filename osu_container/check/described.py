@@ -1,8 +1,8 @@
 """
-Describe images that are not available here, from published data and catalogue names.
+Describe images that this machine does not have, from published data and catalogue names.
 
-A description has the methods of Image (image/image.py), so the same rules judge it. It is partial:
-what it lacks is unknown, not missing. Every value has its source beside it.
+A DescribedImage has the methods of Image (image/image.py), so that the same rules judge both. A
+description is partial: a file that it lacks may exist in the image. Every value has its source.
 """
 
 import posixpath
@@ -33,18 +33,18 @@ X86_64 = MACHINE_NAMES['x86_64']
 
 
 def select_fabric_version(libfabric: str) -> str:
-    """Return the newest version name that a libfabric release defines."""
+    """Return the newest symbol version that a libfabric release defines."""
     return [name for since, name in FABRIC_VERSIONS if parse_release(libfabric)[:2] >= since][-1]
 
 
 def list_defined_fabric_versions(libfabric: str) -> Set[str]:
-    """Return the version names that a libfabric release defines."""
+    """Return the symbol versions that a libfabric release defines."""
     newest = int(select_fabric_version(libfabric).rpartition('.')[2])
     return {'FABRIC_1.%d' % number for number in range(newest + 1)}
 
 
 def list_needed_fabric_versions(libfabric: str) -> Set[str]:
-    """Return the version names that a program linked with a libfabric release needs."""
+    """Return the symbol versions that a program needs if it is linked with a libfabric release."""
     # The functions that every MPI calls had the version 1.3 until 1.20 (FABRIC_VERSIONS).
     return {
         'FABRIC_1.0',
@@ -54,17 +54,17 @@ def list_needed_fabric_versions(libfabric: str) -> Set[str]:
 
 def derive_mpich_api_requests(mpich: str, libfabric: str) -> Dict[str, Tuple[int, ...]]:
     """
-    Return the libfabric APIs that an MPICH requests, by provider ('': any).
+    Return {provider: (major, minor)} of the libfabric APIs that an MPICH requests ('': any provider).
 
-    mpich: its release; libfabric: the release it was built with. See find_requested_apis() of
-    image/traits.py: requests for cxi came with MPICH 4.1.
+    mpich: release; libfabric: release with which this MPICH was built. MPICH requests cxi since 4.1
+    (find_requested_apis() in image/traits.py).
     """
     requests = {'': parse_release(libfabric)[:2]}
     return dict(requests, cxi=(1, 6)) if parse_release(mpich) >= (4, 1) else requests
 
 
 def list_defined_glibc_versions(newest: str) -> Set[str]:
-    """Return the version names that a glibc release defines."""
+    """Return the symbol versions that a glibc release defines."""
     # Names with three numbers come from releases before 2.4 (Versions.def of glibc).
     return {'GLIBC_2.%d' % number for number in range(2, int(newest.split('.')[1]) + 1)} | {
         'GLIBC_2.' + name for name in ('2.5', '2.6', '3.2', '3.3', '3.4')
@@ -78,7 +78,7 @@ def build_elf_facts(
     verdef: Iterable[str] = (),
     machine: str = X86_64,
 ) -> ElfFacts:
-    """Return the ElfFacts of a library of which only these facts are known."""
+    """Return the ElfFacts of a library, of which only the given facts are known."""
     return ElfFacts(
         path=path,
         soname=posixpath.basename(path),
@@ -96,7 +96,7 @@ def build_elf_facts(
 
 
 class DescribedImage:
-    """An image of which some files are described; attributes and methods are those of Image."""
+    """An image with descriptions of some files; attributes and methods are those of Image."""
 
     is_partial = True
     programs: Dict[str, str] = {}
@@ -136,7 +136,7 @@ class DescribedImage:
         return self._system
 
     def resolve(self, path: str) -> str:
-        """Return the path itself, because no links are described."""
+        """Return the path unchanged, because descriptions have no links."""
         return path
 
     def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
@@ -147,7 +147,7 @@ class DescribedImage:
         }
 
     def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the described traits, whatever `parse` would find."""
+        """Return the described traits; `parse` is not called."""
         return self._traits[posixpath.basename(path)]
 
     def find_files(self, pattern: str) -> List[str]:
@@ -163,7 +163,7 @@ class DescribedImage:
         return evaluate_environment(self, bound)
 
     def list_folder(self, folder: str) -> List[str]:
-        """Return the one script that sets the described variables, or nothing."""
+        """Return the name of the script that sets the described variables, or []."""
         return ['90-environment.sh'] if folder == SCRIPTS_FOLDER else []
 
     def find_file_type(self, path: str) -> Optional[str]:
@@ -205,7 +205,7 @@ class DescribedImage:
         return None
 
     def read_entrypoint(self) -> List[str]:
-        """Return nothing: no entrypoint is described."""
+        """Return [], because descriptions have no entrypoint."""
         return []
 
 
@@ -213,7 +213,7 @@ def derive_mpi_traits(
     family: str, mpi_release: str, libfabric: Optional[str] = None
 ) -> Dict[str, Any]:
     """
-    Return the traits (see read_mpi_traits()) that an MPI's family and release imply.
+    Return the traits (see read_mpi_traits()) that follow from the family and release of an MPI.
 
     libfabric: release that an MPICH was built with, None if unknown.
     """
@@ -365,14 +365,14 @@ _GLIBC = dict(
 
 
 def find_catalogue_name(name: str) -> Optional[str]:
-    """Return the catalogue's name of an image, given with or without osu- and .sif, or None."""
+    """Return the catalogue name for a name with or without osu- and .sif, None if unknown."""
     name = name[:-4] if name.endswith('.sif') else name
     return next((candidate for candidate in (name, 'osu-' + name) if candidate in IMAGES), None)
 
 
 def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['DescribedImage']:
     """
-    Return the DescribedImage of a catalogue image, None if its name is not there.
+    Return the DescribedImage of a catalogue image, None if the catalogue lacks the name.
 
     machine: as `uname -m` prints it; the image of Alps is for the machine that built it.
     Facts that the name lacks follow from the catalogue entry and the recipes (container-recipes/): an

@@ -19,7 +19,7 @@ from osu_container.verdict.site_choice import (
 )
 from osu_container.verdict.trial import HostFileSystem
 
-#: A host whose files can be read, or of which a description is known
+#: A host whose files can be read, or a host with a description
 Host = Union[HostFileSystem, DescribedHost]
 LOCAL_FILE_NAME = '_mpicontainer_local.py'
 #: The local file that the set-up of a workstation writes
@@ -86,7 +86,7 @@ def find_site(
     """
     if sysroot and not os.access(
         sysroot, os.R_OK | os.X_OK
-    ):  # every file below it would seem to be missing
+    ):  # Every file below the folder would seem to be missing.
         raise SettingsError(
             "--sysroot: %s is not a folder that you may read. Give the folder to read in place of "
             "the host's /" % sysroot
@@ -97,7 +97,7 @@ def find_site(
     name = None if is_file else name
     try:
         site, root = resolve_local_site(name, local, socket.gethostname(), os.environ)
-    except SettingsError as err:  # its remedy is for eb
+    except SettingsError as err:  # The remedy in the message is for eb.
         raise SettingsError(str(err).replace('--try-amend=site=', '--site '))
     return site, root if sysroot is None else sysroot.rstrip('/')
 
@@ -117,9 +117,10 @@ def resolve_host(options: argparse.Namespace, site: Dict[str, Any], root: str) -
 
 def _is_this_machine(options: argparse.Namespace, site: Dict[str, Any]) -> bool:
     """
-    Return whether this machine is the site.
+    Return whether this machine belongs to the site.
 
-    It is by default, by the site's name, or if the site's MPI and libfabric exist here.
+    This is true if the user chose no site, if this machine is recognised as the site, or if the
+    site's MPI and libfabric exist here.
     """
     if not options.site:
         return True

@@ -143,7 +143,9 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
                     newest[0][6:] if newest else 'of unknown release',
                     len(dependents),
                     posixpath.basename(dependents[0].facts.path),
-                    'up to %s' % host.glibc if getattr(host, 'glibc', None) else 'a newer one',
+                    'up to GLIBC_%s' % host.glibc
+                    if getattr(host, 'glibc', None)
+                    else 'any GLIBC version',
                 ),
             )
         )
