@@ -133,16 +133,8 @@ def main(options: argparse.Namespace) -> int:
     Raises CheckError, and the errors of reading the image and the host.
     """
     if options.published:
-        excluded = [
-            name
-            for name in 'image approach program dry_run json site sysroot facts'.split()
-            if getattr(options, name)
-        ]
-        if excluded:
-            options.parser.error(
-                "--published excludes %s. Leave out --published or the other options"
-                % ', '.join(excluded)
-            )
+        if options.image:
+            options.parser.error("--published checks no image. Leave out IMAGE or --published")
         with streams.Progress("judging the published combinations") as progress:
             return examination.main(progress)
     if not options.image:
@@ -320,20 +312,19 @@ def build_verdict_data(
 
 def is_for_other_mpi(verdict: Verdict) -> bool:
     """Return whether the approach of a verdict needs another MPI than the image has."""
-    return [finding.rule for finding in verdict.findings if finding.level == 'fails'][:1] == [
-        'other MPI'
-    ]
+    return [finding.rule for finding in verdict.findings[:1]] == ['other MPI']
 
 
-def fold_words(text: str, indent: str = '', further_indent: str = '') -> str:
-    """Return `text` wrapped to the width of a paragraph; words in backticks stay on one line."""
+def fold_words(text: str, indent: str = '', further_indent: str = '') -> List[str]:
+    """Return `text` as lines of a paragraph; words in backticks stay on one line."""
     kept = re.sub('`[^`]*`', lambda match: match.group().replace(' ', '\xa0'), text)
-    return columns.fill_text(kept, indent, further_indent).replace('\xa0', ' ')
+    lines = columns.fill_text(kept, indent, further_indent).replace('\xa0', ' ')
+    return lines.split('\n')
 
 
 def _fold_entry(title: str, words: str) -> List[str]:
     """Return the lines of an entry with a title, such as '    MPI       libmpi.so.12'."""
-    return fold_words(escape_line(words), '    %-10s' % title, ' ' * 14).split('\n')
+    return fold_words(escape_line(words), '    %-10s' % title, ' ' * 14)
 
 
 def format_check_report(
@@ -406,7 +397,7 @@ def format_rows(
         elif in_full and verdict.pmi:
             words += ', started by `%s`' % launching.format_site_pmi(site, verdict.pmi)
         row = '%-12s%s %s' % (verdict.approach, level, words)
-        lines += fold_words(row.rstrip(), '', ' ' * 14).split('\n')
+        lines += fold_words(row.rstrip(), '', ' ' * 14)
         if in_full and verdict not in others and verdict.untested_facts:
             lines += _fold_entry('untested', ', '.join(list_assumptions(verdict)))
     return lines
@@ -449,21 +440,22 @@ def format_header(
     gpu = [
         '%s %s' % (name, facts[name.lower()]) for name in ('ROCm', 'CUDA') if facts[name.lower()]
     ]
-    programs = sorted({verdict.program for verdict in verdicts if verdict.program})
-    lines = [escape_line(facts['path'])]
-    lines += _fold_entry('MPI', '; '.join([', '.join(libraries) or 'none'] + gpu))
-    if facts['described']:
-        lines += _fold_entry('image', 'known from its name only: no file of it was read')
-    lines += _fold_entry('program', ', '.join(programs)) if programs else []
     title = ' (%s)' % site['title'] if has_title else ''
-    root = ' below ' + host.root if host.root else ''
-    lines += _fold_entry('site', site['name'] + title + root)
-    return lines + (_fold_entry('host', format_host_evidence(host)) if host.is_partial else [])
+    entries = [
+        ('MPI', '; '.join([', '.join(libraries) or 'none'] + gpu)),
+        ('image', 'known from its name only: no file of it was read' * facts['described']),
+        ('program', ', '.join(sorted({verdict.program or '' for verdict in verdicts} - {''}))),
+        ('site', site['name'] + title + (' below ' + host.root if host.root else '')),
+        ('host', format_host_evidence(host)),
+    ]
+    return [escape_line(facts['path'])] + [
+        line for name, words in entries if words for line in _fold_entry(name, words)
+    ]
 
 
 def _format_finding(text: str, finding: Finding, has_remedy: bool, has_evidence: bool) -> List[str]:
     """Return the lines on a finding that changes the verdict; text: as of group_findings()."""
-    lines = fold_words(escape_line(text), '', '    ').split('\n')
+    lines = fold_words(escape_line(text), '', '    ')
     for item in finding.evidence if has_evidence else ():
         lines += _fold_entry('evidence', '%s: %s' % item)
     return lines + (_fold_entry('remedy', finding.remedy) if has_remedy and finding.remedy else [])
@@ -510,26 +502,18 @@ def _format_advice(
         ]
     lines = format_unknown_approaches(verdicts, best, facts['path'], site)
     if best is None:
-        levels = {verdict.approach: verdict.level for verdict in verdicts}
-        network, provider = resolve_network(site)[0], site['provider']['value']
-        return lines + fold_words(
-            "No approach is recommended: "
-            + (
-                "none is known to work with this image on this host."
-                if not any(map(uses_slow_network, verdicts))
-                else "none is known to use %s with this image." % network
-                if levels.get('opensource') == 'unknown'
-                else "this image cannot use %s by itself. %s the image with MPICH 4.2.3 and a "
-                "libfabric that has the provider %s."
-                % (
-                    network,
-                    'Take approach bind, or rebuild'
-                    if levels.get('bind') == 'unknown'
-                    else 'Rebuild',
-                    provider,
-                )
-            )
-        ).split('\n')
+        # An unknown approach may use the network; nothing is known to use it.
+        is_slow = any(map(uses_slow_network, verdicts)) and 'opensource' not in [
+            verdict.approach for verdict in verdicts if verdict.level == 'unknown'
+        ]
+        reason = (
+            "this image cannot use %s by itself. Take approach bind if it works, or rebuild the image "
+            "with MPICH 4.2.3 and a libfabric that has the provider %s."
+            % (resolve_network(site)[0], site['provider']['value'])
+            if is_slow
+            else "none is known to work at full speed with this image on this host."
+        )
+        return lines + fold_words("No approach is recommended: " + reason)
     eb_options, command_options = (
         ''.join(' ' + shell.quote(word) for word in words) for words in chosen
     )
@@ -564,24 +548,14 @@ def format_unknown_approaches(
 
     There are none if the recommended approach `best` works at full speed. path: of the image.
     """
-    unknown = [verdict for verdict in verdicts if verdict.level == 'unknown']
-    if not unknown or any(
-        verdict.approach == best and verdict.level == 'works' for verdict in verdicts
-    ):
+    levels = {verdict.approach: verdict.level for verdict in verdicts}
+    unknown = [name for name, level in levels.items() if level == 'unknown']
+    if not unknown or levels.get(best or '') == 'works':
         return []
-    best_level = next((verdict.level for verdict in verdicts if verdict.approach == best), None)
-    slow = (
-        best_level == 'works slowly'
-        and ' (faster than %s if %s)' % (best, 'it runs' if len(unknown) == 1 else 'they run')
-        or ''
-    )
-    names = ', '.join(verdict.approach for verdict in unknown)
-    lines = fold_words("To find out about %s%s, run on the cluster:" % (names, slow)).split('\n')
+    slow = ' (faster than %s if they run)' % best * (levels.get(best or '') == 'works slowly')
+    lines = fold_words("To find out about %s%s, run on the cluster:" % (', '.join(unknown), slow))
     return lines + [
         "    osu-container check %s --dry-run" % shell.quote_path(os.path.basename(path)),
         "    or, after installation with --approach %s, osu-container proof -- %s ..."
-        % (
-            best if best_level == 'unknown' else unknown[0].approach,
-            launching.select_launcher_command(site),
-        ),
+        % (unknown[0], launching.select_launcher_command(site)),
     ]

@@ -399,7 +399,8 @@ class SiteFile:
 
 def is_site_file(site: Optional[str]) -> bool:
     """Return whether the value of `site` is a site file: it has a slash or the ending .py."""
-    return bool(site) and ('/' in site or site.endswith('.py'))
+    site = site or ''
+    return '/' in site or site.endswith('.py')
 
 
 def parse_release(text: Optional[str]) -> Tuple[int, ...]:

@@ -377,18 +377,6 @@ def test_levels_are_coloured_on_request(place, monkeypatch, capsys):
     assert ESCAPES.sub('', always) == plain
 
 
-def test_image_without_cxi_is_not_recommended_for_slingshot(place, make_image, parts):
-    own = make_image(
-        mpi=parts.mpi(mpich(device='ch4:ucx ofi')),
-        fabric=parts.fabric(providers=('tcp',), needed=()),
-    )
-    arguments = [own, '--site', GPU]  # known from published data only
-    data = json.loads(check(*arguments, '--json').stdout)
-    words = {one['approach']: one['verdict'] for one in data['verdicts']}
-    assert words['opensource'] == 'no use' and data['recommended'] is None, words
-    assert not re.search(r'^ *(eb|osu-container new) ', check(*arguments).stdout, re.M)
-
-
 def test_no_approach_is_recommended_when_all_fail(place, make_image, parts):
     own = make_image(mpi=parts.mpi(needed=[parts.plain('libgone.so.1')]))
     nothing = ['--site', GPU, '--sysroot', own]  # a host that has none of the site's libraries

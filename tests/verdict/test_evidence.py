@@ -344,6 +344,14 @@ SYSTEMS = {
         {'pure': WORKS, 'opensource': WORKS},
         'pure',
     ),
+    'both netmods, UCX first, Slingshot without cxi': (
+        combine_changes(
+            change_fabric('tcp'), image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi')))
+        ),
+        GPU,
+        {'pure': SLOWLY, 'opensource': 'no use'},
+        None,
+    ),
     'Open MPI with UCX, RoCE of Broadcom': (
         combine_changes(BROADCOM, OPEN_MPI_UCX),
         PLAIN,

@@ -197,26 +197,11 @@ def _select_verdict(
     """
     name = options.approach or recommend_approach(verdicts, site)
     if name is None:
-        # Give a remedy only if all approaches fail: for an unknown approach, the overview shows how to
-        # get a verdict.
-        advice = next(
-            (
-                finding.remedy
-                for candidate in verdicts
-                for finding in candidate.findings
-                if finding.level == 'fails'
-                and finding.remedy
-                and finding.rule != 'site'
-                and all(other.level == 'fails' for other in verdicts)
-            ),
-            '',
-        )
         raise NewError(
-            "no approach is recommended for this image on site %s%s. Read the reasons (`osu-container "
+            "no approach is recommended for this image on site %s. Read the reasons (`osu-container "
             "check %s`), or choose an approach: --approach NAME, with --force if the approach fails"
             % (
                 site['name'],
-                advice and ': ' + advice,
                 ' '.join(
                     [shell.quote_path(options.image)]
                     + list(map(shell.quote, format_site_options(options)[1]))
@@ -262,7 +247,7 @@ def _format_overview(
     findings = group_findings([verdict for verdict in verdicts if verdict not in others], False)
     for text, finding in findings:
         if finding.level != NOTE:
-            lines.append(fold_words(text, '', '    '))
+            lines += fold_words(text, '', '    ')
     return '\n'.join(lines)
 
 

@@ -252,7 +252,7 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
             )
 
 
-def _is_netmod_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+def _is_netmod_usable(trial: Trial, value: str) -> bool:
     """Return whether MPIR_CVAR_CH4_NETMOD names a netmod of libmpi, or has no effect."""
     device = (trial.mpi or {}).get('device') or []
     netmods = [name.partition(':')[2] for name in device if name.startswith('ch4:')]
@@ -261,12 +261,12 @@ def _is_netmod_usable(trial: Trial, value: str, module_value: Optional[str]) -> 
     return bool(netmods) and (len(netmods) < 2 or value in netmods)
 
 
-def _is_provider_named(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+def _is_provider_named(trial: Trial, value: str) -> bool:
     """Return whether the name of the provider that FI_PROVIDER selects is known."""
     return bool(find_provider(trial))
 
 
-def _are_plugins_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+def _are_plugins_usable(trial: Trial, value: str) -> bool:
     """
     Return whether libfabric can use the plug-ins that FI_PROVIDER_PATH adds.
 
@@ -289,12 +289,12 @@ def _are_plugins_usable(trial: Trial, value: str, module_value: Optional[str]) -
     )
 
 
-def _are_fabrics_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+def _are_fabrics_usable(trial: Trial, value: str) -> bool:
     """Return whether I_MPI_FABRICS selects libfabric between nodes."""
     return value in ('ofi', 'shm:ofi')
 
 
-def _is_prefix_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+def _is_prefix_usable(trial: Trial, value: str) -> bool:
     """Return whether OPAL_PREFIX is the folder of the Open MPI in the process."""
     mpi = find_loaded_mpi(trial)
     folder = value.rstrip('/') + '/lib'
@@ -303,13 +303,13 @@ def _is_prefix_usable(trial: Trial, value: str, module_value: Optional[str]) -> 
 
 #: Variable -> function that returns whether the image's value is harmless. Measured with random
 #: pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to 2021.18, Open MPI 4.1.8 and 5.0.11.
-_VARIABLE_CHECKS: Dict[str, Callable[[Trial, str, Optional[str]], bool]] = {
+_VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
     'MPIR_CVAR_CH4_NETMOD': _is_netmod_usable,
     'MPIR_CVAR_OFI_USE_PROVIDER': _is_provider_named,
     'FI_PROVIDER_PATH': _are_plugins_usable,
     'I_MPI_FABRICS': _are_fabrics_usable,
     'OPAL_PREFIX': _is_prefix_usable,
-    'I_MPI_OFI_PROVIDER': lambda trial, value, ours: value == find_provider(trial),
+    'I_MPI_OFI_PROVIDER': lambda trial, value: value == find_provider(trial),
 }
 
 
@@ -350,7 +350,7 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
             name in _VARIABLE_CHECKS
             and variable
             and variable.value
-            and _VARIABLE_CHECKS[name](trial, variable.value, module_values.get(name))
+            and _VARIABLE_CHECKS[name](trial, variable.value)
         ):
             continue
         location = (variable or trial.container.environment.variables[name]).location or ''
