@@ -236,7 +236,7 @@ def print_verdicts(
 
 
 def list_applicable_approaches(image: AnyImage) -> List[str]:
-    """Return the approaches for an image: those that use an entrypoint only if it has one."""
+    """Return the approaches for an image, without swap if the image has no entrypoint."""
     return [
         name
         for name in CONTAINER_APPROACHES
@@ -340,10 +340,10 @@ def format_check_report(
     """
     Return the report as text for people, by default with all findings and their evidence.
 
-    With verbose=False the report of several approaches has at most REPORT_LINES lines if the lines
-    of the terminal are long enough: the worst finding of each approach, and remedies only if no
-    approach works. single: the user chose one approach; chosen: options as format_site_options()
-    returns them.
+    With verbose=False, the report on several approaches has at most REPORT_LINES lines: the worst
+    finding of each approach, and remedies only if no approach works and there is space. Short lines
+    of a terminal may need more lines. single: whether the user chose one approach; chosen: options
+    as format_site_options() returns them.
     """
     in_full = single or verbose
     others = [] if single else [verdict for verdict in verdicts if is_for_other_mpi(verdict)]
@@ -376,7 +376,7 @@ def format_check_report(
                 blocks.remove(block)
                 hidden += 1
     if hidden:
-        reasons.append(['%d more findings: add --verbose' % hidden])
+        reasons.append(['%d more findings: repeat the command with --verbose' % hidden])
     return '\n'.join(top + sum(notes, []) + rows + [''] * bool(reasons) + sum(reasons, []) + advice)
 
 
@@ -384,9 +384,10 @@ def format_rows(
     verdicts: List[Verdict], others: List[Verdict], site: Dict[str, Any], in_full: bool
 ) -> List[str]:
     """
-    Return the table of verdicts as lines, one row an approach; with in_full more lines each.
+    Return the table of verdicts as lines, with one row for each approach.
 
-    others: verdicts of approaches for another MPI than the image has.
+    others: verdicts on approaches for another MPI than the image has; in_full: whether the rows have
+    the PMI and the untested facts.
     """
     width = max(len(format_level(verdict)) for verdict in verdicts)
     lines: List[str] = []
@@ -407,8 +408,8 @@ def group_findings(verdicts: List[Verdict], in_full: bool) -> List[Tuple[str, Fi
     """
     Return [(reason after the names of its approaches, finding)], each finding once.
 
-    A finding that all approaches have has no names. Unless in_full, the list has the notes and the
-    first other finding of each verdict.
+    The names are left out if all approaches have the finding. in_full: whether the list has all
+    findings, and not only the notes and the first other finding of each verdict.
     """
     groups: Dict[Tuple[str, str], Tuple[Finding, List[str]]] = {}
     for verdict in verdicts:
@@ -454,7 +455,7 @@ def format_header(
 
 
 def _format_finding(text: str, finding: Finding, has_remedy: bool, has_evidence: bool) -> List[str]:
-    """Return the lines on a finding that changes the verdict; text: as of group_findings()."""
+    """Return the lines on a finding with its evidence and remedy; text: from group_findings()."""
     lines = fold_words(escape_line(text), '', '    ')
     for item in finding.evidence if has_evidence else ():
         lines += _fold_entry('evidence', '%s: %s' % item)
@@ -466,7 +467,7 @@ _COLORS = {'WORKS': 32, 'WORKS SLOWLY': 33, 'NO USE': 36, 'UNKNOWN': 35, 'FAILS'
 
 
 def print_colored(text: str, choice: str) -> None:
-    """Print a report; `choice`: whether its levels have colours, as for --color."""
+    """Print a report, with coloured levels according to `choice`, the value of --color."""
     is_colored = choice == 'always' or (
         choice == 'auto' and sys.stdout.isatty() and not os.environ.get('NO_COLOR')
     )
@@ -490,7 +491,7 @@ def _format_advice(
     chosen: Tuple[Sequence[str], Sequence[str]],
     site: Dict[str, Any],
 ) -> List[str]:
-    """Return the last lines: what to install, for the site that the user chose."""
+    """Return the last lines: the recommended approach and the command that installs it."""
     if best is None and any(verdict.standalone_level for verdict in verdicts):
         return [
             "Which approach works depends on the program. Name it:",
@@ -511,7 +512,7 @@ def _format_advice(
             "with MPICH 4.2.3 and a libfabric that has the provider %s."
             % (resolve_network(site)[0], site['provider']['value'])
             if is_slow
-            else "none is known to work at full speed with this image on this host."
+            else "no approach is known to work at full speed with this image on this host."
         )
         return lines + fold_words("No approach is recommended: " + reason)
     eb_options, command_options = (
@@ -544,16 +545,16 @@ def format_unknown_approaches(
     verdicts: List[Verdict], best: Optional[str], path: str, site: Dict[str, Any]
 ) -> List[str]:
     """
-    Return lines on the approaches with the verdict unknown and how to decide them.
+    Return lines with the commands that give a verdict on the unknown approaches.
 
-    There are none if the recommended approach `best` works at full speed. path: of the image.
+    The list is empty if the recommended approach `best` works at full speed. path: of the image.
     """
     levels = {verdict.approach: verdict.level for verdict in verdicts}
     unknown = [name for name, level in levels.items() if level == 'unknown']
     if not unknown or levels.get(best or '') == 'works':
         return []
     slow = ' (faster than %s if they run)' % best * (levels.get(best or '') == 'works slowly')
-    lines = fold_words("To find out about %s%s, run on the cluster:" % (', '.join(unknown), slow))
+    lines = fold_words("To get a verdict on %s%s, run on the cluster:" % (', '.join(unknown), slow))
     return lines + [
         "    osu-container check %s --dry-run" % shell.quote_path(os.path.basename(path)),
         "    or, after installation with --approach %s, osu-container proof -- %s ..."

@@ -283,8 +283,8 @@ def describe_published_image(
     """
     Return the DescribedImage of a published combination of libraries.
 
-    plugin_found: the run was started so that RCCL finds the plugin of the image; shs: value of the
-    label for libcxi, by default that of this project's current images.
+    plugin_found: whether RCCL found the plugin of the image in the published run; shs: value of the
+    label for libcxi, by default the value in this project's current images.
     Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches
     on LUMI", 2025-03 (recipes, which start from Ubuntu 22.04, and table); the rules of this module
     derive the rest from the releases.
@@ -307,7 +307,7 @@ def describe_published_image(
         libfabric,
         UBUNTU['jammy']['glibc'],
     )
-    # Every image has the plugin but those with libfabric 2, where the table reports it as missing.
+    # Every image has the plugin, except images with libfabric 2: the table notes "no plugin".
     plugin = (
         '/opt/aws-ofi-rccl/lib/librccl-net.so'
         if parse_release(libfabric) < (2,) and plugin_found
@@ -315,9 +315,9 @@ def describe_published_image(
     )
     if plugin:
         files[plugin] = build_elf_facts(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
-    # Builds have tcp unless it is disabled; cxi needs libcxi and a release that has the provider.
-    # No source says whether builds of 1.21 or newer without libcxi have cxi: two published results
-    # fit only if they do not.
+    # libfabric has tcp by default. cxi needs libcxi and a release with this provider. No source
+    # states whether 1.21 or newer has cxi if it was built without libcxi, but two published results
+    # are possible only without cxi.
     with_cxi = libcxi and parse_release(libfabric) >= (1, 21)
     traits = {
         'libmpi.so.12': derive_mpi_traits('MPICH', mpich, libfabric if ch4 else None),
@@ -374,15 +374,16 @@ def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['De
     """
     Return the DescribedImage of a catalogue image, None if the catalogue lacks the name.
 
-    machine: as `uname -m` prints it; the image of Alps is for the machine that built it.
-    Facts that the name lacks follow from the catalogue entry and the recipes (container-recipes/): an
-    image has cxi if and only if it has libcxi; AMD's ROCm images have RCCL's plugin.
+    machine: as `uname -m` prints it, because the image of Alps is for the machine that built it.
+    The name does not show all facts. The others follow from the catalogue entry and the recipes
+    (container-recipes/): an image has cxi if and only if it has libcxi, and AMD's ROCm images have
+    RCCL's plugin.
     """
     title, catalogue_name = name, find_catalogue_name(name)
     if catalogue_name is None:
         return None
     name = catalogue_name
-    while 'image' in IMAGES[name]['base']:  # mpi4py and NumPy on top of another image
+    while 'image' in IMAGES[name]['base']:  # The image adds mpi4py and NumPy to another image.
         name = IMAGES[name]['base']['image']
     family, rocm, cuda, mpi_name, mpi_release, libfabric, libcxi = _NAME.match(name).groups()  # type: ignore[union-attr]  # every catalogue name matches
     elf = MACHINE_NAMES[machine if family == 'alps' else 'x86_64']
@@ -454,5 +455,5 @@ def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['De
     )
 
 
-#: An image whose files can be read, or of which a description is known
+#: An image whose files can be read, or an image with a description
 AnyImage = Union[Image, DescribedImage]

@@ -69,7 +69,7 @@ def list_pmi_options(name: str, kind: Optional[str], always: bool = False) -> Li
 
 
 def list_pmi_variables(name: str, kind: str) -> Tuple[Tuple[str, str], ...]:
-    """Return ((variable, value),) by which a module selects a kind of PMI, () if it cannot."""
+    """Return ((variable, value),) that selects a kind of PMI, () if no variable does."""
     variable = LAUNCHERS[name]['pmi_variable']
     return ((variable, kind),) if variable else ()
 
@@ -111,7 +111,7 @@ def select_batch_system(site: Dict[str, Any]) -> Dict[str, Any]:
 def find_job(
     environment: Mapping[str, str],
 ) -> Tuple[Optional[Dict[str, Any]], Optional[str]]:
-    """Return (entry of the batch system, number) of the current job, (None, None) without one."""
+    """Return (entry of the batch system, job number), or (None, None) outside of a job."""
     return next(
         (
             (batch, environment[batch['job']])

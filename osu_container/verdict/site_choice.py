@@ -219,7 +219,7 @@ def _is_recognised(pattern: Dict[str, Any], hostname: str, environment: Mapping[
 
 
 def _has_stack(entry: Dict[str, Any], environment: Mapping[str, str]) -> bool:
-    """Return whether the modules of the site's software stack are loaded, or it has no stack."""
+    """Return whether the site has no software stack, or the modules of its stack are loaded."""
     stack = entry['stack']['value'] if 'stack' in entry else None
     return stack is None or environment.get(stack['variable'], '') in stack['values']
 

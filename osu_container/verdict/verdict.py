@@ -60,7 +60,7 @@ class Verdict(NamedTuple):
     network: Optional[str] = None
 
 
-#: Rules whose failure makes all other findings irrelevant
+#: Rules: if one of them reports a failure, all other findings are irrelevant
 _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
 
 
@@ -169,7 +169,7 @@ def _describe_library(trial: Trial, soname: str, traits: Optional[Dict[str, Any]
     return f"{family} {traits.get('release') or 'of unknown release'} of the {library.origin}"
 
 
-#: Rules after whose failure a dry run of the image's loader shows nothing new
+#: Rules: if one of them reports a failure, a dry run of the image's loader shows nothing new
 _STATIC_RULES = _DECISIVE + ('host path missing', 'entrypoint', 'overlay')
 
 

@@ -360,8 +360,8 @@ class TryRun:
                 % (
                     err,
                     engine
-                    and '. This system starts containers with %s, which this command does not support: '
-                    'see docs/other-systems.md'
+                    and '. This system starts containers with %s, and this command does not support it: '
+                    'read docs/other-systems.md'
                     % engine
                     or '',
                 )

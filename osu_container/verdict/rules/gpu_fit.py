@@ -59,9 +59,9 @@ def report_other_vendor(site: Dict[str, Any], image: Image) -> Iterator[Finding]
     elif maker == 'NVIDIA' and not image.find_cuda_release() and not image.is_partial:
         yield make_finding(
             NOTE,
-            'the image has no CUDA: its programs can use host memory only (H H)',
+            'the image has no CUDA, so its programs can use buffers in host memory only',
             [(image.path, 'no /usr/local/cuda-*, no CUDA_VERSION')],
-            'use an image with CUDA for buffers in GPU memory',
+            'for buffers in GPU memory, use an image with CUDA',
         )
 
 
@@ -239,9 +239,9 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
     if not release and not trial.image.find_cuda_release() and not trial.image.is_partial:
         yield make_finding(
             NOTE,
-            'the image has no ROCm: its programs can use host memory only (H H)',
+            'the image has no ROCm, so its programs can use buffers in host memory only',
             [(trial.image.path, 'no /opt/rocm*')],
-            'use an image with ROCm for buffers in GPU memory',
+            'for buffers in GPU memory, use an image with ROCm',
         )
     if not fact or not fact['value'] or not release:
         return

@@ -88,7 +88,7 @@ def check_musl(trial: Trial) -> Iterator[Finding]:
 @rule(
     'ranks apart',
     source='user_namespaces(7), process_vm_readv(2); two ranks of one node in a user namespace each, '
-    '2026-11-23: MPICH 5.0.2 ends at 16 KiB; told not to read it runs, at 9.7 instead of '
+    '2026-11-23: MPICH 5.0.2 ends at 16 KiB; without such reads it runs, at 9.7 instead of '
     '13.6 GB/s (4 MiB, one run of each, busy machine)',
     facts=('host',),
 )
