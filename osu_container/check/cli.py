@@ -209,13 +209,11 @@ def print_verdicts(
                 resolve_approach(name), site, image, host, options.program, runtime, options.dry_run
             )
         )
-    facts = summarize_image(image, program_count)
+    facts, best = summarize_image(image, program_count), recommend_approach(verdicts, site)
     if progress:
         progress.stop()
     if options.json:
-        data = build_verdict_data(
-            facts, site, host, runtime, verdicts, recommend_approach(verdicts, site)
-        )
+        data = build_verdict_data(facts, site, host, runtime, verdicts, best)
         print(json.dumps(data, indent=1))
     else:
         eb_options, command_options = format_site_options(options)
@@ -226,7 +224,7 @@ def print_verdicts(
             site,
             host,
             verdicts,
-            recommend_approach(verdicts, site),
+            best,
             bool(options.approach),
             (eb_options, command_options),
             options.verbose,
@@ -463,7 +461,7 @@ def _format_finding(text: str, finding: Finding, has_remedy: bool, has_evidence:
 
 
 #: Level in the report -> its colour on a terminal (ECMA-48, select graphic rendition)
-_COLORS = {'WORKS': 32, 'WORKS SLOWLY': 33, 'NO USE': 36, 'UNKNOWN': 35, 'FAILS': 31}
+_COLORS = {'WORKS SLOWLY': 33, 'WORKS': 32, 'NO USE': 36, 'UNKNOWN': 35, 'FAILS': 31}
 
 
 def print_colored(text: str, choice: str) -> None:
@@ -475,7 +473,7 @@ def print_colored(text: str, choice: str) -> None:
         print(text)
         return
     colored = re.sub(
-        r'(?m)^(\w+ +)((?:PROBABLY )?(%s))(?= |$)' % '|'.join(sorted(_COLORS, reverse=True)),
+        r'(?m)^(\w+ +)((?:PROBABLY )?(%s))(?= |$)' % '|'.join(_COLORS),
         lambda match: (
             '%s\033[1;%dm%s\033[0m' % (match.group(1), _COLORS[match.group(3)], match.group(2))
         ),

@@ -94,9 +94,10 @@ def find_site(
     is_file = is_site_file(name)
     path = name if is_file else find_local_file()
     local = SiteFile(path, names_site=is_file) if path else None
-    name = None if is_file else name
     try:
-        site, root = resolve_local_site(name, local, socket.gethostname(), os.environ)
+        site, root = resolve_local_site(
+            None if is_file else name, local, socket.gethostname(), os.environ
+        )
     except SettingsError as err:  # The remedy in the message is for eb.
         raise SettingsError(str(err).replace('--try-amend=site=', '--site '))
     return site, root if sysroot is None else sysroot.rstrip('/')

@@ -122,7 +122,7 @@ def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
         trial.approach,
         trial.site,
         trial.host,
-        trial.host_libraries.injected,
+        trial.injected,
     )
     if approach.get('entrypoint'):
         binds = [
@@ -139,9 +139,7 @@ def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
 
 def _render_bound_texts(trial: Trial) -> Dict[str, str]:
     """Return {path: text} of the scripts that the module binds."""
-    return render_bound_texts(
-        trial.approach, trial.site, trial.host, trial.image, trial.host_libraries.injected
-    )
+    return render_bound_texts(trial.approach, trial.site, trial.host, trial.image, trial.injected)
 
 
 def _render_wrapper_settings(trial: Trial) -> str:
@@ -149,13 +147,13 @@ def _render_wrapper_settings(trial: Trial) -> str:
     environment = apply_entrypoint(
         trial.approach,
         trial.image.evaluate_environment(_render_bound_texts(trial)),
-        trial.host_libraries.injected,
+        trial.injected,
     )
     lines = ''
     for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
         before, after = (
             resolve_process_variable(environment, name),
-            resolve_process_variable(trial.container.environment, name),
+            resolve_process_variable(trial.environment, name),
         )
         if after is None and before is not None:
             lines += 'unset %s\n' % name

@@ -57,7 +57,7 @@ def _make_fact_lister(*names: str) -> Callable[[Trial], NamedFacts]:
 
 def _list_gpu_facts(trial: Trial) -> NamedFacts:
     """Return the facts on the site's GPUs if the image has GPU software, else none."""
-    rocm, hmem = trial.image.find_rocm_release(), (trial.mpi or {}).get('hmem')
+    rocm, hmem = trial.image.find_rocm_release(), trial.mpi.get('hmem')
     facts = (
         [('gpu', trial.site['gpu'])]
         if rocm or trial.image.find_cuda_release() or trial.image.has_rccl() or hmem is False
@@ -100,7 +100,7 @@ def _list_host_facts(trial: Trial) -> NamedFacts:
     ]
     dependencies = {
         soname: facts.path
-        for soname, facts in trial.host_libraries.injected.items()
+        for soname, facts in trial.injected.items()
         if facts.path not in _map_library_paths(trial).values()
     }
     folders = [trial.host.add_root(folder) for folder in trial.site['library_folders']['value']]
@@ -128,7 +128,7 @@ def _list_untested_libraries(trial: Trial) -> List[str]:
     )
     names = [
         'host.' + names_by_path.get(facts.path, 'dependencies')
-        for facts in trial.host_libraries.injected.values()
+        for facts in trial.injected.values()
         if trial.host.list_untested_facts(facts.path)
     ]
     if (

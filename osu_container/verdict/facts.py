@@ -175,11 +175,11 @@ def collect_facts(
         runtime=runtime,
         files=list_bound_files(approach, site, host),
         injected=_describe_injected_libraries(
-            approach, site, host, trial.host_libraries.injected, image.libraries
+            approach, site, host, trial.injected, image.libraries
         ),
     )
     if approach.get('entrypoint'):
-        injected = [(name, elf.path) for name, elf in trial.host_libraries.injected.items()]
+        injected = [(name, elf.path) for name, elf in trial.injected.items()]
         facts['folders'] = list_entrypoint_folders(approach, site, injected, host)
     else:
         facts['folders'] = [
@@ -191,7 +191,7 @@ def collect_facts(
             for path, target in list_plugin_folders(approach, site, host)
         ]
     loaded = find_loaded_file(trial.process, 'libfabric.so.1')
-    image_facts = _read_image_facts(image, set(trial.host_libraries.injected), trial.soname, loaded)
+    image_facts = _read_image_facts(image, set(trial.injected), trial.soname, loaded)
     return {
         'image': dict(image_facts, uses_libfabric=uses_libfabric(trial) is not False),
         'host': facts,

@@ -38,10 +38,10 @@ def resolve_variable(trial: Trial, name: str, module_values: Mapping[str, str]) 
     module_values: {name: value} that the module sets. If neither image nor module sets the variable,
     return the value in a parameter file of Open MPI in the image.
     """
-    variable = resolve_process_variable(trial.container.environment, name, module_values.get(name))
+    variable = resolve_process_variable(trial.environment, name, module_values.get(name))
     if variable is not None:
         return variable.value
-    if name in trial.container.environment.variables:
+    if name in trial.environment.variables:
         return None
     if module_values.get(name) is not None or trial.image.is_partial:
         return module_values.get(name)
@@ -91,7 +91,7 @@ def infer_network_layer(
     module_values: variables of the module; provider: FI_PROVIDER of the process; uses_libfabric:
     whether a library in the process needs libfabric, None if the process has no MPI.
     """
-    traits = trial.mpi or {}
+    traits = trial.mpi
     if uses_libfabric is None:
         return None
     if traits.get('family') == 'Open MPI':
@@ -122,7 +122,7 @@ def _infer_open_mpi_layer(
     if (
         uses_libfabric
         and provider
-        and set(split_provider(provider)) <= set((trial.fabric or {}).get('providers', []))
+        and set(split_provider(provider)) <= set(trial.fabric.get('providers', []))
         and not find_driver_problem(trial, provider)
     ):
         return LIBFABRIC
@@ -137,7 +137,7 @@ def _find_ucx(trial: Trial) -> Optional[LoadedFile]:
     """Return the loaded libucs (UCX's transports are beside it), None if MPI has no UCX."""
     processes = [trial.process]
     mpi = find_loaded_file(trial.process, trial.soname)
-    if mpi is not None and mpi.origin == 'image' and (trial.mpi or {}).get('family') == 'Open MPI':
+    if mpi is not None and mpi.origin == 'image' and trial.mpi.get('family') == 'Open MPI':
         processes += [
             load_image_file(trial, path)
             for path in trial.image.find_folder_files(posixpath.dirname(mpi.path), _PML_UCX)
@@ -167,7 +167,7 @@ def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]
             [(ucx.facts.path, 'in ' + posixpath.dirname(ucx.path))],
         )
     folder = (
-        get_exported_value(trial.container.environment, 'UCX_MODULE_DIR')
+        get_exported_value(trial.environment, 'UCX_MODULE_DIR')
         or posixpath.dirname(ucx.path) + '/ucx'
     )
     folders = [folder, posixpath.dirname(trial.image.resolve(ucx.path) or ucx.path) + '/ucx']
@@ -230,7 +230,7 @@ def may_bypass_ucx(trial: Trial, module_values: Mapping[str, str]) -> bool:
     """Return whether Open MPI may ignore UCX, as it does by default on cards of other vendors."""
     cards = list_verbs_drivers(trial)
     return (
-        (trial.mpi or {}).get('family') == 'Open MPI'
+        trial.mpi.get('family') == 'Open MPI'
         and resolve_variable(trial, 'OMPI_MCA_pml', module_values) is None
         and bool(cards)
         and not cards & set(_OPEN_MPI_PREFERS)

@@ -288,12 +288,22 @@ class Trial(NamedTuple):
     #: soname of this MPI
     soname: str
     process: Process
-    #: traits (image/traits.py) of the loaded libmpi, None if none is loaded
-    mpi: Optional[Dict[str, Any]]
-    #: traits of the loaded libfabric, None if none is loaded
-    fabric: Optional[Dict[str, Any]]
+    #: traits (image/traits.py) of the loaded libmpi, {} if none is loaded
+    mpi: Dict[str, Any]
+    #: traits of the loaded libfabric, {} if none is loaded
+    fabric: Dict[str, Any]
     #: libraries that the image's loader lists, None without --dry-run
     listing: 'Optional[Listing]' = None
+
+    @property
+    def environment(self) -> Environment:
+        """The variables in the container."""
+        return self.container.environment
+
+    @property
+    def injected(self) -> Dict[str, ElfFacts]:
+        """The injected host libraries by soname."""
+        return self.host_libraries.injected
 
 
 def locate_host_libraries(
@@ -588,7 +598,7 @@ def _resolve_startup(
         return (
             [],
             process,
-            'cannot tell which libraries the Python program %s opens'
+            'it is unknown which libraries the Python program %s opens'
             % ' '.join(filter(None, words)),
         )
 
@@ -794,14 +804,13 @@ def build_trial(
         family,
         soname,
         process,
-        _extend_pmi_traits(read_process_traits(process, soname, image, host), plugins),
-        _add_plugin_providers(process, fabric, container, load_more, library_path, environment),
+        _extend_pmi_traits(read_process_traits(process, soname, image, host) or {}, plugins),
+        _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
+        or {},
     )
 
 
-def _extend_pmi_traits(
-    traits: Optional[Dict[str, Any]], plugins: List[str]
-) -> Optional[Dict[str, Any]]:
+def _extend_pmi_traits(traits: Dict[str, Any], plugins: List[str]) -> Dict[str, Any]:
     """Return traits of an MPI with PMI-2, which Open MPI 4 supports by a plug-in."""
     more = ['pmi2'] if any(path.endswith('/mca_pmix_s2.so') for path in plugins) else []
     return dict(traits, pmi=traits['pmi'] + more) if traits else traits
@@ -829,7 +838,7 @@ def load_image_file(trial: Trial, path: str) -> Process:
     """Return the process that a file of the image becomes when it is loaded in the container."""
     return simulate_load(
         [path],
-        Container(trial.image, trial.host_libraries.injected, {}),
+        Container(trial.image, trial.injected, {}),
         trial.container.library_path,
     )
 

@@ -159,12 +159,11 @@ def find_worst_level(findings: Iterable[Finding]) -> str:
     )
 
 
-def _describe_library(trial: Trial, soname: str, traits: Optional[Dict[str, Any]]) -> str:
+def _describe_library(trial: Trial, soname: str, traits: Dict[str, Any]) -> str:
     """Return a text such as 'MPICH 4.2.3 of the image'; 'none' without the library."""
     library = find_loaded_file(trial.process, soname)
     if library is None:
         return 'none'
-    traits = traits or {}
     family = traits.get('family') or ('libfabric' if soname == 'libfabric.so.1' else soname)
     return f"{family} {traits.get('release') or 'of unknown release'} of the {library.origin}"
 

@@ -34,7 +34,7 @@ from tests.helpers.elf_folder import (
     write_sif,
 )
 from tests.helpers.machine import PROJECT, PYTHON_36, fold_whitespace, run
-from tests.helpers.verdict_cases import GPU, PLAIN
+from tests.helpers.verdict_cases import GPU, PLAIN, build_mpi
 from tests.stand_in.pairs.parts import runtime
 
 COMMAND = PROJECT / 'scripts' / 'osu-container'
@@ -54,6 +54,11 @@ def check(*arguments, command=(COMMAND,), **kwargs):
     done = run([*command, 'check', *arguments], env=environment, **kwargs)
     assert 'Traceback' not in done.stderr, done
     return done
+
+
+def check_json(*arguments, **kwargs):
+    """Run the command with --json and return the data."""
+    return json.loads(check(*arguments, '--json', **kwargs).stdout)
 
 
 def read_refusal(*arguments, **kwargs):
@@ -111,7 +116,7 @@ def test_text_and_json_have_the_same_findings(place, make_image, parts):
     done = check(*place.list_arguments(own), '--verbose')
     text, data = (
         fold_whitespace(done.stdout),
-        json.loads(check(*place.list_arguments(own), '--json').stdout),
+        check_json(*place.list_arguments(own)),
     )
     assert [one['approach'] for one in data['verdicts']] == LOOKED_AT
     for one in data['verdicts']:
@@ -161,7 +166,7 @@ def test_local_runtime_sharing_affects_the_verdict(
     )
     runtime.chmod(0o755)
     monkeypatch.setenv('PATH', f"{tmp_path}:{os.environ['PATH']}")
-    data = json.loads(check(*place.list_arguments(), '--approach', 'bind', '--json').stdout)
+    data = check_json(*place.list_arguments(), '--approach', 'bind')
     assert data['verdicts'][0]['verdict'] == wanted
     assert data['runtime'] == {
         'command': str(runtime),
@@ -349,9 +354,9 @@ def require_short_report(text):
     [
         {},
         {'program': None, 'rocm': None},
-        {'mpi': lambda it: it.mpi(open_mpi(), 'libmpi.so.40')},
-        {'mpi': lambda it: it.mpi(mpich('4.0.3', 'ch4:ucx ofi', hmem=False))},
-        {'mpi': lambda it: it.mpi(needs=9), 'environment': {'CXI_FORK_SAFE': '1', 'LD_AUDIT': 'a'}},
+        {'mpi': build_mpi(open_mpi(), 'libmpi.so.40')},
+        {'mpi': build_mpi(mpich('4.0.3', 'ch4:ucx ofi', hmem=False))},
+        {'mpi': build_mpi(needs=9), 'environment': {'CXI_FORK_SAFE': '1', 'LD_AUDIT': 'a'}},
     ],
 )
 def test_report_fits_a_screen(place, make_image, parts, monkeypatch, capsys, changes, columns):
@@ -382,17 +387,17 @@ def test_no_approach_is_recommended_when_all_fail(place, make_image, parts):
     nothing = ['--site', GPU, '--sysroot', own]  # a host that has none of the site's libraries
     done = check(own, *nothing)
     assert done.returncode == EXIT_CODES['fails'] and not re.search(r'^ *eb ', done.stdout, re.M)
-    assert json.loads(check(own, *nothing, '--json').stdout)['recommended'] is None
-    assert (
-        json.loads(check(*place.list_arguments(own), '--json').stdout)['recommended'] == 'bind'
-    ), 'another MPI needs it not'
+    assert check_json(own, *nothing)['recommended'] is None
+    assert check_json(*place.list_arguments(own))['recommended'] == 'bind', (
+        'another MPI needs it not'
+    )
 
 
 def test_sif_folder_and_squashfs_are_judged_alike(place):
     one, other, bare = (
-        json.dumps(
-            json.loads(check(*place.list_arguments(image), '--json').stdout)['verdicts']
-        ).replace(str(image), 'IMAGE')
+        json.dumps(check_json(*place.list_arguments(image))['verdicts']).replace(
+            str(image), 'IMAGE'
+        )
         for image in (place.image, place.sif, place.folder / 'squashfs')
     )
     assert one == other == bare and '"works slowly"' in one and '"fails"' in one
@@ -408,11 +413,11 @@ def test_sif_folder_and_squashfs_are_judged_alike(place):
         ('pure', {}, 4),
         ('openmpi', {}, 6),
         ('hybrid', {'program': None}, 5),
-        ('hybrid', {'mpi': lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)}, 7),
-        ('hybrid', {'mpi': lambda it: it.mpi(mpich('4.2.3', cxi=False))}, 5),
-        ('hybrid', {'mpi': lambda it: it.mpi(needs=9)}, 6),
+        ('hybrid', {'mpi': build_mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)}, 7),
+        ('hybrid', {'mpi': build_mpi(mpich('4.2.3', cxi=False))}, 5),
+        ('hybrid', {'mpi': build_mpi(needs=9)}, 6),
         (None, {}, 0),
-        (None, {'mpi': lambda it: it.mpi(open_mpi(), 'libmpi.so.40')}, 6),
+        (None, {'mpi': build_mpi(open_mpi(), 'libmpi.so.40')}, 6),
     ],
 )
 def test_exit_code_reports_the_requested_or_best_verdict(
@@ -420,7 +425,7 @@ def test_exit_code_reports_the_requested_or_best_verdict(
 ):
     own = make_image(**{name: make(parts) if make else None for name, make in others.items()})
     arguments = [*place.list_arguments(own), *(['--approach', approach] if approach else [])]
-    data = json.loads(check(*arguments, '--json').stdout)
+    data = check_json(*arguments)
     assert (
         check(*arguments).returncode
         == code
@@ -550,7 +555,7 @@ def test_swap_is_judged_where_the_image_has_an_entrypoint(place, make_image):
     own.write('/opt/start', 'find /host OSU_SWAP').resolve_path('/opt/start').chmod(0o755)
     said = {
         one['approach']: one['verdict']
-        for one in json.loads(check(*place.list_arguments(own), '--json').stdout)['verdicts']
+        for one in check_json(*place.list_arguments(own))['verdicts']
     }
     assert list(said) == CONTAINER_APPROACHES and said['swap'] == said['hybrid'] == 'works'
 
@@ -562,7 +567,7 @@ def test_an_image_with_two_mpis_needs_a_program(place, make_image, parts):
     assert done.returncode == 5 and '--program PATH' in fold_whitespace(done.stdout)
     own.copy(parts.program(parts.mpi()), '/opt/one').copy(parts.program(ours), '/opt/other')
     one, other = (
-        json.loads(check(*place.list_arguments(own), '--program', path, '--json').stdout)
+        check_json(*place.list_arguments(own), '--program', path)
         for path in ('/opt/one', '/opt/other')
     )
     of_host = [name for name in MPICH_APPROACHES if name != 'bind']  # which has an Open MPI as well
@@ -680,7 +685,7 @@ def test_absent_image_gives_build_and_install_commands(image, module, tmp_path):
 def test_an_image_for_another_machine_is_reported(image, site, names, tmp_path):
     done = check(image, '--site', site, cwd=tmp_path)
     assert done.returncode == 6 and all(name in done.stdout for name in names), done
-    data = json.loads(check(image, '--site', site, '--json', cwd=tmp_path).stdout)
+    data = check_json(image, '--site', site, cwd=tmp_path)
     assert (
         data['described']
         and data['image']['described']

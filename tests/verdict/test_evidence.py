@@ -47,6 +47,8 @@ from tests.helpers.verdict_cases import (
     VERBS,
     World,
     add_rdma_core,
+    build_fabric,
+    build_mpi,
     combine_changes,
     image,
     make_ucx_mpi,
@@ -100,7 +102,7 @@ def compute_outcome(approach, site, opened, host):
         verdict.mpi,
         verdict.libfabric,
         verdict.pmi,
-        [facts.path for facts in trial.host_libraries.injected.values()],
+        [facts.path for facts in trial.injected.values()],
         trial.host_libraries.missing_paths,
         [name for name, _ in trial.host_libraries.missing_dependencies],
     )
@@ -303,7 +305,7 @@ EFA = set_network('EFA', 'efa')
 
 def change_fabric(*providers):
     """Return a change: an image whose libfabric has providers (str)."""
-    return image(fabric=lambda it: it.fabric(providers=providers, needed=()))
+    return image(fabric=build_fabric(providers=providers, needed=()))
 
 
 #: what it is -> (changes, site, {approach: level}, what is recommended of these)
@@ -345,9 +347,7 @@ SYSTEMS = {
         'pure',
     ),
     'both netmods, UCX first, Slingshot without cxi': (
-        combine_changes(
-            change_fabric('tcp'), image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi')))
-        ),
+        combine_changes(change_fabric('tcp'), image(mpi=build_mpi(mpich(device='ch4:ucx ofi')))),
         GPU,
         {'pure': SLOWLY, 'opensource': 'no use'},
         None,

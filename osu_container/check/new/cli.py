@@ -182,11 +182,6 @@ def _find_commands(
     return image_commands, others
 
 
-def _list_reasons(verdict: Verdict) -> List[str]:
-    """Return the reasons against an approach, the worst first."""
-    return [finding.reason for finding in verdict.findings if finding.level != NOTE]
-
-
 def _select_verdict(
     options: argparse.Namespace, verdicts: List[Verdict], site: Dict[str, Any]
 ) -> Verdict:
@@ -215,7 +210,7 @@ def _select_verdict(
             "approach %s cannot run here: %s. %s, or --force"
             % (
                 name,
-                '; '.join(_list_reasons(verdict)),
+                '; '.join(finding.reason for finding in verdict.findings if finding.level != NOTE),
                 'Use --approach %s' % best if best else 'Use another image',
             )
         )

@@ -23,7 +23,7 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
 
     An approach that injects no library needs only an MPI that srun can start.
     """
-    protocols = (trial.mpi or {}).get('pmi') or []
+    protocols = trial.mpi.get('pmi') or []
     cannot_start = protocols and _find_required_pmi(trial) not in protocols
     if trial.family not in list_mpi_families(trial.approach) and (
         trial.approach['inject'] or cannot_start
@@ -125,7 +125,7 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
                 % (
                     format_library(library.requester) if library.requester else 'the program',
                     library.name,
-                    (trial.mpi or {}).get('release') or 'of another series',
+                    trial.mpi.get('release') or 'of another series',
                 ),
                 [(library.facts.path, library.name)],
                 "use approach openmpi, or an image whose Open MPI is of the host's series; programs "
@@ -178,7 +178,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
             'unset single variables only: `env -u NAME`',
         )
         return
-    protocol, protocols = _find_required_pmi(trial), (trial.mpi or {}).get('pmi')
+    protocol, protocols = _find_required_pmi(trial), trial.mpi.get('pmi')
     if protocols and protocol not in protocols:
         yield make_finding(
             'fails',

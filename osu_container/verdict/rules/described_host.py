@@ -75,7 +75,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
             'serves'
         ):
             missing.append((path, 'whether it exists'))
-    for facts in trial.host_libraries.injected.values():
+    for facts in trial.injected.values():
         gaps = host.list_unknown_facts(facts.path)
         missing += [(facts.path, _WORDS[name]) for name in _DECIDES if name in gaps]
         if set(facts.needed) - GLIBC_SONAMES:
@@ -92,7 +92,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
                 host.has_known_paths(name) is False
                 or build
                 and host.has_known_paths(name) is None
-                and name not in trial.host_libraries.injected
+                and name not in trial.injected
             )
         ]
     missing += [
@@ -106,7 +106,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
 @rule('facts of the host', source='verdict/rules/described_host.py', facts=('host', 'provider'))
 def unknown_facts(trial: Trial) -> Iterator[Finding]:
     """The published data show what the host's libraries need and define."""
-    if not trial.host.is_partial or not trial.host_libraries.injected:
+    if not trial.host.is_partial or not trial.injected:
         return
     for path, fact, gap in (
         _list_unknown_versions(trial) + _list_unknown_symbols(trial) + _list_unknown_traits(trial)
@@ -264,7 +264,7 @@ def _list_unknown_traits(trial: Trial) -> List[Gap]:
     mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
     if mpi is not None and mpi.origin == 'host':
         names = ['family', 'release', 'device', 'pmi']
-        names += ['hmem', 'cxi'] if (trial.mpi or {}).get('family') in (None, 'MPICH') else []
+        names += ['hmem', 'cxi'] if trial.mpi.get('family') in (None, 'MPICH') else []
         names += ['single_copy'] if has_own_namespaces(trial.container.runtime) else []
         gaps += _list_missing_traits(trial, mpi, names)
     if fabric is not None and fabric.origin == 'host':
@@ -272,7 +272,7 @@ def _list_unknown_traits(trial: Trial) -> List[Gap]:
             ['api'] if mpi is not None and mpi.origin == 'image' else []
         )
         provider = compute_module_values(trial).get('FI_PROVIDER')
-        if provider not in (trial.fabric or {}).get('providers', []):
+        if provider not in trial.fabric.get('providers', []):
             names += ['folders', 'by_name']
         gaps += _list_missing_traits(trial, fabric, names)
     return gaps

@@ -88,7 +88,7 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
         return
     network = resolve_network(trial.site)[1]
     if compute_module_values(trial).get('OMPI_MCA_mtl') == 'ofi':
-        if (trial.mpi or {}).get('family') == 'Open MPI':
+        if trial.mpi.get('family') == 'Open MPI':
             yield make_finding(
                 'fails',
                 "%s lacks the component mtl ofi, and the module of approach '%s' selects this component"
@@ -97,7 +97,7 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
                 'build Open MPI with the option --with-ofi',
             )
     elif trial.approach['requires']:
-        device = (trial.mpi or {}).get('device')
+        device = trial.mpi.get('device')
         built = ', '.join(device) if device else 'built for another network layer, or ch3'
         over = (
             UCX
@@ -118,7 +118,7 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
 @rule('netmod', source='configure of the MPICH wheels from 4.3 on', facts=('host',))
 def check_netmod(trial: Trial) -> Iterator[Finding]:
     """An MPICH that prefers UCX is slow on a network that UCX does not support well."""
-    device, fact = (trial.mpi or {}).get('device') or [], resolve_network(trial.site)[1]['ucx']
+    device, fact = trial.mpi.get('device') or [], resolve_network(trial.site)[1]['ucx']
     if (
         find_network_layer(trial) == UCX
         and uses_libfabric(trial)
@@ -235,7 +235,7 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
     library = find_loaded_file(trial.process, 'libfabric.so.1')
     if library is None or provider is None:
         return  # The rule 'provider of the image' covers a process without a named provider.
-    if fabric is None:
+    if not fabric:
         yield make_finding(
             'unknown',
             'cannot tell which providers %s has, because check could not read its file'
@@ -384,7 +384,7 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
     The result is None if the file of the MPI does not show the API. api: the API of the libfabric in
     the process.
     """
-    requests, provider = (trial.mpi or {}).get('asks'), find_provider(trial)
+    requests, provider = trial.mpi.get('asks'), find_provider(trial)
     if not requests:
         return None
     capability_set = {
@@ -397,10 +397,7 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
     return tuple(
         int(value) if value.isdigit() else number
         for value, number in zip(
-            (
-                get_exported_value(trial.container.environment, name) or ''
-                for name in _API_VARIABLES
-            ),
+            (get_exported_value(trial.environment, name) or '' for name in _API_VARIABLES),
             version,
         )
     )
@@ -419,8 +416,8 @@ def _may_survive_refusal(trial: Trial) -> bool:
     2026-11-23: if FI_PROVIDER is unset or names one provider, glibc terminates MPICH ("double free
     detected", each of five runs). With ^shm and ^tcp MPICH ran (each of six runs).
     """
-    names = get_exported_value(trial.container.environment, 'FI_PROVIDER') or ''
-    traits = trial.mpi or {}
+    names = get_exported_value(trial.environment, 'FI_PROVIDER') or ''
+    traits = trial.mpi
     return (
         traits.get('family') == 'MPICH'
         and parse_release(traits['release']) >= FIRST_FREEING_MPICH
@@ -447,7 +444,7 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
         fabric is None
         or mpi is None
         or find_network_layer(trial) != LIBFABRIC
-        or (trial.mpi or {}).get('family') in ('Intel MPI', 'Open MPI')
+        or trial.mpi.get('family') in ('Intel MPI', 'Open MPI')
     ):  # Those two request an old API.
         return
     if any(
@@ -455,11 +452,7 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
         for library, soname, _, _ in list_version_problems(trial.process)
     ):
         return  # The loader fails first.
-    api = (
-        (trial.fabric or {}).get('api')
-        or parse_release((trial.fabric or {}).get('release'))[:2]
-        or None
-    )
+    api = trial.fabric.get('api') or parse_release(trial.fabric.get('release'))[:2] or None
     requested, last = _find_requested_api(trial, api), _find_newest_libfabric(mpi)
     api_text = 'API %d.%d'
     if requested and api and requested > api:
@@ -529,7 +522,7 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
 
     MPICH does so from 4.1 on: its libmpi then contains the name cxi.
     """
-    traits = trial.mpi or {}
+    traits = trial.mpi
     if not _asks_for_cxi(trial) or traits.get('cxi') is not False:
         return
     release = parse_release(traits['release'])
@@ -565,16 +558,13 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     over the host's libfabric counts as known with any release, because the vendor delivers both.
     """
     series = find_mpi_series(trial)
-    if (
-        not _asks_for_cxi(trial)
-        or series in SEEN_OVER_CXI
-        or (trial.mpi or {}).get('cxi') is not None
-    ):
+    if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or trial.mpi.get('cxi') is not None:
         return
     mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
-    if (trial.mpi or {}).get('family') == 'Cray MPICH' and (mpi and mpi.origin) == (
-        fabric and fabric.origin
-    ) == 'host':
+    if (
+        trial.mpi.get('family') == 'Cray MPICH'
+        and (mpi and mpi.origin) == (fabric and fabric.origin) == 'host'
+    ):
         return
     yield make_finding(
         'unknown',
@@ -596,11 +586,11 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
     provider, layer = trial.site['provider']['value'], find_network_layer(trial)
     if kind == 'Ethernet':
         return
-    has_ucx = network['ucx']['value'] and 'ch4:ucx' in ((trial.mpi or {}).get('device') or [])
+    has_ucx = network['ucx']['value'] and 'ch4:ucx' in (trial.mpi.get('device') or [])
     remedy = 'use approach hybrid, bind or opensource for the high-speed network'
     if network['ucx']['value']:
         remedy += ', or an image whose MPI uses UCX'
-    if (trial.mpi or {}).get('family') == 'Open MPI':
+    if trial.mpi.get('family') == 'Open MPI':
         remedy = (
             _UCX_REMEDY
             if network['ucx']['value']
@@ -646,7 +636,7 @@ def check_cxi_fork_safe(trial: Trial) -> Iterator[Finding]:
     ]
     if not names or find_provider(trial) != 'cxi':
         return
-    is_set = any(resolve_process_variable(trial.container.environment, name) for name in names)
+    is_set = any(resolve_process_variable(trial.environment, name) for name in names)
     listed = ' and '.join(names)
     yield make_finding(
         'works slowly' if is_set else NOTE,

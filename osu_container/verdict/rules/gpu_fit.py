@@ -212,8 +212,8 @@ def check_gtl(trial: Trial) -> Iterator[Finding]:
         value == '1'
         and mpi
         and mpi.origin == 'host'
-        and (trial.mpi or {}).get('family') == 'Cray MPICH'
-        and not any(name.startswith('libmpi_gtl_') for name in trial.host_libraries.injected)
+        and trial.mpi.get('family') == 'Cray MPICH'
+        and not any(name.startswith('libmpi_gtl_') for name in trial.injected)
     ):
         yield make_finding(
             'fails',

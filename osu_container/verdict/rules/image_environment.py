@@ -85,7 +85,7 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
             '`apptainer build NEW.sif %s` writes an image with this folder'
             % shell.quote_path(trial.image.path),
         )
-    exit_point = trial.container.environment.exit_point
+    exit_point = trial.environment.exit_point
     if exit_point:
         is_certain, location, why = exit_point
         yield make_finding(
@@ -101,7 +101,7 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
             [(location, why)],
             'remove this line from the environment scripts of the image',
         )
-    for path, why in trial.container.environment.problems:
+    for path, why in trial.environment.problems:
         yield make_finding(
             NOTE,
             'the runtime skips the environment script %s of the image, which %s' % (path, why),
@@ -112,7 +112,7 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
 
 def list_ambiguous_libraries(trial: Trial) -> List[str]:
     """Return the names of libraries for which an unknown LD_LIBRARY_PATH may give other files."""
-    environment = trial.container.environment
+    environment = trial.environment
     _, is_complete = parse_folder_list(
         environment.variables.get('LD_LIBRARY_PATH') or environment.default, True
     )
@@ -143,10 +143,7 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
 
     An unknown value makes the verdict unknown only if another value would change the verdict.
     """
-    path = (
-        trial.container.environment.variables.get('LD_LIBRARY_PATH')
-        or trial.container.environment.default
-    )
+    path = trial.environment.variables.get('LD_LIBRARY_PATH') or trial.environment.default
     names = list_ambiguous_libraries(trial)
     if path and names:
         yield make_finding(
@@ -161,7 +158,7 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     variables = [
         (name, variable)
         for name in ('LD_PRELOAD', 'LD_AUDIT')
-        for variable in [resolve_process_variable(trial.container.environment, name)]
+        for variable in [resolve_process_variable(trial.environment, name)]
         if variable and variable.value is None
     ]
     if variables:
@@ -212,7 +209,7 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
         )
     for path, cause in trial.container.preload:
         variable = (
-            resolve_process_variable(trial.container.environment, 'LD_PRELOAD')
+            resolve_process_variable(trial.environment, 'LD_PRELOAD')
             if cause == 'LD_PRELOAD'
             else None
         )
@@ -225,7 +222,7 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
             'remove the preload from the image if no program needs this library',
         )
     for name in ('LD_AUDIT', 'LD_TRACE_LOADED_OBJECTS', 'LD_ASSUME_KERNEL'):
-        variable = resolve_process_variable(trial.container.environment, name)
+        variable = resolve_process_variable(trial.environment, name)
         if (
             not variable
             or not variable.value
@@ -254,7 +251,7 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
 
 def _is_netmod_usable(trial: Trial, value: str) -> bool:
     """Return whether MPIR_CVAR_CH4_NETMOD names a netmod of libmpi, or has no effect."""
-    device = (trial.mpi or {}).get('device') or []
+    device = trial.mpi.get('device') or []
     netmods = [name.partition(':')[2] for name in device if name.startswith('ch4:')]
     # A libmpi with one netmod ignores the variable. The rules "netmod" and "UCX" evaluate the
     # variable for other libmpi.
@@ -274,7 +271,7 @@ def _are_plugins_usable(trial: Trial, value: str) -> bool:
     itself have the same provider, libfabric uses the newer of both, and a libfabric of another build
     may not support the plug-in. rxm is checked as well, because tcp may use it.
     """
-    fabric = trial.fabric or {}
+    fabric = trial.fabric
     files, release = fabric.get('files', {}), parse_release(fabric.get('release'))
     names = (
         set(split_provider(find_provider(trial) or '') + ['rxm'])
@@ -320,23 +317,21 @@ _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
 )
 def check_image_variables(trial: Trial) -> Iterator[Finding]:
     """No variable of the image, which overrides the module's variable, chooses the network."""
-    module_values, family = compute_module_values(trial), (trial.mpi or {}).get('family', '')
+    module_values, family = compute_module_values(trial), trial.mpi.get('family', '')
     patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
     names = set(
         name
-        for name in trial.container.environment.variables
+        for name in trial.environment.variables
         if name in module_values or any(pattern and pattern.match(name) for pattern in patterns)
     )
-    if trial.container.environment.default not in (None, UNSET):
+    if trial.environment.default not in (None, UNSET):
         names |= set(
             name for name in module_values if uses_libfabric(trial) or not name.startswith('FI_')
         )
     # (reason, location) -> names of the variables with unknown values
     unknown: Dict[Tuple[str, str], List[str]] = {}
     for name in sorted(names - {'FI_PROVIDER'}):
-        variable = resolve_process_variable(
-            trial.container.environment, name, module_values.get(name)
-        )
+        variable = resolve_process_variable(trial.environment, name, module_values.get(name))
         if variable and variable.value is not None and variable.value == module_values.get(name):
             continue
         entries = trial.approach['unset'] + trial.approach.get('exports', [])
@@ -353,7 +348,7 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
             and _VARIABLE_CHECKS[name](trial, variable.value)
         ):
             continue
-        location = (variable or trial.container.environment.variables[name]).location or ''
+        location = (variable or trial.environment.variables[name]).location or ''
         if variable and variable.value is None:
             unknown.setdefault((variable.reason or '', location), []).append(name)
             continue
@@ -407,12 +402,12 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
     mpi = find_loaded_mpi(trial)
     if (
         trial.image.is_partial
-        or (trial.mpi or {}).get('family') != 'Open MPI'
+        or trial.mpi.get('family') != 'Open MPI'
         or mpi is None
         or mpi.origin != 'image'
     ):
         return
-    set_already = set(compute_module_values(trial)) | set(trial.container.environment.variables)
+    set_already = set(compute_module_values(trial)) | set(trial.environment.variables)
     for name, (value, path) in sorted(read_mca_parameters(trial.image, mpi.path).items()):
         excluded = set(value.lstrip('^').split(',')) if value.startswith('^') else None
         if (
@@ -447,7 +442,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
         return
     module_values, variable = compute_module_values(trial), find_provider_variable(trial)
     module_value = module_values.get('FI_PROVIDER')
-    environment = trial.container.environment
+    environment = trial.environment
     if (
         variable
         and variable.value == module_value
@@ -476,9 +471,10 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     ]
     chosen = find_provider(trial)
     included = None
-    if (trial.mpi or {}).get('family') == 'Open MPI' and resolve_variable(
-        trial, 'OMPI_MCA_pml', module_values
-    ) == 'cm':
+    if (
+        trial.mpi.get('family') == 'Open MPI'
+        and resolve_variable(trial, 'OMPI_MCA_pml', module_values) == 'cm'
+    ):
         included = resolve_variable(
             trial, 'OMPI_MCA_opal_common_ofi_provider_include', module_values
         )
@@ -519,7 +515,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
 def _overrides_pml(trial: Trial) -> bool:
     """Return whether the image replaces OMPI_MCA_pml of the module."""
     value = compute_module_values(trial).get('OMPI_MCA_pml')
-    image_value = get_exported_value(trial.container.environment, 'OMPI_MCA_pml')
+    image_value = get_exported_value(trial.environment, 'OMPI_MCA_pml')
     return bool(value) and image_value not in (None, value)
 
 

@@ -78,8 +78,8 @@ OPENED_LIBRARIES = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file 
 def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
     """Each library that the host's MPI opens by name is injected, or is in the image."""
     mpi = find_loaded_file(trial.process, trial.soname)
-    names = map_opened_names(trial.approach, trial.site, trial.host, trial.host_libraries.injected)
-    family = (trial.mpi or {}).get('family', '')
+    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
+    family = trial.mpi.get('family', '')
     if mpi is None or mpi.origin != 'host':
         return
     for name, function, purpose in OPENED_LIBRARIES.get(family, ()):
@@ -107,15 +107,15 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
 
     ld.so searches DT_RPATH before LD_LIBRARY_PATH, and DT_RUNPATH after LD_LIBRARY_PATH.
     """
-    path, environment = trial.container.library_path, trial.container.environment
-    container = Container(trial.image, dict(trial.host_libraries.injected), {})
+    path, environment = trial.container.library_path, trial.environment
+    container = Container(trial.image, dict(trial.injected), {})
     program = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
     for name, owner in sorted(trial.approach['comes_from'].items()):
         soname = trial.soname if name == 'libmpi' else 'libfabric.so.1'
         library = find_loaded_file(trial.process, soname)
         if owner != 'host' or library is None or library.origin == 'host':
             continue
-        if soname not in trial.host_libraries.injected:
+        if soname not in trial.injected:
             key = (
                 trial.approach['inject'][0]
                 if name == 'libmpi' and trial.approach['inject']
@@ -124,9 +124,7 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
             entry = trial.site['libraries'].get(key)
             host_path = trial.host.add_root(entry['value']) if entry else None
             sonames = [
-                injected
-                for injected, facts in trial.host_libraries.injected.items()
-                if facts.path == host_path
+                injected for injected, facts in trial.injected.items() if facts.path == host_path
             ]
             if sonames:
                 yield make_finding(
@@ -352,7 +350,7 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
         return
     if may_offer_unknown_symbols(trial):
         return  # The rule 'facts of the host' reports this.
-    bind_now = resolve_process_variable(trial.container.environment, 'LD_BIND_NOW')
+    bind_now = resolve_process_variable(trial.environment, 'LD_BIND_NOW')
     reported = {library.facts.path for library, _, _, _ in list_version_problems(trial.process)}
     by_library: Dict[str, Tuple[LoadedFile, List[Tuple[str, bool]]]] = OrderedDict()
     for library, symbol, immediate in list_undefined_symbols(trial.process):
@@ -378,7 +376,7 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
 
 def _predict_process(trial: Trial) -> Tuple[Container, Process]:
     """Return (Container, Process) without the libraries that the program opens at run time."""
-    names = map_opened_names(trial.approach, trial.site, trial.host, trial.host_libraries.injected)
+    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
     container = Container(trial.image, names, {})
     return container, simulate_load(
         trial.program.load_roots, container, trial.container.library_path
@@ -397,7 +395,7 @@ def list_differences(trial: Trial, listing: Listing) -> List[Tuple[str, str]]:
         )
         return (
             []
-            if problems or trial.container.environment.exit_point
+            if problems or trial.environment.exit_point
             else [(listing.problem, 'everything loads')]
         )
     if process.broken:

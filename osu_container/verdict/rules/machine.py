@@ -50,8 +50,7 @@ def check_architecture(trial: Trial) -> Iterator[Finding]:
     names = {readelf: uname for uname, readelf in MACHINE_NAMES.items()}
     machines = [(library, library.facts.machine) for library in trial.process.loaded]
     host = (
-        next((facts.machine for facts in trial.host_libraries.injected.values()), None)
-        or trial.host.get_machine()
+        next((facts.machine for facts in trial.injected.values()), None) or trial.host.get_machine()
     )
     for library, machine in machines:
         if library.origin == 'image' and machine != host:
@@ -100,7 +99,7 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     ranks in other namespaces. Either the ranks of a node share one container, or the module disables
     such reads in the MPI.
     """
-    variable, runtime = (trial.mpi or {}).get('single_copy'), trial.container.runtime
+    variable, runtime = trial.mpi.get('single_copy'), trial.container.runtime
     if not variable or not runtime or not has_own_namespaces(runtime) or shares_container(runtime):
         return
     value = next(entry['value'] for entry in NAMESPACE_VARIABLES if entry['name'] == variable)

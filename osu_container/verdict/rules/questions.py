@@ -85,7 +85,7 @@ _LAST: List[Any] = [None, {}]
 def compute_module_values(trial: Trial) -> Dict[str, str]:
     """Return {name: value} of the variables that the module sets."""
     if _LAST[0] is not trial:
-        mpi, fabric = trial.mpi or {}, trial.fabric or {}
+        mpi, fabric = trial.mpi, trial.fabric
         variables = collect_module_variables(
             trial.approach,
             trial.site,
@@ -100,7 +100,7 @@ def compute_module_values(trial: Trial) -> Dict[str, str]:
 def find_provider_variable(trial: Trial) -> Optional[Variable]:
     """Return the Variable FI_PROVIDER of the process, None if the variable is not set."""
     return resolve_process_variable(
-        trial.container.environment, 'FI_PROVIDER', compute_module_values(trial).get('FI_PROVIDER')
+        trial.environment, 'FI_PROVIDER', compute_module_values(trial).get('FI_PROVIDER')
     )
 
 
@@ -108,7 +108,7 @@ def find_provider(trial: Trial) -> Optional[str]:
     """Return the provider that MPI requests by name, None if the name is unknown."""
     variable = find_provider_variable(trial)
     # Neither the image nor the module sets FI_PROVIDER.
-    if variable is None and 'FI_PROVIDER' not in trial.container.environment.variables:
+    if variable is None and 'FI_PROVIDER' not in trial.environment.variables:
         provider: str = trial.site['provider']['value']
         return provider
     if variable and re.match(r'\w+(;\w+)*$', variable.value or ''):
@@ -137,7 +137,7 @@ def find_network_layer(trial: Trial) -> Optional[str]:
 
 def find_mpi_series(trial: Trial) -> Optional[Tuple[str, str]]:
     """Return (family, 'major.minor') of the MPI in the process, None if its file lacks them."""
-    traits = trial.mpi or {}
+    traits = trial.mpi
     numbers = parse_release(traits.get('release'))
     if traits.get('family') and len(numbers) > 1:
         return traits['family'], '%d.%d' % numbers[:2]
