@@ -113,14 +113,14 @@ def _format_program(program: Program) -> Optional[str]:
 
 
 def format_level(verdict: Verdict) -> str:
-    """Return the level, after 'probably' if nobody has tested a fact that the verdict rests on."""
+    """Return the level; 'probably' comes first if the verdict depends on untested facts."""
     return 'probably ' * (bool(verdict.untested_facts) and verdict.level != 'unknown') + (
         verdict.level
     )
 
 
 def list_assumptions(verdict: Verdict) -> List[str]:
-    """Return the untested facts that a verdict rests on; four or more on the host as a number."""
+    """Return the names of untested facts; four or more facts on host libraries as a number."""
     host_facts = [name for name in verdict.untested_facts if name.startswith('host.')]
     names = [name for name in verdict.untested_facts if name not in host_facts]
     return names + (host_facts if len(host_facts) < 4 else ['%d host libraries' % len(host_facts)])
@@ -134,10 +134,10 @@ def format_verdict(verdict: Verdict) -> str:
 
 def format_stack(verdict: Verdict) -> str:
     """
-    Return what would run, such as 'MPICH 4.2.3 (image) over libfabric 1.22.0 (host)'.
+    Return the MPI that would run, such as 'MPICH 4.2.3 (image) over libfabric 1.22.0 (host)'.
 
-    If the program is undetermined, the text is the level of this MPI. The text is empty for an
-    approach without an MPI.
+    If the MPI of the program is unknown, return the level that the program has with this MPI. Return
+    '' for a verdict without an MPI.
     """
     mpi, libfabric = (
         re.sub(r' of the (image|host)$', r' (\1)', text)
