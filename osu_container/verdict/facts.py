@@ -220,7 +220,7 @@ def list_warnings(facts: Dict[str, Any]) -> List[str]:
     """Return the warnings that eb prints: findings of the verdict, and its untested facts."""
     verdict = facts['verdict']
     warnings = [
-        "verdict '%s': %s%s"
+        "approach will be '%s': %s%s"
         % (
             finding['level'],
             finding['reason'],
