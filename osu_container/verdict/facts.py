@@ -436,7 +436,7 @@ def list_stale_libraries(facts: Dict[str, Any]) -> List[str]:
         path = library['path']
         if not os.path.isfile(path):
             messages.append(
-                "host library %s was removed after the module was installed; install the module again"
+                "host library %s is gone since the module was installed; install the module again"
                 % path
             )
         elif compute_sha256(path) != library['sha256']:
