@@ -474,6 +474,6 @@ def test_any_site_file_ends_in_a_message(prepared_place, number):
             else repr(new)
         )
         write_cut_text(prepared_place / 'site.py', text, cut)
-        check_plain_message('check', 'good.sif', '--site-file', 'site.py', '--sysroot', 'host')
+        check_plain_message('check', 'good.sif', '--site', 'site.py', '--sysroot', 'host')
 
     check_examples(check, number, changes=CHANGES, cut=CUTS)

@@ -32,6 +32,7 @@ CODES: Dict[str, ExitCodes] = {
         (4, "the approach works slowly"),
         (5, "it is unknown whether the approach works"),
         (6, "the approach fails"),
+        (7, "no use: the approach changes nothing for this image"),
     ),
     'discover': ((0, "the host was inspected"), (1, "a file cannot be read or written")),
     'proof': (

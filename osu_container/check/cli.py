@@ -4,10 +4,12 @@ import argparse
 import json
 import os
 import posixpath
+import re
+import sys
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from osu_container.base import columns, shell, streams
-from osu_container.base.terminal import escape_line
+from osu_container.base.terminal import escape_line, escape_text
 from osu_container.check import examination
 from osu_container.check.described import (
     AnyImage,
@@ -31,22 +33,28 @@ from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
 from osu_container.image.sif import ImageError
 from osu_container.verdict import commands, launching
-from osu_container.verdict.rules.finding import NOTE, Finding
+from osu_container.verdict.rules.finding import LEVELS, NOTE, Finding
 from osu_container.verdict.settings import resolve_approach
+from osu_container.verdict.site_choice import resolve_network
 from osu_container.verdict.verdict import (
     Verdict,
-    format_verdict,
+    format_level,
+    format_stack,
     judge_approach,
+    list_assumptions,
     recommend_approach,
+    uses_slow_network,
 )
 
 #: Exit code by verdict: that of `--approach`, else the best verdict of all approaches
-EXIT_CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}
+EXIT_CODES = {'works': 0, 'works slowly': 4, 'no use': 7, 'unknown': 5, 'fails': 6}
+#: Maximum number of lines of a report without --verbose
+REPORT_LINES = 25
 CONTAINER_APPROACHES = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
 class CheckError(Exception):
-    """An image that cannot be checked; the text is for the user."""
+    """The reason why an image cannot be checked; the text is for the user."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,10 +84,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--json', action='store_true', help="print machine-readable output")
     parser.add_argument(
-        '--published',
-        action='store_true',
-        help="check no image: compare the predictions for published combinations with their results",
+        '--verbose', '-v', action='store_true', help="print every finding, its evidence and remedy"
     )
+    parser.add_argument(
+        '--color',
+        choices=('auto', 'always', 'never'),
+        default='auto',
+        help="colour the verdicts; default: auto, on a terminal unless NO_COLOR is set",
+    )
+    parser.add_argument(
+        '--published', action='store_true', help=argparse.SUPPRESS
+    )  # compares the predictions for published combinations with their results
     parser.epilog = "Without --dry-run, nothing in the image runs."
     parser.set_defaults(
         function=main,
@@ -92,9 +107,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def has_several_mpis(mpis: List[Tuple[str, str, str]]) -> bool:
     """
-    Return whether libraries of Image.list_mpi_libraries() belong to several MPI builds.
+    Return whether the libraries of Image.list_mpi_libraries() are of several MPI families.
 
-    The libmpi_abi that MPICH 5.0 installs beside its libmpi counts as the same build.
+    MPICH 5.0 installs libmpi_abi beside its libmpi, and both count as one family.
     """
     builds = {
         os.path.dirname(path) for _, soname, path in mpis if not soname.startswith('libmpi_abi')
@@ -115,24 +130,16 @@ def main(options: argparse.Namespace) -> int:
     """
     Print the verdicts and return the exit code.
 
-    Raises CheckError, and what reading the image and the host raises.
+    Raises CheckError, and the errors of reading the image and the host.
     """
     if options.published:
-        excluded = [
-            name
-            for name in 'image approach program dry_run json site sysroot facts site_file'.split()
-            if getattr(options, name)
-        ]
-        if excluded:
-            options.parser.error(
-                "--published excludes %s. Leave out --published or the other options"
-                % ', '.join(excluded)
-            )
+        if options.image:
+            options.parser.error("--published checks no image. Leave out IMAGE or --published")
         with streams.Progress("judging the published combinations") as progress:
             return examination.main(progress)
     if not options.image:
         options.parser.error("no image given: osu-container check IMAGE.sif (or --published)")
-    site, root = find_site(options.site, options.sysroot, options.site_file)
+    site, root = find_site(options.site, options.sysroot)
     catalogue_image = describe_catalogue_image(
         options.image, site.get('architecture', {}).get('value', 'x86_64')
     )
@@ -144,7 +151,7 @@ def main(options: argparse.Namespace) -> int:
     ):
         if options.program:
             raise CheckError(
-                "--program: the programs of %s are unknown, because there is no such file. Give the "
+                "--program: the programs of %s are unknown, because this file does not exist. Give the "
                 "path of a SIF" % options.image
             )
         host = (
@@ -178,18 +185,10 @@ def print_verdicts(
     """
     Print the verdicts on an image and a host, and return the exit code.
 
-    progress ends before anything is printed; program_count: OSU benchmarks in the image.
+    progress: line on the terminal, removed before the report is printed; program_count: number of
+    OSU benchmarks in the image.
     """
-    # An image without an entrypoint is not judged with the approaches that use one.
-    names = (
-        [options.approach]
-        if options.approach
-        else [
-            name
-            for name in CONTAINER_APPROACHES
-            if not resolve_approach(name).get('entrypoint') or image.read_entrypoint()
-        ]
-    )
+    names = [options.approach] if options.approach else list_applicable_approaches(image)
     runtime = find_site_runtime(site, host)
     if options.dry_run and (host.is_partial or image.is_partial):
         raise CheckError(
@@ -210,34 +209,41 @@ def print_verdicts(
                 resolve_approach(name), site, image, host, options.program, runtime, options.dry_run
             )
         )
-    facts = summarize_image(image, program_count)
+    facts, best = summarize_image(image, program_count), recommend_approach(verdicts, site)
     if progress:
         progress.stop()
     if options.json:
-        data = build_verdict_data(
-            facts, site, host, runtime, verdicts, recommend_approach(verdicts, site)
-        )
+        data = build_verdict_data(facts, site, host, runtime, verdicts, best)
         print(json.dumps(data, indent=1))
     else:
         eb_options, command_options = format_site_options(options)
         # In an image with several MPIs, the program decides which MPI `new` uses too.
         command_options += ['--command', options.program] if options.program else []
-        print(
-            format_check_report(
-                facts,
-                site,
-                host,
-                verdicts,
-                recommend_approach(verdicts, site),
-                bool(options.approach),
-                (eb_options, command_options),
-            )
+        report = format_check_report(
+            facts,
+            site,
+            host,
+            verdicts,
+            best,
+            bool(options.approach),
+            (eb_options, command_options),
+            options.verbose,
         )
-    return min(EXIT_CODES[verdict.level] for verdict in verdicts)
+        print_colored(report, options.color)
+    return EXIT_CODES[min((verdict.level for verdict in verdicts), key=LEVELS.index)]
+
+
+def list_applicable_approaches(image: AnyImage) -> List[str]:
+    """Return the approaches for an image, without swap if the image has no entrypoint."""
+    return [
+        name
+        for name in CONTAINER_APPROACHES
+        if not resolve_approach(name).get('entrypoint') or image.read_entrypoint()
+    ]
 
 
 def summarize_image(image: AnyImage, program_count: int) -> Dict[str, Any]:
-    """Return what the report prints first: path, MPI libraries, programs, GPU stack, labels."""
+    """Return {'path', 'described', 'mpi', 'programs', 'rocm', 'cuda', 'labels'} of an image."""
     return {
         'path': image.path,
         'described': image.is_partial,
@@ -264,7 +270,7 @@ def build_verdict_data(
     verdicts: List[Verdict],
     best: Optional[str],
 ) -> Dict[str, Any]:
-    """Return the content of format_check_report(), and the container runtime, for `--json`."""
+    """Return the data that `--json` prints: image, host, site, runtime, verdicts."""
     return {
         'image': facts,
         'described': host.is_partial,
@@ -303,14 +309,20 @@ def build_verdict_data(
 
 
 def is_for_other_mpi(verdict: Verdict) -> bool:
-    """Return whether the approach of a verdict is for images with another MPI."""
-    return [finding.rule for finding in verdict.findings if finding.level == 'fails'][:1] == [
-        'other MPI'
-    ]
+    """Return whether the approach of a verdict needs another MPI than the image has."""
+    return [finding.rule for finding in verdict.findings[:1]] == ['other MPI']
 
 
-def _format_paragraph(title: str, words: str) -> str:
-    return columns.fill_text(words, '    %-10s' % title, ' ' * 14)
+def fold_words(text: str, indent: str = '', further_indent: str = '') -> List[str]:
+    """Return `text` as lines of a paragraph; words in backticks stay on one line."""
+    kept = re.sub('`[^`]*`', lambda match: match.group().replace(' ', '\xa0'), text)
+    lines = columns.fill_text(kept, indent, further_indent).replace('\xa0', ' ')
+    return lines.split('\n')
+
+
+def _fold_entry(title: str, words: str) -> List[str]:
+    """Return the lines of an entry with a title, such as '    MPI       libmpi.so.12'."""
+    return fold_words(escape_line(words), '    %-10s' % title, ' ' * 14)
 
 
 def format_check_report(
@@ -321,103 +333,153 @@ def format_check_report(
     best: Optional[str],
     single: bool,
     chosen: Tuple[Sequence[str], Sequence[str]] = ((), ()),
+    verbose: bool = True,
 ) -> str:
     """
-    Return the report as text for people.
+    Return the report as text for people, by default with all findings and their evidence.
 
-    single: the user chose one approach; chosen: options as format_site_options() returns them.
+    With verbose=False, the report on several approaches has at most REPORT_LINES lines: the worst
+    finding of each approach, and remedies only if no approach works and there is space. Short lines
+    of a terminal may need more lines. single: whether the user chose one approach; chosen: options
+    as format_site_options() returns them.
     """
-    others = [verdict for verdict in verdicts if not single and is_for_other_mpi(verdict)]
-    programs = sorted({verdict.program for verdict in verdicts if verdict.program})
-    lines = _format_header(facts, site, host, programs)
-    # Every approach has the same finding of this rule, so the report shows it once.
-    common = [
-        finding
-        for finding in (verdicts[0].findings if verdicts else [])
-        if finding.rule == 'no program'
+    in_full = single or verbose
+    others = [] if single else [verdict for verdict in verdicts if is_for_other_mpi(verdict)]
+    top = format_header(facts, site, host, verdicts, in_full)
+    rows = [''] + format_rows(verdicts, others, site, in_full)
+    findings = group_findings(
+        [verdict for verdict in verdicts if verdict not in others] or verdicts, in_full
+    )
+    notes = [
+        _fold_entry('note', text) + (_fold_entry('remedy', finding.remedy) if verbose else [])
+        for text, finding in findings
+        if finding.level == NOTE
     ]
-    lines += [line for finding in common for line in _format_finding_lines(finding)]
-    lines += [''] * bool(common)
+    advice = [] if single else [''] + _format_advice(best, facts, verdicts, chosen, site)
+    space, hidden = REPORT_LINES - len(top + rows + advice) - 2, 0
+    works = any(verdict.level == 'works' for verdict in verdicts)
+    for has_remedies in (True, False) if in_full or not works else (False,):
+        reasons = [
+            _format_finding(text, finding, has_remedies, verbose)
+            for text, finding in findings
+            if finding.level != NOTE
+        ]
+        if in_full or len(sum(reasons, [])) <= space:
+            break
+    for blocks in () if in_full else (reasons, notes):
+        for block in list(blocks):
+            space -= len(block)
+            if space < 0:
+                space += len(block)
+                blocks.remove(block)
+                hidden += 1
+    if hidden:
+        reasons.append(['%d more findings: repeat the command with --verbose' % hidden])
+    return '\n'.join(top + sum(notes, []) + rows + [''] * bool(reasons) + sum(reasons, []) + advice)
+
+
+def format_rows(
+    verdicts: List[Verdict], others: List[Verdict], site: Dict[str, Any], in_full: bool
+) -> List[str]:
+    """
+    Return the table of verdicts as lines, with one row for each approach.
+
+    others: verdicts on approaches for another MPI than the image has; in_full: whether the rows have
+    the PMI and the untested facts.
+    """
+    width = max(len(format_level(verdict)) for verdict in verdicts)
+    lines: List[str] = []
     for verdict in verdicts:
-        if verdict not in others:
-            lines += _format_verdict_lines(verdict, common, site)
-    if others:
-        lines.append(
-            columns.fill_text(
-                "Not for this image, which has another MPI: %s."
-                % ', '.join(verdict.approach for verdict in others)
-            )
+        level, words = '%-*s' % (width, format_level(verdict).upper()), format_stack(verdict)
+        if verdict in others:
+            level, words = 'does not apply:', verdict.findings[0].reason.partition(',')[0]
+        elif in_full and verdict.pmi:
+            words += ', started by `%s`' % launching.format_site_pmi(site, verdict.pmi)
+        row = '%-12s%s %s' % (verdict.approach, level, words)
+        lines += fold_words(row.rstrip(), '', ' ' * 14)
+        if in_full and verdict not in others and verdict.untested_facts:
+            lines += _fold_entry('untested', ', '.join(list_assumptions(verdict)))
+    return lines
+
+
+def group_findings(verdicts: List[Verdict], in_full: bool) -> List[Tuple[str, Finding]]:
+    """
+    Return [(reason after the names of its approaches, finding)], each finding once.
+
+    The names are left out if all approaches have the finding. in_full: whether the list has all
+    findings, and not only the notes and the first other finding of each verdict.
+    """
+    groups: Dict[Tuple[str, str], Tuple[Finding, List[str]]] = {}
+    for verdict in verdicts:
+        for number, finding in enumerate(verdict.findings):
+            if in_full or number == 0 or finding.level == NOTE:
+                key = finding.reason, finding.remedy
+                groups.setdefault(key, (finding, []))[1].append(verdict.approach)
+    return [
+        (
+            ('%s: ' % ', '.join(names) if len(names) < len(verdicts) else '') + finding.reason,
+            finding,
         )
-        # Most of them have the same remedy: show each remedy once, with the shortest reason.
-        first: Dict[str, Finding] = {}
-        for finding in sorted(
-            (verdict.findings[0] for verdict in others), key=lambda finding: len(finding.reason)
-        ):
-            first.setdefault(finding.remedy, finding)
-        lines += [line for finding in first.values() for line in _format_finding_lines(finding)]
-        lines.append('')
-    if not single:
-        lines += _format_advice(best, facts, verdicts, chosen, site)
-    return '\n'.join(lines).rstrip()
-
-
-def _format_header(
-    facts: Dict[str, Any], site: Dict[str, Any], host: Host, programs: List[str]
-) -> List[str]:
-    """Return the lines on the image, the judged programs, the site and the host."""
-    libraries = ', '.join(
-        '%s in %s' % (library['soname'], os.path.dirname(library['path']))
-        for library in facts['mpi']
-    )
-    gpu = ''.join(
-        '; %s %s' % (name, facts[key])
-        for name, key in (('ROCm', 'rocm'), ('CUDA', 'cuda'))
-        if facts[key]
-    )
-    lines = [facts['path'], "    MPI: %s%s" % (libraries or 'none', gpu)]
-    if facts['described']:
-        lines.append("    image known from its name only: no file of it was read")
-    lines += ["    program: " + ', '.join(programs)] if programs else []
-    lines.append(
-        "    on site %s (%s)%s"
-        % (site['name'], site['title'], ' below ' + host.root if host.root else '')
-    )
-    lines += ["    host: " + format_host_evidence(host)] if host.is_partial else []
-    return (
-        [escape_line(lines[0])]
-        + [columns.fill_text(escape_line(line).strip(), ' ' * 4, ' ' * 8) for line in lines[1:]]
-        + ['']
-    )
-
-
-def _format_verdict_lines(
-    verdict: Verdict, common: List[Finding], site: Dict[str, Any]
-) -> List[str]:
-    """Return the lines on a verdict: its level, what would run, each finding not in common."""
-    lines = [
-        columns.fill_text(
-            format_verdict(verdict).replace(verdict.level, verdict.level.upper(), 1),
-            '%-12s' % verdict.approach,
-            ' ' * 14,
-        )
+        for finding, names in groups.values()
     ]
-    if verdict.mpi != 'none':
-        lines.append(
-            _format_paragraph(
-                'would run',
-                '%s over %s, %s'
-                % (verdict.mpi, verdict.libfabric, launching.format_site_pmi(site, verdict.pmi)),
-            )
-        )
-    findings = [finding for finding in verdict.findings if finding not in common]
-    return lines + [line for finding in findings for line in _format_finding_lines(finding)] + ['']
 
 
-def _format_finding_lines(finding: Finding) -> List[str]:
-    lines = [_format_paragraph('note' if finding.level == NOTE else 'because', finding.reason)]
-    if finding.level != NOTE:
-        lines += [_format_paragraph('evidence', '%s: %s' % item) for item in finding.evidence]
-    return lines + ([_format_paragraph('do', finding.remedy)] if finding.remedy else [])
+def format_header(
+    facts: Dict[str, Any],
+    site: Dict[str, Any],
+    host: Host,
+    verdicts: List[Verdict],
+    has_title: bool,
+) -> List[str]:
+    """Return the lines on the image, the judged programs, the site (with its title), the host."""
+    sonames: Dict[str, List[str]] = {}
+    for library in facts['mpi']:
+        sonames.setdefault(os.path.dirname(library['path']), []).append(library['soname'])
+    libraries = ['%s in %s' % (', '.join(names), folder) for folder, names in sonames.items()]
+    gpu = [
+        '%s %s' % (name, facts[name.lower()]) for name in ('ROCm', 'CUDA') if facts[name.lower()]
+    ]
+    title = ' (%s)' % site['title'] if has_title else ''
+    entries = [
+        ('MPI', '; '.join([', '.join(libraries) or 'none'] + gpu)),
+        ('image', 'known from its name only: no file of it was read' * facts['described']),
+        ('program', ', '.join(sorted({verdict.program or '' for verdict in verdicts} - {''}))),
+        ('site', site['name'] + title + (' below ' + host.root if host.root else '')),
+        ('host', format_host_evidence(host)),
+    ]
+    return [escape_line(facts['path'])] + [
+        line for name, words in entries if words for line in _fold_entry(name, words)
+    ]
+
+
+def _format_finding(text: str, finding: Finding, has_remedy: bool, has_evidence: bool) -> List[str]:
+    """Return the lines on a finding with its evidence and remedy; text: from group_findings()."""
+    lines = fold_words(escape_line(text), '', '    ')
+    for item in finding.evidence if has_evidence else ():
+        lines += _fold_entry('evidence', '%s: %s' % item)
+    return lines + (_fold_entry('remedy', finding.remedy) if has_remedy and finding.remedy else [])
+
+
+#: Level in the report -> its colour on a terminal (ECMA-48, select graphic rendition)
+_COLORS = {'WORKS SLOWLY': 33, 'WORKS': 32, 'NO USE': 36, 'UNKNOWN': 35, 'FAILS': 31}
+
+
+def print_colored(text: str, choice: str) -> None:
+    """Print a report, with coloured levels according to `choice`, the value of --color."""
+    is_colored = choice == 'always' or (
+        choice == 'auto' and sys.stdout.isatty() and not os.environ.get('NO_COLOR')
+    )
+    if not is_colored:
+        print(text)
+        return
+    colored = re.sub(
+        r'(?m)^(\w+ +)((?:PROBABLY )?(%s))(?= |$)' % '|'.join(_COLORS),
+        lambda match: (
+            '%s\033[1;%dm%s\033[0m' % (match.group(1), _COLORS[match.group(3)], match.group(2))
+        ),
+        escape_text(text),
+    )
+    getattr(sys.stdout, 'write_raw', sys.stdout.write)(colored + '\n')
 
 
 def _format_advice(
@@ -427,20 +489,30 @@ def _format_advice(
     chosen: Tuple[Sequence[str], Sequence[str]],
     site: Dict[str, Any],
 ) -> List[str]:
-    """Return the last lines: what to install, for the site that the user chose."""
-    lines = format_unknown_approaches(verdicts, best, facts['path'], site)
+    """Return the last lines: the recommended approach and the command that installs it."""
     if best is None and any(verdict.standalone_level for verdict in verdicts):
-        return lines + [
-            "Which approach works depends on the program: osu-container check %s%s --program PATH"
+        return [
+            "Which approach works depends on the program. Name it:",
+            "    osu-container check %s%s --program PATH"
             % (
                 shell.quote_path(facts['path']),
                 ''.join(' ' + shell.quote(word) for word in chosen[1]),
-            )
+            ),
         ]
+    lines = format_unknown_approaches(verdicts, best, facts['path'], site)
     if best is None:
-        return lines + [
-            "No approach is recommended, because none is known to work with this image on this host."
+        # An unknown approach may use the network; nothing is known to use it.
+        is_slow = any(map(uses_slow_network, verdicts)) and 'opensource' not in [
+            verdict.approach for verdict in verdicts if verdict.level == 'unknown'
         ]
+        reason = (
+            "this image cannot use %s by itself. Take approach bind if it works, or rebuild the image "
+            "with MPICH 4.2.3 and a libfabric that has the provider %s."
+            % (resolve_network(site)[0], site['provider']['value'])
+            if is_slow
+            else "no approach is known to work at full speed with this image on this host."
+        )
+        return lines + fold_words("No approach is recommended: " + reason)
     eb_options, command_options = (
         ''.join(' ' + shell.quote(word) for word in words) for words in chosen
     )
@@ -448,20 +520,22 @@ def _format_advice(
         not facts['programs'] and not facts['described']
     ):  # this project's easyconfigs install only its benchmarks
         return lines + [
-            "Recommended: %s\n    osu-container new %s%s"
-            % (best, shell.quote_path(facts['path']), command_options)
+            "Recommended: %s" % best,
+            "    osu-container new %s%s" % (shell.quote_path(facts['path']), command_options),
         ]
     name, module = os.path.basename(facts['path']), 'osu-container'
     if facts['described']:
         name = find_catalogue_name(name)
         module = 'osu-mpi4py' if name.startswith('osu-mpi4py-') else module
         lines += [
-            "The image does not exist yet. Build it:\n    osu-container image build %s" % name
+            "The image does not exist yet. Build it:",
+            "    osu-container image build %s" % name,
         ]
         name += '.sif'
     return lines + [
-        "Recommended: %s\n    eb %s-%s.eb -r %s%s"
-        % (best, module, best, shell.quote('--try-amend=image=' + name), eb_options)
+        "Recommended: %s" % best,
+        "    eb %s-%s.eb -r %s%s"
+        % (module, best, shell.quote('--try-amend=image=' + name), eb_options),
     ]
 
 
@@ -469,34 +543,18 @@ def format_unknown_approaches(
     verdicts: List[Verdict], best: Optional[str], path: str, site: Dict[str, Any]
 ) -> List[str]:
     """
-    Return lines on the approaches with the verdict unknown and how to decide them.
+    Return lines with the commands that give a verdict on the unknown approaches.
 
-    There are none if the recommended approach `best` works at full speed. path: of the image.
+    The list is empty if the recommended approach `best` works at full speed. path: of the image.
     """
-    unknown = [verdict for verdict in verdicts if verdict.level == 'unknown']
-    if not unknown or any(
-        verdict.approach == best and verdict.level == 'works' for verdict in verdicts
-    ):
+    levels = {verdict.approach: verdict.level for verdict in verdicts}
+    unknown = [name for name, level in levels.items() if level == 'unknown']
+    if not unknown or levels.get(best or '') == 'works':
         return []
-    best_level = next((verdict.level for verdict in verdicts if verdict.approach == best), None)
-    slow = (
-        best_level == 'works slowly'
-        and ', and faster than %s if %s' % (best, 'it runs' if len(unknown) == 1 else 'they run')
-        or ''
-    )
-    missing = next(finding.reason for finding in unknown[0].findings if finding.level == 'unknown')
-    lines = [
-        columns.fill_text(
-            "Unknown%s: %s. Reason: %s."
-            % (slow, ', '.join(verdict.approach for verdict in unknown), missing)
-        )
-    ]
+    slow = ' (faster than %s if they run)' % best * (levels.get(best or '') == 'works slowly')
+    lines = fold_words("To get a verdict on %s%s, run on the cluster:" % (', '.join(unknown), slow))
     return lines + [
-        "To decide this, run on the system:\n    osu-container check %s --dry-run\n    or, after "
-        "installation with --approach %s, osu-container proof -- %s ..."
-        % (
-            shell.quote_path(os.path.basename(path)),
-            best if best_level == 'unknown' else unknown[0].approach,
-            launching.select_launcher_command(site),
-        )
+        "    osu-container check %s --dry-run" % shell.quote_path(os.path.basename(path)),
+        "    or, after installation with --approach %s, osu-container proof -- %s ..."
+        % (unknown[0], launching.select_launcher_command(site)),
     ]

@@ -1,8 +1,8 @@
 """
-Describe images that are not available here, from published data and catalogue names.
+Describe images that this machine does not have, from published data and catalogue names.
 
-A description has the methods of Image (image/image.py), so the same rules judge it. It is partial:
-what it lacks is unknown, not missing. Every value has its source beside it.
+A DescribedImage has the methods of Image (image/image.py), so that the same rules judge both. A
+description is partial: a file that it lacks may exist in the image. Every value has its source.
 """
 
 import posixpath
@@ -33,18 +33,18 @@ X86_64 = MACHINE_NAMES['x86_64']
 
 
 def select_fabric_version(libfabric: str) -> str:
-    """Return the newest version name that a libfabric release defines."""
+    """Return the newest symbol version that a libfabric release defines."""
     return [name for since, name in FABRIC_VERSIONS if parse_release(libfabric)[:2] >= since][-1]
 
 
 def list_defined_fabric_versions(libfabric: str) -> Set[str]:
-    """Return the version names that a libfabric release defines."""
+    """Return the symbol versions that a libfabric release defines."""
     newest = int(select_fabric_version(libfabric).rpartition('.')[2])
     return {'FABRIC_1.%d' % number for number in range(newest + 1)}
 
 
 def list_needed_fabric_versions(libfabric: str) -> Set[str]:
-    """Return the version names that a program linked with a libfabric release needs."""
+    """Return the symbol versions that a program needs if it is linked with a libfabric release."""
     # The functions that every MPI calls had the version 1.3 until 1.20 (FABRIC_VERSIONS).
     return {
         'FABRIC_1.0',
@@ -54,17 +54,17 @@ def list_needed_fabric_versions(libfabric: str) -> Set[str]:
 
 def derive_mpich_api_requests(mpich: str, libfabric: str) -> Dict[str, Tuple[int, ...]]:
     """
-    Return the libfabric APIs that an MPICH requests, by provider ('': any).
+    Return {provider: (major, minor)} of the libfabric APIs that an MPICH requests ('': any provider).
 
-    mpich: its release; libfabric: the release it was built with. See find_requested_apis() of
-    image/traits.py: requests for cxi came with MPICH 4.1.
+    mpich: release; libfabric: release with which this MPICH was built. MPICH requests cxi since 4.1
+    (find_requested_apis() in image/traits.py).
     """
     requests = {'': parse_release(libfabric)[:2]}
     return dict(requests, cxi=(1, 6)) if parse_release(mpich) >= (4, 1) else requests
 
 
 def list_defined_glibc_versions(newest: str) -> Set[str]:
-    """Return the version names that a glibc release defines."""
+    """Return the symbol versions that a glibc release defines."""
     # Names with three numbers come from releases before 2.4 (Versions.def of glibc).
     return {'GLIBC_2.%d' % number for number in range(2, int(newest.split('.')[1]) + 1)} | {
         'GLIBC_2.' + name for name in ('2.5', '2.6', '3.2', '3.3', '3.4')
@@ -78,7 +78,7 @@ def build_elf_facts(
     verdef: Iterable[str] = (),
     machine: str = X86_64,
 ) -> ElfFacts:
-    """Return the ElfFacts of a library of which only these facts are known."""
+    """Return the ElfFacts of a library, of which only the given facts are known."""
     return ElfFacts(
         path=path,
         soname=posixpath.basename(path),
@@ -96,7 +96,7 @@ def build_elf_facts(
 
 
 class DescribedImage:
-    """An image of which some files are described; attributes and methods are those of Image."""
+    """An image with descriptions of some files; attributes and methods are those of Image."""
 
     is_partial = True
     programs: Dict[str, str] = {}
@@ -136,7 +136,7 @@ class DescribedImage:
         return self._system
 
     def resolve(self, path: str) -> str:
-        """Return the path itself, because no links are described."""
+        """Return the path unchanged, because descriptions have no links."""
         return path
 
     def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
@@ -147,7 +147,7 @@ class DescribedImage:
         }
 
     def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the described traits, whatever `parse` would find."""
+        """Return the described traits; `parse` is not called."""
         return self._traits[posixpath.basename(path)]
 
     def find_files(self, pattern: str) -> List[str]:
@@ -163,7 +163,7 @@ class DescribedImage:
         return evaluate_environment(self, bound)
 
     def list_folder(self, folder: str) -> List[str]:
-        """Return the one script that sets the described variables, or nothing."""
+        """Return the name of the script that sets the described variables, or []."""
         return ['90-environment.sh'] if folder == SCRIPTS_FOLDER else []
 
     def find_file_type(self, path: str) -> Optional[str]:
@@ -205,7 +205,7 @@ class DescribedImage:
         return None
 
     def read_entrypoint(self) -> List[str]:
-        """Return nothing: no entrypoint is described."""
+        """Return [], because descriptions have no entrypoint."""
         return []
 
 
@@ -213,7 +213,7 @@ def derive_mpi_traits(
     family: str, mpi_release: str, libfabric: Optional[str] = None
 ) -> Dict[str, Any]:
     """
-    Return the traits (see read_mpi_traits()) that an MPI's family and release imply.
+    Return the traits (see read_mpi_traits()) that follow from the family and release of an MPI.
 
     libfabric: release that an MPICH was built with, None if unknown.
     """
@@ -283,8 +283,8 @@ def describe_published_image(
     """
     Return the DescribedImage of a published combination of libraries.
 
-    plugin_found: the run was started so that RCCL finds the plugin of the image; shs: value of the
-    label for libcxi, by default that of this project's current images.
+    plugin_found: whether RCCL found the plugin of the image in the published run; shs: value of the
+    label for libcxi, by default the value in this project's current images.
     Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches
     on LUMI", 2025-03 (recipes, which start from Ubuntu 22.04, and table); the rules of this module
     derive the rest from the releases.
@@ -307,7 +307,7 @@ def describe_published_image(
         libfabric,
         UBUNTU['jammy']['glibc'],
     )
-    # Every image has the plugin but those with libfabric 2, where the table reports it as missing.
+    # Every image has the plugin, except images with libfabric 2: the table notes "no plugin".
     plugin = (
         '/opt/aws-ofi-rccl/lib/librccl-net.so'
         if parse_release(libfabric) < (2,) and plugin_found
@@ -315,9 +315,9 @@ def describe_published_image(
     )
     if plugin:
         files[plugin] = build_elf_facts(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
-    # Builds have tcp unless it is disabled; cxi needs libcxi and a release that has the provider.
-    # No source says whether builds of 1.21 or newer without libcxi have cxi: two published results
-    # fit only if they do not.
+    # libfabric has tcp by default. cxi needs libcxi and a release with this provider. No source
+    # states whether 1.21 or newer has cxi if it was built without libcxi, but two published results
+    # are possible only without cxi.
     with_cxi = libcxi and parse_release(libfabric) >= (1, 21)
     traits = {
         'libmpi.so.12': derive_mpi_traits('MPICH', mpich, libfabric if ch4 else None),
@@ -365,24 +365,25 @@ _GLIBC = dict(
 
 
 def find_catalogue_name(name: str) -> Optional[str]:
-    """Return the catalogue's name of an image, given with or without osu- and .sif, or None."""
+    """Return the catalogue name for a name with or without osu- and .sif, None if unknown."""
     name = name[:-4] if name.endswith('.sif') else name
     return next((candidate for candidate in (name, 'osu-' + name) if candidate in IMAGES), None)
 
 
 def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['DescribedImage']:
     """
-    Return the DescribedImage of a catalogue image, None if its name is not there.
+    Return the DescribedImage of a catalogue image, None if the catalogue lacks the name.
 
-    machine: as `uname -m` prints it; the image of Alps is for the machine that built it.
-    Facts that the name lacks follow from the catalogue entry and the recipes (container-recipes/): an
-    image has cxi if and only if it has libcxi; AMD's ROCm images have RCCL's plugin.
+    machine: as `uname -m` prints it, because the image of Alps is for the machine that built it.
+    The name does not show all facts. The others follow from the catalogue entry and the recipes
+    (container-recipes/): an image has cxi if and only if it has libcxi, and AMD's ROCm images have
+    RCCL's plugin.
     """
     title, catalogue_name = name, find_catalogue_name(name)
     if catalogue_name is None:
         return None
     name = catalogue_name
-    while 'image' in IMAGES[name]['base']:  # mpi4py and NumPy on top of another image
+    while 'image' in IMAGES[name]['base']:  # The image adds mpi4py and NumPy to another image.
         name = IMAGES[name]['base']['image']
     family, rocm, cuda, mpi_name, mpi_release, libfabric, libcxi = _NAME.match(name).groups()  # type: ignore[union-attr]  # every catalogue name matches
     elf = MACHINE_NAMES[machine if family == 'alps' else 'x86_64']
@@ -454,5 +455,5 @@ def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['De
     )
 
 
-#: An image whose files can be read, or of which a description is known
+#: An image whose files can be read, or an image with a description
 AnyImage = Union[Image, DescribedImage]

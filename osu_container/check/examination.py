@@ -1,5 +1,5 @@
 """
-Compare predictions for the twelve published combinations with the results on LUMI.
+Compare the predictions for twelve published combinations with the measurements on LUMI.
 
 Source of the table: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container
 approaches on LUMI", 2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3
@@ -24,24 +24,24 @@ TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'compatibility
 PUBLISHED_APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
 #: The site of the published runs, and LUMI's current site
 PUBLISHED_SITE, CURRENT_SITE = 'lumi-24.03', 'lumi-25.03'
-#: Site -> ROCm of the images. The current driver does not support 6.0, so the current site has the
-#: same images with the ROCm of its stack. Nobody has seen which glibc LUMI's libraries need since
-#: January 2026 (public_hosts.py): the system has 2.38, the images 2.35.
+#: Site -> ROCm of the images. The current driver does not support 6.0, so the images for the current
+#: site have the ROCm of its stack. It is unknown which glibc LUMI's libraries need since January 2026
+#: (public_hosts.py): the system has 2.38, the images have 2.35.
 ROCM_RELEASES = {PUBLISHED_SITE: '6.0.3', CURRENT_SITE: '6.3.4'}
 
-#: libcxi of the published images: the Docker build used the newest
+#: Release of libcxi in the published images: the Docker build used the newest sources
 PUBLISHED_LIBCXI = 'main of March 2025'
 
 #: Marks of measured runs in the table -> level
 MARKS = {'Y': 'works', '(Y)': 'works slowly', 'N': 'fails'}
 
-#: Full bandwidths of the network and of RCCL, GB/s: the best of the same table. A run below them
-#: works slowly whatever its mark, because the table is inconsistent: it marks one run with RCCL at
-#: 3 GB/s as Y and another as (Y), and with pure it marks the faster TCP as Y.
+#: Full bandwidths of the network and of RCCL in GB/s: the best values of the table. A slower run
+#: 'works slowly', whatever its mark, because the marks are inconsistent: the table has Y for one run
+#: with RCCL at 3 GB/s and (Y) for another, and Y for TCP with pure.
 FULL_BANDWIDTHS = {r'(?<!RCCL )\b(\d+) GB/s': 22, r'RCCL (\d+) GB/s': 13}
 
-#: (approach or None for any, text in the published note, rules for that cause). The first match
-#: counts: a prediction must have one of these rules among its reasons.
+#: (approach or None for any, text in the published note, rules for this cause). The first match counts.
+#: A prediction names the cause if a finding is from one of these rules.
 CAUSES = [
     ('pure', '', ['TCP only']),
     (None, 'RCCL 5 GB/s', ['RCCL plugin']),
@@ -50,26 +50,26 @@ CAUSES = [
     (None, 'TCP/IP', ['no libfabric']),
     (None, 'higher libfabric version', ['symbol version']),
     (None, 'no cxi provider', ['no provider']),
-    # MPI's message if libfabric cannot fulfil its request for cxi
+    # This is MPI's message if libfabric does not offer what MPI requests from cxi.
     (None, 'open_fabric:No data available', ['no provider', 'capability set']),
     (None, 'incompatible with libcxi', ['no provider', 'capability set']),
 ]
 
 
 class Cell(NamedTuple):
-    """An image and an approach of the table, published and predicted."""
+    """The measurement and the prediction for an image and an approach of the table."""
 
     image: str
     approach: str
-    #: as published
+    #: mark and note in the published table
     mark: str
     note: str
     verdict: Verdict
     #: 'right', 'unknown', 'wrong' or 'not measured'
     outcome: str
-    #: one sentence
+    #: reason of the outcome, one sentence
     reason: str
-    #: whether the verdict names the published cause, None without a cause or a prediction
+    #: whether the verdict names the published cause; None if there is no cause or no prediction
     names_cause: Optional[bool]
 
 
@@ -114,6 +114,8 @@ def grade_prediction(
         return 'not measured', reason, None
     if level == 'unknown':
         return 'unknown', reason, None
+    if level == 'no use':  # The published table has no mark for an approach without effect.
+        level = 'works slowly'
     causes = list_cause_rules(approach, note)
     matching = [finding for finding in reasons if finding.rule in causes]
     names_cause = bool(matching) if causes else None
@@ -139,9 +141,8 @@ def examine_published_combinations(site_name: str = PUBLISHED_SITE) -> List[Cell
     cells = []
     for row in read_published_table():
         for approach in PUBLISHED_APPROACHES:
-            # The published run_libfabric_hybrid_rccl.sh replaces LD_LIBRARY_PATH by a list without
-            # /opt/aws-ofi-rccl, which the script of bind has; this project's modules set the path
-            # of the plugin.
+            # For hybrid, the published run_libfabric_hybrid_rccl.sh sets LD_LIBRARY_PATH without
+            # /opt/aws-ofi-rccl. The script for bind and this project's modules add this folder.
             plugin_found = site_name != PUBLISHED_SITE or approach != 'hybrid'
             image = describe_published_image(
                 row['libcxi'] == 'yes',
@@ -169,9 +170,9 @@ def examine_published_combinations(site_name: str = PUBLISHED_SITE) -> List[Cell
 
 def main(progress: streams.Progress) -> int:
     """
-    Print a line per cell and the counts; return 1 if a prediction was wrong, else 0.
+    Print a line per cell and the counts; return 1 if a prediction is wrong, else 0.
 
-    progress ends before anything is printed.
+    progress: line on the terminal, removed before the table is printed.
     """
     cells = [cell for cell in examine_published_combinations() if cell.outcome != 'not measured']
     progress.stop()

@@ -1,9 +1,9 @@
 """
-Describe the hosts of known sites from public sources: C library and needs of libraries.
+Describe the hosts of known sites from public sources: their C library and needed libraries.
 
 describe_cray_host() derives a description (host_facts.py) from these tables, the site data and the
 rules of described.py. The workstation's description (hosts/workstation.json) was measured with
-`osu-container discover --facts`; this project has not seen the other hosts.
+`osu-container discover --facts`; nobody of this project has inspected the other hosts.
 """
 
 import json
@@ -41,8 +41,8 @@ _NEWEST = 'the newest service packs of SUSE Linux Enterprise Server 15 (SP6, SP7
 #: LUMI's sites since January 2026
 _LUMI = sorted(STACKS)
 
-#: Site -> (newest glibc that a library of the host may need, source, date, evidence). No log shows
-#: the needs themselves.
+#: Site -> (newest glibc that a library of the host may need, source, date, evidence). No public log
+#: shows which glibc versions the libraries need.
 GLIBC = dict(
     {'lumi-24.03': ('2.31', _SLES % 'SP5', '2025-06-26', 'derived')},
     **dict(
@@ -79,7 +79,7 @@ GLIBC = dict(
     ),
 )
 
-#: Dependencies of a libfabric with the provider cxi: libcurl, json-c, and all that these need
+#: Dependencies of a libfabric with the provider cxi: libcurl, json-c and their dependencies
 _CURL_LIBRARIES = (
     'libcurl.so.4 libnghttp2.so.14 libidn2.so.0 libssh.so.4 libpsl.so.5 libgssapi_krb5.so.2 '
     'libldap_r-2.4.so.2 liblber-2.4.so.2 libbrotlidec.so.1 libbrotlicommon.so.1 libunistring.so.2 '
@@ -92,7 +92,7 @@ _SSL_3 = (
 ).split()
 _SSL_1 = 'libssl.so.1.1 libcrypto.so.1.1 libpcre.so.1 libnl-3.so.200 libnl-route-3.so.200'.split()
 
-#: Site -> (dependencies of its libfabric besides libcxi, source, date, evidence)
+#: Site -> (dependencies of the site's libfabric except libcxi, source, date, evidence)
 LIBFABRIC_NEEDS = dict(
     {
         'lumi-24.03': (
@@ -139,7 +139,7 @@ LIBFABRIC_NEEDS = dict(
 )
 
 _CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
-#: Library of a site -> (dependencies, of which the site may lack some, source, date, evidence)
+#: Library of a site -> (dependencies, some of which the site may lack, source, date, evidence)
 LIBRARY_NEEDS = {
     'libcxi': (['libnl-3.so.200', 'libnl-route-3.so.200'], _CONTRIB, '2026-05-04', 'derived'),
     'libmpi': (
@@ -219,10 +219,10 @@ LIBRARY_NEEDS = {
     ),
     'libcudart': ([], 'the runtime of CUDA 12 needs the C library alone', '2026-11-23', 'untested'),
 }
-#: Libraries in a folder of ROCm or of AMD's driver instead of a folder of SLES
+#: Libraries that are in a folder of ROCm or AMD's driver, and not in a folder of SLES
 _ROCM_LIBRARIES = ('libamd_comgr.so.2', 'librocprofiler-register.so.0')
 _AMDGPU_LIBRARIES = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
-#: Source of the statements that nobody has published
+#: Source of statements on facts that nobody has published
 _UNPUBLISHED_FACTS = (
     'symbols and versions of these files: nobody has published them; taken to need nothing of the image\'s '
     'libraries that these lack, but for the C library'
@@ -236,7 +236,7 @@ def _build_statement(evidence: str, source: str, date: str, **facts: Any) -> Dic
 
 
 def _find_row(table: Dict[str, Any], site: Dict[str, Any]) -> Any:
-    """Return the row of a table for a site, or for another stack of its system, None without."""
+    """Return the row of a table for a site or another stack of its system, None if missing."""
     return table.get(site['name']) or table.get(site.get('stack', {'value': {}})['value'].get('of'))
 
 
@@ -247,14 +247,15 @@ def describe_cray_host(
     glibc: Optional[Tuple[str, str, str, str]] = None,
 ) -> Dict[str, Any]:
     """
-    Return the description of the host of a site, an HPE Cray system.
+    Return the description of the host of an HPE Cray system.
 
-    libfabric: release of ofiwg's libfabric that Cray's is made from, which always has cxi; cray_mpich:
-    release; both by default those of the site data. glibc: by default the row of GLIBC.
-    Cray's 1.15.2.0 ends at FABRIC_1.6: derived from the published message "version `FABRIC_1.7' not
-    found".
+    libfabric: release of ofiwg's libfabric on which Cray's libfabric is based; Cray's always has the
+    provider cxi. cray_mpich: release. Defaults: the site data, and for glibc the table GLIBC.
+    The newest symbol version of Cray's 1.15.2.0 is FABRIC_1.6, as the published message "version
+    `FABRIC_1.7' not found" shows.
     """
-    # Libraries that a single MPI function opens are left out: their dependencies are unpublished.
+    # Libraries that only one MPI function opens are left out, because nobody has published their
+    # dependencies.
     named = OrderedDict(
         (name, fact)
         for name, fact in sorted(site['libraries'].items())
@@ -370,7 +371,7 @@ def describe_cray_host(
 
 
 def _build_unpublished_statement(site: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the statement on the unpublished facts of a library of a site."""
+    """Return the statement that lists the unpublished facts of a library of a site."""
     return _build_statement(
         'untested',
         _UNPUBLISHED_FACTS,
@@ -383,9 +384,9 @@ def _build_unpublished_statement(site: Dict[str, Any]) -> Dict[str, Any]:
 
 def find_host_description(site: Dict[str, Any]) -> Dict[str, Any]:
     """
-    Return the description of a site's host: its file in HOSTS_FOLDER, else public data.
+    Return the description of a site's host: the file in HOSTS_FOLDER, else public data.
 
-    Without either, the description holds no facts.
+    If both are missing, the description contains no facts.
     """
     path = os.path.join(HOSTS_FOLDER, site['name'] + '.json')
     if re.match(r'[\w.-]+$', site['name']) and os.path.exists(path):

@@ -11,10 +11,15 @@ from osu_container.base.places import STATE
 from osu_container.check.public_hosts import find_host_description
 from osu_container.discover.host_facts import DescribedHost, read_description
 from osu_container.verdict.facts import FactsError, find_runtime
-from osu_container.verdict.site_choice import SettingsError, SiteFile, resolve_local_site
+from osu_container.verdict.site_choice import (
+    SettingsError,
+    SiteFile,
+    is_site_file,
+    resolve_local_site,
+)
 from osu_container.verdict.trial import HostFileSystem
 
-#: A host whose files can be read, or of which a description is known
+#: A host whose files can be read, or a host with a description
 Host = Union[HostFileSystem, DescribedHost]
 LOCAL_FILE_NAME = '_mpicontainer_local.py'
 #: The local file that the set-up of a workstation writes
@@ -23,19 +28,15 @@ WORKSTATION_FILE = str(STATE / 'local' / LOCAL_FILE_NAME)
 
 def add_site_arguments(parser: argparse.ArgumentParser, description: str) -> None:
     """Add the arguments that choose the site and its root; description: help text of --site."""
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
+    parser.add_argument(
         '--site',
-        metavar='NAME',
-        help=description + "; default: this machine, by its local file or host name",
-    )
-    where.add_argument(
-        '--site-file',
-        metavar='FILE',
-        help="file with a site, written by `osu-container discover -o FILE`",
+        metavar='SITE',
+        help=description + ": the name of a site, or a site file that `osu-container discover -o "
+        "FILE.py` wrote (a path with a slash, or with the ending .py); default: this machine, "
+        "recognised by its local file or host name",
     )
     root = parser.add_mutually_exclusive_group()
-    root.add_argument('--sysroot', metavar='DIR', help="folder to read in place of the host's /")
+    root.add_argument('--sysroot', metavar='DIR', help=argparse.SUPPRESS)
     root.add_argument(
         '--facts',
         metavar='FILE',
@@ -51,13 +52,12 @@ def format_site_options(options: argparse.Namespace) -> Tuple[List[str], List[st
     Both lists are empty if the user chose no site.
     """
     eb_options, command_options = [], []
-    if options.site or options.site_file:
+    if options.site:
+        path = os.path.abspath(options.site)
         eb_options.append(
-            '--try-amend=site=' + (options.site or os.path.abspath(options.site_file))
+            '--try-amend=site=' + (path if is_site_file(options.site) else options.site)
         )
-        command_options += (
-            ['--site', options.site] if options.site else ['--site-file', options.site_file]
-        )
+        command_options += ['--site', options.site]
     if options.sysroot:
         eb_options.append('--sysroot=' + os.path.abspath(options.sysroot))
         command_options += ['--sysroot', options.sysroot]
@@ -76,31 +76,30 @@ def find_local_file() -> Optional[str]:
 
 
 def find_site(
-    name: Optional[str] = None, sysroot: Optional[str] = None, site_file: Optional[str] = None
+    name: Optional[str] = None, sysroot: Optional[str] = None
 ) -> Tuple[Dict[str, Any], str]:
     """
     Return the site entry and the folder to read in place of the host's /.
 
-    The folder is '' on the real system. Raises SettingsError if the site or this machine is unknown,
-    or a file holds no site.
+    name: name of a site, or a site file; None for this machine. The folder is '' on the real system.
+    Raises SettingsError if the site or this machine is unknown, or if a file holds no site.
     """
     if sysroot and not os.access(
         sysroot, os.R_OK | os.X_OK
-    ):  # every file below it would seem to be missing
+    ):  # Every file below the folder would seem to be missing.
         raise SettingsError(
             "--sysroot: %s is not a folder that you may read. Give the folder to read in place of "
             "the host's /" % sysroot
         )
-    path = site_file or find_local_file()
-    local = SiteFile(path, names_site=bool(site_file)) if path else None
+    is_file = is_site_file(name)
+    path = name if is_file else find_local_file()
+    local = SiteFile(path, names_site=is_file) if path else None
     try:
-        site, root = resolve_local_site(name, local, socket.gethostname(), os.environ)
-    except SettingsError as err:  # its remedy is for eb
-        raise SettingsError(
-            str(err)
-            .replace('--try-amend=site=FILE', '--site-file FILE')
-            .replace('--try-amend=site=', '--site ')
+        site, root = resolve_local_site(
+            None if is_file else name, local, socket.gethostname(), os.environ
         )
+    except SettingsError as err:  # The remedy in the message is for eb.
+        raise SettingsError(str(err).replace('--try-amend=site=', '--site '))
     return site, root if sysroot is None else sysroot.rstrip('/')
 
 
@@ -119,11 +118,12 @@ def resolve_host(options: argparse.Namespace, site: Dict[str, Any], root: str) -
 
 def _is_this_machine(options: argparse.Namespace, site: Dict[str, Any]) -> bool:
     """
-    Return whether this machine is the site.
+    Return whether this machine belongs to the site.
 
-    It is by default, by the site's name, or if the site's MPI and libfabric exist here.
+    This is true if the user chose no site, if this machine is recognised as the site, or if the
+    site's MPI and libfabric exist here.
     """
-    if not (options.site or options.site_file):
+    if not options.site:
         return True
     try:
         if find_site()[0]['name'] == site['name']:
@@ -148,14 +148,11 @@ def format_host_evidence(host: Host) -> str:
     node, (first, last) = host.data.get('node'), host.find_date_range()
     if first is None:
         return (
-            'unknown, because no data on it are published. Record it on the system '
-            '(`osu-container discover --facts FILE`) and repeat with --facts FILE'
+            'unknown, because no data on this host are published. Run `osu-container discover '
+            '--facts FILE` on the system, and repeat the check with `--facts FILE`'
         )
-    return 'known from %s only: %s; %s' % (
-        'the description that osu-container discover wrote on %s' % node
-        if node
-        else 'published data',
-        ', '.join(host.list_evidence()),
+    return 'not inspected; %s (%s)' % (
+        'described by osu-container discover on %s' % node if node else 'assumed from public data',
         first if first == last else '%s to %s' % (first, last),
     )
 

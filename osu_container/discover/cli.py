@@ -147,8 +147,8 @@ def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
     installable = [approach for approach, problem in system['approaches'] if problem is None]
     print("Can be installed:   %s" % (', '.join(installable) or 'nothing yet'))
     print(
-        "Check an image:     osu-container check IMAGE.sif --site-file %s"
-        % shell.quote_path(options.output)
+        "Check an image:     osu-container check IMAGE.sif --site %s"
+        % shell.quote(os.path.join('.', options.output))
     )
     easyconfig = entry.select_easyconfig(system)
     if easyconfig is None:

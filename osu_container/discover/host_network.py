@@ -260,7 +260,7 @@ def select_card_provider(
     survey.add_missing(
         'an image for ' + kind,
         "no image of this project has %s for these cards, so pure uses slow TCP: find a better image "
-        "with `osu-container check IMAGE.sif --site-file FILE`"
+        "with `osu-container check IMAGE.sif --site FILE.py`"
         % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name),
     )
 

@@ -1,13 +1,18 @@
 """
 Find the programs of an image that use MPI, by reading its files without running anything.
 
-Read are the executables on the image's PATH and those below a folder libexec, where Automake
-installs programs that do not belong on PATH, such as benchmarks (GNU Coding Standards, "Variables
-for Installation Directories"). These programs use MPI: one that links an MPI library, directly or
-through another library (ld.so's search, image/loader.py); one with the name of an MPI library,
-which it opens; a Python script that imports mpi4py, or whose distribution does so by its
-requirements, its modules, or a library or program linked with MPI; and python3 if mpi4py is
-installed. The tools of an MPI (mpirun, ompi_info, ...) are left out: srun starts the ranks.
+find_commands() reads the executables on the image's PATH and below folders named libexec. Automake
+installs programs in libexec that do not belong on PATH, such as benchmarks (GNU Coding Standards,
+"Variables for Installation Directories"). A program uses MPI in each of these cases:
+
+* it is linked with an MPI library, directly or through another library (image/loader.py);
+* it contains the name of an MPI library, and so may open this library;
+* it is a Python script that imports mpi4py;
+* it is a command of a Python distribution that requires or imports mpi4py, or has a file that is
+  linked with MPI;
+* it is python3, and mpi4py is installed.
+
+Tools of an MPI (mpirun, ompi_info, ...) are left out, because srun starts the ranks.
 """
 
 import os
@@ -26,12 +31,12 @@ class Command(NamedTuple):
     """A program of an image that uses MPI."""
 
     name: str  #: name of the command
-    path: str  #: its path in the image
-    #: path of the program or library that loads MPI, also for a script; None if no file shows it
+    path: str  #: path of the program in the image
+    #: path of the program or library that loads MPI, None if no file shows the MPI
     elf: Optional[str]
-    soname: Optional[str]  #: MPI library that `elf` loads, None if no file shows it
+    soname: Optional[str]  #: soname of the MPI library that `elf` loads, None if unknown
     is_static: bool
-    mpi_usage: str  #: how it uses MPI, as a text for users
+    mpi_usage: str  #: how the program uses MPI, as a text for users
 
 
 #: Label of an image with the names of its commands, separated by spaces
@@ -45,10 +50,10 @@ MPI_TOOLS = re.compile(
     r'pmix\w*|palloc|pattrs|pctrl|plookup|pps|pquery|prte\w*|prun|prterun|pterm|psched|'
     r'fi_\w+|ucx_\w+|impi_\w+|x86_64-linux-gnu-mpi.*)$'
 )
-#: Names that need no quoting in any shell and locale
+#: Names of commands that no shell and no locale requires to quote
 COMMAND_NAME = re.compile(r'[A-Za-z0-9_][A-Za-z0-9_.+,:@=-]*\Z')
-#: Commands of a host that users and scripts rely on: of Slurm, runtimes, modules, shells, and of every
-#: system (POSIX, Shell and Utilities). The module would put the image's first on PATH.
+#: Commands of a host that users and scripts rely on: Slurm, runtimes, modules, shells, and POSIX (Shell
+#: and Utilities). The module would put the image's program of the same name first on PATH.
 HOST_COMMANDS = frozenset(
     'sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol scrontab sdiag sgather sh5util sinfo sprio squeue '
     'sreport srun sshare sstat strigger sview apptainer singularity podman podman-hpc docker buildah shifter sarus '
@@ -58,26 +63,26 @@ HOST_COMMANDS = frozenset(
     'paste patch printenv printf ps pwd readlink realpath rm rmdir sed seq sleep sort stat stty sum tail taskset tee '
     'test time timeout touch tr true tty umask uname uniq unset vi wc which whoami xargs'.split()
 )
-#: Folders of a host with the commands of its system (Filesystem Hierarchy Standard 3.0)
+#: Folders of a host with its system commands (Filesystem Hierarchy Standard 3.0)
 SYSTEM_FOLDERS = ('/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin')
-#: Commands although hosts have them: users of an image with mpi4py want its Python
+#: Commands that a module provides even if the host has them, for images with mpi4py
 PYTHON = re.compile(r'python3?\Z')
-#: Names that an installation reserves
+#: Names of commands that every module provides itself
 RESERVED = ('run-in-container', 'osu-gpu-bind', 'osu-explain', 'osu-proof')
-#: The name of an MPI library in a file that opens it
+#: Name of an MPI library in a file that opens the library
 OPENED_MPI = re.compile(rb'lib(?:mpi|mpich|mpi_abi)\.so')
 #: Names that only a program with a static MPI has
 MPI_FUNCTIONS = (b'MPIR_CVAR_', b'ompi_mpi_init', b'MPI_Init')
 #: Files in which a Python distribution lists its commands
 ENTRY_POINTS = re.compile(r'.*/(?:site|dist)-packages/[^/]+\.dist-info/entry_points\.txt')
-#: Programs in libexec, but for those of compilers, which are large and use no MPI
+#: Programs in libexec, without those of compilers, which are large and use no MPI
 LIBEXEC = r'.*/libexec/(?!gcc/).*'
 #: mpi4py's library in a folder that Python searches by default
 MPI4PY = re.compile(r'.*/(?:site|dist)-packages/mpi4py/MPI\.[^/]+\.so')
 
 
 def list_path_executables(image: Image) -> Dict[str, str]:
-    """Return {name: path} of the executables on the image's PATH; the first of a name counts."""
+    """Return {name: first path} of the executables on the image's PATH."""
     names_by_folder: Dict[str, List[str]] = {}
     for path in image.tree.entries:
         names_by_folder.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
@@ -108,12 +113,12 @@ def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, s
 
 
 def _is_readable(image: Image, path: str) -> bool:
-    """Return whether the user can read a file: some systems have programs without that right."""
+    """Return whether the user may read a file, because some programs are not readable."""
     return image.tree.entries[image.tree.resolve(path) or path][1][0] == 'r'
 
 
 def _is_command_name(name: str) -> bool:
-    """Return whether a name can be a command of a module and is no tool of an MPI."""
+    """Return whether a name is valid for a command of a module, and is not a tool of an MPI."""
     return bool(
         not MPI_TOOLS.match(name)
         and name not in RESERVED
@@ -124,9 +129,9 @@ def _is_command_name(name: str) -> bool:
 
 def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]:
     """
-    Return those of `names` that are commands of a host, which the module would hide.
+    Return those of `names` that are commands of a host, because the module would hide them.
 
-    `root` stands in for the host's /, None if its files are not on this machine.
+    root: folder that stands in for the host's /, None if this machine does not have the host's files.
     """
     folders = [] if root is None else [root + folder for folder in SYSTEM_FOLDERS]
     return [
@@ -141,7 +146,7 @@ def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]
 
 
 def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
-    """Make the image read the default dependencies of programs, in one call per level."""
+    """Read the dependencies of programs into the image's cache, in few calls of unsquashfs."""
     pending, seen = {name for each in facts for name in each.needed}, set()
     while pending:
         seen |= pending
@@ -153,9 +158,9 @@ def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
 
 def find_mpi_soname(image: Image, path: str) -> Optional[str]:
     """
-    Return the soname of the MPI library that an ELF file loads, None without one.
+    Return the soname of the MPI library that an ELF file loads, None if the file loads no MPI.
 
-    The image need not have that library: the program asks for it.
+    The image need not have the library.
     """
     process = simulate_load([path], Container(image, {}, {}), image.list_library_folders())
     names = [
@@ -165,7 +170,7 @@ def find_mpi_soname(image: Image, path: str) -> Optional[str]:
 
 
 def has_static_mpi(content: bytes) -> bool:
-    """Return whether the content of a static program has an MPI in it."""
+    """Return whether the content of a static program includes an MPI."""
     return any(text in content for text in MPI_FUNCTIONS)
 
 
@@ -191,10 +196,10 @@ def _inspect_program(image: Image, name: str, path: str, facts: ElfFacts) -> Opt
 
 def find_commands(image: Image) -> List[Command]:
     """
-    Return the commands of an image that use MPI, sorted by name, Python last.
+    Return the commands of an image that use MPI, sorted by name, with Python at the end.
 
-    If a label of the image names its commands, these are returned. Raises ImageError if one of
-    these does not exist.
+    If the image has the label LABEL, return the commands that the label names. Raises ImageError if
+    such a command does not exist.
     """
     if image.labels.get(LABEL):
         return resolve_commands(image, image.labels[LABEL].split())
@@ -219,7 +224,7 @@ def find_commands(image: Image) -> List[Command]:
         python = next((name for name in ('python3', 'python') if name in paths), None)
         if python:
             commands.append(Command(python, paths[python], None, None, False, 'has mpi4py'))
-    # The first is the example.
+    # The first command becomes the example of the module.
     return sorted(
         (command for command in commands if command),
         key=lambda command: (command.name in ('python3', 'python'), command.name),
@@ -253,7 +258,7 @@ def _imports_mpi4py(text: bytes) -> bool:
 
 
 def _find_distributions(image: Image, names: Iterable[str]) -> Dict[str, str]:
-    """Return {name: .dist-info folder} of those of `names` that Python packages install."""
+    """Return {name: .dist-info folder} for those of `names` that Python packages install."""
     folders: Dict[str, str] = {}
     for path in image.find_files(ENTRY_POINTS.pattern):
         scripts = (
@@ -274,7 +279,7 @@ def _inspect_distribution(
     """
     Return (elf, soname, mpi_usage) of a command of a Python distribution.
 
-    All are None if the distribution does not use MPI. `folder` is its .dist-info.
+    All are None if the distribution does not use MPI. folder: .dist-info of the distribution.
     """
     name = posixpath.basename(folder)[: -len('.dist-info')]
     if image.exists(folder + '/METADATA'):
@@ -321,7 +326,7 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
     """
     Return the commands for names on the image's PATH or absolute paths.
 
-    Raises ImageError if one does not exist, or cannot be a command of a module.
+    Raises ImageError if a program does not exist, or cannot be a command of a module.
     """
     folders = image.tree.locate_programs(names, image.list_path_folders())
     commands = []
@@ -330,14 +335,14 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
         path = folders[name].rstrip('/') + '/' + name
         if not COMMAND_NAME.match(name):
             raise ImageError(
-                '%s of the image cannot be a command of the module: its name has characters '
-                'that a shell or locale may not accept. Create a link of another name in the '
-                'image' % program
+                '%s of the image cannot be a command of the module, because a shell or locale may '
+                'not accept the characters of this name. Create a link with another name in the image'
+                % program
             )
         if name in RESERVED or name.endswith(('-exec', '-shell')):
             raise ImageError(
-                '%s cannot be a command of the module, which reserves that name (%s, '
-                'NAME-exec, NAME-shell). Create a link of another name in the image'
+                '%s cannot be a command of the module, because the names %s, NAME-exec and '
+                'NAME-shell are reserved. Create a link with another name in the image'
                 % (name, ', '.join(RESERVED))
             )
         facts = image.read_elf_files([path]).get(path)
@@ -346,16 +351,13 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
             continue
         command = _inspect_program(image, name, path, facts)
         commands.append(
-            command
-            or Command(
-                name, path, None, None, not facts.dynamic, 'loads no MPI that its file shows'
-            )
+            command or Command(name, path, None, None, not facts.dynamic, 'the file shows no MPI')
         )
     return commands
 
 
 def list_command_names(commands: Iterable[Command]) -> List[str]:
-    """Return how an easyconfig names commands: by name, or by path below libexec."""
+    """Return the commands for an easyconfig: names, and paths of programs below libexec."""
     return [
         command.path if re.match(LIBEXEC, command.path) else command.name for command in commands
     ]

@@ -1,12 +1,12 @@
 """
 The dry run: the image's loader lists the libraries that it would load, to verify a prediction.
 
-The container runtime creates the container of the module with its binds and its script, but with an
-empty home and /tmp (--containall). In it run the environment scripts of the image, this project's
-entrypoint for approach swap, and the image's loader, which lists libraries and starts neither the
-program nor MPI (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's --list). The resulting environment is
-read back with getallenv of the action script (Apptainer 1.4.5, SingularityCE 4), so that nothing of
-it is unknown.
+The container runtime creates a container with the binds and the injection script of the module, but
+with an empty home and /tmp (--containall). The environment scripts of the image run there, and so
+does this project's entrypoint for approach swap. The image's loader then lists the libraries; it
+starts neither the program nor MPI (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's --list). The function
+getallenv of the action script (Apptainer 1.4.5, SingularityCE 4) prints the resulting environment,
+so that no variable is unknown.
 
 request_listing() runs the loader, add_listing() adds the result to a Trial, and the rule "dry run"
 (rules/loading.py) compares it with the prediction.
@@ -42,27 +42,27 @@ from osu_container.verdict.trial import (
 
 
 class Listing(NamedTuple):
-    """What the image's loader listed."""
+    """The libraries and problems that the image's loader has listed."""
 
-    #: variables that the image's scripts left, None if the scripts did not complete
+    #: variables after the image's scripts, None if the scripts did not complete
     environment: Optional[Dict[str, str]]
     libraries: Dict[str, str]  #: {name: path in the container}
     missing_libraries: Set[str]
     missing_versions: Set[str]
     undefined_symbols: Set[str]
-    problem: Optional[str]  #: why there is no list
-    #: the loader or the image's scripts caused the problem, not this machine
+    problem: Optional[str]  #: why the loader has listed nothing, None if there is a list
+    #: whether the loader or the image's scripts caused the problem, and not this machine
     is_conclusive: bool
     seconds: float
 
 
 #: Seconds until the runtime is terminated
 LIMIT = 60
-#: Script that the runtime reads last, because its name sorts last
+#: Script that the runtime sources last, because the name sorts last
 LAST_SCRIPT = SCRIPTS_FOLDER + '/~osu-container-dry-run.sh'
 _MARK = 'osu-container-dry-run'
 _TRACE = {'LD_TRACE_LOADED_OBJECTS': '1', 'LD_WARN': 'yes', 'LD_BIND_NOW': '1'}
-#: Variables of the caller that the runtime gets
+#: Variables of the caller that are passed to the runtime
 _KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
 #: Lines of glibc (elf/rtld.c, elf/dl-version.c), musl (ldso/dynlink.c) and this project's entrypoint
 _LOADS = re.compile(r'\s+(?:(\S+) => )?(/\S+) \(0x')
@@ -81,35 +81,35 @@ def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
     """Return why the loader of the image cannot be run, None if it can."""
     loaded, start, image = trial.process.loaded, trial.program, trial.image
     if trial.container.runtime is None or trial.host.is_partial or image.is_partial:
-        return 'it needs the system itself, with a container runtime on PATH'
+        return 'only the system itself, with a container runtime on PATH, can run the loader'
     if not loaded:
-        return 'there is no file to start with'
+        return 'no file to load is known'
     if loaded[0].facts.machine != trial.host.get_machine():
         return 'the image is for %s' % loaded[0].facts.machine
     interpreter = find_loader_path(trial)
     if not interpreter or not image.exists(interpreter):
         return 'the image has no %s' % (interpreter or 'loader')
     if trial.approach.get('entrypoint') and not start.path:
-        return 'no program is known, and an entrypoint starts nothing else'
+        return 'no program is known that the entrypoint could start'
     if trial.approach.get('entrypoint') and not any(
         'OSU_SWAP' in (text or '') for _, text in image.read_entrypoint()
     ):
-        return "the entrypoint is not this project's, and would be run"
+        return "the entrypoint is not from this project, and a dry run would execute it"
     return None
 
 
 def find_listing_obstacle(trial: Trial) -> Optional[str]:
-    """Return why the loader has no list of this program, None if it has."""
+    """Return why the loader cannot list this program, None if it can."""
     start = trial.program
     if start.is_static:
-        return '%s is linked statically and has no list' % start.path
+        return '%s is linked statically, so it loads no libraries' % start.path
     if start.path and 's' in trial.image.read_file_mode(start.path).lower():
-        return '%s is setuid or setgid, for which the loader has other rules' % start.path
+        return '%s is setuid or setgid: the loader treats such programs differently' % start.path
     return None
 
 
 def find_loader_path(trial: Trial) -> Optional[str]:
-    """Return the path of the loader in the image, None without one."""
+    """Return the path of the loader in the image, None if the image has no loader."""
     return (
         trial.process.loaded[0].facts.interpreter
         or trial.image.read_loader_config(None).interpreter
@@ -117,12 +117,12 @@ def find_loader_path(trial: Trial) -> Optional[str]:
 
 
 def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
-    """Return the module's binds but for its script: [(host path, container path)]."""
+    """Return [(host path, container path)] of the module's binds except the script."""
     approach, site, host, injected = (
         trial.approach,
         trial.site,
         trial.host,
-        trial.host_libraries.injected,
+        trial.injected,
     )
     if approach.get('entrypoint'):
         binds = [
@@ -139,9 +139,7 @@ def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
 
 def _render_bound_texts(trial: Trial) -> Dict[str, str]:
     """Return {path: text} of the scripts that the module binds."""
-    return render_bound_texts(
-        trial.approach, trial.site, trial.host, trial.image, trial.host_libraries.injected
-    )
+    return render_bound_texts(trial.approach, trial.site, trial.host, trial.image, trial.injected)
 
 
 def _render_wrapper_settings(trial: Trial) -> str:
@@ -149,13 +147,13 @@ def _render_wrapper_settings(trial: Trial) -> str:
     environment = apply_entrypoint(
         trial.approach,
         trial.image.evaluate_environment(_render_bound_texts(trial)),
-        trial.host_libraries.injected,
+        trial.injected,
     )
     lines = ''
     for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
         before, after = (
             resolve_process_variable(environment, name),
-            resolve_process_variable(trial.container.environment, name),
+            resolve_process_variable(trial.environment, name),
         )
         if after is None and before is not None:
             lines += 'unset %s\n' % name
@@ -172,7 +170,7 @@ def _build_command(trial: Trial, folder: str, wrapper_settings: str) -> List[str
     """
     Return the command of the runtime.
 
-    `folder` is an empty folder for the scripts that are bound; `wrapper_settings` are those of
+    folder: empty folder, for the scripts to bind; wrapper_settings: the result of
     _render_wrapper_settings().
     """
     entrypoint = trial.approach.get('entrypoint')
@@ -194,7 +192,7 @@ def _build_command(trial: Trial, folder: str, wrapper_settings: str) -> List[str
         + (['--list'] if trial.process.uses_musl else [])
         + ([] if find_listing_obstacle(trial) else [program])
     )
-    if entrypoint:  # It skips `env NAME=VALUE`, and runs the loader itself.
+    if entrypoint:  # The entrypoint skips `env NAME=VALUE`, and runs the loader itself.
         start = ['env'] + sorted('%s=%s' % item for item in _TRACE.items()) + [program]
     words = [
         (trial.container.runtime or {})['command'],
@@ -211,7 +209,7 @@ def _build_command(trial: Trial, folder: str, wrapper_settings: str) -> List[str
 
 
 def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
-    """Return what the image's loader lists for a Trial."""
+    """Run the image's loader for a Trial and return its Listing."""
     problem, start = find_dry_run_obstacle(trial), time.monotonic()
     if wrapper_settings and trial.approach.get('entrypoint'):
         problem = problem or 'a script sets loader variables after the entrypoint'
@@ -269,11 +267,11 @@ def parse_listing(output: str, seconds: float) -> Listing:
         ends += [line] if _ENDS.match(line) else []
     problem, is_conclusive = None, False
     if environment is None:
-        # With FATAL the runtime reports that it could not create the container, unless the message is
-        # about its action script, which an `exit` of the image's scripts has stopped.
+        # FATAL: the runtime could not create the container. If the message names the action script,
+        # an `exit` in the image's scripts has stopped that script.
         is_conclusive = 'FATAL' not in output or '/.singularity.d/actions/' in output
         problem = (
-            'the scripts of the image stop before the program'
+            'the scripts of the image end before the program starts'
             if is_conclusive
             else 'the runtime could not start the container'
         ) + (': ' + escape_line(lines[-1].strip()) if lines else '')
@@ -292,7 +290,7 @@ def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] =
     """
     Return the Trial with the Listing of the image's loader and its environment.
 
-    `approach` and `program` are those of build_trial(), which raises the errors.
+    approach, program: as for build_trial(). Raises the errors of build_trial().
     """
     image, wrapper_settings = trial.image, _render_wrapper_settings(trial)
     listing = request_listing(trial, wrapper_settings)

@@ -1,8 +1,8 @@
 """
-The untested facts, of the site and of published data, that a verdict rests on.
+List the untested facts on which a verdict depends; facts of the site and of published data.
 
-A verdict that the program runs rests on every fact by which the module starts it. A verdict that it
-fails, or is unknown, rests on the facts of the rules that report this.
+If the verdict is that the program runs, it depends on every fact that the module uses. A verdict
+'fails' or 'unknown' depends on the facts of the rules with findings of this level.
 """
 
 import posixpath
@@ -21,15 +21,15 @@ from osu_container.verdict.rules.questions import (
 from osu_container.verdict.settings import list_host_libraries
 from osu_container.verdict.trial import Trial, locate_host_libraries
 
-#: [(name, fact)] of a site; None for a fact that the site lacks
+#: [(name, fact of a site)], with None for a fact that the site lacks
 NamedFacts = List[Tuple[str, Optional[Dict[str, Any]]]]
 
 
 def list_untested_facts(trial: Trial, level: str, rules: Iterable[str]) -> List[str]:
     """
-    Return the names of the untested facts that a verdict of `level` rests on.
+    Return the names of the untested facts on which a verdict of `level` depends.
 
-    `rules` are the names of the rules with findings of that level.
+    rules: names of the rules with findings of this level.
     """
     kinds = set(FACT_KINDS)
     if level in ('unknown', 'fails'):
@@ -37,7 +37,7 @@ def list_untested_facts(trial: Trial, level: str, rules: Iterable[str]) -> List[
             kind
             for name in rules
             for kind in RULES_BY_NAME[name].facts
-            # Which MPI an approach can inject does not depend on the site.
+            # The MPI that an approach can inject does not depend on the site.
             if not (name == 'other MPI' and trial.approach['inject'])
         }
     names = [
@@ -56,8 +56,8 @@ def _make_fact_lister(*names: str) -> Callable[[Trial], NamedFacts]:
 
 
 def _list_gpu_facts(trial: Trial) -> NamedFacts:
-    """List the facts of the site's GPUs, if the image has something for GPUs."""
-    rocm, hmem = trial.image.find_rocm_release(), (trial.mpi or {}).get('hmem')
+    """Return the facts on the site's GPUs if the image has GPU software, else none."""
+    rocm, hmem = trial.image.find_rocm_release(), trial.mpi.get('hmem')
     facts = (
         [('gpu', trial.site['gpu'])]
         if rocm or trial.image.find_cuda_release() or trial.image.has_rccl() or hmem is False
@@ -71,7 +71,7 @@ def _list_gpu_facts(trial: Trial) -> NamedFacts:
 
 
 def _list_provider_facts(trial: Trial) -> NamedFacts:
-    """List the facts of the network: those by which MPI uses it, or TCP is slow."""
+    """Return the facts on the network that decide whether MPI uses it at full speed."""
     matters = (
         uses_libfabric(trial) is not False
         or compute_module_values(trial).get('FI_PROVIDER') == 'tcp'
@@ -83,7 +83,7 @@ def _list_provider_facts(trial: Trial) -> NamedFacts:
 
 
 def _list_host_facts(trial: Trial) -> NamedFacts:
-    """List the facts of the site on libraries of the host."""
+    """Return the facts of the site on the host's libraries."""
     if not trial.approach['inject']:
         return []
     names = [name for name, _ in locate_host_libraries(trial.approach, trial.site, trial.host)]
@@ -100,7 +100,7 @@ def _list_host_facts(trial: Trial) -> NamedFacts:
     ]
     dependencies = {
         soname: facts.path
-        for soname, facts in trial.host_libraries.injected.items()
+        for soname, facts in trial.injected.items()
         if facts.path not in _map_library_paths(trial).values()
     }
     folders = [trial.host.add_root(folder) for folder in trial.site['library_folders']['value']]
@@ -108,7 +108,7 @@ def _list_host_facts(trial: Trial) -> NamedFacts:
         posixpath.dirname(path) in folders for path in dependencies.values()
     ):
         site_facts.append(('library_folders', trial.site['library_folders']))
-    # Without this fact the image's library is used.
+    # Without this fact, the image's library would be used.
     if any(soname in trial.image.libraries for soname in dependencies):
         site_facts.append(('one_build', trial.site['one_build']))
     return site_facts
@@ -128,7 +128,7 @@ def _list_untested_libraries(trial: Trial) -> List[str]:
     )
     names = [
         'host.' + names_by_path.get(facts.path, 'dependencies')
-        for facts in trial.host_libraries.injected.values()
+        for facts in trial.injected.values()
         if trial.host.list_untested_facts(facts.path)
     ]
     if (

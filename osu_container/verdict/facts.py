@@ -1,8 +1,8 @@
 """
-Read the facts of image and host that a module is built from.
+Read the facts on image and host from which build_settings() computes a module.
 
-Nothing is installed or run for that. Facts are plain JSON data: each installation records them
-(facts.json), and build_settings() turns them into a module.
+This module installs nothing, and starts only the container runtime, to read its release. Facts are
+JSON data, which each installation records in facts.json.
 """
 
 import os
@@ -37,11 +37,11 @@ from osu_container.verdict.verdict import Verdict, evaluate_approach
 
 
 class FactsError(Exception):
-    """Image, host and approach do not fit; the message gives file, value and remedy."""
+    """Image, host and approach do not fit; the message has the file, the value and the remedy."""
 
 
-#: What build_settings() needs of recorded facts, as shapes of data/sites/schema.py. A native module
-#: has no image.
+#: Recorded facts that build_settings() requires, as shapes of data/sites/schema.py. The facts of a
+#: native module have no image.
 _RECORDED: Dict[str, Dict[str, Any]] = {
     'image': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
     'host': {
@@ -74,7 +74,7 @@ def validate_facts(facts: Any) -> Dict[str, Any]:
 
 
 def _identify_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
-    """Return version and build id of a library file, None for what the file does not contain."""
+    """Return (version, build id) of a library file, with None for missing parts."""
     try:
         return read_library(path)
     except (OSError, ValueError):
@@ -82,7 +82,7 @@ def _identify_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
 
 
 def _read_release(path: str) -> Tuple[str, str]:
-    """Return family and release of a library file, 'unknown' for what it does not contain."""
+    """Return (family, release) of a library file, 'unknown' if the file does not contain them."""
     version, _ = _identify_library(path)
     return version.family or 'unknown', version.release or 'unknown'
 
@@ -91,9 +91,9 @@ def read_host_versions(
     site: Dict[str, Any], root: str, soname: Optional[str] = None
 ) -> Dict[str, Any]:
     """
-    Return {'root', 'mpi', 'libfabric'}: the versions of the host's libraries, None without.
+    Return {'root': root, 'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0'} for the host's libraries.
 
-    soname: of the MPI, where the host has one of each kind.
+    The value is None for a missing library. soname: soname of the MPI, if the host has several.
     """
     versions: Dict[str, Any] = {'root': root, 'mpi': None, 'libfabric': None}
     for name, key in ((HOST_MPI.get(soname or '', 'libmpi'), 'mpi'), ('libfabric', 'libfabric')):
@@ -120,8 +120,8 @@ def read_facts(
 
     sif: path of the image; root: folder that stands in for the host's /, '' on the real system;
     runtime: as find_runtime() returns it; program_prefix: prefix of the programs that become
-    commands, '' for none; programs: more of them, by name or path in the image; force: continue
-    although the verdict is that the approach fails.
+    commands, '' for none; programs: names or paths in the image of further programs; force: continue
+    even if the verdict is that the approach fails.
 
     Raises FactsError if image, host and approach do not fit.
     """
@@ -150,14 +150,14 @@ def collect_facts(
     trial: Trial, verdict: Verdict, runtime: Dict[str, Any], force: bool = False
 ) -> Dict[str, Any]:
     """
-    Return the facts of read_facts() from a trial and its verdict, while the image is open.
+    Return the result of read_facts() for a trial and its verdict, while the image is open.
 
-    Raises FactsError as read_facts() does, ImageError and ElfError if a file cannot be read.
+    Raises FactsError as read_facts() does, and ImageError or ElfError if a file cannot be read.
     """
     approach, site, image, host = trial.approach, trial.site, trial.image, trial.host
     _check_family(verdict, image)
     if verdict.level == 'fails' and not force:
-        # EasyBuild 4.9 shows the first 300 characters, so the problem comes first
+        # EasyBuild 4.9 prints the first 300 characters only, so the problem comes first.
         raise FactsError(
             "approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
             "fit this host (`osu-container check %s` lists them; site '%s'), or --force"
@@ -175,11 +175,11 @@ def collect_facts(
         runtime=runtime,
         files=list_bound_files(approach, site, host),
         injected=_describe_injected_libraries(
-            approach, site, host, trial.host_libraries.injected, image.libraries
+            approach, site, host, trial.injected, image.libraries
         ),
     )
     if approach.get('entrypoint'):
-        injected = [(name, elf.path) for name, elf in trial.host_libraries.injected.items()]
+        injected = [(name, elf.path) for name, elf in trial.injected.items()]
         facts['folders'] = list_entrypoint_folders(approach, site, injected, host)
     else:
         facts['folders'] = [
@@ -191,7 +191,7 @@ def collect_facts(
             for path, target in list_plugin_folders(approach, site, host)
         ]
     loaded = find_loaded_file(trial.process, 'libfabric.so.1')
-    image_facts = _read_image_facts(image, set(trial.host_libraries.injected), trial.soname, loaded)
+    image_facts = _read_image_facts(image, set(trial.injected), trial.soname, loaded)
     return {
         'image': dict(image_facts, uses_libfabric=uses_libfabric(trial) is not False),
         'host': facts,
@@ -200,7 +200,7 @@ def collect_facts(
 
 
 def _summarize_verdict(verdict: Verdict) -> Dict[str, Any]:
-    """Return what an installation records of a verdict."""
+    """Return the part of a verdict that an installation records: a dict for JSON."""
     return {
         'level': verdict.level,
         'untested': verdict.untested_facts,
@@ -217,7 +217,7 @@ def _summarize_verdict(verdict: Verdict) -> Dict[str, Any]:
 
 
 def list_warnings(facts: Dict[str, Any]) -> List[str]:
-    """Return the warnings for the installer: findings of the verdict, and its untested facts."""
+    """Return the warnings that eb prints: findings of the verdict, and its untested facts."""
     verdict = facts['verdict']
     warnings = [
         "approach will be '%s': %s%s"
@@ -232,7 +232,7 @@ def list_warnings(facts: Dict[str, Any]) -> List[str]:
     if verdict['untested']:
         warnings.insert(
             0,
-            "verdict '%s' rests on untested facts of the site: %s. To do: run a program once with "
+            "verdict '%s' depends on untested facts of the site: %s. To do: run a program once with "
             "`osu-container proof`" % (verdict['level'], ', '.join(verdict['untested'])),
         )
     return warnings
@@ -262,8 +262,8 @@ def _check_image(image: Image, program_prefix: str) -> None:
     """Raise FactsError if the image has no programs."""
     if not image.programs:
         raise FactsError(
-            "%s has no program %s. Name its commands in `programs` of the easyconfig, or use the image "
-            "that this easyconfig is for"
+            "%s has no program %s. List the programs of this image in `programs` of the easyconfig, or "
+            "use the image for which the easyconfig was written"
             % (image.path, program_prefix + '*' if program_prefix else 'that the easyconfig names')
         )
 
@@ -278,8 +278,8 @@ def _describe_injected_libraries(
     """
     Return a dict for each injected library.
 
-    Keys: soname, path, sha256, build_id, size (bytes), what (e.g. 'libfabric 1.22.0'), why; of the
-    site's libraries also name and names, the other names under which they are opened.
+    The keys are soname, path, sha256, build_id, size (bytes), what (e.g. 'libfabric 1.22.0') and
+    why. Libraries that the site names also have `name`, and `names`: other names that programs open.
     """
     site_names = {path: name for name, path in locate_host_libraries(approach, site, host)}
     needed_by = {
@@ -296,9 +296,9 @@ def _describe_injected_libraries(
             'size': os.path.getsize(lib.path),
             'what': '%s %s' % version if version.family and version.release else soname,
             'why': (
-                '%s needs it, and the two are one build'
+                "%s needs this library of its own build, not the image's"
                 if soname in image_sonames
-                else 'the image lacks it, %s needs it'
+                else '%s needs this library, which the image lacks'
             )
             % needed_by.get(soname),
         }
@@ -314,10 +314,10 @@ def _read_image_facts(
     image: Image, injected: Set[str], soname: str, loaded: Optional[LoadedFile]
 ) -> Dict[str, Any]:
     """
-    Return the facts of the open image, from its labels if it has them, else from its files.
+    Return the facts on the open image, from the image's labels if they exist, else from its files.
 
-    injected: sonames in front of the image's libraries; soname: of the MPI that the programs need;
-    loaded: the libfabric of the process, as a wheel of MPICH has one that only MPICH finds.
+    injected: sonames of the injected libraries; soname: soname of the MPI that the programs need;
+    loaded: the libfabric of the process, because only MPICH finds the libfabric in a wheel of MPICH.
     """
     libmpi = next((path for _, name, path in image.list_mpi_libraries() if name == soname), None)
     label = 'org.osu-container.%s'
@@ -361,7 +361,7 @@ def read_native_facts(site: Dict[str, Any], root: str) -> Dict[str, Any]:
         raise FactsError("site '%s' has no native MPI to build with" % site['name'])
     for key in ('mpicc', 'libmpi'):
         path = HostFileSystem(root).add_root(native['value'][key])
-        # A command without a folder comes with the modules of the programming environment
+        # The modules of the programming environment provide a command without a folder.
         if native['value'][key].startswith('/') and not os.path.exists(path):
             raise FactsError(
                 "site '%s' names a host path that does not exist: %s (%s). On a workstation run "
@@ -372,12 +372,11 @@ def read_native_facts(site: Dict[str, Any], root: str) -> Dict[str, Any]:
 
 def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
     """
-    Return command (path), name, release and setuid of the first container runtime on PATH.
+    Return {'command': path, 'name', 'release', 'setuid'} of the first container runtime on PATH.
 
-    The name is 'apptainer' or 'singularity' by what `--version` prints, as Apptainer also installs
-    a command `singularity`; release and setuid are None if the runtime does not report them.
-
-    Raises FactsError if none of the names is on PATH.
+    The name is 'apptainer' or 'singularity', from the output of `--version`, because Apptainer also
+    installs a command `singularity`. release and setuid are None if the runtime does not report
+    them. Raises FactsError if no runtime is on PATH.
     """
     for command in filter(None, [shutil.which(name) for name in names]):
         proc = subprocess.Popen(
@@ -405,7 +404,7 @@ def _has_setuid(command: str) -> Optional[bool]:
     Return whether the runtime starts containers by a setuid program, None if unknown.
 
     Without setuid each container has its own user namespace. `allow setuid = no` in the runtime's
-    configuration disables it, see the administrator guides of Apptainer and SingularityCE.
+    configuration disables setuid: administrator guides of Apptainer and SingularityCE.
     """
     proc = subprocess.Popen(
         [command, 'buildcfg'],
@@ -431,17 +430,18 @@ def _has_setuid(command: str) -> Optional[bool]:
 
 
 def list_stale_libraries(facts: Dict[str, Any]) -> List[str]:
-    """Return a message for each recorded host library that is removed or has changed."""
+    """Return a message for each recorded host library that was removed or has changed."""
     messages = []
     for library in facts['host'].get('injected', []):
         path = library['path']
         if not os.path.isfile(path):
             messages.append(
-                "host library %s is gone since the module was installed; install it again" % path
+                "host library %s is gone since the module was installed; install the module again"
+                % path
             )
         elif compute_sha256(path) != library['sha256']:
             messages.append(
-                "host library %s has changed since the module was installed (sha256 then %s, now %s); install "
-                "it again" % (path, library['sha256'], compute_sha256(path))
+                "host library %s has changed since the module was installed (sha256 then %s, now %s); "
+                "install the module again" % (path, library['sha256'], compute_sha256(path))
             )
     return messages

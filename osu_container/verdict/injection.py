@@ -1,13 +1,14 @@
 """
-Render the injection script, which puts the host's libraries in front of the image's.
+Render the injection script, which makes ld.so use the host's libraries before the image's.
 
 The runtime sources /.singularity.d/env/*.sh of the image in the order of their names
-(action_script.sh of Apptainer 1.4.5 in internal/pkg/util/fs/files; SingularityCE's is the same).
-The script is bound there under a late name: after the image's own files and after APPTAINERENV_*
-and --env (99-base.sh), before the user's PREPEND_PATH (99-runtimevars.sh). It only prepends, works
-with --cleanenv and --containall, and another container without the binds does not get it. Variables
-that users may set cannot be in it, as they would override the user's. `check` evaluates the same
-text without the test of the preload (trial.py).
+(action_script.sh of Apptainer 1.4.5 in internal/pkg/util/fs/files; SingularityCE has the same
+script). The module binds the injection script under a late name: the runtime sources it after the
+files of the image and after APPTAINERENV_* and --env (99-base.sh), but before the user's
+PREPEND_PATH (99-runtimevars.sh). The script only prepends to variables. It works with --cleanenv and
+--containall, and does not affect containers without the binds. The script contains no variable that
+users may set, because it would override the user's value. `check` evaluates the same text without
+the test of the preload (trial.py).
 """
 
 from typing import Iterable, Optional, Sequence, Tuple
@@ -16,10 +17,10 @@ from osu_container.base.shell import quote
 from osu_container.data.approaches import INJECTION_SCRIPT as TARGET
 from osu_container.image.environment import DEFAULT_PATH, RUNTIME_LIBRARIES
 
-#: Folder in the container with the injected host libraries, each under its soname. A new folder
-#: adds nothing else of the host's library folders and hides no file of the image.
+#: Folder in the container with the injected host libraries, each under its soname. No image has this
+#: folder, so the injection hides no file of the image and adds no other library of the host.
 FOLDER = '/opt/host-mpi/lib'
-#: The file's name in an installation
+#: Name of the script in an installation
 NAME = 'host-mpi.sh'
 
 HEAD = (
@@ -28,8 +29,7 @@ HEAD = (
 """
     % TARGET
 )
-#: Whether the image is the module's own, by the name in the runtime's variable, or its programs
-#: start with the preload
+#: Test whether the image is that of the module, or else whether a program starts with the preload
 PRELOAD_TEST = (
     'test "${SINGULARITY_NAME-}${APPTAINER_NAME-}" = %s || LD_PRELOAD=%s /bin/true 2>/dev/null'
 )
@@ -44,24 +44,25 @@ def render_injection(
     exports: Iterable[Tuple[str, str]] = (),
 ) -> str:
     """
-    Return the text of the script for a POSIX shell, '' if it has nothing to do.
+    Return the text of the script for a POSIX shell, '' if all parameters are empty.
 
-    library_path, preload: folders and files in the container, for ld.so; program_path: folders of
-    programs that the image may not have on PATH; unset: variables that the image must not set (the
-    runtime restores a value of the user afterwards); own_image: file name of the image that can
-    load the preload, other images test it with a program, None: no test; exports: (name, value)
-    that override image and user.
+    library_path, preload: folders and files in the container, for ld.so.
+    program_path: folders of programs that the image may not have on PATH.
+    unset: variables that the image must not set; the runtime restores the user's value afterwards.
+    own_image: file name of the image for which the preload is known to load; in other images a
+    program tests the preload. None: no test.
+    exports: (name, value) of variables that override image and user.
     """
     lines = ['export %s=%s' % (name, quote(value)) for name, value in exports]
     if library_path:
-        # An empty entry would be the current folder (ld.so(8)), so the default is the runtime's
+        # An empty entry would mean the current folder (ld.so(8)), so use the runtime's default.
         lines.append(
             'export LD_LIBRARY_PATH=%s:"${LD_LIBRARY_PATH:-%s}"'
             % (_join_paths(library_path), RUNTIME_LIBRARIES)
         )
     if preload:
-        # A file may be hidden by a bind of the user, or need what an image lacks: then no program
-        # would start. The test of the preload takes 15 ms.
+        # A user's bind may hide the file, or the image may lack a library that the file needs. No
+        # program would start then. The test of the preload takes 15 ms.
         tests = ['test -e %s' % quote(path) for path in preload]
         if own_image is not None:
             tests[:0] = [PRELOAD_TEST % (quote(own_image), _join_paths(preload))]
@@ -70,7 +71,7 @@ def render_injection(
             '    export LD_PRELOAD=%s"${LD_PRELOAD:+:$LD_PRELOAD}"' % _join_paths(preload),
             'fi',
         ]
-    if program_path:  # an unpacked image may have no script that sets PATH
+    if program_path:  # An unpacked image may have no script that sets PATH.
         lines.append('export PATH="${PATH:-%s}"' % ':'.join(DEFAULT_PATH))
     for folder in reversed(program_path):
         lines.append(

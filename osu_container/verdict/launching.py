@@ -1,7 +1,7 @@
 """
 Build the commands and variables that start ranks on a site, from data/launchers.py.
 
-The only file that the module reads is a batch system's list of the nodes of its job.
+The only file that this module reads is the batch system's list of the nodes of a job.
 """
 
 import re
@@ -16,7 +16,7 @@ def select_launcher(site: Dict[str, Any]) -> str:
     name = site['launcher']['value'] if 'launcher' in site else DEFAULT_LAUNCHER
     if name not in LAUNCHERS:
         raise SettingsError(
-            "site '%s' names an unknown launcher '%s'; known launchers: %s. Add it to "
+            "site '%s' names an unknown launcher '%s'; known launchers: %s. Add the launcher to "
             "osu_container/data/launchers.py" % (site['name'], name, format_names(LAUNCHERS))
         )
     return name
@@ -41,9 +41,10 @@ def build_launch_command(
     """
     Return the command by which a launcher starts ranks, without the program.
 
-    folder: where the program runs; step_options: options that the site needs for each step;
-    per_node: name the ranks per node even where they follow from the nodes; unbound: another
-    command chooses the cores of each rank; kind: of PMI, where no variable selects it.
+    folder: folder in which the program runs; step_options: options that the site needs for each
+    step; per_node: give the ranks per node even if they follow from the number of nodes; unbound:
+    the launcher must not bind ranks to cores, because another command does; kind: kind of PMI, if no
+    variable selects the PMI.
     """
     launcher = LAUNCHERS[name]
     words = launcher['folder'] if folder else []
@@ -60,7 +61,7 @@ def build_launch_command(
 
 
 def list_pmi_options(name: str, kind: Optional[str], always: bool = False) -> List[str]:
-    """Return the options that select a kind of PMI: where no variable can, or always."""
+    """Return the options that select a kind of PMI, [] if a variable selects it (and not always)."""
     launcher = LAUNCHERS[name]
     if not kind or launcher['pmi_variable'] and not always:
         return []
@@ -68,7 +69,7 @@ def list_pmi_options(name: str, kind: Optional[str], always: bool = False) -> Li
 
 
 def list_pmi_variables(name: str, kind: str) -> Tuple[Tuple[str, str], ...]:
-    """Return ((variable, value),) by which a module selects a kind of PMI, () if it cannot."""
+    """Return ((variable, value),) that selects a kind of PMI, () if no variable does."""
     variable = LAUNCHERS[name]['pmi_variable']
     return ((variable, kind),) if variable else ()
 
@@ -84,7 +85,7 @@ def resolve_pmi_protocol(name: str, kind: str) -> str:
 
 
 def format_pmi(name: str, kind: Optional[str]) -> str:
-    """Return launcher and PMI as messages name them, e.g. 'srun --mpi=pmi2'."""
+    """Return launcher and PMI for messages, e.g. 'srun --mpi=pmi2'."""
     return ' '.join(
         [LAUNCHERS[name]['command']] + (list_pmi_options(name, kind, True) or ['(%s)' % kind])
     )
@@ -96,7 +97,7 @@ def format_site_pmi(site: Dict[str, Any], kind: Optional[str]) -> str:
 
 
 def list_local_size_variables() -> List[str]:
-    """Return the variables with the number of ranks per node, of all launchers but srun."""
+    """Return the variables in which launchers except srun set the number of ranks per node."""
     return [
         launcher['local_size'] for name, launcher in LAUNCHERS.items() if name != DEFAULT_LAUNCHER
     ]
@@ -110,7 +111,7 @@ def select_batch_system(site: Dict[str, Any]) -> Dict[str, Any]:
 def find_job(
     environment: Mapping[str, str],
 ) -> Tuple[Optional[Dict[str, Any]], Optional[str]]:
-    """Return (entry of the batch system, number) of the current job, (None, None) without one."""
+    """Return (entry of the batch system, job number), or (None, None) outside of a job."""
     return next(
         (
             (batch, environment[batch['job']])

@@ -1,7 +1,7 @@
 """
-Predict which library MPI uses between nodes: libfabric, UCX, or its own TCP.
+Predict which library MPI uses between nodes: libfabric, UCX, or the TCP component of MPI.
 
-The module also finds what UCX and libibverbs lack in the image to reach the network cards.
+The module also finds files that the image lacks, so that UCX or libibverbs reach no network card.
 """
 
 import posixpath
@@ -16,11 +16,11 @@ from osu_container.verdict.trial import Trial, load_image_file
 
 LIBFABRIC, UCX, TCP = 'libfabric', 'UCX', 'TCP'
 
-#: Names of libfabric's utility providers in FI_PROVIDER -> in image/traits.py
+#: Name of a utility provider of libfabric in FI_PROVIDER -> name in image/traits.py
 _LAYERS = {'ofi_rxm': 'rxm', 'ofi_rxd': 'rxd'}
-#: Providers that reach their cards by libibverbs
+#: Providers that use libibverbs to reach network cards
 VERBS_PROVIDERS = ('verbs', 'efa')
-#: Drivers of the cards for which Open MPI prefers UCX by default: opal_common_ucx_devices,
+#: Drivers of cards for which Open MPI prefers UCX by default: opal_common_ucx_devices,
 #: github.com/open-mpi/ompi/pull/8496
 _OPEN_MPI_PREFERS = ('mlx4', 'mlx5', 'hns')
 _VERBS_DRIVER = re.compile(r'(?m)lib(\w+)-rdmav\d+\.so$')
@@ -35,13 +35,13 @@ def resolve_variable(trial: Trial, name: str, module_values: Mapping[str, str]) 
     """
     Return the value of a variable in the process.
 
-    module_values: {name: value} that the module sets. Where no variable is set, a parameter file of
-    Open MPI in the image counts.
+    module_values: {name: value} that the module sets. If neither image nor module sets the variable,
+    return the value in a parameter file of Open MPI in the image.
     """
-    variable = resolve_process_variable(trial.container.environment, name, module_values.get(name))
+    variable = resolve_process_variable(trial.environment, name, module_values.get(name))
     if variable is not None:
         return variable.value
-    if name in trial.container.environment.variables:
+    if name in trial.environment.variables:
         return None
     if module_values.get(name) is not None or trial.image.is_partial:
         return module_values.get(name)
@@ -62,7 +62,8 @@ def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, Optio
     """
     Return {name of the variable: (value, path of the file)} of Open MPI's parameter files.
 
-    libmpi: path of its library. The files are in etc beside lib, those of Debian in /etc as well.
+    libmpi: path of Open MPI's library. The files are in the folder etc beside lib; those of Debian
+    are also in /etc.
     """
     prefix = posixpath.dirname(posixpath.dirname(image.resolve(libmpi) or libmpi))
     parameters = {}
@@ -88,9 +89,9 @@ def infer_network_layer(
     Return the library that MPI uses between nodes: LIBFABRIC, UCX or TCP; None if unknown.
 
     module_values: variables of the module; provider: FI_PROVIDER of the process; uses_libfabric:
-    whether anything in the process needs libfabric, None without an MPI.
+    whether a library in the process needs libfabric, None if the process has no MPI.
     """
-    traits = trial.mpi or {}
+    traits = trial.mpi
     if uses_libfabric is None:
         return None
     if traits.get('family') == 'Open MPI':
@@ -112,7 +113,7 @@ def infer_network_layer(
 def _infer_open_mpi_layer(
     trial: Trial, module_values: Mapping[str, str], provider: Optional[str], uses_libfabric: bool
 ) -> str:
-    """Return what OMPI_MCA_pml requests, else the best library that reaches the network."""
+    """Return the library that OMPI_MCA_pml selects, else the best one that reaches the network."""
     pml = resolve_variable(trial, 'OMPI_MCA_pml', module_values)
     if pml in ('ucx', 'cm', 'ob1'):
         return {'ucx': UCX, 'cm': LIBFABRIC, 'ob1': TCP}[pml]
@@ -121,7 +122,7 @@ def _infer_open_mpi_layer(
     if (
         uses_libfabric
         and provider
-        and set(split_provider(provider)) <= set((trial.fabric or {}).get('providers', []))
+        and set(split_provider(provider)) <= set(trial.fabric.get('providers', []))
         and not find_driver_problem(trial, provider)
     ):
         return LIBFABRIC
@@ -133,10 +134,10 @@ _PML_UCX = r'openmpi/(.*/)?mca_pml_ucx\.so'
 
 
 def _find_ucx(trial: Trial) -> Optional[LoadedFile]:
-    """Return the loaded libucs, whose path leads to UCX's transports, None if MPI has no UCX."""
+    """Return the loaded libucs (UCX's transports are beside it), None if MPI has no UCX."""
     processes = [trial.process]
     mpi = find_loaded_file(trial.process, trial.soname)
-    if mpi is not None and mpi.origin == 'image' and (trial.mpi or {}).get('family') == 'Open MPI':
+    if mpi is not None and mpi.origin == 'image' and trial.mpi.get('family') == 'Open MPI':
         processes += [
             load_image_file(trial, path)
             for path in trial.image.find_folder_files(posixpath.dirname(mpi.path), _PML_UCX)
@@ -152,21 +153,21 @@ def _find_ucx(trial: Trial) -> Optional[LoadedFile]:
 
 def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]]:
     """
-    Return (why UCX cannot reach the network cards, evidence), None if it can.
+    Return (reason why UCX cannot reach the network cards, evidence), None if UCX can reach them.
 
-    UCX has its transports in files beside libucs, in ucx/ or UCX_MODULE_DIR, and continues without
-    those that it cannot open: github.com/openucx/ucx/issues/3319.
+    The transports of UCX are files in the folder ucx/ beside libucs, or in UCX_MODULE_DIR. UCX
+    continues without transports that it cannot open: github.com/openucx/ucx/issues/3319.
     """
     ucx = _find_ucx(trial)
     if ucx is None:
         return "the process loads no UCX", [(trial.image.path, 'no libucp.so.0')]
     if ucx.origin == 'host':
         return (
-            "the host's UCX cannot open its transports: their files are not injected",
+            "the host's UCX cannot open its transports, because their files are not injected",
             [(ucx.facts.path, 'in ' + posixpath.dirname(ucx.path))],
         )
     folder = (
-        get_exported_value(trial.container.environment, 'UCX_MODULE_DIR')
+        get_exported_value(trial.environment, 'UCX_MODULE_DIR')
         or posixpath.dirname(ucx.path) + '/ucx'
     )
     folders = [folder, posixpath.dirname(trial.image.resolve(ucx.path) or ucx.path) + '/ucx']
@@ -176,20 +177,21 @@ def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]
         for path in trial.image.find_folder_files(search_folder, r'libuct_ib\.so(\.\d+)*')
     ]
     if not files:
-        return "its UCX has no transport for such cards", [
+        return "UCX in the image has no transport for these cards", [
             (ucx.facts.path, 'no libuct_ib.so in ' + folder)
         ]
     dependencies = [find_missing_dependency(trial, path) for path in files]
     if all(dependencies):
         return (
-            "its UCX cannot open its transport for such cards: %s is missing" % dependencies[0],
+            "UCX in the image cannot open its transport for these cards, because %s is missing"
+            % dependencies[0],
             [('image:' + files[0], 'needs %s' % dependencies[0])],
         )
     return find_driver_problem(trial)
 
 
 def find_missing_dependency(trial: Trial, path: str) -> Optional[str]:
-    """Return the first library that a file of the image misses, None if it has all."""
+    """Return the first missing library that a file of the image needs, None if none is missing."""
     missing = load_image_file(trial, path).missing
     return missing[0][0] if missing else None
 
@@ -198,11 +200,11 @@ def find_driver_problem(
     trial: Trial, provider: str = 'verbs'
 ) -> Optional[Tuple[str, List[Tuple[str, str]]]]:
     """
-    Return (why libibverbs cannot reach the network cards, evidence), None if it can.
+    Return (reason why libibverbs cannot reach the network cards, evidence), None if it can.
 
-    Only providers that use libibverbs have such a problem. libibverbs opens the driver library of
-    rdma-core for the card; without it, it prints "no userspace device-specific driver found",
-    github.com/ofiwg/libfabric/issues/975.
+    The result is None for providers that do not use libibverbs. libibverbs opens the driver library
+    of rdma-core for the card. If the library is missing, libibverbs prints "no userspace
+    device-specific driver found": github.com/ofiwg/libfabric/issues/975.
     """
     if trial.image.is_partial or not set(split_provider(provider)) & set(VERBS_PROVIDERS):
         return None
@@ -213,22 +215,22 @@ def find_driver_problem(
         return None
     names = ' or '.join('lib%s-rdmav*.so' % name for name in sorted(expected)) or 'lib*-rdmav*.so'
     return (
-        "the image lacks %s, by which libibverbs reaches the card" % names,
+        "the image lacks %s, and libibverbs needs this file to reach the card" % names,
         [(trial.image.path, 'rdma-core for ' + (', '.join(sorted(drivers)) or 'no card'))],
     )
 
 
 def list_verbs_drivers(trial: Trial) -> Set[str]:
-    """Return the drivers of rdma-core for the site's cards, empty if the site lists no cards."""
+    """Return the rdma-core drivers for the site's cards, an empty set if no cards are listed."""
     _, network, drivers = resolve_network(trial.site)
     return {network['drivers'][driver] for driver in drivers if driver in network['drivers']}
 
 
 def may_bypass_ucx(trial: Trial, module_values: Mapping[str, str]) -> bool:
-    """Return whether Open MPI may ignore UCX: by default it does without cards of Mellanox."""
+    """Return whether Open MPI may ignore UCX, as it does by default on cards of other vendors."""
     cards = list_verbs_drivers(trial)
     return (
-        (trial.mpi or {}).get('family') == 'Open MPI'
+        trial.mpi.get('family') == 'Open MPI'
         and resolve_variable(trial, 'OMPI_MCA_pml', module_values) is None
         and bool(cards)
         and not cards & set(_OPEN_MPI_PREFERS)

@@ -1,7 +1,7 @@
 """
-Compute the settings of a module from approach, site and recorded facts.
+Compute the settings of a module from the approach, the site and the recorded facts.
 
-A pure function: it reads no file and imports no EasyBuild.
+The computation reads no files and imports no EasyBuild.
 """
 
 from collections import OrderedDict
@@ -21,42 +21,41 @@ from osu_container.verdict.site_choice import (
     select_applicable,
 )
 
-#: Below this folder appear numbered folders of the host that an entrypoint must search beside those
-#: that it knows
+#: Parent in the container of numbered folders of the host, which an entrypoint searches in addition
+#: to the folders that the approach names
 MORE_FOLDERS = '/host/more/'
 
-#: Variable prefixes by container runtime. A module uses one prefix: where both exist Apptainer uses
-#: APPTAINER_BIND and drops SINGULARITY_BIND with a note (seen with Apptainer 1.4.5); SingularityCE
-#: reads SINGULARITY_ only.
+#: Container runtime -> prefix of the variables that a module sets. A module uses one prefix, because
+#: Apptainer ignores SINGULARITY_BIND, with a note, if APPTAINER_BIND is set (seen with 1.4.5).
+#: SingularityCE reads only SINGULARITY_*.
 ENV_PREFIXES = {'apptainer': 'APPTAINER', 'singularity': 'SINGULARITY'}
-#: The prefix of lumi-container-wrapper's wrappers; Apptainer reads it where no APPTAINER_* is set
+#: Prefix for the wrappers of lumi-container-wrapper; Apptainer reads it if no APPTAINER_* is set
 WRAPPERS_PREFIX = 'SINGULARITY'
 
-#: Soname that the image's programs need -> the site's library with the host's MPI under that
-#: soname. All other sonames map to libmpi; the rule 'other MPI' judges them (verdict/verdict.py).
+#: Soname that the image's programs need -> name of the site's library that has this soname. For all
+#: other sonames the name is libmpi, and the rule 'other MPI' judges them (verdict/rules/abi.py).
 HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi', 'libmpi.so.40': 'libompi', 'libmpi.so.20': 'libompi'}
 
-#: Lmod family of all modules of this project; at a site whose modules that bind have a family,
-#: modules of containers belong to both
+#: Lmod family of all modules of this project, so that only one of them is loaded at a time
 FAMILY = 'slurm_mpi'
 
-#: Number of libraries that `module load` compares with their state at installation: MPI, libfabric
-#: and preloaded libraries come first
+#: Number of libraries that `module load` compares with their state at installation: first MPI,
+#: libfabric and preloaded libraries
 WATCHED_AT_LOAD = 4
 
 
 class Stack(NamedTuple):
-    """The MPI software that runs."""
+    """The MPI, libfabric and launcher that a module uses."""
 
     #: release and owner, e.g. 'MPICH 4.2.3 of the image'
     mpi: str
-    #: release and owner
+    #: release and owner, e.g. 'libfabric 1.22.0 of the host'
     libfabric: str
     #: 'image', 'host' or NO_LIBFABRIC
     libfabric_owner: str
-    #: FI_PROVIDER
+    #: value of FI_PROVIDER, None if the module does not set the variable
     provider: Optional[str]
-    #: kind of PMI
+    #: kind of PMI, such as 'pmi2'
     pmi: str
     #: variable that this PMI sets in each rank
     pmi_variable: Optional[str]
@@ -65,7 +64,7 @@ class Stack(NamedTuple):
 
 
 class ContainerSettings(NamedTuple):
-    """What a container gets."""
+    """The files, folders and variables that a module passes to a container."""
 
     #: prefix of the runtime's variables, None for a native module
     env_prefix: Optional[str]
@@ -77,20 +76,20 @@ class ContainerSettings(NamedTuple):
     program_path: List[str]
     #: files in the container that the injection script prepends to LD_PRELOAD
     preload: List[str]
-    #: files to bind on the node that runs the program: path on the host ({kernel} is replaced),
-    #: target, why, otherwise
+    #: files that exist only on the node that runs the program: path on the host ({kernel} is
+    #: replaced), target, why, otherwise
     run_files: List[Dict[str, Any]]
-    #: folders of the user's software that come first on PATH, None if the module has none
+    #: folders of the user's software, which come first on PATH; None if the module has none
     user_path: Optional[List[str]]
-    #: folders in the container in which our entrypoint finds more host libraries
+    #: folders in the container in which this project's entrypoint finds more host libraries
     host_path: List[str]
-    #: the runtime must bring the libraries of NVIDIA's driver
+    #: whether the runtime must inject the libraries of NVIDIA's driver
     needs_nvidia: bool
-    #: programs are started through the entrypoint of the image
+    #: whether programs start through the entrypoint of the image
     uses_entrypoint: bool
-    #: the ranks of a node run in one container
+    #: whether the ranks of a node run in one container
     shares_container: bool
-    #: variables for ranks that have a container each
+    #: variables for the case that each rank has its own container
     separate_variables: List[Dict[str, Any]]
     #: variables that the injection script sets
     exported_variables: List[Dict[str, Any]]
@@ -113,14 +112,14 @@ class EnvironmentSettings(NamedTuple):
     unset_variables: List[Dict[str, Any]]
     #: variables that each rank gets
     rank_variables: List[Dict[str, Any]]
-    #: by GPU: gcd, mask, nic; None without a map
+    #: for each GPU gcd, mask and nic; None if the site has no map
     gpu_map: Optional[List[Dict[str, Any]]]
-    #: that the site's GPUs have no map, '' where they have one or need none
+    #: message that the site has no map of its GPUs, '' if it has a map or no GPUs
     placement_note: str
 
 
 class LoadChecks(NamedTuple):
-    """What `module load` checks."""
+    """Files, variables and modules that `module load` checks."""
 
     #: files compared with their state at installation: path, size, what
     watched_files: List[Dict[str, Any]]
@@ -130,11 +129,11 @@ class LoadChecks(NamedTuple):
     family: str
     #: required values of variables of the user's shell: name, fits, says, why, source
     shell_checks: List[Dict[str, Any]]
-    #: the linked image of the site, like watched_files; None for an image of the installation
+    #: image of the site that the module links to, as in watched_files; None for a copied image
     site_image: Optional[Dict[str, Any]]
-    #: state of the installation's own image: size; None for a linked image
+    #: size of the image that was copied into the installation; None for a linked image
     installed_image: Optional[Dict[str, Any]]
-    #: folders of the site's images, searched for a newer file of the same name
+    #: folders of the site's images, in which a newer file may have the image's name
     image_folders: List[str]
 
 
@@ -166,15 +165,15 @@ def resolve_approach(name: str, approaches: Mapping[str, Any] = APPROACHES) -> D
 
 
 def list_mpi_families(approach: Dict[str, Any]) -> List[str]:
-    """Return the MPI families that an approach accepts in an image, the preferred one first."""
+    """Return the MPI families that an approach accepts in an image, the preferred family first."""
     return [approach['mpi']] + approach['mpi_also']
 
 
 def select_host_mpi(approach: Dict[str, Any], soname: Optional[str]) -> Dict[str, Any]:
     """
-    Return the approach with the host MPI that has the soname the image's programs need.
+    Return the approach, with the host MPI that has the soname which the image's programs need.
 
-    An approach that injects no MPI is returned as is.
+    An approach that injects no MPI is returned unchanged.
     """
     soname = soname or ''
     approach = dict(approach, **approach.get('by_family', {}).get(MPI_FAMILIES.get(soname), {}))
@@ -188,15 +187,15 @@ def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[
     """
     Return [(name, host path)] of the libraries to inject, without dependencies.
 
-    Raises SettingsError if the site lacks a library that the approach needs, or the PMI of its MPI.
+    Raises SettingsError if the site lacks such a library, or the PMI of the MPI.
     """
     names = {name for name, fact in site['libraries'].items() if fact}
     missing = [name for name in approach['inject'] if name not in names]
     soname = next((soname for soname, name in HOST_MPI.items() if name in missing), None)
     if soname and MPI_FAMILIES[soname] == 'Open MPI':
         raise SettingsError(
-            "site '%s' has no Open MPI that could replace the image's Open MPI. Use approach openmpi, or "
-            "add the host's library as libompi to libraries of the site (docs/add-a-site.md)"
+            "site '%s' has no Open MPI that can replace the image's Open MPI. Use approach openmpi, or add "
+            "the host's library as libompi to the libraries of the site (docs/add-a-site.md)"
             % site['name']
         )
     if soname:
@@ -224,7 +223,7 @@ def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[
 
 
 def check_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> None:
-    """Raise SettingsError if an approach is impossible on a site, whatever the image."""
+    """Raise SettingsError if a site cannot use an approach with any image."""
     kinds = (
         [select_host_mpi(approach, soname) for soname in HOST_MPI]
         if 'libmpi' in approach['inject']
@@ -237,13 +236,13 @@ def check_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> None:
         list_host_libraries(approach, site)
     if not approach['container'] and not site['native']['value']:
         raise SettingsError(
-            "site '%s' has no native MPI to build with: no mpicc exists beside its libmpi. Name "
-            "an mpicc in key native of the site" % site['name']
+            "site '%s' has no native MPI to build with: no mpicc exists beside its libmpi. Add the path "
+            "of an mpicc to the key native of the site" % site['name']
         )
 
 
 def _select_pmi_key(approach: Dict[str, Any]) -> str:
-    """Return the key of the site's pmi for the MPI of an approach."""
+    """Return the key in the fact pmi of a site for the MPI of an approach."""
     return approach['comes_from']['libmpi'] if approach['mpi'] == 'MPICH ABI' else approach['mpi']
 
 
@@ -254,21 +253,21 @@ def can_launch_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> bool:
 
 def select_pmi(approach: Dict[str, Any], site: Dict[str, Any]) -> str:
     """
-    Return the kind of PMI for the MPI that an approach runs.
+    Return the kind of PMI for the MPI that an approach runs, such as 'pmi2'.
 
-    Raises SettingsError if the site has none.
+    Raises SettingsError if the site has no PMI for this MPI.
     """
     if not site['pmi']['value']:
         raise SettingsError(
-            "site '%s' names no PMI, by which the ranks find each other. Add srun's --mpi=, or the PMI of "
-            "an mpiexec, to key pmi of the site (docs/add-a-site.md, Without Slurm), or run "
-            "`osu-container discover` where srun works" % site['name']
+            "site '%s' names no PMI, and without a PMI the ranks do not find each other. Add the value of "
+            "srun's --mpi=, or the PMI of an mpiexec, to the key pmi of the site (docs/add-a-site.md, "
+            "Without Slurm), or run `osu-container discover` where srun works" % site['name']
         )
     if not can_launch_approach(approach, site):
         mpi = "the host's MPI" if _select_pmi_key(approach) == 'host' else approach['mpi']
         raise SettingsError(
-            "approach '%s' needs a PMI for %s, which %s on site '%s' does not have; it has: %s. Use "
-            "an approach with another MPI"
+            "approach '%s' needs a PMI for %s, but %s on site '%s' supports only: %s. Use an approach "
+            "with another MPI"
             % (
                 approach['name'],
                 mpi,
@@ -284,8 +283,8 @@ def select_image(module: str, approach: Dict[str, Any], site: Dict[str, Any]) ->
     """
     Return the file name of the image that a module of an approach uses on a site.
 
-    Key 'module/approach' of the site's images wins over key 'approach', which only modules without
-    images of their own may use. Raises SettingsError if the site names no image.
+    The key 'module/approach' of the site's images overrides the key 'approach'. The latter is for
+    modules for which no site names an image. Raises SettingsError if the site names no image.
     """
     images = site['images']['value']
     name = images.get('%s/%s' % (module, approach['name']))
@@ -293,8 +292,7 @@ def select_image(module: str, approach: Dict[str, Any], site: Dict[str, Any]) ->
         name = images.get(approach['name'])
     if not name:
         raise SettingsError(
-            "site '%s' names no image for %s/%s; it has images for: %s. Add "
-            "--try-amend=image=FILE.sif"
+            "site '%s' names no image for %s/%s, but images for: %s. Add --try-amend=image=FILE.sif"
             % (site['name'], module, approach['name'], format_names(images) or 'nothing')
         )
     return name
@@ -317,10 +315,10 @@ def collect_module_variables(
     plugin: Optional[str],
 ) -> Dict[Optional[str], List[Dict[str, Any]]]:
     """
-    Return the sorted variables of a module (under None) and of its settings modules.
+    Return {None: variables of a module, name of a settings module: its variables}, sorted.
 
-    mpi, libfabric: as in facts, 'MPICH 4.2.3' and '1.22.0'; plugin: path of RCCL's plugin. Of
-    several variables of one name the first wins, the approach's before the site's.
+    mpi, libfabric: as in facts, 'MPICH 4.2.3' and '1.22.0'; plugin: path of RCCL's plugin. If
+    approach and site set a variable of one name, that of the approach counts.
     """
     conditions = _collect_conditions(site, mpi, libfabric, plugin)
     values = {
@@ -348,7 +346,7 @@ def collect_module_variables(
 def list_site_files(
     approach: Dict[str, Any], site: Dict[str, Any]
 ) -> List[Tuple[str, Dict[str, Any]]]:
-    """Return [(name, fact)] of the files that the approach binds and the site has."""
+    """Return [(name, fact)] of those files which the approach binds and which the site has."""
     return [(name, site['files'][name]) for name in approach['files'] if name in site['files']]
 
 
@@ -358,14 +356,14 @@ def build_settings(
     """
     Return the Settings of a module.
 
-    facts: as verdict/facts.py reads them.
-    'image': mpi, libfabric, programs ({name: folder}), library_path, rccl_plugin (path or None),
-    of_site and installed (site_image and installed_image of LoadChecks, or absent), uses_libfabric
-    (absent in an older installation); a native module has no 'image'.
-    'host': root, mpi, libfabric, runtime (command, name; absent for a native module), injected
+    facts: a dict as verdict/facts.py reads it, with these keys.
+    'image' (not in a native module): mpi, libfabric, programs ({name: folder}), library_path,
+    rccl_plugin (path or None), of_site and installed (site_image and installed_image of LoadChecks,
+    or absent), uses_libfabric (absent in an older installation).
+    'host': root, mpi, libfabric, runtime (command, name; not in a native module), injected
     (soname, path, why, size, what, names), files, folders (path, target, why), rccl_plugin.
-    'wrapper': True if lumi-container-wrapper made the commands; 'user_path': as in
-    ContainerSettings.
+    'wrapper': True if lumi-container-wrapper made the commands.
+    'user_path': as in ContainerSettings.
 
     Raises SettingsError as list_host_libraries() does.
     """
@@ -504,7 +502,7 @@ def _build_load_checks(
         (library for library in _list_injected_libraries(approach, facts) if library.get('name')),
         key=lambda library: library['name'] not in first,
     )[:WATCHED_AT_LOAD]
-    # If the image is the site's already, another file of the same name is another image
+    # A module that links to the site's image does not look for newer files of the same name.
     folders = [] if site_image else site['image_folders']['value']
     return LoadChecks(
         watched_files=watched + ([site_image] if site_image else []),
@@ -525,20 +523,19 @@ def has_own_namespaces(runtime: Optional[Dict[str, Any]]) -> bool:
     """
     Return whether each container has its own user namespace.
 
-    It has one if the runtime has no setuid program. With one container per rank, the ranks of a
-    node then cannot read each other's memory (user_namespaces(7)). With setuid there is no user
-    namespace and no such restriction.
+    A container has its own user namespace if the runtime has no setuid program. If each rank then
+    has its own container, the ranks of a node cannot read each other's memory (user_namespaces(7)).
     """
     return (runtime or {}).get('setuid') is False
 
 
 def shares_container(runtime: Optional[Dict[str, Any]], wrapper: bool = False) -> bool:
     """
-    Return whether the commands put the ranks of a node into one container.
+    Return whether the commands start the ranks of a node in one container.
 
-    Only with Apptainer without setuid, from 1.3 on: it has --sharens, and APPTAINER_CONFIGDIR keeps
-    the state of a container out of the user's home folder. The commands of lumi-container-wrapper
-    (wrapper) start a container each.
+    This needs Apptainer 1.3 or newer without setuid: the option --sharens exists since 1.3, and
+    APPTAINER_CONFIGDIR keeps the state of a container out of the user's home folder. wrapper: the
+    commands are those of lumi-container-wrapper, which start a container for each rank.
     """
     return (
         runtime is not None
@@ -550,7 +547,7 @@ def shares_container(runtime: Optional[Dict[str, Any]], wrapper: bool = False) -
 
 
 def _find_lnx_links(site: Dict[str, Any]) -> Optional[str]:
-    """Return what libfabric's provider lnx links, None where the site cannot use it."""
+    """Return the providers that libfabric's lnx combines, None if the site cannot use lnx."""
     return site.get('lnx_links', {}).get('value')
 
 
@@ -580,7 +577,7 @@ def _list_run_files(
 ) -> List[Dict[str, Any]]:
     return [
         {
-            # Slurm makes the files of a step on the real host, never below a stand-in root
+            # Slurm creates the files of a step on the real host, not below a stand-in root.
             'path': path if fact['bound'] == 'step' else host['root'] + path,
             'target': path,
             'why': fact['why'],
@@ -628,25 +625,25 @@ def _list_binds(
 
 def list_injected_folders(plugin: Optional[str]) -> List[str]:
     """
-    Return the folders to prepend to LD_LIBRARY_PATH where libraries are injected.
+    Return the folders to prepend to LD_LIBRARY_PATH for injected libraries.
 
-    plugin: folder of RCCL's plugin, if it has none of the injected libraries.
+    plugin: folder of RCCL's plugin, None if the folder has one of the injected libraries.
     """
     return ([plugin] if plugin else []) + [INJECT_FOLDER]
 
 
 def format_placement_note(site: Dict[str, Any]) -> str:
-    """Return that the site has no map of its GPUs, '' where it has one or no GPUs."""
+    """Return the message that a site with GPUs has no map of them, '' for other sites."""
     if site['gpu_binding']['value'] or not site['gpu']['value']:
         return ''
     return (
-        "ranks are not placed: site %s has no map of GPUs, cores and network cards for osu-gpu-bind"
+        "osu-gpu-bind does not place ranks, because site %s has no map of GPUs, cores and network cards"
         % site['name']
     )
 
 
 def explain_settings(settings: Settings) -> Dict[str, Any]:
-    """Return what osu-explain prints: variables and binds, each with its reason and origin."""
+    """Return the data that osu-explain prints: variables and binds, with reason and origin."""
     site, approach = 'site %s' % settings.site, 'approach %s' % settings.approach
     launcher = LAUNCHERS[settings.stack.launcher]
     chosen = [
@@ -675,7 +672,7 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
         }
         for entry in settings.container.run_files
     ]
-    # Outside of the container these names start with the runtime's prefix
+    # Outside of the container, the names of these variables start with the runtime's prefix.
     in_container = [
         {
             'name': name,
@@ -690,12 +687,12 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
             (
                 'LD_LIBRARY_PATH',
                 settings.container.library_path,
-                'injected libraries come before the image\'s own',
+                'ld.so uses injected libraries before those of the image',
             ),
             (
                 'LD_PRELOAD',
                 settings.container.preload,
-                'loaded before the program, which was not linked with it',
+                'ld.so loads this library with a program that was not linked with it',
             ),
         )
         if value

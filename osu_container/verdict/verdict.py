@@ -4,11 +4,13 @@ Predict whether an approach works with an image on a site, before anything runs.
 judge_trial() applies all rules (rules/) to a Trial (trial.py); the worst finding is the verdict.
 """
 
+import re
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.dry_run import add_listing
 from osu_container.verdict.evidence import list_untested_facts
+from osu_container.verdict.layers import LIBFABRIC
 from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.abi import (
     PROGRAM_REMEDY,
@@ -19,6 +21,7 @@ from osu_container.verdict.rules.abi import (
 from osu_container.verdict.rules.finding import LEVELS, NOTE, Finding
 from osu_container.verdict.rules.gpu_fit import check_gpu_vendor, report_other_vendor
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
+from osu_container.verdict.rules.questions import find_network_layer
 from osu_container.verdict.settings import list_mpi_families, select_pmi
 from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.trial import (
@@ -41,21 +44,23 @@ class Verdict(NamedTuple):
     level: str
     #: the worst first
     findings: List[Finding]
-    #: which MPI runs and who provides it, e.g. 'MPICH 4.2.3 of the image'; 'none' without
+    #: the MPI that runs and its owner, e.g. 'MPICH 4.2.3 of the image'; 'none' without an MPI
     mpi: str
-    #: the same of libfabric
+    #: the libfabric that is loaded and its owner; 'none' without a libfabric
     libfabric: str
-    #: kind of PMI (srun --mpi=), None if the site has none for this MPI
+    #: kind of PMI (srun --mpi=), None if the site has no PMI for this MPI
     pmi: Optional[str]
-    #: names of facts of site and host that the verdict rests on and that nobody has tested
+    #: names of untested facts on site and host on which the verdict depends
     untested_facts: List[str] = []
-    #: level that the image's MPI alone would have, where the program's MPI is unknown
+    #: level of the image's MPI without a program, if the program's MPI is unknown
     standalone_level: Optional[str] = None
-    #: the judged program, scripts that start it first: 'run.sh -> /opt/app'
+    #: the judged program after the scripts that start it: 'run.sh -> /opt/app'
     program: Optional[str] = None
+    #: library that MPI uses between nodes: 'libfabric', 'UCX' or 'TCP', None if unknown
+    network: Optional[str] = None
 
 
-#: A failure by one of these rules hides all other findings
+#: Rules: if one of them reports a failure, all other findings are irrelevant
 _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
 
 
@@ -63,8 +68,8 @@ def judge_trial(trial: Trial) -> Verdict:
     """Return the Verdict on a Trial."""
     all_findings = [finding for rule in RULES for finding in rule(trial)]
     findings = downgrade_uncertain(trial, all_findings)
-    # Nothing else is certain of an image whose files are unknown, nor of a host that is not
-    # described, except what does not depend on the host
+    # An overlay hides the files of the image, and an undescribed host the injected libraries: other
+    # findings are then uncertain, except failures that do not depend on the host.
     findings = (
         [finding for finding in findings if finding.rule == 'overlay']
         or [
@@ -76,7 +81,7 @@ def judge_trial(trial: Trial) -> Verdict:
         or findings
     )
     order = [NOTE] + LEVELS
-    # The sort is stable: findings of one level stay in the order of RULES
+    # The sort is stable, so findings of one level stay in the order of RULES.
     findings.sort(key=lambda finding: -order.index(finding.level))
     level = find_worst_level(findings)
     standalone_level = (
@@ -96,6 +101,7 @@ def judge_trial(trial: Trial) -> Verdict:
         ),
         standalone_level,
         _format_program(trial.program),
+        find_network_layer(trial),
     )
 
 
@@ -106,34 +112,63 @@ def _format_program(program: Program) -> Optional[str]:
     return ' -> '.join(paths) or None
 
 
-def format_verdict(verdict: Verdict) -> str:
-    """Return the level of a verdict as printed, followed by the untested facts it rests on."""
+def format_level(verdict: Verdict) -> str:
+    """Return the level; 'probably' comes first if the verdict depends on untested facts."""
+    return 'probably ' * (bool(verdict.untested_facts) and verdict.level != 'unknown') + (
+        verdict.level
+    )
+
+
+def list_assumptions(verdict: Verdict) -> List[str]:
+    """Return the names of untested facts; four or more facts on host libraries as a number."""
     host_facts = [name for name in verdict.untested_facts if name.startswith('host.')]
     names = [name for name in verdict.untested_facts if name not in host_facts]
-    names += host_facts if len(host_facts) < 4 else ['host.* (%d)' % len(host_facts)]
-    alone = ', its MPI by itself: ' + verdict.standalone_level if verdict.standalone_level else ''
-    return verdict.level + alone + (', untested: ' + ', '.join(names) if names else '')
+    return names + (host_facts if len(host_facts) < 4 else ['%d host libraries' % len(host_facts)])
+
+
+def format_verdict(verdict: Verdict) -> str:
+    """Return the level and its untested facts: 'probably works (untested: host.libcxi)'."""
+    names = ', '.join(list_assumptions(verdict))
+    return format_level(verdict) + (' (untested: %s)' % names if names else '')
+
+
+def format_stack(verdict: Verdict) -> str:
+    """
+    Return the MPI that would run, such as 'MPICH 4.2.3 (image) over libfabric 1.22.0 (host)'.
+
+    If the MPI of the program is unknown, return the level that the program has with this MPI. Return
+    '' for a verdict without an MPI.
+    """
+    mpi, libfabric = (
+        re.sub(r' of the (image|host)$', r' (\1)', text)
+        for text in (verdict.mpi, verdict.libfabric)
+    )
+    if verdict.standalone_level:
+        return 'if the program uses %s: %s' % (mpi, verdict.standalone_level)
+    network = libfabric if verdict.network in (None, LIBFABRIC) else verdict.network
+    if libfabric == 'none':
+        network = '%s, no libfabric' % (verdict.network or 'an unknown network library')
+    return '' if mpi == 'none' else '%s over %s' % (mpi, network)
 
 
 def find_worst_level(findings: Iterable[Finding]) -> str:
-    """Return the worst level of the findings, the best level if there are only notes."""
+    """Return the worst level of the findings, or the best level if all findings are notes."""
     return max(
         [finding.level for finding in findings if finding.level != NOTE] or LEVELS[:1],
         key=LEVELS.index,
     )
 
 
-def _describe_library(trial: Trial, soname: str, traits: Optional[Dict[str, Any]]) -> str:
-    """Return e.g. 'MPICH 4.2.3 of the image', 'none' if the process lacks the library."""
+def _describe_library(trial: Trial, soname: str, traits: Dict[str, Any]) -> str:
+    """Return a text such as 'MPICH 4.2.3 of the image'; 'none' without the library."""
     library = find_loaded_file(trial.process, soname)
     if library is None:
         return 'none'
-    traits = traits or {}
     family = traits.get('family') or ('libfabric' if soname == 'libfabric.so.1' else soname)
     return f"{family} {traits.get('release') or 'of unknown release'} of the {library.origin}"
 
 
-#: After a failure by one of these rules, the image's loader is not run
+#: Rules: if one of them reports a failure, a dry run of the image's loader shows nothing new
 _STATIC_RULES = _DECISIVE + ('host path missing', 'entrypoint', 'overlay')
 
 
@@ -149,13 +184,13 @@ def evaluate_approach(
     """
     Build the trial of an approach on a site and judge it.
 
-    With dry_run the image's own loader lists what it loads, too (dry_run.py). The other parameters
-    and the errors are those of build_trial().
+    dry_run: also run the image's loader and compare its list of libraries (dry_run.py). The other
+    parameters and the errors are those of build_trial().
     """
     trial = build_trial(approach, site, image, host, program, runtime)
     verdict = judge_trial(trial)
-    # An entrypoint falls back to the image's MPI where the host's does not fit: the loader would
-    # succeed with an MPI other than the approach injects
+    # If the host's MPI does not fit, an entrypoint uses the image's MPI: the loader would succeed
+    # with another MPI than the approach injects.
     dry_run = dry_run and not (approach.get('entrypoint') and verdict.level == 'fails')
     if dry_run and not any(
         finding.rule in _STATIC_RULES and finding.level != NOTE for finding in verdict.findings
@@ -177,9 +212,8 @@ def judge_approach(
     """
     Return the Verdict on an approach; the parameters are those of evaluate_approach().
 
-    An approach that the site lacks a PMI or a library for fails, with that as the reason; the
-    verdict on an image without a visible MPI is unknown. Raises ImageError and ElfError as
-    build_trial() does.
+    The verdict is 'fails' if the site lacks a PMI or a library that the approach needs, and
+    'unknown' if the image has no visible MPI. Raises ImageError and ElfError as build_trial() does.
     """
     try:
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run)[1]
@@ -194,11 +228,11 @@ def judge_approach(
             'fails',
             str(err),
             [('site ' + site['name'], 'no such fact')],
-            'use another approach, or add the fact to the site',
+            '',
             'site data',
         )
         family, soname, _ = select_image_mpi(image, list_mpi_families(approach))
-        # Of two reasons report the one that no change of the site removes
+        # If the image also has another MPI, report that, because no change of the site helps.
         if family and family not in list_mpi_families(approach):
             finding = other_mpi_family.label_finding(
                 next(report_other_mpi(family, soname, approach, image, site))
@@ -211,16 +245,27 @@ def judge_approach(
         return Verdict(approach['name'], 'fails', vendor_findings + [finding], 'none', 'none', None)
 
 
+def uses_slow_network(verdict: Verdict) -> bool:
+    """Return whether MPI sends over TCP, or over a UCX that drives no card of the site."""
+    return any(finding.rule in ('TCP only', 'UCX') for finding in verdict.findings)
+
+
 def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Optional[str]:
     """
-    Return the name of the best approach on a site, None if none is expected to work.
+    Return the name of the best approach on a site, None if no approach is recommended.
 
-    Among equals an approach without untested facts wins, then the site's default, then the one
-    that injects fewer host libraries.
+    On a site with Slingshot no approach is recommended by which MPI uses another network. Of
+    equally good approaches, an approach without untested facts wins, then the site's default
+    approach, then the approach that injects fewer host libraries.
     """
     order = [site['default_approach']['value'], 'opensource', 'openmpi', 'hybrid', 'bind', 'pure']
-    usable = [verdict for verdict in verdicts if verdict.level in ('works', 'works slowly')]
-    # Untested facts that all verdicts share do not distinguish them
+    usable = [
+        verdict
+        for verdict in verdicts
+        if verdict.level in LEVELS[:2]
+        and not (site['provider']['value'] == 'cxi' and uses_slow_network(verdict))
+    ]
+    # Untested facts that all verdicts share do not distinguish these verdicts.
     shared_facts = (
         set(usable[0].untested_facts).intersection(*(verdict.untested_facts for verdict in usable))
         if usable
@@ -230,8 +275,6 @@ def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Opt
         usable,
         key=lambda verdict: (
             LEVELS.index(verdict.level),
-            # Where MPI does not use libfabric, approaches that only replace libfabric come last
-            'no libfabric' in [finding.rule for finding in verdict.findings],
             bool(set(verdict.untested_facts) - shared_facts),
             order.index(verdict.approach) if verdict.approach in order else len(order),
         ),

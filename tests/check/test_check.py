@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from osu_container.check.cli import CONTAINER_APPROACHES, EXIT_CODES
+from osu_container.base.terminal import ESCAPES
+from osu_container.check.cli import CONTAINER_APPROACHES, EXIT_CODES, REPORT_LINES
 from osu_container.check.site import LOCAL_FILE_NAME, find_local_file
 from osu_container.cli import main
 from osu_container.data.approaches import APPROACHES
@@ -33,7 +34,7 @@ from tests.helpers.elf_folder import (
     write_sif,
 )
 from tests.helpers.machine import PROJECT, PYTHON_36, fold_whitespace, run
-from tests.helpers.verdict_cases import GPU, PLAIN
+from tests.helpers.verdict_cases import GPU, PLAIN, build_mpi
 from tests.stand_in.pairs.parts import runtime
 
 COMMAND = PROJECT / 'scripts' / 'osu-container'
@@ -53,6 +54,11 @@ def check(*arguments, command=(COMMAND,), **kwargs):
     done = run([*command, 'check', *arguments], env=environment, **kwargs)
     assert 'Traceback' not in done.stderr, done
     return done
+
+
+def check_json(*arguments, **kwargs):
+    """Run the command with --json and return the data."""
+    return json.loads(check(*arguments, '--json', **kwargs).stdout)
 
 
 def read_refusal(*arguments, **kwargs):
@@ -107,10 +113,10 @@ def test_text_and_json_have_the_same_findings(place, make_image, parts):
     own = make_image(
         mpi=parts.mpi(mpich('4.0.3', hmem=False)), environment={'CXI_FORK_SAFE': '1'}, rocm='7.1.0'
     )
-    done = check(*place.list_arguments(own))
+    done = check(*place.list_arguments(own), '--verbose')
     text, data = (
         fold_whitespace(done.stdout),
-        json.loads(check(*place.list_arguments(own), '--json').stdout),
+        check_json(*place.list_arguments(own)),
     )
     assert [one['approach'] for one in data['verdicts']] == LOOKED_AT
     for one in data['verdicts']:
@@ -160,7 +166,7 @@ def test_local_runtime_sharing_affects_the_verdict(
     )
     runtime.chmod(0o755)
     monkeypatch.setenv('PATH', f"{tmp_path}:{os.environ['PATH']}")
-    data = json.loads(check(*place.list_arguments(), '--approach', 'bind', '--json').stdout)
+    data = check_json(*place.list_arguments(), '--approach', 'bind')
     assert data['verdicts'][0]['verdict'] == wanted
     assert data['runtime'] == {
         'command': str(runtime),
@@ -325,22 +331,73 @@ def test_dry_run_for_another_site_is_refused(place):
     )
 
 
+def read_text_report(monkeypatch, capsys, columns, *arguments):
+    monkeypatch.setenv('COLUMNS', columns)
+    main(['check', *map(str, arguments)])
+    return capsys.readouterr().out
+
+
+def require_short_report(text):
+    """Six approaches fit a screen; no reason is repeated and no command is wrapped."""
+    lines = text.splitlines()
+    assert len(lines) <= REPORT_LINES == 25, text
+    assert all(line.count('`') % 2 == 0 for line in lines), text
+    sentences = [
+        line for line in lines[1:] if len(line) > 30 and line[:12].strip() not in LOOKED_AT
+    ]
+    assert len(set(sentences)) == len(sentences), text
+
+
+@pytest.mark.parametrize('columns', ['80', '120'])
+@pytest.mark.parametrize(
+    'changes',
+    [
+        {},
+        {'program': None, 'rocm': None},
+        {'mpi': build_mpi(open_mpi(), 'libmpi.so.40')},
+        {'mpi': build_mpi(mpich('4.0.3', 'ch4:ucx ofi', hmem=False))},
+        {'mpi': build_mpi(needs=9), 'environment': {'CXI_FORK_SAFE': '1', 'LD_AUDIT': 'a'}},
+    ],
+)
+def test_report_fits_a_screen(place, make_image, parts, monkeypatch, capsys, changes, columns):
+    own = make_image(
+        **{key: value(parts) if callable(value) else value for key, value in changes.items()}
+    )
+    require_short_report(read_text_report(monkeypatch, capsys, columns, *place.list_arguments(own)))
+
+
+@pytest.mark.parametrize('site', ['lumi-25.03', 'alps', 'frontier', 'perlmutter'])
+def test_report_on_named_images_fits_a_screen(monkeypatch, capsys, site):
+    for image in set(resolve_site('lumi-25.03')['images']['value'].values()):
+        require_short_report(read_text_report(monkeypatch, capsys, '80', image, '--site', site))
+
+
+def test_levels_are_coloured_on_request(place, monkeypatch, capsys):
+    monkeypatch.setenv('NO_COLOR', '1')
+    plain = read_text_report(monkeypatch, capsys, '100', *place.list_arguments())
+    always = read_text_report(
+        monkeypatch, capsys, '100', *place.list_arguments(), '--color', 'always'
+    )
+    assert '\033' not in plain and re.search(r'^hybrid +\033\[1;32mWORKS\033\[0m ', always, re.M)
+    assert ESCAPES.sub('', always) == plain
+
+
 def test_no_approach_is_recommended_when_all_fail(place, make_image, parts):
     own = make_image(mpi=parts.mpi(needed=[parts.plain('libgone.so.1')]))
     nothing = ['--site', GPU, '--sysroot', own]  # a host that has none of the site's libraries
     done = check(own, *nothing)
     assert done.returncode == EXIT_CODES['fails'] and not re.search(r'^ *eb ', done.stdout, re.M)
-    assert json.loads(check(own, *nothing, '--json').stdout)['recommended'] is None
-    assert (
-        json.loads(check(*place.list_arguments(own), '--json').stdout)['recommended'] == 'bind'
-    ), 'another MPI needs it not'
+    assert check_json(own, *nothing)['recommended'] is None
+    assert check_json(*place.list_arguments(own))['recommended'] == 'bind', (
+        'another MPI needs it not'
+    )
 
 
 def test_sif_folder_and_squashfs_are_judged_alike(place):
     one, other, bare = (
-        json.dumps(
-            json.loads(check(*place.list_arguments(image), '--json').stdout)['verdicts']
-        ).replace(str(image), 'IMAGE')
+        json.dumps(check_json(*place.list_arguments(image))['verdicts']).replace(
+            str(image), 'IMAGE'
+        )
         for image in (place.image, place.sif, place.folder / 'squashfs')
     )
     assert one == other == bare and '"works slowly"' in one and '"fails"' in one
@@ -356,10 +413,11 @@ def test_sif_folder_and_squashfs_are_judged_alike(place):
         ('pure', {}, 4),
         ('openmpi', {}, 6),
         ('hybrid', {'program': None}, 5),
-        ('hybrid', {'mpi': lambda it: it.mpi(mpich('4.2.3', cxi=False))}, 5),
-        ('hybrid', {'mpi': lambda it: it.mpi(needs=9)}, 6),
+        ('hybrid', {'mpi': build_mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)}, 7),
+        ('hybrid', {'mpi': build_mpi(mpich('4.2.3', cxi=False))}, 5),
+        ('hybrid', {'mpi': build_mpi(needs=9)}, 6),
         (None, {}, 0),
-        (None, {'mpi': lambda it: it.mpi(open_mpi(), 'libmpi.so.40')}, 6),
+        (None, {'mpi': build_mpi(open_mpi(), 'libmpi.so.40')}, 6),
     ],
 )
 def test_exit_code_reports_the_requested_or_best_verdict(
@@ -367,7 +425,7 @@ def test_exit_code_reports_the_requested_or_best_verdict(
 ):
     own = make_image(**{name: make(parts) if make else None for name, make in others.items()})
     arguments = [*place.list_arguments(own), *(['--approach', approach] if approach else [])]
-    data = json.loads(check(*arguments, '--json').stdout)
+    data = check_json(*arguments)
     assert (
         check(*arguments).returncode
         == code
@@ -417,14 +475,14 @@ SITES = {{'mine': {{'based_on': '{GPU}', 'title': 'My system', 'libraries': {{'l
     'evidence': 'measured'}}}}}}}}
 ''',
     )
-    done = check(place.image, '--site-file', path, '--sysroot', place.host, '--approach', 'hybrid')
+    done = check(place.image, '--site', path, '--sysroot', place.host, '--approach', 'hybrid')
     assert done.returncode == 6
     assert (
         re.search(r'\bmine\b.*My system', done.stdout)
         and '/opt/elsewhere/libfabric.so.1' in done.stdout
     )
     write_site_file(tmp_path, f"SITE = '{GPU}'\nROOT = {str(place.host)!r}\n")
-    done = check(place.image, '--site-file', path, '--approach', 'hybrid')
+    done = check(place.image, '--site', path, '--approach', 'hybrid')
     assert done.returncode == 0 and str(place.host) in done.stdout
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ['site.py'], (
         'no byte code beside it'
@@ -497,7 +555,7 @@ def test_swap_is_judged_where_the_image_has_an_entrypoint(place, make_image):
     own.write('/opt/start', 'find /host OSU_SWAP').resolve_path('/opt/start').chmod(0o755)
     said = {
         one['approach']: one['verdict']
-        for one in json.loads(check(*place.list_arguments(own), '--json').stdout)['verdicts']
+        for one in check_json(*place.list_arguments(own))['verdicts']
     }
     assert list(said) == CONTAINER_APPROACHES and said['swap'] == said['hybrid'] == 'works'
 
@@ -509,7 +567,7 @@ def test_an_image_with_two_mpis_needs_a_program(place, make_image, parts):
     assert done.returncode == 5 and '--program PATH' in fold_whitespace(done.stdout)
     own.copy(parts.program(parts.mpi()), '/opt/one').copy(parts.program(ours), '/opt/other')
     one, other = (
-        json.loads(check(*place.list_arguments(own), '--program', path, '--json').stdout)
+        check_json(*place.list_arguments(own), '--program', path)
         for path in ('/opt/one', '/opt/other')
     )
     of_host = [name for name in MPICH_APPROACHES if name != 'bind']  # which has an Open MPI as well
@@ -627,7 +685,7 @@ def test_absent_image_gives_build_and_install_commands(image, module, tmp_path):
 def test_an_image_for_another_machine_is_reported(image, site, names, tmp_path):
     done = check(image, '--site', site, cwd=tmp_path)
     assert done.returncode == 6 and all(name in done.stdout for name in names), done
-    data = json.loads(check(image, '--site', site, '--json', cwd=tmp_path).stdout)
+    data = check_json(image, '--site', site, cwd=tmp_path)
     assert (
         data['described']
         and data['image']['described']

@@ -88,7 +88,7 @@ BEFORE = {
         'scripts/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'
     ),
     r'discover --sysroot frontier': '[ -e frontier ] || tests/stand_in/make frontier frontier --facts-only >made.txt',
-    r'(diff |--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt',
+    r'(diff |--site |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt',
     r'diff site\.py node\.py': '[ -e node.py ] || cp site.py node.py',
     r'lammps\.sif': '[ -e lammps.sif ] || { ln -s "$LAMMPS" lammps.sif; printf '
     f'{shlex.quote(foreign_images.MELT)} >in.lj; }}',

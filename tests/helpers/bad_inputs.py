@@ -132,7 +132,7 @@ CHECK, NEW, BENCH = (
     'osu-container bench ',
 )
 IMAGE, LOOK, COMPARE = 'osu-container image ', 'osu-container discover ', 'osu-container compare '
-PROOF, SITE_FILE = 'osu-container proof ', 'osu-container check good.sif --site-file '
+PROOF, SITE_FILE = 'osu-container proof ', 'osu-container check good.sif --site '
 
 #: By command
 CASES = {

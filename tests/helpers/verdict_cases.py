@@ -132,6 +132,44 @@ def host(**changed):
     )
 
 
+def write_file(path, text):
+    """Return a change of a World: a file with a text in the image."""
+    return defer_change(lambda it: it.image.write(path, text))
+
+
+def build_mpi(*arguments, **options):
+    """Return a function that builds libmpi from Parts; the arguments are those of Parts.mpi()."""
+    return lambda parts: parts.mpi(*arguments, **options)
+
+
+def build_fabric(*arguments, **options):
+    """Return a function that builds libfabric from Parts, with the arguments of Parts.fabric()."""
+    return lambda parts: parts.fabric(*arguments, **options)
+
+
+def host_fabric(*arguments, **options):
+    """Return a change of a World: a host whose libfabric is built by Parts.fabric()."""
+    return host(libfabric=build_fabric(*arguments, **options))
+
+
+def image_fabric(*arguments, **options):
+    """Return a change of a World: an image whose libfabric is built by Parts.fabric()."""
+    return image(fabric=build_fabric(*arguments, **options))
+
+
+def image_mpi(*arguments, **options):
+    """Return a change of a World: an image whose MPI is built by Parts.mpi()."""
+    return image(mpi=build_mpi(*arguments, **options))
+
+
+#: An image with Open MPI
+OPEN_MPI_IMAGE = image_mpi(open_mpi(), 'libmpi.so.40')
+
+
+#: A host with another libfabric
+OTHER_FABRIC = host_fabric('1.21.0')
+
+
 def site(**changed):
     """Return a change of a World: other values of facts of its site."""
     return lambda it: it.site.update(
@@ -235,8 +273,8 @@ def use_mpich_5(it):
     World.
     """
     combine_changes(
-        image(mpi=lambda parts: parts.mpi(mpich('5.0.2'))),
-        host(libmpi=lambda parts: parts.mpi(mpich('5.0.2'))),
+        image_mpi(mpich('5.0.2')),
+        host(libmpi=build_mpi(mpich('5.0.2'))),
     )(it)
 
 
@@ -293,7 +331,7 @@ def start_file(path, content):
 
 def add_script(text, name='91-own.sh'):
     """Return a change: an image with one more environment script."""
-    return defer_change(lambda it: it.image.write(f'/.singularity.d/env/{name}', text + '\n'))
+    return write_file(f'/.singularity.d/env/{name}', text + '\n')
 
 
 def remove_file(path):
@@ -316,10 +354,10 @@ def use_standard_abi(says):
     itself (C).
     """
     return combine_changes(
-        image(mpi=lambda it: it.mpi(says, 'libmpi_abi.so.1')),
+        image_mpi(says, 'libmpi_abi.so.1'),
         host(
-            libmpi=lambda it: it.mpi(),
-            libmpi_abi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1'),
+            libmpi=build_mpi(),
+            libmpi_abi=build_mpi(mpich('5.0.2'), 'libmpi_abi.so.1'),
         ),
     )
 
@@ -345,7 +383,7 @@ def make_asking_mpich(release='4.2.3', needs=7, **options):
     Return a function of Parts: an MPICH with a table of what it asks libfabric for; options of
     capabilities().
     """
-    return lambda parts: parts.mpi(mpich(release) + capabilities(**options), needs=needs)
+    return build_mpi(mpich(release) + capabilities(**options), needs=needs)
 
 
 def add_provider_file(path, provider='cxi', build=None, **variables):
@@ -363,7 +401,7 @@ def add_provider_file(path, provider='cxi', build=None, **variables):
     )
     return combine_changes(
         image(
-            fabric=lambda it: it.fabric(providers=('tcp',), needed=(), more=text),
+            fabric=build_fabric(providers=('tcp',), needed=(), more=text),
             environment=variables,
         ),
         defer_change(lambda it: it.image.copy(it.parts.plain(f'lib{provider}-fi.so'), path)),
@@ -461,7 +499,7 @@ def add_ucx_parts(it):
 UCX_ALONE = combine_changes(image(mpi=make_ucx_mpi), defer_change(add_ucx_parts))
 UCX_WHOLE = combine_changes(UCX_ALONE, add_rdma_core('mlx5'))
 #: Image and host whose libfabric has verbs
-VERBS = image(fabric=lambda it: it.fabric(providers=('verbs', 'rxm', 'tcp'), needed=()))
+VERBS = image_fabric(providers=('verbs', 'rxm', 'tcp'), needed=())
 
 
 def add_open_mpi_ucx(it):
@@ -662,7 +700,7 @@ EFA_PLUGIN = combine_changes(
     image(
         cuda='12.8',
         plugin=make_efa_plugin,
-        mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None),
+        mpi=build_mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None),
     ),
     defer_change(
         lambda it: it.image.copy(
@@ -711,11 +749,9 @@ def make_cudart_plugin(it):
 #: Apptainer 1.5 puts that in front of LD_LIBRARY_PATH
 PREPENDS = image(environment={'PREPEND_LD_LIBRARY_PATH': '/opt/mpich/lib'})
 #: CUDA as PyTorch brings it
-WHEELS = defer_change(
-    lambda it: it.image.write(
-        '/opt/venv/lib/python3.12/site-packages/nvidia_cuda_runtime-13.0.96.dist-info/METADATA',
-        'Version: 13.0.96\n',
-    )
+WHEELS = write_file(
+    '/opt/venv/lib/python3.12/site-packages/nvidia_cuda_runtime-13.0.96.dist-info/METADATA',
+    'Version: 13.0.96\n',
 )
 
 SPEAKS = {
@@ -752,7 +788,7 @@ SPEAKS = {
             'a library that another one needs',
             'hybrid',
             combine_changes(
-                host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libmore.so.1'))),
+                host_fabric(needed=('libcxi.so.1', 'libmore.so.1')),
                 make_described_host('all', libraries='libmore.so.1'),
                 defer_change(
                     lambda it: it.host.copy(
@@ -884,7 +920,7 @@ SPEAKS = {
         (
             'a site that cannot have the approach',
             'openmpi',
-            image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'), rocm=None, cuda='12.8'),
+            image(mpi=build_mpi(open_mpi(), 'libmpi.so.40'), rocm=None, cuda='12.8'),
             GPU,
             'fails',
             'NVIDIA',
@@ -991,7 +1027,7 @@ SPEAKS = {
         (
             'Open MPI',
             'hybrid',
-            image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+            OPEN_MPI_IMAGE,
             GPU,
             'fails',
             'Open MPI libmpi.so.40 hybrid',
@@ -999,7 +1035,7 @@ SPEAKS = {
         (
             'Debian',
             'bind',
-            image(mpi=lambda it: it.mpi(mpich('4.0.2'), 'libmpich.so.12')),
+            image_mpi(mpich('4.0.2'), 'libmpich.so.12'),
             GPU,
             'fails',
             'libmpich.so.12',
@@ -1007,7 +1043,7 @@ SPEAKS = {
         (
             'standard ABI with the soname of MPICH 5.0.0',
             'bind',
-            image(mpi=lambda it: it.mpi(mpich('5.0.0'), 'libmpi_abi.so.0')),
+            image_mpi(mpich('5.0.0'), 'libmpi_abi.so.0'),
             GPU,
             'fails',
             'libmpi_abi.so.0',
@@ -1015,7 +1051,7 @@ SPEAKS = {
         (
             'Open MPI, which this srun cannot start',
             'pure',
-            image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+            OPEN_MPI_IMAGE,
             PLAIN,
             'fails',
             'Open MPI libmpi.so.40 pure srun pmix',
@@ -1077,7 +1113,7 @@ SPEAKS = {
         (
             'of the host',
             'hybrid',
-            host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libgone.so.1'))),
+            host_fabric(needed=('libcxi.so.1', 'libgone.so.1')),
             GPU,
             'fails',
             'libfabric.so.1 libgone.so.1 library_folders',
@@ -1128,7 +1164,7 @@ SPEAKS = {
         (
             'a text in its place',
             'pure',
-            defer_change(lambda it: it.image.write('/usr/lib/libfabric.so.1', 'INPUT(-lother)')),
+            write_file('/usr/lib/libfabric.so.1', 'INPUT(-lother)'),
             GPU,
             'fails',
             '/usr/lib/libfabric.so.1 image:/opt/mpich/lib/libmpi.so.12',
@@ -1146,7 +1182,7 @@ SPEAKS = {
         (
             'newer libfabric wanted',
             'hybrid',
-            image(mpi=lambda it: it.mpi(needs=9), fabric=lambda it: it.fabric(newest=9)),
+            image(mpi=build_mpi(needs=9), fabric=build_fabric(newest=9)),
             GPU,
             'fails',
             'FABRIC_1.9 libfabric.so.1 FABRIC_1.7',
@@ -1154,7 +1190,7 @@ SPEAKS = {
         (
             'within the image',
             'opensource',
-            image(mpi=lambda it: it.mpi(needs=9)),
+            image_mpi(needs=9),
             GPU,
             'fails',
             'FABRIC_1.9 image:/usr/lib/libfabric.so.1 FABRIC_1.7',
@@ -1257,10 +1293,8 @@ SPEAKS = {
             combine_changes(
                 host(liblustreapi=None),
                 image(
-                    mpi=lambda it: it.mpi(more=FILE_OPEN),
-                    program=link_program(
-                        calls='MPI_File_open', mpi=lambda it: it.mpi(more=FILE_OPEN)
-                    ),
+                    mpi=build_mpi(more=FILE_OPEN),
+                    program=link_program(calls='MPI_File_open', mpi=build_mpi(more=FILE_OPEN)),
                 ),
             ),
             GPU,
@@ -1375,7 +1409,7 @@ SPEAKS = {
         (
             'libfabric by DT_RPATH of MPI',
             'hybrid',
-            image(mpi=lambda it: it.mpi(rpath='old:/usr/lib')),
+            image_mpi(rpath='old:/usr/lib'),
             GPU,
             'fails',
             'libmpi.so.12 DT_RPATH /usr/lib',
@@ -1393,7 +1427,7 @@ SPEAKS = {
         (
             'ld.so.preload',
             'pure',
-            defer_change(lambda it: it.image.write('/etc/ld.so.preload', '/usr/lib/libcxi.so.1\n')),
+            write_file('/etc/ld.so.preload', '/usr/lib/libcxi.so.1\n'),
             GPU,
             NOTE,
             '/etc/ld.so.preload',
@@ -1450,7 +1484,7 @@ SPEAKS = {
             'Open MPI, which is told another one',
             'openmpi',
             combine_changes(
-                image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+                OPEN_MPI_IMAGE,
                 add_script('export FI_PROVIDER=sockets'),
             ),
             PLAIN,
@@ -1519,7 +1553,7 @@ SPEAKS = {
             'a part of Open MPI',
             'openmpi',
             combine_changes(
-                image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+                OPEN_MPI_IMAGE,
                 add_script('export OMPI_MCA_accelerator=cuda'),
             ),
             PLAIN,
@@ -1554,7 +1588,7 @@ SPEAKS = {
             'shared memory alone',
             'hybrid',
             combine_changes(
-                image(mpi=lambda parts: parts.mpi(intel_mpi('2021.17.0'))),
+                image_mpi(intel_mpi('2021.17.0')),
                 add_script('export I_MPI_FABRICS=shm'),
             ),
             PLAIN,
@@ -1567,8 +1601,8 @@ SPEAKS = {
             name,
             'openmpi',
             combine_changes(
-                image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
-                defer_change(lambda it, name=name, text=text: it.image.write(name, text)),
+                OPEN_MPI_IMAGE,
+                write_file(name, text),
             ),
             PLAIN,
             'unknown',
@@ -1588,17 +1622,17 @@ SPEAKS = {
         (
             'ch3',
             'hybrid',
-            image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)),
+            image_mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None),
             GPU,
-            'works slowly',
+            'no use',
             'ch3:nemesis hybrid TCP',
         ),
         (
             'ucx alone',
             'opensource',
-            image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx'), needs=None)),
+            image_mpi(mpich(device='ch4:ucx'), needs=None),
             GPU,
-            'works slowly',
+            'no use',
             'ch4:ucx',
         ),
         (
@@ -1614,7 +1648,7 @@ SPEAKS = {
             'opensource',
             combine_changes(INFINIBAND, UCX_WHOLE),
             PLAIN,
-            NOTE,
+            'no use',
             'opensource UCX ch4:ucx',
         ),
     ],
@@ -1622,10 +1656,21 @@ SPEAKS = {
         (
             'ucx first',
             'hybrid',
-            image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))),
+            image_mpi(mpich(device='ch4:ucx ofi')),
             GPU,
             'works slowly',
             'UCX ch4:ucx ch4:ofi Slingshot',
+        ),
+        (  # the remedy of the case above would only lead to another failure
+            'ucx first, no provider cxi',
+            'opensource',
+            image(
+                mpi=build_mpi(mpich(device='ch4:ucx ofi')),
+                fabric=build_fabric(providers=('tcp',), needed=()),
+            ),
+            GPU,
+            'no use',
+            'UCX Slingshot cxi hybrid bind',
         ),
         (
             'ucx first on EFA',
@@ -1633,7 +1678,7 @@ SPEAKS = {
             combine_changes(
                 set_network('EFA', 'efa'),
                 defer_change(lambda it: it.site.update(variables=[])),
-                image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))),
+                image_mpi(mpich(device='ch4:ucx ofi')),
             ),
             PLAIN,
             'unknown',
@@ -1717,7 +1762,7 @@ SPEAKS = {
         (
             'no cxi',
             'opensource',
-            image(fabric=lambda it: it.fabric(providers=('tcp', 'shm'))),
+            image_fabric(providers=('tcp', 'shm')),
             GPU,
             'fails',
             'libfabric.so.1 1.22.0 cxi shm tcp',
@@ -1725,7 +1770,7 @@ SPEAKS = {
         (
             'no cxi on the host',
             'hybrid',
-            host(libfabric=lambda it: it.fabric(providers=('tcp',))),
+            host_fabric(providers=('tcp',)),
             GPU,
             'fails',
             'libfabric.so.1 1.22.0 cxi discover',
@@ -1734,7 +1779,7 @@ SPEAKS = {
             'in a file of its own, without the library that it needs',
             'opensource',
             combine_changes(
-                image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())),
+                image_fabric(providers=('tcp',), needed=()),
                 defer_change(
                     lambda it: it.image.copy(
                         it.parts.plain('libcxi-fi.so', needed=[it.parts.plain('libgone.so.1')]),
@@ -1767,7 +1812,7 @@ SPEAKS = {
             'hybrid',
             combine_changes(
                 add_provider_file('/opt/prov/libcxi-fi.so', FI_PROVIDER_PATH='/opt/prov'),
-                host(libfabric=lambda it: it.fabric(providers=('tcp',))),
+                host_fabric(providers=('tcp',)),
             ),
             GPU,
             'unknown',
@@ -1779,7 +1824,7 @@ SPEAKS = {
             combine_changes(
                 image(
                     mpi=make_plain_open_mpi,
-                    fabric=lambda it: it.fabric(providers=('tcp',), needed=()),
+                    fabric=build_fabric(providers=('tcp',), needed=()),
                     rocm=None,
                     cuda='12.8',
                 ),
@@ -1816,9 +1861,7 @@ SPEAKS = {
         (
             "built with a newer one than the host's",
             'hybrid',
-            combine_changes(
-                image(mpi=make_asking_mpich()), host(libfabric=lambda it: it.fabric('1.21.0'))
-            ),
+            combine_changes(image(mpi=make_asking_mpich()), OTHER_FABRIC),
             PLAIN,
             'fails',
             '1.22 1.21 MPIR_CVAR_CH4_OFI_MINOR_VERSION=21',
@@ -1826,7 +1869,7 @@ SPEAKS = {
         (
             "built with a newer one than the image's",
             'opensource',
-            image(mpi=make_asking_mpich(), fabric=lambda it: it.fabric('1.20.1', needed=())),
+            image(mpi=make_asking_mpich(), fabric=build_fabric('1.20.1', needed=())),
             PLAIN,
             'fails',
             '1.22 1.20',
@@ -1836,7 +1879,7 @@ SPEAKS = {
             'hybrid',
             combine_changes(
                 image(mpi=make_asking_mpich('4.0.3', own='bgq')),
-                host(libfabric=lambda it: it.fabric('1.21.0')),
+                OTHER_FABRIC,
             ),
             GPU,
             'fails',
@@ -1845,7 +1888,7 @@ SPEAKS = {
         (
             'no table in the file',
             'hybrid',
-            host(libfabric=lambda it: it.fabric('1.21.0')),
+            OTHER_FABRIC,
             PLAIN,
             'unknown',
             'libmpi.so.12 1.21',
@@ -1868,7 +1911,7 @@ SPEAKS = {
                 'hybrid',
                 combine_changes(
                     image(mpi=make_asking_mpich(release), environment={'FI_PROVIDER': names}),
-                    host(libfabric=lambda it: it.fabric('1.21.0')),
+                    OTHER_FABRIC,
                 ),
                 PLAIN,
                 word,
@@ -1885,7 +1928,7 @@ SPEAKS = {
         (
             'MPICH 4.0.3',
             'opensource',
-            image(mpi=lambda it: it.mpi(mpich('4.0.3'))),
+            image_mpi(mpich('4.0.3')),
             GPU,
             'fails',
             '4.0.3 cxi',
@@ -1909,7 +1952,7 @@ SPEAKS = {
         (
             'Intel MPI',
             'opensource',
-            image(mpi=lambda it: it.mpi(intel_mpi())),
+            image_mpi(intel_mpi()),
             GPU,
             'unknown',
             'cxi Intel MPI 2021.19',
@@ -1917,7 +1960,7 @@ SPEAKS = {
         (
             "Intel MPI of the host",
             'bind',
-            host(libmpi=lambda it: it.mpi(intel_mpi())),
+            host(libmpi=build_mpi(intel_mpi())),
             GPU,
             'unknown',
             'cxi Intel MPI 2021.19',
@@ -1925,7 +1968,7 @@ SPEAKS = {
         (
             'of unknown release',
             'opensource',
-            image(mpi=lambda it: it.mpi(open_mpi('?'))),
+            image_mpi(open_mpi('?')),
             GPU,
             'unknown',
             'cxi',
@@ -2392,7 +2435,7 @@ SILENT = {
             combine_changes(image(program=None), defer_change(use_musl)),
             GPU,
         ),
-        ('there, but not used', 'hybrid', defer_change(lambda it: it.image.write(MUSL, b'')), GPU),
+        ('there, but not used', 'hybrid', write_file(MUSL, b''), GPU),
     ],
     'overlay': [('none', 'hybrid', lambda it: None, GPU)],
     'entrypoint': [
@@ -2428,7 +2471,7 @@ SILENT = {
         (
             'standard ABI',
             'opensource',
-            image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')),
+            image_mpi(mpich('5.0.2'), 'libmpi_abi.so.1'),
             GPU,
         ),
         ('standard ABI, and the host has it', 'bind', use_standard_abi(mpich('5.0.2')), PLAIN),
@@ -2443,7 +2486,7 @@ SILENT = {
             'pure',
             combine_changes(
                 site(pmi={'image': 'pmix'}),
-                image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+                OPEN_MPI_IMAGE,
             ),
             PLAIN,
         )
@@ -2505,7 +2548,7 @@ SILENT = {
             'the image has what the host lacks',
             'hybrid',
             combine_changes(
-                host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libgone.so.1'))),
+                host_fabric(needed=('libcxi.so.1', 'libgone.so.1')),
                 image(libraries=lambda it: [it.plain('libgone.so.1')]),
             ),
             GPU,
@@ -2514,7 +2557,7 @@ SILENT = {
             'the host brings what the image lacks',
             'bind',
             combine_changes(
-                host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libnew.so.1'))),
+                host_fabric(needed=('libcxi.so.1', 'libnew.so.1')),
                 defer_change(
                     lambda it: it.host.copy(it.parts.plain('libnew.so.1'), '/usr/lib64/libnew.so.1')
                 ),
@@ -2523,7 +2566,7 @@ SILENT = {
         ),
     ],
     'symbol version': [
-        ('host newer', 'hybrid', host(libfabric=lambda it: it.fabric('2.5.1', newest=9)), GPU),
+        ('host newer', 'hybrid', host_fabric('2.5.1', newest=9), GPU),
         (
             'the library has no versions at all',
             'pure',
@@ -2546,7 +2589,7 @@ SILENT = {
                     program=link_program(calls='MPIX_New', mpi=make_newer_library),
                 ),
                 host(
-                    libmpi=lambda it: it.mpi(
+                    libmpi=build_mpi(
                         cray_mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n'
                     )
                 ),
@@ -2562,11 +2605,7 @@ SILENT = {
         (
             'weak',
             'pure',
-            image(
-                mpi=lambda it: it.mpi(
-                    more='extern int lost __attribute__((weak)); int *where = &lost;\n'
-                )
-            ),
+            image_mpi(more='extern int lost __attribute__((weak)); int *where = &lost;\n'),
             GPU,
         ),
         (
@@ -2622,7 +2661,7 @@ SILENT = {
         (
             'an empty file',
             'pure',
-            defer_change(lambda it: it.image.write('/etc/ld.so.preload', '')),
+            write_file('/etc/ld.so.preload', ''),
             GPU,
         ),
     ],
@@ -2646,12 +2685,8 @@ SILENT = {
             text,
             'openmpi',
             combine_changes(
-                image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
-                defer_change(
-                    lambda it, text=text: it.image.write(
-                        '/opt/mpich/etc/openmpi-mca-params.conf', text
-                    )
-                ),
+                OPEN_MPI_IMAGE,
+                write_file('/opt/mpich/etc/openmpi-mca-params.conf', text),
             ),
             PLAIN,
         )
@@ -2665,7 +2700,7 @@ SILENT = {
         (
             'of another MPI',
             'pure',
-            defer_change(lambda it: it.image.write('/etc/openmpi-mca-params.conf', 'btl = self\n')),
+            write_file('/etc/openmpi-mca-params.conf', 'btl = self\n'),
             PLAIN,
         )
     ],
@@ -2673,13 +2708,13 @@ SILENT = {
         (
             'nobody promised it',
             'pure',
-            image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)),
+            image_mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None),
             GPU,
         ),
         (
             'bind brings its own',
             'bind',
-            image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)),
+            image_mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None),
             GPU,
         ),
         (
@@ -2697,11 +2732,11 @@ SILENT = {
         ),
     ],
     'netmod': [
-        ('ofi first', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ofi ucx'))), GPU),
+        ('ofi first', 'hybrid', image_mpi(mpich(device='ch4:ofi ucx')), GPU),
         (
             'the site names it',
             'hybrid',
-            image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))),
+            image_mpi(mpich(device='ch4:ucx ofi')),
             PLAIN,
         ),
         (
@@ -2752,7 +2787,7 @@ SILENT = {
             'in a file of its own',
             'opensource',
             combine_changes(
-                image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())),
+                image_fabric(providers=('tcp',), needed=()),
                 defer_change(
                     lambda it: it.image.copy(
                         it.parts.plain('libcxi-fi.so', needed=[it.parts.plain('libcxi.so.1')]),
@@ -2762,7 +2797,7 @@ SILENT = {
             ),
             GPU,
         ),
-        ('not asked for', 'pure', image(fabric=lambda it: it.fabric(providers=('tcp',))), GPU),
+        ('not asked for', 'pure', image_fabric(providers=('tcp',)), GPU),
     ]
     + [
         (what, 'opensource', add_provider_file(path, **options), GPU)
@@ -2798,7 +2833,7 @@ SILENT = {
             'opensource',
             combine_changes(
                 set_network('Omni-Path', 'hfi1'),
-                image(fabric=lambda it: it.fabric(providers=('opx', 'tcp'), needed=())),
+                image_fabric(providers=('opx', 'tcp'), needed=()),
             ),
             PLAIN,
         ),
@@ -2809,9 +2844,7 @@ SILENT = {
         (
             'its set for cxi',
             'hybrid',
-            combine_changes(
-                image(mpi=make_asking_mpich()), host(libfabric=lambda it: it.fabric('1.21.0'))
-            ),
+            combine_changes(image(mpi=make_asking_mpich()), OTHER_FABRIC),
             GPU,
         ),
         (
@@ -2819,7 +2852,7 @@ SILENT = {
             'hybrid',
             combine_changes(
                 image(mpi=make_asking_mpich(needs=6, asks=(1, 19)), plugin=None),
-                host(libfabric=lambda it: it.fabric('1.17.0', newest=6)),
+                host_fabric('1.17.0', newest=6),
             ),
             PLAIN,
         ),
@@ -2830,44 +2863,44 @@ SILENT = {
                 image(
                     mpi=make_asking_mpich(), environment={'MPIR_CVAR_CH4_OFI_MINOR_VERSION': '21'}
                 ),
-                host(libfabric=lambda it: it.fabric('1.21.0')),
+                OTHER_FABRIC,
             ),
             PLAIN,
         ),
         (
             'no table, and none can be newer',
             'hybrid',
-            host(libfabric=lambda it: it.fabric('2.1.0', newest=8)),
+            host_fabric('2.1.0', newest=8),
             PLAIN,
         ),
         (
             'no table, and both are of the image',
             'opensource',
-            image(fabric=lambda it: it.fabric('1.20.1', needed=())),
+            image_fabric('1.20.1', needed=()),
             PLAIN,
         ),
         (
             'Intel MPI',
             'hybrid',
             combine_changes(
-                image(mpi=lambda it: it.mpi(intel_mpi())),
-                host(libfabric=lambda it: it.fabric('1.21.0')),
+                image_mpi(intel_mpi()),
+                OTHER_FABRIC,
             ),
             PLAIN,
         ),
     ],
     'capability set': [
-        ('MPICH 4.1.3', 'hybrid', image(mpi=lambda it: it.mpi(mpich('4.1.3'))), GPU),
-        ('over TCP', 'pure', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU),
-        ("the host's Cray MPICH", 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU),
+        ('MPICH 4.1.3', 'hybrid', image_mpi(mpich('4.1.3')), GPU),
+        ('over TCP', 'pure', image_mpi(mpich('4.0.3')), GPU),
+        ("the host's Cray MPICH", 'bind', image_mpi(mpich('4.0.3')), GPU),
     ],
     'not seen over cxi': [
-        ('over TCP', 'pure', image(mpi=lambda it: it.mpi(intel_mpi())), GPU),
-        ('MPICH, whose file tells', 'hybrid', image(mpi=lambda it: it.mpi(mpich('6.0.0'))), GPU),
+        ('over TCP', 'pure', image_mpi(intel_mpi()), GPU),
+        ('MPICH, whose file tells', 'hybrid', image_mpi(mpich('6.0.0')), GPU),
         (
             'a Cray MPICH to come: the vendor\'s own pair',
             'bind',
-            host(libmpi=lambda it: it.mpi(cray_mpich('10.0.1'))),
+            host(libmpi=build_mpi(cray_mpich('10.0.1'))),
             GPU,
         ),
     ],
@@ -2967,7 +3000,7 @@ SILENT = {
         (
             'MPICH 4.3 does not unless told to',
             'pure',
-            combine_changes(APART, image(mpi=lambda it: it.mpi(mpich('4.3.2')))),
+            combine_changes(APART, image_mpi(mpich('4.3.2'))),
             PLAIN,
         )
     ],
@@ -2978,9 +3011,7 @@ SILENT = {
             "mpi4py over Debian's MPICH, with the link that people make",
             'pure',
             combine_changes(
-                image(
-                    mpi=lambda it: it.mpi(mpich('4.0.2'), 'libmpich.so.12'), mpi_folder='/usr/lib'
-                ),
+                image(mpi=build_mpi(mpich('4.0.2'), 'libmpich.so.12'), mpi_folder='/usr/lib'),
                 use_python(own={'MPI.mpich.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.12'}),
                 defer_change(lambda it: it.image.link('/usr/lib/libmpi.so.12', 'libmpich.so.12')),
             ),

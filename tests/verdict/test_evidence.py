@@ -47,6 +47,8 @@ from tests.helpers.verdict_cases import (
     VERBS,
     World,
     add_rdma_core,
+    build_fabric,
+    build_mpi,
     combine_changes,
     image,
     make_ucx_mpi,
@@ -100,7 +102,7 @@ def compute_outcome(approach, site, opened, host):
         verdict.mpi,
         verdict.libfabric,
         verdict.pmi,
-        [facts.path for facts in trial.host_libraries.injected.values()],
+        [facts.path for facts in trial.injected.values()],
         trial.host_libraries.missing_paths,
         [name for name, _ in trial.host_libraries.missing_dependencies],
     )
@@ -166,9 +168,8 @@ def test_only_untested_facts_of_the_approach_are_named(site_name, approach):
         'libraries.liblustreapi'
     }:  # for one function, which no program here calls
         verdict = judge_trial(build_trial(entry, mark_untested(site, name), opened, host))
-        assert verdict.untested_facts in ([], [name]) and format_verdict(verdict).startswith(
-            verdict.level
-        )
+        assert verdict.untested_facts in ([], [name])
+        assert verdict.level in format_verdict(verdict)
         assert (
             (name in format_verdict(verdict))
             == bool(verdict.untested_facts)
@@ -304,7 +305,7 @@ EFA = set_network('EFA', 'efa')
 
 def change_fabric(*providers):
     """Return a change: an image whose libfabric has providers (str)."""
-    return image(fabric=lambda it: it.fabric(providers=providers, needed=()))
+    return image(fabric=build_fabric(providers=providers, needed=()))
 
 
 #: what it is -> (changes, site, {approach: level}, what is recommended of these)
@@ -312,7 +313,7 @@ SYSTEMS = {
     'UCX alone, InfiniBand': (
         combine_changes(INFINIBAND, UCX_WHOLE),
         PLAIN,
-        {'pure': WORKS, 'opensource': WORKS},
+        {'pure': WORKS, 'opensource': 'no use'},
         'pure',
     ),
     'UCX alone, EFA': (combine_changes(EFA, UCX_WHOLE), PLAIN, {'pure': UNKNOWN}, None),
@@ -344,6 +345,12 @@ SYSTEMS = {
         PLAIN,
         {'pure': WORKS, 'opensource': WORKS},
         'pure',
+    ),
+    'both netmods, UCX first, Slingshot without cxi': (
+        combine_changes(change_fabric('tcp'), image(mpi=build_mpi(mpich(device='ch4:ucx ofi')))),
+        GPU,
+        {'pure': SLOWLY, 'opensource': 'no use'},
+        None,
     ),
     'Open MPI with UCX, RoCE of Broadcom': (
         combine_changes(BROADCOM, OPEN_MPI_UCX),

@@ -60,6 +60,8 @@ from tests.helpers.verdict_cases import (
     SILENT,
     SPEAKS,
     World,
+    build_fabric,
+    build_mpi,
     combine_changes,
     defer_change,
     host,
@@ -117,7 +119,7 @@ def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, t
         (
             'hybrid',
             combine_changes(
-                host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libuser.so.1'))),
+                host(libfabric=build_fabric(needed=('libcxi.so.1', 'libuser.so.1'))),
                 defer_change(
                     lambda it: it.host.copy(
                         make_newer_glibc_library(it.parts), '/usr/lib64/libuser.so.1'
@@ -221,7 +223,7 @@ def test_host_library_exists_under_every_opened_name(tmp_path, parts):
     opened, opened_host = world.open_files()
     with opened:
         trial = build_trial(resolve_approach('bind'), world.site, opened, opened_host)
-    names = map_opened_names(trial.approach, world.site, opened_host, trial.host_libraries.injected)
+    names = map_opened_names(trial.approach, world.site, opened_host, trial.injected)
     also = {
         other: opened_host.add_root(fact['value'])
         for name, fact in world.site['libraries'].items()
@@ -229,7 +231,7 @@ def test_host_library_exists_under_every_opened_name(tmp_path, parts):
         for other in fact.get('opened_as', [])
     }
     assert also and {name: names[name].path for name in also} == also
-    assert set(names) == set(trial.host_libraries.injected) | set(also)
+    assert set(names) == set(trial.injected) | set(also)
 
 
 @pytest.mark.parametrize('rule, approach, change, site_name', list_case_parameters(SILENT))
@@ -254,7 +256,7 @@ def test_good_image_and_host_work_without_findings(tmp_path, parts, approach, si
         shs=world.site.get('slingshot', {'value': None})['value'],
     )(world)
     if site_name == PLAIN:
-        host(libmpi=lambda it: it.mpi())(world)
+        host(libmpi=build_mpi())(world)
     verdict = world.ask(approach)
     if (
         approach == 'bind'
@@ -643,8 +645,8 @@ def test_image_soname_selects_only_the_host_mpi(approach, soname):
 def test_bind_accepts_any_mpi_of_the_same_abi(tmp_path, parts, says, site):
     world = World(tmp_path, parts, site)
     combine_changes(
-        image(mpi=lambda it: it.mpi(says)),
-        host(libmpi=lambda it: it.mpi(mpich('5.0.2') if site == PLAIN else cray_mpich())),
+        image(mpi=build_mpi(says)),
+        host(libmpi=build_mpi(mpich('5.0.2') if site == PLAIN else cray_mpich())),
     )(world)
     verdict = world.ask('bind')
     assert verdict.level == 'works', verdict.findings
@@ -662,9 +664,9 @@ def test_program_decides_in_an_image_with_both_abis(tmp_path, parts, mpi, wanted
     combine_changes(
         use_standard_abi(mpich('5.0.2')),
         image(
-            mpi=lambda it: it.mpi(mpich('5.0.2')),
+            mpi=build_mpi(mpich('5.0.2')),
             libraries=lambda it: [it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')],
-            program=link_program(mpi=lambda it: it.mpi(mpich('5.0.2'), mpi)),
+            program=link_program(mpi=build_mpi(mpich('5.0.2'), mpi)),
         ),
     )(world)
     opened, on_host = world.open_files()
@@ -720,7 +722,7 @@ def test_installing_with_another_mpi_names_it_and_a_remedy(
     """--force helps nothing: nothing that is injected would be used."""
     world = World(tmp_path, parts, PLAIN)
     entry = resolve_approach(approach)
-    combine_changes(use_standard_abi(says), image(mpi=lambda it: it.mpi(says, soname)))(world)
+    combine_changes(use_standard_abi(says), image(mpi=build_mpi(says, soname)))(world)
     opened, on_host = world.open_files()
     opened.close()
 

@@ -10,9 +10,14 @@ from osu_container.base.terminal import escape_line
 from osu_container.base.trust import find_name_problem
 from osu_container.check.cli import (
     CONTAINER_APPROACHES,
+    fold_words,
+    format_header,
+    format_rows,
     format_unknown_approaches,
+    group_findings,
     has_several_mpis,
     is_for_other_mpi,
+    summarize_image,
 )
 from osu_container.check.new import easyconfig
 from osu_container.check.site import (
@@ -21,7 +26,6 @@ from osu_container.check.site import (
     add_site_arguments,
     find_site,
     find_site_runtime,
-    format_host_evidence,
     format_site_options,
     resolve_host,
 )
@@ -37,7 +41,6 @@ from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import format_placement_note, resolve_approach
 from osu_container.verdict.verdict import (
     Verdict,
-    format_verdict,
     judge_approach,
     recommend_approach,
 )
@@ -64,14 +67,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar='C',
         help="program of the image that the module provides as a command: a name, or an absolute path "
-        "in the image; may be repeated; default: the MPI programs on the image's PATH and in its "
-        "libexec folders",
+        "in the image; may be repeated; default: the programs that use MPI, on the image's PATH and "
+        "in folders named libexec",
     )
     parser.add_argument(
         '--example',
         metavar='LINE',
-        help="command line that `module help` shows after the launcher, e.g. 'lmp -in in.lj'; "
-        "default: the first command",
+        help="command line that `module help` prints after the launcher, e.g. 'lmp -in in.lj'; "
+        "default: the first command; for Python alone, a test program of mpi4py",
     )
     add_site_arguments(parser, "site that the module is for")
     parser.add_argument(
@@ -90,8 +93,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="replace an existing easyconfig, and write one even if the approach fails",
     )
     parser.epilog = (
-        "Writes N-<approach>.eb. No program of the image runs; if a container runtime is on PATH, the "
-        "image's environment scripts and its dynamic loader do (SECURITY.md)."
+        "The command writes N-<approach>.eb. No program of the image runs. If a container runtime is on "
+        "PATH, the image's environment scripts and its dynamic loader run (SECURITY.md)."
     )
     parser.set_defaults(
         function=main,
@@ -105,7 +108,7 @@ def _resolve_module_name(options: argparse.Namespace) -> str:
     name = easyconfig.derive_module_name(options.image) if options.name is None else options.name
     if not name:
         raise NewError(
-            "cannot derive a module name from the file name %s. Give one with --name NAME"
+            "cannot derive a module name from the file name %s. Give a name with --name NAME"
             % os.path.basename(options.image)
         )
     problem = easyconfig.find_module_name_problem(name)
@@ -118,10 +121,10 @@ def _find_commands(
     image: Image, requested: List[str], root: Optional[str]
 ) -> Tuple[List[commands.Command], List[str]]:
     """
-    Return the commands of the image and the names of host commands among the programs.
+    Return (commands of the image, names of programs that are also host commands).
 
-    Without requested names, programs with the name of a host command are left out. root: see
-    select_host_commands(). Raises NewError.
+    If no names are requested, programs with the name of a host command are left out. root: see
+    select_host_commands(). Raises NewError if the commands do not give a module.
     """
     image_commands = (
         commands.resolve_commands(image, requested) if requested else commands.find_commands(image)
@@ -133,31 +136,31 @@ def _find_commands(
         static_names = [command.name for command in image_commands if command.is_static]
         if static_names:
             raise NewError(
-                "%s holds no MPI library that an approach could replace: %s is statically linked with "
-                "its MPI. Link it with shared libraries, or run it as it is: srun apptainer exec "
-                "IMAGE %s" % (image.path, ', '.join(static_names), static_names[0])
+                "%s has no MPI library that an approach can replace, because %s is linked statically with "
+                "MPI. Link the program with shared libraries, or run it without a module: srun apptainer "
+                "exec IMAGE %s" % (image.path, ', '.join(static_names), static_names[0])
             )
         raise NewError(
-            "%s holds no MPI library: looked for %s. Use an image whose programs are linked with one of "
-            "them" % (image.path, ', '.join(sorted(MPI_FAMILIES)))
+            "%s has no MPI library (searched for %s). Use an image whose programs are linked with such a "
+            "library" % (image.path, ', '.join(sorted(MPI_FAMILIES)))
         )
     if not image_commands and others:
         raise NewError(
-            "all MPI programs of %s have the names of host commands, which the module would hide: %s. "
-            "Link them under other names in the image, or choose one with --command NAME"
+            "all MPI programs of %s have names of host commands, and the module would hide these commands: "
+            "%s. Link the programs under other names in the image, or choose one with --command NAME"
             % (image.path, ', '.join(others))
         )
     if not image_commands:
         raise NewError(
-            "%s holds no MPI program on its PATH (%s) or in a libexec folder. Choose programs elsewhere "
-            "in the image with --command /PATH/IN/IMAGE"
+            "%s has no MPI program on its PATH (%s) or in a folder libexec. Give the path of a program in "
+            "another folder: --command /PATH/IN/IMAGE"
             % (image.path, ':'.join(image.list_path_folders()))
         )
     names_by_mpi = commands.group_commands_by_mpi(image_commands)
     if len(names_by_mpi) > 1:
         raise NewError(
-            "the programs of %s use several MPIs, but a module provides one: %s. Choose the programs of "
-            "one MPI with --command NAME"
+            "the programs of %s use several MPIs, but a module can provide only one MPI: %s. Choose the "
+            "programs of one MPI with --command NAME"
             % (
                 image.path,
                 '; '.join(
@@ -168,8 +171,8 @@ def _find_commands(
         )
     if not names_by_mpi and has_several_mpis(image.list_mpi_libraries()):
         raise NewError(
-            "%s holds several MPIs (%s), and its commands (%s) do not show which one they load. Use an "
-            "image with one MPI, or choose a program that is linked with one: --command NAME"
+            "%s has several MPIs (%s), and the files of its commands (%s) do not show which MPI they load. "
+            "Use an image with one MPI, or choose a program that is linked with MPI: --command NAME"
             % (
                 image.path,
                 ', '.join('%s (%s)' % item[1:] for item in image.list_mpi_libraries()),
@@ -179,41 +182,21 @@ def _find_commands(
     return image_commands, others
 
 
-def _list_reasons(verdict: Verdict) -> List[str]:
-    """Return the reasons against an approach, the worst first."""
-    return [finding.reason for finding in verdict.findings if finding.level != NOTE]
-
-
 def _select_verdict(
     options: argparse.Namespace, verdicts: List[Verdict], site: Dict[str, Any]
 ) -> Verdict:
     """
     Return the verdict of the approach to install.
 
-    Raises NewError if no approach is recommended, or the one of --approach fails.
+    Raises NewError if no approach is recommended, or if the approach of --approach fails.
     """
     name = options.approach or recommend_approach(verdicts, site)
     if name is None:
-        # The overview shows how to decide an unknown approach: a remedy for another approach would
-        # distract from it.
-        advice = next(
-            (
-                finding.remedy
-                for candidate in verdicts
-                for finding in candidate.findings
-                if finding.level == 'fails'
-                and finding.remedy
-                and finding.rule != 'site'
-                and all(other.level == 'fails' for other in verdicts)
-            ),
-            '',
-        )
         raise NewError(
-            "no approach is known to work with this image on site %s%s. See osu-container check %s, or "
-            "choose an approach that is unknown (--approach NAME) or fails (--approach NAME --force)"
+            "no approach is recommended for this image on site %s. Read the reasons (`osu-container "
+            "check %s`), or choose an approach: --approach NAME, with --force if the approach fails"
             % (
                 site['name'],
-                advice and ': ' + advice,
                 ' '.join(
                     [shell.quote_path(options.image)]
                     + list(map(shell.quote, format_site_options(options)[1]))
@@ -227,7 +210,7 @@ def _select_verdict(
             "approach %s cannot run here: %s. %s, or --force"
             % (
                 name,
-                '; '.join(_list_reasons(verdict)),
+                '; '.join(finding.reason for finding in verdict.findings if finding.level != NOTE),
                 'Use --approach %s' % best if best else 'Use another image',
             )
         )
@@ -240,75 +223,41 @@ def _format_overview(
     site: Dict[str, Any],
     host: Host,
     verdicts: List[Verdict],
-    chosen: Optional[Verdict],
 ) -> str:
-    """Return the overview of the image, its commands and the verdicts."""
+    """Return a text on the image, its commands and the verdicts."""
     site_path = site_image.resolve_site_image(
         image.path, site_image.list_image_folders(site, host.root, os.environ)
     )
-    note = '    provided by the site: the module links to this image and does not copy it'
-    lines = [escape_line(image.path)] + ([note] if site_path else [])
-    soname = next((command.soname for command in image_commands if command.soname), None)
-    paths = [path for _, name, path in image.list_mpi_libraries() if soname in (None, name)]
-    lines.append(escape_line('    MPI       %s' % ', '.join(paths)))
+    lines = format_header(summarize_image(image, 0), site, host, verdicts, True)
+    if site_path:
+        lines += ['    image     provided by the site: the module links to this image']
     width = max(len(command.name) for command in image_commands)
-    for number, command in enumerate(image_commands):
-        lines.append(
-            escape_line(
-                '    %-10s%-*s  %s'
-                % ('commands' if number == 0 else '', width, command.name, command.mpi_usage)
-            )
-        )
-    lines.append('    site      %s%s' % (site['name'], ' below ' + host.root if host.root else ''))
-    lines += (['    host      ' + format_host_evidence(host)] if host.is_partial else []) + ['']
-    others = [
-        verdict for verdict in verdicts if verdict is not chosen and is_for_other_mpi(verdict)
+    lines += [
+        escape_line('    command   %-*s  %s' % (width, command.name, command.mpi_usage))
+        for command in image_commands
     ]
-    for verdict in verdicts:
-        if verdict in others:
-            continue
-        words = (
-            '; '.join(_list_reasons(verdict))
-            if verdict.level != 'works'
-            else '%s over %s, %s'
-            % (verdict.mpi, verdict.libfabric, launching.format_site_pmi(site, verdict.pmi))
-        )
-        words += format_verdict(verdict)[len(verdict.level) :].replace(', ', '; ', 1)
-        lines.append(
-            _format_row('->' if verdict is chosen else '  ', verdict.approach, verdict.level, words)
-        )
-    if others:
-        families = sorted(
-            {family for family, name, _ in image.list_mpi_libraries() if soname in (None, name)}
-        )
-        lines.append(
-            _format_row(
-                '  ',
-                'other MPI',
-                'fails',
-                "%s: for another MPI family than that of the image, %s"
-                % (', '.join(verdict.approach for verdict in others), ' and '.join(families)),
-            )
-        )
+    lines.append('')
+    others = list(filter(is_for_other_mpi, verdicts))
+    lines += format_rows(verdicts, others, site, True)
+    findings = group_findings([verdict for verdict in verdicts if verdict not in others], False)
+    for text, finding in findings:
+        if finding.level != NOTE:
+            lines += fold_words(text, '', '    ')
     return '\n'.join(lines)
 
 
 def _format_host_warning(names: List[str], is_provided: bool) -> str:
-    """Return a warning on programs of the image with the names of host commands."""
+    """Return a warning that the image has programs with names of host commands."""
     words = (
-        "the module's %s hides the host command of the same name, also in scripts and for what Slurm or the "
-        "runtime starts"
+        "the module's %s hides the host command of the same name from scripts, Slurm and the container "
+        "runtime"
         if is_provided
-        else "left out, because a host command has the same name: %s. Include it with --command NAME"
+        else "the module does not provide %s, because host commands have the same names. To include a "
+        "program, add --command NAME"
     )
     return '\n' + columns.fill_text(
         'warning: ' + words % ', '.join(names), subsequent_indent='    '
     )
-
-
-def _format_row(mark: str, name: str, level: str, words: str) -> str:
-    """Return a row of the table of approaches, with its words folded."""
-    return columns.fill_text(words, '%s %-12s%-14s' % (mark, name, level), ' ' * 28)
 
 
 def _resolve_easyconfig_path(
@@ -317,8 +266,8 @@ def _resolve_easyconfig_path(
     """
     Return the path of the easyconfig.
 
-    is_site_image: the image is in a folder of the site, where users cannot write. Raises NewError if
-    the folder of the easyconfig does not exist.
+    is_site_image: whether the image is in a folder of the site, in which users cannot write. Raises
+    NewError if the folder of the easyconfig does not exist.
     """
     folder = options.output or not is_site_image and os.path.dirname(options.image) or '.'
     if not os.path.isdir(folder):
@@ -331,7 +280,7 @@ def _resolve_easyconfig_path(
 def _list_eb_options(
     options: argparse.Namespace, path: str, verdict: Verdict, is_site_image: bool
 ) -> List[str]:
-    """Return the options that eb needs beside the easyconfig: image folder, site, --force."""
+    """Return the options of eb for the easyconfig: image folder, site, --force."""
     eb_options = []
     folder = os.path.dirname(os.path.abspath(options.image))
     if not is_site_image and folder != os.path.dirname(os.path.abspath(path)):
@@ -344,7 +293,7 @@ def _list_eb_options(
 
 
 def _require_usable_image(options: argparse.Namespace) -> None:
-    """Raise NewError if no module can be made of the image."""
+    """Raise NewError if the image cannot become a module."""
     problem = find_name_problem(os.path.basename(options.image))
     if problem:
         raise NewError(problem)
@@ -361,21 +310,21 @@ def _resolve_example(
     """
     Return the command line that the help of the module shows.
 
-    Raises NewError if it begins with no command of the module.
+    Raises NewError if the command line does not begin with a command of the module.
     """
-    words = [
-        word
-        for word in (options.example or image_commands[0].name).split()
-        if word != 'osu-gpu-bind'
-    ]
+    default = image_commands[0].name
+    if commands.PYTHON.match(default):  # Without arguments, Python would wait at a prompt.
+        default += ' -m mpi4py.bench helloworld'
+    example: str = options.example or default
+    words = [word for word in example.split() if word != 'osu-gpu-bind']
     names = [command.name for command in image_commands] + [name + '-exec']
     if words[:1] and words[0] not in names:
         raise NewError(
-            "--example %s: %s is not a command of this module, which provides %s. Begin the example with "
-            "one of them, or add the command: --command %s"
-            % (shell.quote(options.example), words[0], ', '.join(names), words[0])
+            "--example %s: this module does not provide the command %s, but %s. Begin the example with "
+            "such a command, or add the command: --command %s"
+            % (shell.quote(example), words[0], ', '.join(names), words[0])
         )
-    return options.example or image_commands[0].name
+    return example
 
 
 def _compute_sha256(path: str) -> str:
@@ -395,7 +344,7 @@ def _inspect_image(
         )
         image.programs = {
             command.name: posixpath.dirname(command.path) for command in image_commands
-        }  # the programs that the easyblock judges
+        }  # The easyblock judges the same programs.
         runtime = find_site_runtime(site, host)
         verdicts = []
         for name in CONTAINER_APPROACHES:
@@ -410,14 +359,12 @@ def _inspect_image(
                     dry_run=bool(runtime),
                 )
             )
-        requested = options.approach or recommend_approach(verdicts, site)
-        chosen = next((verdict for verdict in verdicts if verdict.approach == requested), None)
-        page = _format_overview(image, image_commands, site, host, verdicts, chosen)
+        chosen = options.approach or recommend_approach(verdicts, site)
+        page = _format_overview(image, image_commands, site, host, verdicts)
         progress.stop()
         print(
             '\n'.join(
-                [page, '']
-                + format_unknown_approaches(verdicts, chosen and chosen.approach, image.path, site)
+                [page, ''] + format_unknown_approaches(verdicts, chosen, image.path, site)
             ).rstrip()
         )
         if others:
@@ -437,12 +384,12 @@ def _write_easyconfig(options: argparse.Namespace, path: str, text: str) -> None
 
 def main(options: argparse.Namespace) -> int:
     """
-    Write the easyconfig and print the next commands.
+    Write the easyconfig, print the next commands and return 0.
 
-    Raises NewError, and what reading the image and the host raises.
+    Raises NewError, and the errors of reading the image and the host.
     """
     _require_usable_image(options)
-    site, root = find_site(options.site, options.sysroot, options.site_file)
+    site, root = find_site(options.site, options.sysroot)
     site_path = site_image.resolve_site_image(
         options.image, site_image.list_image_folders(site, root, os.environ)
     )

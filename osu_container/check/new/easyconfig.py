@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence
 from osu_container.base import shell
 from osu_container.base.terminal import escape_line
 
-#: Labels that describe an image: annotations of the OCI image-spec, then the older label-schema.org
+#: Labels with descriptions of an image: of the OCI image-spec, then of the older label-schema.org
 HOMEPAGE_LABELS = (
     'org.opencontainers.image.url',
     'org.opencontainers.image.source',
@@ -19,12 +19,12 @@ DESCRIPTION_LABELS = (
     'org.opencontainers.image.title',
     'org.label-schema.description',
 )
-#: Names that EasyBuild can turn into a variable (EBROOT<NAME>): it rewrites only - + and .
+#: Names that EasyBuild can use in a variable (EBROOT<NAME>), in which it replaces only - + and .
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_+.-]*\Z')
 #: Names of this project's modules
 RESERVED_NAMES = re.compile(r'osu-(container|native|mpi4py)$', re.I)
 WIDTH = 118
-#: Characters of a label that the easyconfig quotes at most
+#: Maximum number of characters that the easyconfig quotes from a label
 MAX_LABEL_LENGTH = 400
 
 TEXT = """easyblock = 'MPIContainer'
@@ -51,14 +51,14 @@ moduleclass = 'tools'
 
 
 def derive_module_name(path: str) -> str:
-    """Return a module name from an image's file name up to its release, '' if none is valid."""
+    """Return the part of an image's file name before the release, '' if no name is valid."""
     stem = re.sub(r'\.(sif|simg|img|squashfs|sqsh|sqfs)$', '', os.path.basename(path))
     stem = re.sub(r'[-_.:]v?\d+(\.\d+)*([-_.].*)?$', '', stem) or stem
     return stem if NAME.match(stem) else ''
 
 
 def find_module_name_problem(name: str) -> Optional[str]:
-    """Return why a name is not valid for a module, None if it is valid."""
+    """Return why a name is not valid for a module, None if the name is valid."""
     if not NAME.match(name):
         return (
             "the module name %r is not valid: EasyBuild accepts letters, digits, _ + - and ., with a letter "
@@ -73,14 +73,14 @@ def quote_value(value: str) -> str:
     """
     Return a value as an ASCII Python string without EasyBuild templates.
 
-    eb may read the file in any locale, and replaces %(name)s (resolve_template() of
-    easybuild/framework/easyconfig/easyconfig.py).
+    The text is ASCII because eb may read the file in any locale. eb replaces templates such as
+    %(name)s (resolve_template() of easybuild/framework/easyconfig/easyconfig.py).
     """
     return ascii(re.sub(r'%(?=%*\(\w+\)s)', '%%', value))
 
 
 def format_list(values: List[str]) -> str:
-    """Return values as the text of a Python list, on several lines if it is long."""
+    """Return values as the text of a Python list, on several lines if the text is long."""
     texts = [quote_value(value) for value in values]
     single_line = '[%s]' % ', '.join(texts)
     if len(single_line) < 90:
@@ -94,7 +94,7 @@ def format_list(values: List[str]) -> str:
 
 
 def _find_label(labels: Dict[str, str], names: Sequence[str]) -> str:
-    """Return the first non-empty label of these names, shortened to one line, '' without one."""
+    """Return the first non-empty label of `names`, shortened to one line, or ''."""
     label = next(
         (' '.join(labels[name].split()) for name in names if labels.get(name, '').strip()), ''
     )
@@ -117,7 +117,7 @@ def build_parameters(
     Return the easyconfig parameters that differ between images.
 
     title: description of the approach; image: file name of the SIF, or its path in a folder of the
-    site; programs: names or absolute paths in the image; labels: of the image.
+    site; programs: names or absolute paths in the image; labels: labels of the image.
     """
     return {
         'name': name,
@@ -154,8 +154,8 @@ def list_next_commands(
     """
     Return the commands that install, load, run, prove and benchmark the module.
 
-    path: of the easyconfig; start: launch command of the example; options: for eb; other: another
-    approach to compare with.
+    path: path of the easyconfig; start: launch command of the example; options: options for eb;
+    other: another approach to compare with.
     """
     modules = ''.join(
         ' --module %s/%s' % (name, version) for version in [other, approach] if version

@@ -1,12 +1,12 @@
 """
 The command osu-container try: run every approach once, without installing anything.
 
-In a job of two nodes (try.sbatch) the command calls discover and check, runs the latency and
-bandwidth benchmarks with each approach as its module would, with a proof of each rank, and writes
-one report file (try_file.py). A failed step is recorded with the cause that `why` knows, and the
-next step runs.
+In a job of two nodes (try.sbatch), the command first calls discover and check. For each approach it
+then runs the latency and bandwidth benchmarks with the settings of the approach's module, and proves
+which libraries each rank has loaded. All results are in one report file (try_file.py). If a step
+fails, the command records the failure with the cause that `why` finds, and continues.
 
-Python 3.6 and its standard library only: compute nodes have no other.
+Python 3.6 and its standard library only, because compute nodes have no newer Python.
 """
 
 import argparse
@@ -55,17 +55,16 @@ from osu_container.verdict.verdict import (
 )
 from osu_container.why.cli import main as why
 
-#: (nodes, tasks per node), programs and buffers, in the order of the runs: the most informative
-#: first
+#: (nodes, tasks per node), programs and buffers; the most informative runs come first
 PLACEMENTS, PROGRAMS, BUFFERS = ((2, 1), (1, 2)), ('osu_latency', 'osu_bw'), ('H H', 'D D')
-#: Arguments on a slow network, so that a run takes some seconds: those of the tag demo of bench
+#: Arguments for a slow network, so that a run takes some seconds, as in bench --tag demo
 SLOW_ARGUMENTS = {'osu_latency': '-m 65536 -i 200 -x 10', 'osu_bw': '-m 4194304 -i 10 -x 1'}
-#: Seconds: assumed for a job without an end time; reserved for the report; limit and minimum of
-#: one step
+#: Seconds: length of a job without a known end, time reserved for the report, maximum and minimum
+#: of a step
 JOB_SECONDS, RESERVED_SECONDS, STEP_SECONDS, MINIMUM_SECONDS = 600, 45, 90, 5
-#: Lines and bytes that the report keeps of an output
+#: Number of lines and bytes of an output that the report keeps
 TAIL_LINES, OUTPUT_BYTES = 40, 3000
-#: srun's errors if the job lacks resources that the site's step options name (slurm_errno.c)
+#: Messages of srun if the job lacks resources that the site's step options request (slurm_errno.c)
 _UNAVAILABLE_RESOURCE = re.compile(
     r'Invalid generic resource|Requested node configuration|More processors requested', re.I
 )
@@ -81,19 +80,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'image',
         nargs='?',
         metavar='IMAGE',
-        help="SIF with osu_latency and osu_bw; default: the images on this system that its site "
-        "names, one after another until one runs",
+        help="SIF with osu_latency and osu_bw; default: each image that the site names and that exists "
+        "on this system, until an image runs",
     )
     parser.add_argument(
         '--site',
-        metavar='NAME',
-        help="site of this system; default: recognised by the host name, else described by discover",
+        metavar='SITE',
+        help="name of the site, or a site file; default: recognised by the host name, else described "
+        "by discover",
     )
-    parser.add_argument('--sysroot', metavar='DIR', help="folder to read in place of the host's /")
+    parser.add_argument('--sysroot', metavar='DIR', help=argparse.SUPPRESS)
     parser.add_argument(
         '-o', '--output', metavar='FILE', help="report file; default: osu-try-SITE-JOB.txt"
     )
-    parser.epilog = "Submit the command: sbatch try.sbatch. Outside a job it inspects the system and runs nothing."
+    parser.epilog = (
+        "Submit the command as a job: sbatch try.sbatch. Outside of a job the command inspects the "
+        "system and runs no program."
+    )
     parser.set_defaults(
         function=main,
         prog='osu-container try',
@@ -137,9 +140,10 @@ class TryRun:
     @contextlib.contextmanager
     def open_work_folder(self) -> Iterator[None]:
         """
-        Create the report and, in the current folder, a work folder that is removed at the end.
+        Create the report file and a work folder, and remove the work folder at the end.
 
-        All nodes see the current folder. Raises OSError if the report cannot be written.
+        The work folder is in the current folder, which all nodes of a job see. Raises OSError if the
+        report cannot be written.
         """
         try:
             self.site, self.root = find_site(self.options.site, self.options.sysroot)
@@ -163,7 +167,7 @@ class TryRun:
             )
             yield
         finally:
-            for _ in range(50):  # samplers of the ranks may still write into it
+            for _ in range(50):  # Samplers of the ranks may still write into the folder.
                 shutil.rmtree(self.work, ignore_errors=True)
                 if not os.path.exists(self.work):
                     break
@@ -173,9 +177,9 @@ class TryRun:
 
     def run_step(self, title: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """
-        Return what the function returns, or None if it fails.
+        Call the function and return its result, None if it fails.
 
-        A failure is recorded with the cause that `why` knows.
+        A failure is recorded with the cause that `why` finds.
         """
         print('[%4.0f s] %s' % (time.time() - self.begin, title), flush=True)
         text = None
@@ -191,7 +195,7 @@ class TryRun:
             OSError,
         ) as err:
             text = str(err)
-        except Exception:  # after an unexpected error the next steps can still run
+        except Exception:  # The next steps can still run after an unexpected error.
             text = traceback.format_exc()
         finally:
             if text is not None:
@@ -214,7 +218,7 @@ class TryRun:
         return 'why:\n' + explanation.getvalue() if is_explained else 'why: no known cause'
 
     def save(self) -> None:
-        """Write the report so far, because a job may be terminated at any moment."""
+        """Write the present report, because a job may be terminated at any moment."""
         self.file.parts['summary'] = []
         self.file.add('summary', self.format_summary())
         outputs.replace_file(self.file.path, self.file.render())
@@ -241,11 +245,11 @@ class TryRun:
         return self.end - time.time()
 
     def add_discovered_site(self) -> None:
-        """Add the discovered site, for libraries that the known site lacks or has at other paths."""
+        """Add the discovered site, which may have libraries that the known site lacks."""
         system: Any = self.discovered_system
         name = system['name']
         site = resolve_site(name, {name: system['site']})
-        if self.site:  # discover cannot find these
+        if self.site:  # discover cannot find these facts.
             site = dict(
                 site,
                 gpu_binding=self.site['gpu_binding'],
@@ -261,7 +265,7 @@ class TryRun:
             return [self.options.image]
         if not self.site:
             raise TryError(
-                "no image given, and this system has no known site that names one. Give an image: "
+                "no image given, and no known site names an image for this system. Give an image: "
                 "sbatch try.sbatch IMAGE.sif"
             )
         patterns = [
@@ -270,7 +274,7 @@ class TryRun:
         named = list(self.site['images']['value'].values())
         names = sorted(
             set(named), key=lambda name: ('mpi4py' in name, -named.count(name), name)
-        )  # the images of most approaches first
+        )  # Images for many approaches come first.
         folders = [str(PROJECT / 'sources'), os.getcwd()] + list_image_folders(
             self.site, self.root, os.environ
         )
@@ -278,7 +282,7 @@ class TryRun:
         paths = [path for pattern in patterns for path in sorted(glob.glob(pattern), reverse=True)]
         if not paths:
             raise TryError(
-                "no image of site %s is on this system: looked for %s. Give an image: sbatch try.sbatch "
+                "this system has no image of site %s (searched for %s). Give an image: sbatch try.sbatch "
                 "IMAGE.sif" % (self.site['name'], ', '.join(patterns[:6]))
             )
         return sorted(set(paths), key=paths.index)
@@ -289,7 +293,7 @@ class TryRun:
         """
         Judge an image and run the approaches that may work.
 
-        Raises TryError, and what reading the image raises.
+        Raises TryError, and ImageError or ElfError if the image cannot be read.
         """
         self.image = path
         runtime = self.runtime = self.runtime or self.run_step(
@@ -299,7 +303,7 @@ class TryRun:
             lacking = [name for name in PROGRAMS if name not in image.programs]
             if lacking:
                 raise TryError(
-                    "%s has no %s, but %d other programs osu_*. Use an image with both benchmarks"
+                    "%s has no %s, only %d other programs osu_*. Use an image with both benchmarks"
                     % (path, ' and no '.join(lacking), len(image.programs))
                 )
             ready = self.judge_approaches(image, runtime)
@@ -317,32 +321,32 @@ class TryRun:
             if variables is not None:
                 stages.append((name, settings, os.path.join(folder, 'bin'), variables, gpu))
         if not launching.find_job(os.environ)[0]:
-            self.skipped.append('all runs: not in a job. Submit: sbatch try.sbatch')
+            self.skipped.append('all runs, because this is no job. Submit one: sbatch try.sbatch')
             return
         stages += self.find_host_programs()
         for nodes, tasks in PLACEMENTS:
             job_nodes = launching.count_job_nodes(os.environ) or 1
             if nodes > job_nodes:
-                self.skipped.append('runs on %d nodes: the job has %d' % (nodes, job_nodes))
+                self.skipped.append('runs on %d nodes, because the job has %d' % (nodes, job_nodes))
                 continue
             for stage in stages:
                 self.measure_approach(nodes, tasks, *stage)
 
     def find_host_programs(self) -> List[Tuple[str, Optional[Settings], str, Dict[str, str], bool]]:
         """
-        Return the stage of the host's programs on PATH for measure_approach(), in a list.
+        Return arguments of measure_approach() for the host's benchmarks on PATH, in a list.
 
-        The list is empty without such programs. A loaded module may provide them.
+        The list is empty if PATH has no such programs. A loaded module may provide them.
         """
         paths = [shutil.which(name) or '' for name in PROGRAMS]
         folder = os.path.dirname(paths[0])
         if not all(paths) or os.path.basename(os.path.realpath(paths[0])) == 'run-in-container':
             self.skipped.append(
-                'native: no osu_latency and osu_bw of the host on PATH. To compare with them, load a module '
-                'that provides them and submit again'
+                'native runs, because PATH has no osu_latency and osu_bw of the host. To compare with the '
+                'host, load a module with these programs and submit the job again'
             )
             return []
-        self.table['native'] = 'not judged: programs of the host, %s' % folder, {}
+        self.table['native'] = 'programs of the host in %s' % folder, {}
         return [('native', None, folder, {}, bool(self.site['gpu']['value']))]
 
     def find_runtime(self) -> Dict[str, Any]:
@@ -356,8 +360,8 @@ class TryRun:
                 % (
                     err,
                     engine
-                    and '. This system starts containers with %s, which this command does not support: '
-                    'see docs/other-systems.md'
+                    and '. This system starts containers with %s, and this command does not support it: '
+                    'read docs/other-systems.md'
                     % engine
                     or '',
                 )
@@ -366,12 +370,8 @@ class TryRun:
     def judge_approaches(
         self, image: Image, runtime: Optional[Dict[str, Any]]
     ) -> List[Tuple[str, Tuple[Settings, bool]]]:
-        """Return the approaches that may work, with Settings and whether they can use GPUs."""
-        names = [
-            name
-            for name in check.CONTAINER_APPROACHES
-            if not resolve_approach(name).get('entrypoint') or image.read_entrypoint()
-        ]
+        """Return [(approach, (Settings, whether it can use GPUs))] of approaches that may work."""
+        names = check.list_applicable_approaches(image)
         verdicts: List[Verdict] = []
         ready: Dict[str, Tuple[Settings, bool]] = {}
         for name in names:
@@ -409,7 +409,7 @@ class TryRun:
     def select_site_verdict(
         self, name: str, image: Image, runtime: Optional[Dict[str, Any]]
     ) -> Optional[Tuple[Verdict, Optional[Settings], bool]]:
-        """Return the verdict, Settings and GPU use of an approach, for the first fitting site."""
+        """Return (verdict, Settings, whether GPUs can be used) on the first site that fits."""
         first = None
         for site, root in self.sites:
             approach = resolve_approach(name)
@@ -458,8 +458,8 @@ class TryRun:
         """
         Run the programs of an approach on `nodes` nodes with `tasks` tasks each.
 
-        settings: None for the host's programs; folder: of the programs; variables: set for them; gpu:
-        whether they can use GPUs.
+        settings: None for the host's programs; folder: folder of the programs; variables: {name:
+        value} to set; gpu: whether the programs can use GPUs.
         """
         for buffers in BUFFERS:
             for program in PROGRAMS:
@@ -471,7 +471,7 @@ class TryRun:
                     's' * (nodes > 1),
                 )
                 if buffers == 'D D' and not gpu:
-                    self.skipped.append('%s: site or image has no GPU support' % buffers)
+                    self.skipped.append('%s, because site or image has no GPU support' % buffers)
                 elif self.compute_remaining_seconds() < MINIMUM_SECONDS:
                     self.failed.append(title + ': no time left')
                 else:
@@ -499,9 +499,10 @@ class TryRun:
         benchmark: Tuple[str, str],
     ) -> bool:
         """
-        Run one program with a proof, keep its figures and return True.
+        Run one program with a proof, record its figures and return True.
 
-        benchmark: program and buffers. Raises TryError if the run fails or its proof contradicts the approach.
+        benchmark: (program, buffers). Raises TryError if the run fails, or if the proof contradicts
+        the approach.
         """
         nodes, tasks = placement
         step = (
@@ -537,7 +538,8 @@ class TryRun:
         if code and step and self.step_options is None and _UNAVAILABLE_RESOURCE.search(err):
             self.step_options = []
             self.skipped.append(
-                '%s of %s: the job lacks these resources' % (' '.join(step), launch_command[0])
+                '%s of %s, because the job lacks these resources'
+                % (' '.join(step), launch_command[0])
             )
             return self.run_program(placement, name, settings, folder, variables, benchmark)
         line = ' '.join(launch_command + binding + program)
@@ -556,7 +558,7 @@ class TryRun:
         return True
 
     def run_command(self, command: List[str], env: Dict[str, str]) -> Tuple[str, str, str]:
-        """Run a command within the time limit; return its problem ('' for none) and outputs."""
+        """Run a command within the time limit; return (problem or '', stdout, stderr)."""
         with open(os.path.join(self.work, 'out'), 'w+b') as out, open(
             os.path.join(self.work, 'err'), 'w+b'
         ) as err:
@@ -578,7 +580,7 @@ class TryRun:
         """
         Add the proof of a run's ranks to the report and return the contradictions.
 
-        expected: approach to compare with, None if the settings in the folder name it to the ranks.
+        expected: approach to compare with; None if the ranks have recorded their approach.
         """
         try:
             steps = judging.list_step_folders(folder) if os.path.isdir(folder) else []
@@ -598,9 +600,9 @@ class TryRun:
 
     def record_figure(self, name: str, nodes: int, benchmark: Tuple[str, str], out: str) -> None:
         """
-        Keep a figure of a run: latency at 8 bytes, or bandwidth of the largest message.
+        Record a figure of a run: the latency at 8 bytes, or the bandwidth of the largest message.
 
-        results/osu_output.py reads all figures, but needs a newer Python than compute nodes have.
+        results/osu_output.py can read all figures, but needs a newer Python than compute nodes have.
         """
         rows = re.findall(r'^\s*(\d+)\s+(\d+\.\d+)\s*$', out, re.M)
         figures = (
@@ -614,11 +616,11 @@ class TryRun:
     # ---- summary ------------------------------
 
     def format_summary(self) -> str:
-        """Return the summary, the first lines of the report."""
+        """Return the summary: the first lines of the report."""
         site, system = self.site, self.discovered_system or {}
         lines = [
             'version: %s' % __version__,
-            'site: %s' % (site['name'] if site else 'not known'),
+            'site: %s' % (site['name'] if site else 'unknown'),
             'began: %s' % time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.begin)),
             'seconds: %d' % (time.time() - self.begin),
             'node: %s (%s)' % (system.get('node'), system.get('kind')),

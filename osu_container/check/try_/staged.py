@@ -1,5 +1,5 @@
 """
-Create a module's files in the folder of a run, with links in place of copies.
+Create the files of a module in the folder of a run, with links instead of copies.
 
 Python 3.6 and its standard library only.
 """
@@ -15,7 +15,7 @@ from osu_container.verdict.settings import Settings
 
 def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str) -> Dict[str, str]:
     """
-    Create a folder with a module's commands, and return the variables that it would set.
+    Create a folder with the commands of a module; return {name: value} of the module's variables.
 
     runtime: command of the container runtime. Raises OSError.
     """

@@ -8,8 +8,8 @@ Write and parse the report file of `osu-container try`, which users attach to an
     $ srun -N2 -n2 osu_bw H H
     # OSU MPI Bandwidth Test v7.5
 
-compare, report and import read the figures of each approach (results/outputs.py). The last part is
-a site file. A Redactor removes everything that identifies the user.
+The commands compare, report and import read the figures of each approach (results/outputs.py). The
+last part of the file is a site file. A Redactor removes all data that identify the user.
 
 Python 3.6 and its standard library only.
 """
@@ -24,9 +24,9 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 from osu_container.base.terminal import REDACTED, SECRET_NAME, escape_text, redact_secrets
 
 HEAD = '# osu-container try, format 1'
-#: Largest sizes of the file and of each part, in bytes: cut_middle() shortens a longer part
+#: Maximum sizes in bytes of the file and of each part; cut_middle() shortens longer parts
 LIMIT = 200000
-#: The site file of the system, as `osu-container discover -o` writes it: complete or left out
+#: Part with the site file that `osu-container discover -o` writes; it is complete or left out
 SITE_PART = 'site'
 PARTS = {
     'summary': 8000,
@@ -38,12 +38,12 @@ PARTS = {
     SITE_PART: 38000,
 }
 _PART, _SERIES = re.compile(r'==== ([\w ]+) ====\s*$'), re.compile(r'---- ([\w.-]+) ----\s*$')
-#: Lines of an output that would look like a heading of the report
+#: Beginning of an output line that readers would take for a heading of the report
 _FORGED = re.compile(r'^(?====|----)', re.M)
 
 
 class TryFile:
-    """The report file while its parts are collected."""
+    """A report file whose parts are collected before render() returns the text."""
 
     def __init__(self, path: str, redactor: 'Redactor') -> None:
         self.path, self.redactor = path, redactor
@@ -52,7 +52,7 @@ class TryFile:
         )
 
     def add(self, part: str, text: str, series: Optional[str] = None) -> None:
-        """Add text to a part; series: approach of the figures."""
+        """Add a text to a part; series: name of the approach, for figures."""
         self.parts[part].append(
             (series, _FORGED.sub('| ', escape_text(self.redactor(text)).strip('\n')))
         )
@@ -111,7 +111,11 @@ class Redactor:
     ]
 
     def __init__(self, environ: Mapping[str, str], folders: Iterable[Tuple[str, str]] = ()) -> None:
-        """Redact the values of the user's variables, and other folders with their placeholders."""
+        """
+        Prepare the replacement of the user's data by placeholders.
+
+        environ: variables whose values identify the user; folders: (path, placeholder) of more paths.
+        """
         names: Dict[str, str] = {}
         paths = list(folders)
         for name in (
@@ -122,7 +126,7 @@ class Redactor:
             user = pwd.getpwuid(os.getuid())
             paths.append((user.pw_dir, '~'))
             names.update(dict.fromkeys([user.pw_name, user.pw_gecos.partition(',')[0]], '(user)'))
-        except KeyError:  # the system has no entry for this user id
+        except KeyError:  # The system has no entry for this user id.
             pass
         for name in ('USER', 'LOGNAME', 'SLURM_JOB_USER'):
             names[environ.get(name, '')] = '(user)'
@@ -167,7 +171,7 @@ class Redactor:
         self.patterns += [(re.compile(pattern), word) for pattern, word in self.SHAPES]
 
     def __call__(self, value: Any) -> Any:
-        """Return the JSON data without the user's data."""
+        """Return JSON data in which placeholders replace the user's data."""
         if isinstance(value, dict):
             return type(value)(
                 (self(key), self(entry)) for key, entry in redact_secrets(value).items()
@@ -182,7 +186,7 @@ class Redactor:
         return value
 
 
-#: Names that identify nobody and occur in texts of this project
+#: Names that identify nobody, because texts of this project contain them
 COMMON_NAMES = (
     'root users user normal default osu mpi native pure bind hybrid opensource swap openmpi host '
     'image test none slurm nobody container lumi debian ubuntu'
@@ -193,15 +197,15 @@ COMMON_NAMES = (
 
 
 def is_try_file(text: str) -> bool:
-    """Return whether a text begins like a report of `osu-container try`."""
+    """Return whether a text begins with the heading of a report of `osu-container try`."""
     return text.lstrip('\ufeff').startswith(HEAD.rpartition(' ')[0])
 
 
 def parse_parts(lines: List[str]) -> List[Tuple[Optional[str], Optional[str]]]:
     """
-    Return (part, series) of each line of a report.
+    Return a list of (part, series), one pair for each line of a report.
 
-    Both are None for a heading; series is None outside the figures.
+    Both are None for a heading. The series is None outside of the part with figures.
     """
     places: List[Tuple[Optional[str], Optional[str]]] = []
     part: str = 'summary'
@@ -221,7 +225,7 @@ def parse_parts(lines: List[str]) -> List[Tuple[Optional[str], Optional[str]]]:
 
 
 def find_summary_field(lines: List[str], key: str) -> Optional[str]:
-    """Return the value of a summary key such as 'site', None without it."""
+    """Return the value of a summary key such as 'site', None if the summary lacks the key."""
     parts = parse_parts(lines)
     values = [
         line.partition(':')[2].strip()

@@ -1,9 +1,9 @@
 """
 The rules of the verdict, one file per subject.
 
-To add a rule: write it in the file of its subject with the decorator `rule` and a docstring that
-says what it decides, list it in RULES where its findings should be reported, and give it cases in
-tests/helpers/verdict_cases.py.
+To add a rule, write a function with the decorator `rule` in the file of its subject. The docstring
+of a rule states the condition that the rule checks. Insert the rule in RULES at the place at which
+its findings should be reported, and add cases in tests/helpers/verdict_cases.py.
 """
 
 from osu_container.verdict.rules import (

@@ -19,11 +19,11 @@ from osu_container.verdict.trial import Trial
 )
 def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     """
-    The image's MPI has the ABI of the approach's MPI.
+    The image's MPI has the ABI of the MPI that the approach needs.
 
-    An approach that injects no library only needs an MPI that srun can start.
+    An approach that injects no library needs only an MPI that srun can start.
     """
-    protocols = (trial.mpi or {}).get('pmi') or []
+    protocols = trial.mpi.get('pmi') or []
     cannot_start = protocols and _find_required_pmi(trial) not in protocols
     if trial.family not in list_mpi_families(trial.approach) and (
         trial.approach['inject'] or cannot_start
@@ -35,7 +35,7 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
                 finding
                 if trial.approach['inject']
                 else finding._replace(
-                    reason='%s, and %s cannot start it (its PMI: %s)'
+                    reason='%s, and %s cannot start this MPI (its PMI: %s)'
                     % (finding.reason, _format_site_pmi(trial), ', '.join(protocols))
                 )
             )
@@ -43,33 +43,31 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
 
 #: Family of the image's MPI -> remedy where the approach needs another one
 _REMEDIES = {
-    'Open MPI': 'build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI, '
-    'MVAPICH); or translate the calls at run time with Wi4MPI, or with mpixlate '
-    'on HPE Cray systems (docs/abi.md)',
+    'Open MPI': 'build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI or MVAPICH); or '
+    'translate the MPI calls at run time with Wi4MPI, or with mpixlate on HPE Cray systems '
+    '(docs/abi.md)',
     'MPICH ABI': 'use approach opensource, hybrid, bind or pure',
     'the standard ABI of MPI 5': 'use approach opensource, hybrid, bind or pure',
     'the standard ABI of MPI 5 under a wrong soname': (
-        'use approach opensource, hybrid or pure; or build the programs with MPICH '
-        '5.0.2 or newer: programs built with 5.0.0 and 5.0.1 need a soname that no '
-        'other MPI has (docs/abi.md)'
+        'use approach opensource, hybrid or pure; or build the programs with MPICH 5.0.2 or newer, '
+        'because programs built with 5.0.0 and 5.0.1 need a soname that no other MPI has (docs/abi.md)'
     ),
     'MPICH under Debian\'s own soname': "use approach pure; or build the programs with an MPICH whose library is "
-    "libmpi.so.12, or patch them to need that soname with patchelf and a link "
-    "(docs/your-own-container.md): no host MPI has the soname of Debian's MPICH "
-    "(docs/abi.md)",
+    "libmpi.so.12; or change the soname that the programs need to libmpi.so.12 with patchelf and a "
+    "link (docs/your-own-container.md). No host MPI has the soname of Debian's MPICH (docs/abi.md)",
 }
 
 
 def report_other_mpi(
     family: str, soname: str, approach: Dict[str, Any], image: Image, site: Dict[str, Any]
 ) -> Iterator[Finding]:
-    """Yield the finding that the image's MPI is not one that the approach needs."""
+    """Yield the finding that the approach needs another MPI than the image has."""
     remedy = _REMEDIES[family]
     if family == 'Open MPI':  # Prefer approach openmpi on a site that can start it.
         remedy = (
             'use approach openmpi; or '
             if family in site['pmi']['value']
-            else 'approach openmpi needs PMIx, which %s of this site lacks; so '
+            else 'approach openmpi needs PMIx, which %s of this site does not have, so '
             % launching.select_launcher_command(site)
         ) + remedy
     families = [
@@ -86,7 +84,7 @@ def report_other_mpi(
 
 
 def _find_required_pmi(trial: Trial) -> str:
-    """Return the PMI that the approach's MPI needs to be started on the site."""
+    """Return the protocol by which the site starts the MPI: 'pmi2', 'pmix' or 'pmi1'."""
     return launching.resolve_pmi_protocol(
         launching.select_launcher(trial.site), select_pmi(trial.approach, trial.site)
     )
@@ -97,7 +95,7 @@ def _format_site_pmi(trial: Trial) -> str:
     return launching.format_site_pmi(trial.site, select_pmi(trial.approach, trial.site))
 
 
-#: Inner libraries of Open MPI, whose sonames distinguish release 4 (.so.40) from 5 (.so.80)
+#: Internal libraries of Open MPI: their sonames end in .so.40 in release 4 and in .so.80 in 5
 _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
 
 
@@ -110,10 +108,10 @@ _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
 )
 def two_builds(trial: Trial) -> Iterator[Finding]:
     """
-    A program over the host's Open MPI needs no inner library of the image's Open MPI.
+    A program that uses the host's Open MPI needs no internal library of the image's Open MPI.
 
-    Programs that need only libmpi.so.40 run over any release from 4 on. The Fortran and C++
-    bindings of the image also need its inner libraries, so they must be of the host's series.
+    A program that needs only libmpi.so.40 runs with Open MPI 4 and newer. The image's Fortran and
+    C++ bindings also need internal libraries, so the image's Open MPI must be of the host's series.
     """
     mpi = find_loaded_mpi(trial)
     if mpi is None or mpi.origin != 'host' or trial.family != 'Open MPI':
@@ -122,16 +120,16 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
         if library.origin == 'image' and _OPEN_MPI_LIBRARY.match(library.name):
             yield make_finding(
                 'fails',
-                "%s needs %s of the image's Open MPI, but the host's is %s: two of them in "
+                "%s needs %s of the image's Open MPI, but the host's Open MPI is %s: two releases in "
                 "one process fail in MPI_Init"
                 % (
                     format_library(library.requester) if library.requester else 'the program',
                     library.name,
-                    (trial.mpi or {}).get('release') or 'of another series',
+                    trial.mpi.get('release') or 'of another series',
                 ),
                 [(library.facts.path, library.name)],
-                'use approach openmpi, or an image with the series of the host; C programs '
-                'without Fortran or C++ bindings of MPI run over both',
+                "use approach openmpi, or an image whose Open MPI is of the host's series; programs "
+                'without the Fortran and C++ bindings run with both series',
             )
             return
 
@@ -143,9 +141,9 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
 )
 def two_mpis(trial: Trial) -> Iterator[Finding]:
     """
-    A process has one MPI.
+    Each process has one MPI.
 
-    A library that was built with another MPI would call the functions of the first one.
+    A library that was built with a second MPI would call the functions of the first MPI.
     """
     libraries = [
         library for library in trial.process.loaded if library.facts.soname in MPI_FAMILIES
@@ -158,34 +156,34 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
         if abi != abis[0] and library.requester:
             yield make_finding(
                 'unknown',
-                '%s needs %s in addition to %s: its calls reach the MPI that ld.so finds '
-                'first, whose constants differ'
+                '%s needs %s, but the process also has %s: the calls of the former reach the MPI '
+                'that ld.so finds first, and the constants of the two MPIs differ'
                 % (format_library(library.requester), library.name, format_library(libraries[0])),
                 [(each.facts.path, each.facts.soname or '') for each in (libraries[0], library)],
-                'use a build of it with the MPI of the program',
+                'use a build of this library with the MPI of the program',
             )
             return
 
 
 @rule('PMI', source='srun(1), --mpi', facts=('pmi', 'host'), needs_process=True)
 def check_pmi(trial: Trial) -> Iterator[Finding]:
-    """The MPI supports the site's PMI, and its rank gets the variables that srun sets."""
+    """The MPI supports the site's PMI, and each rank gets the variables that srun sets."""
     command = trial.program.launched_program.isolating_command
     if command:
         yield make_finding(
             'fails',
-            '%s unsets the variables by which %s tells each rank its number: every rank '
-            'would run alone' % (command, launching.select_launcher_command(trial.site)),
+            '%s unsets the variables by which %s gives each rank its number, so every rank would '
+            'run alone' % (command, launching.select_launcher_command(trial.site)),
             [(trial.image.path, command)],
-            'unset only single variables (env -u NAME)',
+            'unset single variables only: `env -u NAME`',
         )
         return
-    protocol, protocols = _find_required_pmi(trial), (trial.mpi or {}).get('pmi')
+    protocol, protocols = _find_required_pmi(trial), trial.mpi.get('pmi')
     if protocols and protocol not in protocols:
         yield make_finding(
             'fails',
-            '%s of this site does not match the PMI of the MPI (%s): every rank would '
-            'run alone' % (_format_site_pmi(trial), ', '.join(protocols)),
+            '`%s` of this site does not match the PMI of the MPI (%s), so every rank would run '
+            'alone' % (_format_site_pmi(trial), ', '.join(protocols)),
             [(find_mpi_path(trial), 'PMI ' + ', '.join(protocols))],
             'use an approach with another MPI',
         )
@@ -197,8 +195,8 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
     ):
         yield make_finding(
             'unknown',
-            'cannot tell which PMI this Open MPI supports; most support only PMIx, and '
-            'with %s every rank would run alone' % _format_site_pmi(trial),
+            'cannot tell which PMI this Open MPI supports: most builds support only PMIx, and with '
+            '`%s` every rank would run alone' % _format_site_pmi(trial),
             [(find_mpi_path(trial), 'no release')],
             'use approach openmpi',
         )
@@ -207,15 +205,15 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
 @rule('no program', source='docs/check.md', facts=())
 def no_program(trial: Trial) -> Iterator[Finding]:
     """
-    Check knows which MPI the program uses.
+    The MPI that the program uses is known.
 
-    It cannot tell for some launchers and scripts, and for programs that open MPI at run time: the
-    other rules then judge the image's MPI by itself.
+    Check cannot tell which MPI some launchers, scripts, and programs that open MPI at run time use.
+    The other rules then judge the image's MPI by itself.
     """
     if trial.program.unknown_reason:
         yield make_finding(
             'unknown',
-            "the program's MPI is undetermined: %s" % trial.program.unknown_reason,
+            "cannot tell which MPI the program uses: %s" % trial.program.unknown_reason,
             [
                 ('image:' + path, 'a script')
                 for path, _ in trial.program.launched_program.scripts[:1]
@@ -227,6 +225,6 @@ def no_program(trial: Trial) -> Iterator[Finding]:
 
 #: Remedy where the program that uses MPI cannot be determined
 PROGRAM_REMEDY = (
-    "name the program that uses MPI: --program PATH of `osu-container check`, or "
-    "a command line such as --program 'env A=1 /opt/my/program'"
+    "give the program that uses MPI: `--program PATH`, or a command line: "
+    "`--program 'env A=1 /opt/my/program'`"
 )

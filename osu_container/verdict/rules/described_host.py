@@ -1,9 +1,10 @@
 """
-Rules on a host that is known from published data only: gaps in the data make a verdict unknown.
+Rules on a host that check did not inspect: gaps in the published data make a verdict unknown.
 
-If it is unknown which libraries the host would inject, the first rule reports that alone
-(judge_trial()). If one fact of a library is unknown, the second rule names the fact, provided
-something in the process depends on it. Both assume that the libraries of one host fit each other.
+The first rule reports that the data do not show which libraries the host injects; judge_trial()
+then drops all other findings. The second rule reports unknown facts of an injected library, if
+another library in the process depends on these facts. Both rules assume that the libraries of one
+host fit each other.
 """
 
 import posixpath
@@ -26,13 +27,13 @@ from osu_container.verdict.trial import Trial
 
 #: Remedy of both rules
 DESCRIPTION_REMEDY = (
-    'run `osu-container discover --facts FILE` on the system, then here '
-    '`osu-container check IMAGE --site NAME --facts FILE`'
+    'run `osu-container discover --facts FILE` on the system, and then '
+    '`osu-container check IMAGE --site NAME --facts FILE` here'
 )
 LIBC_VERSIONS = 'versions of libc.so.6'
-#: Facts that decide which libraries are injected
+#: Facts that determine which libraries an approach injects
 _DECIDES = ('soname', 'machine', 'needed')
-#: Fact -> how messages name it
+#: Fact -> name of the fact in messages
 _WORDS = {
     'soname': 'its soname',
     'machine': 'its processor',
@@ -56,7 +57,7 @@ def unknown_host(trial: Trial) -> Iterator[Finding]:
         )
         yield make_finding(
             'unknown',
-            'the host is known from published data only, which lack %s%s'
+            'the host was not inspected, and the published data lack %s%s'
             % (gaps, '; and %d more' % (len(evidence) - 3) if len(evidence) > 3 else ''),
             [(path, 'not described: ' + fact) for path, fact in evidence],
             DESCRIPTION_REMEDY,
@@ -64,7 +65,7 @@ def unknown_host(trial: Trial) -> Iterator[Finding]:
 
 
 def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
-    """Return [(path, missing fact)] of facts that decide which libraries are injected."""
+    """Return [(path, missing fact)] for the facts that determine the injected libraries."""
     host = trial.host
     missing: List[Tuple[str, str]] = []
     if not host.is_partial or not trial.approach['inject']:
@@ -74,14 +75,14 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
             'serves'
         ):
             missing.append((path, 'whether it exists'))
-    for facts in trial.host_libraries.injected.values():
+    for facts in trial.injected.values():
         gaps = host.list_unknown_facts(facts.path)
         missing += [(facts.path, _WORDS[name]) for name in _DECIDES if name in gaps]
         if set(facts.needed) - GLIBC_SONAMES:
             missing += [(facts.path, _WORDS[name]) for name in ('rpath', 'runpath') if name in gaps]
         if facts.soname == trial.soname and 'traits.opens' in gaps:
             missing.append((facts.path, _WORDS['traits.opens']))
-        # A library of the host's build would be injected even if the image has one of that name.
+        # A library of the host's build is injected even if the image has a library of this name.
         build = trial.site['one_build']['value']
         missing += [
             (facts.path, 'where %s is' % name)
@@ -91,7 +92,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
                 host.has_known_paths(name) is False
                 or build
                 and host.has_known_paths(name) is None
-                and name not in trial.host_libraries.injected
+                and name not in trial.injected
             )
         ]
     missing += [
@@ -105,23 +106,24 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
 @rule('facts of the host', source='verdict/rules/described_host.py', facts=('host', 'provider'))
 def unknown_facts(trial: Trial) -> Iterator[Finding]:
     """The published data show what the host's libraries need and define."""
-    if not trial.host.is_partial or not trial.host_libraries.injected:
+    if not trial.host.is_partial or not trial.injected:
         return
     for path, fact, gap in (
         _list_unknown_versions(trial) + _list_unknown_symbols(trial) + _list_unknown_traits(trial)
     ):
         glibc = fact == LIBC_VERSIONS and trial.host.glibc
+        newer = ' (Ubuntu 24.04, Debian 13)' if glibc == '2.38' else ''
         yield make_finding(
             'unknown',
-            'the host is known from published data only: %s' % gap,
+            'the host was not inspected: %s' % gap,
             [(path, 'not described: ' + fact)],
-            ('use an image with glibc %s or newer; or ' % glibc if glibc else '')
+            ('use an image with glibc %s or newer%s; or ' % (glibc, newer) if glibc else '')
             + DESCRIPTION_REMEDY,
         )
 
 
 def _list_unknown_versions(trial: Trial) -> List[Gap]:
-    """Return the unknown symbol versions that matter for a library of the image."""
+    """Return a Gap for each unknown symbol version that a library of the process depends on."""
     unknown_versions, host = [], trial.host
     process = trial.program.rccl_plugin[1] if trial.program.rccl_plugin else trial.process
     dependents = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
@@ -136,12 +138,14 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
             (
                 dependents[0].facts.path,
                 LIBC_VERSIONS,
-                '%s%s may need any GLIBC%s; the image has %s'
+                'the image has glibc %s, and %d host libraries, among them %s, may need %s'
                 % (
-                    dependents[0].facts.path,
-                    ' (and %d more)' % (len(dependents) - 1) if dependents[1:] else '',
-                    ' up to %s' % host.glibc if getattr(host, 'glibc', None) else '',
-                    newest[0][6:] if newest else 'no readable libc.so.6',
+                    newest[0][6:] if newest else 'of unknown release',
+                    len(dependents),
+                    posixpath.basename(dependents[0].facts.path),
+                    'up to GLIBC_%s' % host.glibc
+                    if getattr(host, 'glibc', None)
+                    else 'any GLIBC version',
                 ),
             )
         )
@@ -161,7 +165,7 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
                     (
                         path,
                         'versions of ' + name,
-                        'it is unknown which versions of %s of the image %s needs' % (name, path),
+                        "it is unknown which versions of the image's %s %s needs" % (name, path),
                     )
                 )
             elif 'undefined' in gaps and (is_unknown or not other.facts.verdef):
@@ -169,7 +173,7 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
                     (
                         path,
                         'symbols of ' + name,
-                        'it is unknown which symbols of %s of the image %s needs' % (name, path),
+                        "it is unknown which symbols of the image's %s %s needs" % (name, path),
                     )
                 )
         users = (
@@ -186,7 +190,7 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
                 (
                     path,
                     'versions that it defines',
-                    'it is unknown which versions %s defines; %s needs %s'
+                    'it is unknown which versions %s defines, and %s needs %s'
                     % (
                         path,
                         users[0].facts.path,
@@ -213,7 +217,7 @@ def _has_host_version(trial: Trial, library: LoadedFile, symbol: str) -> bool:
 
 
 def _list_unknown_symbols(trial: Trial) -> List[Gap]:
-    """Return the symbols that host libraries may or may not define."""
+    """Return a Gap for each library that needs symbols which host libraries may not define."""
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
         return []
     symbols_by_path: Dict[str, List[str]] = {}
@@ -225,7 +229,7 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
             for name in library.facts.needed
             if name not in GLIBC_SONAMES
         ]
-        # What the host's libraries need of each other, they have on the host as well.
+        # The libraries of one host define the symbols that they need from each other.
         if not _has_host_version(trial, library, symbol) and (
             library.origin == 'image'
             or any(other is not None and other.origin == 'image' for other in others)
@@ -243,7 +247,7 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
         (
             path,
             'its symbols',
-            'it is unknown whether its libraries define %s%s, which %s needs'
+            "it is unknown whether the host's libraries define %s%s, which %s needs"
             % (
                 ', '.join(symbols[:3]),
                 ' and %d more' % (len(symbols) - 3) if symbols[3:] else '',
@@ -255,12 +259,12 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
 
 
 def _list_unknown_traits(trial: Trial) -> List[Gap]:
-    """Return the unknown traits of the host's MPI and libfabric in the process."""
+    """Return a Gap for each of the host's MPI and libfabric with unknown traits."""
     gaps: List[Gap] = []
     mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
     if mpi is not None and mpi.origin == 'host':
         names = ['family', 'release', 'device', 'pmi']
-        names += ['hmem', 'cxi'] if (trial.mpi or {}).get('family') in (None, 'MPICH') else []
+        names += ['hmem', 'cxi'] if trial.mpi.get('family') in (None, 'MPICH') else []
         names += ['single_copy'] if has_own_namespaces(trial.container.runtime) else []
         gaps += _list_missing_traits(trial, mpi, names)
     if fabric is not None and fabric.origin == 'host':
@@ -268,14 +272,14 @@ def _list_unknown_traits(trial: Trial) -> List[Gap]:
             ['api'] if mpi is not None and mpi.origin == 'image' else []
         )
         provider = compute_module_values(trial).get('FI_PROVIDER')
-        if provider not in (trial.fabric or {}).get('providers', []):
+        if provider not in trial.fabric.get('providers', []):
             names += ['folders', 'by_name']
         gaps += _list_missing_traits(trial, fabric, names)
     return gaps
 
 
 def _list_missing_traits(trial: Trial, library: LoadedFile, names: List[str]) -> List[Gap]:
-    """Return which of the traits `names` of a library are unknown."""
+    """Return a Gap that lists the unknown ones of the traits `names`; [] if all are known."""
     missing = [
         name
         for name in names

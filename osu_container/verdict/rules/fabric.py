@@ -1,4 +1,4 @@
-"""Rules on the network: libfabric, its provider, UCX, and what makes them slow."""
+"""Rules on the network: libfabric, its provider, UCX, and causes of slow communication."""
 
 import posixpath
 import re
@@ -33,8 +33,8 @@ from osu_container.verdict.rules.questions import (
 from osu_container.verdict.site_choice import parse_release, resolve_network
 from osu_container.verdict.trial import Trial
 
-#: Releases of MPIs that were seen to run over provider cxi, with the source, where no file of the
-#: MPI shows whether it can
+#: Releases of MPIs that ran over the provider cxi, with the source. The files of these MPIs do not
+#: show whether the MPI supports cxi.
 SEEN_OVER_CXI = {
     ('Open MPI', '5.0'): 'alazzaro/openmpi_on_ss11 627b2cc on LUMI, 2026-04',
 }
@@ -42,14 +42,14 @@ SEEN_OVER_CXI = {
 #: The first MPICH that supports cxi: pmodels/mpich PR 5708
 FIRST_CXI_MPICH = (4, 1)
 
-#: The first MPICH that requests providers from libfabric without checking whether libfabric refused
-#: the API version: pmodels/mpich, src/mpid/ch4/netmod/ofi/init_provider.c
+#: The first MPICH that requests providers without checking whether libfabric has refused the API
+#: version: pmodels/mpich, src/mpid/ch4/netmod/ofi/init_provider.c
 FIRST_FREEING_MPICH = (5, 0)
 
-#: (first release of libfabric, newest symbol version that it defines). Source: libfabric.map.in of
-#: ofiwg/libfabric by tag; measured with Debian's 1.11, 1.17 and 2.1 and the wheels' 1.22, 2.4 and
-#: 2.5.1, else derived. fi_getinfo, fi_freeinfo and fi_dupinfo, which every MPI calls, have the
-#: versions 1.7, 1.8 and 1.9, and 1.3 before libfabric 1.20.
+#: (first release of libfabric, newest symbol version that this release defines). Source:
+#: libfabric.map.in of ofiwg/libfabric by tag. Measured with Debian's 1.11, 1.17 and 2.1 and with
+#: 1.22, 2.4 and 2.5.1 of the wheels; derived for other releases. Every MPI calls fi_getinfo,
+#: fi_freeinfo and fi_dupinfo. Their versions are 1.7, 1.8 and 1.9, and 1.3 before libfabric 1.20.
 FABRIC_VERSIONS = [
     ((1, 14), 'FABRIC_1.6'),
     ((1, 20), 'FABRIC_1.7'),
@@ -60,13 +60,13 @@ FABRIC_VERSIONS = [
 #: Symbol version of fi_getinfo -> the last release of libfabric that defines it
 _LAST_RELEASES = {'FABRIC_1.3': (1, 19), 'FABRIC_1.7': (1, 22), 'FABRIC_1.8': (2, 4)}
 
-#: The first release whose provider tcp has its own endpoints for MPI. Before it, tcp needs rxm, and
-#: MPICH uses its capability set for rxm (measured: Debian's 1.11 and 1.17, Intel's 1.13 with rxm,
-#: Intel's 1.18 without).
+#: The first libfabric whose provider tcp has its own endpoints for MPI. In older releases tcp needs
+#: rxm, and MPICH uses its capability set for rxm (measured: Debian's 1.11 and 1.17 and Intel's 1.13
+#: use rxm, Intel's 1.18 does not).
 _TCP_ALONE = (1, 18)
 
-#: The first libfabric of ofiwg with the provider cxi (its NEWS, v1.21.0). Older releases that Cray
-#: built have the provider too.
+#: The first libfabric of ofiwg with the provider cxi (NEWS of libfabric, v1.21.0). Older releases
+#: that Cray built have the provider too.
 FIRST_CXI_LIBFABRIC = (1, 21)
 
 
@@ -78,68 +78,78 @@ FIRST_CXI_LIBFABRIC = (1, 21)
 )
 def no_libfabric(trial: Trial) -> Iterator[Finding]:
     """
-    An MPI that does not use libfabric gains nothing from an approach for libfabric.
+    An approach that replaces libfabric has no effect on an MPI that does not use libfabric.
 
-    This is an MPICH of device ch3 or with another netmod. An Open MPI without its component mtl ofi
-    does not start if the module selects that component.
+    Such an MPI is an MPICH with the device ch3 or with another netmod. An Open MPI without the
+    component mtl ofi does not start if the module selects this component.
     """
     uses, mpi = uses_libfabric(trial), find_loaded_mpi(trial)
     if uses or mpi is None:
         return
     network = resolve_network(trial.site)[1]
     if compute_module_values(trial).get('OMPI_MCA_mtl') == 'ofi':
-        if (trial.mpi or {}).get('family') == 'Open MPI':
+        if trial.mpi.get('family') == 'Open MPI':
             yield make_finding(
                 'fails',
-                "%s lacks the component mtl ofi, which approach '%s' selects"
+                "%s lacks the component mtl ofi, and the module of approach '%s' selects this component"
                 % (format_library(mpi), trial.approach['name']),
                 [(mpi.facts.path, 'neither DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so')],
-                'build Open MPI with --with-ofi',
+                'build Open MPI with the option --with-ofi',
             )
     elif trial.approach['requires']:
-        device = (trial.mpi or {}).get('device')
+        device = trial.mpi.get('device')
         built = ', '.join(device) if device else 'built for another network layer, or ch3'
         over = (
             UCX
             if find_network_layer(trial) == UCX and network['ucx']['value'] is not False
             else TCP
         )
-        # On Ethernet too, the user should know that the approach has no effect.
-        slow = over == TCP
         yield make_finding(
-            'works slowly' if slow else NOTE,
-            "the image's %s does not use libfabric (%s), so approach '%s' has no effect: "
-            "MPI sends over %s" % (trial.soname, built, trial.approach['name'], over),
+            'no use',
+            "the image's %s does not use libfabric (%s), so approach '%s' has no effect: MPI "
+            "sends over %s" % (trial.soname, built, trial.approach['name'], over),
             [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1'), (mpi.facts.path, 'device ' + built)],
-            'use an image with MPICH ch4:ofi'
-            if slow
-            else 'use approach pure, which performs the same and injects fewer host libraries',
+            'use an image whose MPICH has the device ch4:ofi'
+            if over == TCP
+            else 'use approach pure, which is as fast and injects fewer host libraries',
         )
 
 
 @rule('netmod', source='configure of the MPICH wheels from 4.3 on', facts=('host',))
 def check_netmod(trial: Trial) -> Iterator[Finding]:
-    """An MPICH that prefers UCX does not reach a network that UCX drives badly or not at all."""
-    device, fact = (trial.mpi or {}).get('device') or [], resolve_network(trial.site)[1]['ucx']
+    """An MPICH that prefers UCX is slow on a network that UCX does not support well."""
+    device, fact = trial.mpi.get('device') or [], resolve_network(trial.site)[1]['ucx']
     if (
         find_network_layer(trial) == UCX
         and uses_libfabric(trial)
         and trial.approach['requires']
         and not fact['value']
     ):
-        slow = fact['value'] is False
+        # The remedy selects libfabric, so judge the providers of libfabric as well.
+        failure = next(
+            (finding for finding in _report_missing_provider(trial) if finding.level == 'fails'),
+            None,
+        )
+        slow = 'no use' if failure else 'works slowly'
+        reason = 'this MPICH prefers UCX to libfabric (%s), and %s' % (
+            ', '.join(device),
+            fact['why'],
+        )
         yield make_finding(
-            'works slowly' if slow else 'unknown',
-            'this MPICH prefers UCX to libfabric (%s), and %s' % (', '.join(device), fact['why']),
+            slow if fact['value'] is False else 'unknown',
+            reason + ('; ' + failure.reason if failure else ''),
             [(find_mpi_path(trial), 'device ' + ', '.join(device))],
-            'export MPIR_CVAR_CH4_NETMOD=ofi before srun, which passes it to the container',
+            failure.remedy
+            if failure
+            else '`export MPIR_CVAR_CH4_NETMOD=ofi` before srun: srun passes the variable to the '
+            'container',
         )
 
 
 #: How to build an image whose UCX reaches the network cards
 _UCX_REMEDY = (
-    'build the image with UCX and rdma-core of the same distribution: libucx0 '
-    'and ibverbs-providers of Debian, ucx-ib and libibverbs of Red Hat'
+    'install UCX and rdma-core of one distribution in the image: the packages libucx0 and '
+    'ibverbs-providers of Debian, or ucx-ib and libibverbs of Red Hat'
 )
 
 
@@ -150,7 +160,7 @@ _UCX_REMEDY = (
     facts=('provider',),
 )
 def check_ucx(trial: Trial) -> Iterator[Finding]:
-    """UCX sends over TCP if the image lacks what UCX opens to reach the site's cards."""
+    """UCX sends over TCP if the image lacks a file that UCX needs for the site's cards."""
     kind, network, drivers = resolve_network(trial.site)
     if find_network_layer(trial) != UCX or kind == 'Ethernet':
         return
@@ -161,7 +171,8 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
             'unknown' if works is None else 'works slowly',
             'MPI sends over UCX: %s' % network['ucx']['why'],
             [(find_mpi_path(trial), 'over UCX')],
-            'use an MPI over libfabric, with the provider %s' % trial.site['provider']['value'],
+            'use an MPI that sends over libfabric with the provider %s'
+            % trial.site['provider']['value'],
         )
     elif works and problem:
         yield make_finding(
@@ -178,7 +189,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
             'Open MPI selects UCX by default only on Mellanox cards, and this site has %s'
             % ', '.join(drivers),
             [('site ' + trial.site['name'], 'drivers ' + ', '.join(drivers))],
-            'export OMPI_MCA_pml=ucx before srun, which passes it to the container',
+            '`export OMPI_MCA_pml=ucx` before srun: srun passes the variable to the container',
         )
 
 
@@ -201,8 +212,8 @@ def check_card_driver(trial: Trial) -> Iterator[Finding]:
             'fails',
             'provider %s reaches no network card: %s' % (provider, problem[0]),
             problem[1],
-            'build the image with rdma-core (ibverbs-providers of Debian, libibverbs of '
-            'Red Hat), or use approach pure, which runs over TCP',
+            'install rdma-core in the image (the package ibverbs-providers of Debian, libibverbs '
+            'of Red Hat), or use approach pure, which runs over TCP',
         )
 
 
@@ -214,14 +225,20 @@ def check_card_driver(trial: Trial) -> Iterator[Finding]:
 )
 def no_provider(trial: Trial) -> Iterator[Finding]:
     """The libfabric of the process has the provider that FI_PROVIDER names."""
+    if find_network_layer(trial) == LIBFABRIC:
+        yield from _report_missing_provider(trial)
+
+
+def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
+    """Yield the finding that libfabric lacks the provider, for an MPI that uses libfabric."""
     fabric, provider = trial.fabric, find_provider(trial)
     library = find_loaded_file(trial.process, 'libfabric.so.1')
-    if find_network_layer(trial) != LIBFABRIC or library is None or provider is None:
+    if library is None or provider is None:
         return  # The rule 'provider of the image' covers a process without a named provider.
-    if fabric is None:
+    if not fabric:
         yield make_finding(
             'unknown',
-            'cannot tell which providers %s has: the file could not be read'
+            'cannot tell which providers %s has, because check could not read its file'
             % format_library_name(library),
             [(library.facts.path, 'not readable as libfabric')],
             '',
@@ -230,9 +247,9 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
     providers = fabric.get('providers')
     version = fabric.get('release') or 'of unknown release'
     remedy = {
-        'cxi': "use approach hybrid or bind, which inject the host's libfabric, or an image "
-        "with libcxi and a libfabric built with it (1.21 or newer)"
-    }.get(provider, 'use an image whose libfabric has that provider')
+        'cxi': "use approach hybrid or bind, which inject the host's libfabric; or use an image "
+        "with libcxi and with a libfabric 1.21 or newer that was built with libcxi"
+    }.get(provider, 'use an image whose libfabric has the provider %s' % provider)
     parts = set(split_provider(provider))
     files = trial.image.find_files(
         r'.*/lib%s(?:-[\d.]+)?-fi\.so' % re.escape(provider.partition(';')[0])
@@ -244,11 +261,13 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
         remedy = 'install %s in the image: without it libfabric skips %s' % (missing, files[0])
     elif files and library.origin == 'image':
         remedy = (
-            'set FI_PROVIDER_PATH=%s in the image: libfabric does not search that folder '
+            'set FI_PROVIDER_PATH=%s in the image, because libfabric does not search this folder '
             'by default' % posixpath.dirname(files[0])
         )
     if library.origin == 'host':
-        remedy = "check the site: `osu-container discover` reports this host's providers"
+        remedy = (
+            "run `osu-container discover` on the system: the command lists the host's providers"
+        )
     if parts <= set(providers or []):
         return
     listed = ', '.join(providers or ()) or 'none'
@@ -256,18 +275,18 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
     if parts <= set(fabric.get('files', {})) | set(providers or []):
         yield make_finding(
             'unknown',
-            "%s (%s) has no provider %s, and it is unknown whether it loads the image's "
-            "file for that provider" % (format_library_name(library), version, provider),
+            "%s (%s) has no provider %s itself, and it is unknown whether this libfabric loads the "
+            "image's plug-in for the provider" % (format_library_name(library), version, provider),
             evidence,
             remedy,
         )
         return
-    # An empty list means a build whose providers cannot be recognised. In the description of a host
-    # 'complete' is False where the list of providers is partial.
+    # The list is empty if check does not recognise the providers of a build. In the description of
+    # a host, 'complete' is False if the list of providers is partial.
     if providers and fabric.get('complete', True):
         yield make_finding(
             'fails',
-            '%s (%s) has no provider %s, which FI_PROVIDER requests; its providers are %s'
+            '%s (%s) has no provider %s, which FI_PROVIDER requests; this libfabric has: %s'
             % (format_library_name(library), version, provider, listed),
             evidence,
             remedy,
@@ -280,7 +299,7 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
     ):
         yield make_finding(
             'fails',
-            "%s (%s) has no provider cxi, which ofiwg's libfabric has from 1.21 on"
+            "%s (%s) has no provider cxi: the first libfabric of ofiwg with this provider is 1.21"
             % (format_library_name(library), version),
             [(library.facts.path, 'libfabric ' + version)],
             remedy,
@@ -288,7 +307,7 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
     else:
         yield make_finding(
             'unknown',
-            'it is unknown whether %s (%s) has provider %s'
+            'cannot tell whether %s (%s) has the provider %s'
             % (format_library_name(library), version, provider),
             [
                 (
@@ -305,8 +324,8 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
 #: Label with the release of an image's libcxi, such as 1.0.2-SHS12.0.2, set by the recipes
 LIBCXI_LABEL = 'org.osu-container.libcxi'
 
-#: (release of an image's libcxi, release of a site's Slingshot Host Software) of pairs that were
-#: seen to run -> source
+#: (release of an image's libcxi, release of a site's Slingshot Host Software) -> source of a run in
+#: which the two worked together
 SEEN_LIBCXI_PAIRS = {
     (
         'main of March 2025',
@@ -323,7 +342,7 @@ SEEN_LIBCXI_PAIRS = {
     facts=('provider',),
 )
 def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
-    """An image's libcxi and the site's driver are of one release, or were seen to work."""
+    """The image's libcxi has the release of the site's driver, or ran with this driver before."""
     library = find_image_libcxi(trial)
     if library is None:
         return
@@ -339,33 +358,33 @@ def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
         return
     yield make_finding(
         'unknown',
-        "nobody has shown that the two work together: the image's libcxi is %s, the "
-        "driver of this site is %s"
+        "the image's libcxi is %s and the driver of this site is %s, and no run is known in "
+        "which the two worked together"
         % (
             'of SHS ' + release if release else 'of unknown release',
             'of SHS ' + site_release if site_release else 'of unknown release',
         ),
         [(library.facts.path, 'label %s: %s' % (LIBCXI_LABEL, label or 'none'))]
         + ([('site ' + trial.site['name'], 'SHS ' + site_release)] if site_release else []),
-        "use approach hybrid or bind, which inject the host's libcxi, or an image "
-        "built with the libcxi of that release; to find out, run osu_latency H H on "
-        "two nodes",
+        "use approach hybrid or bind, which inject the host's libcxi, or build the image with "
+        "the libcxi of the site's release; to find out, run `osu_latency H H` on two nodes",
     )
 
 
 def _find_newest_libfabric(mpi: LoadedFile) -> Optional[Tuple[int, ...]]:
-    """Return the newest libfabric that an MPI can have been built with, None if unknown."""
+    """Return the newest release of libfabric that the MPI can be built with, None if unknown."""
     needed = sort_versions(mpi.facts.verneed.get('libfabric.so.1', ()))
     return _LAST_RELEASES.get(needed[-1]) if needed else None
 
 
 def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optional[Tuple[int, ...]]:
     """
-    Return the (major, minor) API that the MPI requests, None if its file does not show it.
+    Return the libfabric API (major, minor) that the MPI requests.
 
-    `api` is that of the libfabric in the process.
+    The result is None if the file of the MPI does not show the API. api: the API of the libfabric in
+    the process.
     """
-    requests, provider = (trial.mpi or {}).get('asks'), find_provider(trial)
+    requests, provider = trial.mpi.get('asks'), find_provider(trial)
     if not requests:
         return None
     capability_set = {
@@ -378,10 +397,7 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
     return tuple(
         int(value) if value.isdigit() else number
         for value, number in zip(
-            (
-                get_exported_value(trial.container.environment, name) or ''
-                for name in _API_VARIABLES
-            ),
+            (get_exported_value(trial.environment, name) or '' for name in _API_VARIABLES),
             version,
         )
     )
@@ -395,13 +411,13 @@ def _may_survive_refusal(trial: Trial) -> bool:
     """
     Return whether the MPICH may run although libfabric refuses its API.
 
-    From 5.0 on MPICH uses its list of providers after it freed the list because libfabric refused:
-    pmodels/mpich, init_provider.c. Measured with 5.0.0 and 5.0.1 over Debian's libfabric 2.1,
-    2026-11-23: glibc terminates it ("double free detected") if FI_PROVIDER is unset or names one
-    provider (each of five runs); with ^shm and ^tcp it ran (each of six runs).
+    If libfabric refuses, MPICH 5.0 and newer frees its list of providers and then uses the list:
+    pmodels/mpich, init_provider.c. Measured with 5.0.0 and 5.0.1 over Debian's libfabric 2.1 on
+    2026-11-23: if FI_PROVIDER is unset or names one provider, glibc terminates MPICH ("double free
+    detected", each of five runs). With ^shm and ^tcp MPICH ran (each of six runs).
     """
-    names = get_exported_value(trial.container.environment, 'FI_PROVIDER') or ''
-    traits = trial.mpi or {}
+    names = get_exported_value(trial.environment, 'FI_PROVIDER') or ''
+    traits = trial.mpi
     return (
         traits.get('family') == 'MPICH'
         and parse_release(traits['release']) >= FIRST_FREEING_MPICH
@@ -418,16 +434,17 @@ def _may_survive_refusal(trial: Trial) -> bool:
 )
 def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     """
-    An MPICH may not request a newer API than the libfabric in the process has.
+    An MPICH requests no newer API than the libfabric in the process has.
 
-    It requests the API of the release that it was built with, which symbol versions do not show.
+    An MPICH requests the API of the libfabric that it was built with. Symbol versions do not show
+    this API.
     """
     fabric, mpi = find_loaded_file(trial.process, 'libfabric.so.1'), find_loaded_mpi(trial)
     if (
         fabric is None
         or mpi is None
         or find_network_layer(trial) != LIBFABRIC
-        or (trial.mpi or {}).get('family') in ('Intel MPI', 'Open MPI')
+        or trial.mpi.get('family') in ('Intel MPI', 'Open MPI')
     ):  # Those two request an old API.
         return
     if any(
@@ -435,29 +452,23 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
         for library, soname, _, _ in list_version_problems(trial.process)
     ):
         return  # The loader fails first.
-    api = (
-        (trial.fabric or {}).get('api')
-        or parse_release((trial.fabric or {}).get('release'))[:2]
-        or None
-    )
+    api = trial.fabric.get('api') or parse_release(trial.fabric.get('release'))[:2] or None
     requested, last = _find_requested_api(trial, api), _find_newest_libfabric(mpi)
     api_text = 'API %d.%d'
     if requested and api and requested > api:
         remedy = (
-            'export %s=%d %s=%d before srun, which passes them to the container; or use '
-            'an approach with another libfabric'
+            '`export %s=%d %s=%d` before srun, which passes the variables to the container; or '
+            'use an approach with another libfabric'
             % (_API_VARIABLES[0], api[0], _API_VARIABLES[1], api[1])
         )
         may_run = _may_survive_refusal(trial)
         yield make_finding(
             'unknown' if may_run else 'fails',
-            '%s requests libfabric API %d.%d, but %s has API %d.%d: the MPI was built '
+            '%s requests libfabric API %d.%d, but %s has API %d.%d, because the MPI was built '
             'with a newer libfabric'
             % ((format_library(mpi),) + requested + (format_library_name(fabric),) + api)
             + (
-                ', and the MPI then uses freed memory, so that it crashes or runs by chance'
-                if may_run
-                else ''
+                '. The MPI then uses freed memory: it crashes, or runs by chance' if may_run else ''
             ),
             [
                 (mpi.facts.path, 'requests ' + api_text % requested),
@@ -470,12 +481,12 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     else:
         yield make_finding(
             'unknown',
-            'cannot compare API versions: the one that %s requests %s, and %s has %s'
+            'cannot compare the libfabric API that %s requests (%s) with the API of %s (%s)'
             % (
                 format_library(mpi),
-                'is %d.%d' % requested if requested else 'is not in the file',
+                '%d.%d' % requested if requested else 'not in the file',
                 format_library_name(fabric),
-                api_text % api if api else 'one that its file does not show',
+                api_text % api if api else 'not in the file',
             ),
             [
                 (
@@ -486,8 +497,8 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
                 ),
                 (fabric.facts.path, api_text % api if api else 'its fi_version() is not readable'),
             ],
-            'run it once with FI_LOG_LEVEL=warn: libfabric prints "Requested version is '
-            'newer than library" if it refuses',
+            'run the program once with FI_LOG_LEVEL=warn: if libfabric refuses the API, it prints '
+            '"Requested version is newer than library"',
         )
 
 
@@ -507,22 +518,22 @@ def _asks_for_cxi(trial: Trial) -> bool:
 )
 def check_capability_set(trial: Trial) -> Iterator[Finding]:
     """
-    An MPICH requests what provider cxi has only if its libmpi knows that name.
+    The MPICH requests capabilities that the provider cxi has.
 
-    It does from 4.1 on.
+    MPICH does so from 4.1 on: its libmpi then contains the name cxi.
     """
-    traits = trial.mpi or {}
+    traits = trial.mpi
     if not _asks_for_cxi(trial) or traits.get('cxi') is not False:
         return
     release = parse_release(traits['release'])
     is_old = release and release < FIRST_CXI_MPICH
     yield make_finding(
         'fails' if is_old else 'unknown',
-        'this MPICH (%s) %s requests capabilities that cxi does not have, and fails '
-        'with "open_fabric: No data available"'
+        'this MPICH (%s) %s the provider cxi: MPICH then requests capabilities that cxi does not '
+        'have, and fails with "open_fabric: No data available"'
         % (
             traits['release'] or 'release unknown',
-            'does not support provider cxi:' if is_old else 'may not support provider cxi:',
+            'does not support' if is_old else 'may not support',
         ),
         [
             (
@@ -541,30 +552,28 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
 )
 def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     """
-    An MPI runs over provider cxi if somebody has seen it run there.
+    A run of the MPI over the provider cxi is known.
 
-    Other MPIs than MPICH do not show in their files whether they do. The vendor's pair, the host's
-    Cray MPICH over the host's libfabric, counts whichever its release.
+    Files of MPIs other than MPICH do not show whether the MPI supports cxi. The host's Cray MPICH
+    over the host's libfabric counts as known with any release, because the vendor delivers both.
     """
     series = find_mpi_series(trial)
-    if (
-        not _asks_for_cxi(trial)
-        or series in SEEN_OVER_CXI
-        or (trial.mpi or {}).get('cxi') is not None
-    ):
+    if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or trial.mpi.get('cxi') is not None:
         return
     mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
-    if (trial.mpi or {}).get('family') == 'Cray MPICH' and (mpi and mpi.origin) == (
-        fabric and fabric.origin
-    ) == 'host':
+    if (
+        trial.mpi.get('family') == 'Cray MPICH'
+        and (mpi and mpi.origin) == (fabric and fabric.origin) == 'host'
+    ):
         return
     yield make_finding(
         'unknown',
-        'the symbols match, but no run over cxi is known of %s, and no file shows '
-        'whether it can' % (' '.join(series) + '.x' if series else 'an MPI of unknown release'),
+        'the symbols match, but no run of %s over cxi is known, and no file of this MPI shows '
+        'whether it supports cxi'
+        % (' '.join(series) + '.x' if series else 'an MPI of unknown release'),
         [(find_mpi_path(trial), ' '.join(series) if series else 'release unknown')],
-        'run it once with FI_LOG_LEVEL=info, which shows what MPI requests from the '
-        'provider; or use MPICH 4.2 or newer',
+        'run the program once with FI_LOG_LEVEL=info, to see what MPI requests from the provider; '
+        'or use MPICH 4.2 or newer',
     )
 
 
@@ -572,25 +581,25 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     'TCP only', source='DeiC-HPC/BitBulldozersLab, 2025-03: about 2 of 22 GB/s', facts=('provider',)
 )
 def tcp_only(trial: Trial) -> Iterator[Finding]:
-    """An MPI that reaches other nodes only over TCP is slow if the site has a faster network."""
+    """The MPI does not use TCP between nodes where the site has a faster network."""
     kind, network, _ = resolve_network(trial.site)
     provider, layer = trial.site['provider']['value'], find_network_layer(trial)
     if kind == 'Ethernet':
         return
-    has_ucx = network['ucx']['value'] and 'ch4:ucx' in ((trial.mpi or {}).get('device') or [])
+    has_ucx = network['ucx']['value'] and 'ch4:ucx' in (trial.mpi.get('device') or [])
     remedy = 'use approach hybrid, bind or opensource for the high-speed network'
     if network['ucx']['value']:
         remedy += ', or an image whose MPI uses UCX'
-    if (trial.mpi or {}).get('family') == 'Open MPI':
+    if trial.mpi.get('family') == 'Open MPI':
         remedy = (
             _UCX_REMEDY
             if network['ucx']['value']
-            else 'use an image whose libfabric has that provider'
+            else 'use an image whose libfabric has the provider %s' % provider
         )
     elif has_ucx and not find_ucx_problem(trial):
         remedy = (
-            'export MPIR_CVAR_CH4_NETMOD=ucx before srun: this MPICH has UCX, and UCX '
-            'reaches the network cards'
+            '`export MPIR_CVAR_CH4_NETMOD=ucx` before srun: this MPICH has UCX, and UCX reaches '
+            'the network cards'
         )
     if (
         layer == LIBFABRIC
@@ -598,14 +607,14 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
     ):
         yield make_finding(
             'works slowly',
-            "TCP only: the site's network needs provider %s" % provider,
+            "MPI sends over TCP only: the site's network needs the provider %s" % provider,
             [('approach ' + trial.approach['name'], 'FI_PROVIDER=tcp')],
             remedy,
         )
     elif layer == TCP and not trial.approach['requires']:
         yield make_finding(
             'works slowly',
-            "TCP only: the MPI has no component for the site's %s" % kind,
+            "MPI sends over TCP only: this MPI has no component for the site's %s" % kind,
             [
                 (
                     find_mpi_path(trial),
@@ -627,12 +636,12 @@ def check_cxi_fork_safe(trial: Trial) -> Iterator[Finding]:
     ]
     if not names or find_provider(trial) != 'cxi':
         return
-    is_set = any(resolve_process_variable(trial.container.environment, name) for name in names)
+    is_set = any(resolve_process_variable(trial.environment, name) for name in names)
     listed = ' and '.join(names)
     yield make_finding(
         'works slowly' if is_set else NOTE,
-        'the image sets %s, which %s device messages of up to 128 bytes from 2.5 to 21 microseconds'
-        % (listed, 'slows' if is_set else 'the module unsets: it would slow'),
+        'the image sets %s, which %s messages of up to 128 bytes in GPU memory from 2.5 to 21 '
+        'microseconds' % (listed, 'slows' if is_set else 'the module unsets: else it would slow'),
         [(trial.image.path, listed)],
-        'remove it from the image; =0 does not disable it',
+        'remove %s from the image: the value 0 does not disable it' % listed,
     )

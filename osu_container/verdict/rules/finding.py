@@ -1,16 +1,17 @@
-"""What a rule of the verdict is, what it finds, and the registry of all rules."""
+"""Define rules and findings of the verdict, and the registry of all rules."""
 
 from typing import Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 from osu_container.verdict.trial import Trial
 
-#: Levels of a verdict, from the best to the worst
-LEVELS = ['works', 'works slowly', 'unknown', 'fails']
+#: Levels of a verdict, from the best to the worst. 'no use': the program runs, but the approach
+#: changes nothing for this image.
+LEVELS = ['works', 'works slowly', 'no use', 'unknown', 'fails']
 #: Level of a finding that does not change the verdict
 NOTE = 'note'
 
-#: Kinds of facts that a finding can rest on, in the order in which a verdict names untested ones:
-#: how ranks start, the network's provider, GPUs, libraries of the host
+#: Kinds of facts on which a finding can depend: runtime and PMI, provider of the network, GPUs, and
+#: libraries of the host. A verdict lists untested facts in this order.
 FACT_KINDS = ('runtime', 'pmi', 'provider', 'gpu', 'host')
 
 
@@ -21,8 +22,8 @@ class Finding(NamedTuple):
     level: str  #: one of LEVELS or NOTE
     reason: str  #: one sentence without a full stop
     evidence: List[Tuple[str, str]]  #: (file, what was found there)
-    remedy: str  #: what to do, '' for nothing
-    source: str  #: where the rule comes from
+    remedy: str  #: what the user can do, '' without a remedy
+    source: str  #: source of the rule
 
 
 class Rule:
@@ -57,9 +58,9 @@ def rule(
     """
     Return the decorator that registers a function as a rule.
 
-    The function gets a Trial and yields the findings that it has evidence for (make_finding).
-    `facts` are those of FACT_KINDS that its findings rest on. With `needs_process` a failure
-    becomes unknown where the libraries in the process are uncertain (downgrade_uncertain).
+    The function gets a Trial and yields findings (make_finding) for which it has evidence.
+    facts: kinds of FACT_KINDS on which the findings depend. needs_process: a failure becomes unknown
+    if the libraries in the process are uncertain (downgrade_uncertain).
     """
 
     def decorate(check: Callable[[Trial], Iterable[Finding]]) -> Rule:

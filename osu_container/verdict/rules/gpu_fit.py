@@ -1,4 +1,4 @@
-"""Rules on GPUs: their maker, the releases of ROCm and CUDA, RCCL, and MPI on GPU memory."""
+"""Rules on GPUs: vendor, releases of ROCm and CUDA, plugins of RCCL, and GPU support of MPI."""
 
 import re
 from typing import Any, Dict, Iterator, List
@@ -26,7 +26,7 @@ from osu_container.verdict.site_choice import (
 )
 from osu_container.verdict.trial import Container, Trial, read_process_traits
 
-#: Maker of GPUs -> (software that an image for them has, method of Image that returns its release)
+#: Vendor of GPUs -> (software for these GPUs, method of Image that returns the software's release)
 _GPU_MAKERS = {'AMD': ('ROCm', 'find_rocm_release'), 'NVIDIA': ('CUDA', 'find_cuda_release')}
 
 
@@ -36,12 +36,12 @@ _GPU_MAKERS = {'AMD': ('ROCm', 'find_rocm_release'), 'NVIDIA': ('CUDA', 'find_cu
     facts=('gpu',),
 )
 def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
-    """The image's programs are for the site's GPUs: ROCm for AMD, CUDA for NVIDIA."""
+    """The image has the software for the site's GPUs: ROCm for AMD, CUDA for NVIDIA."""
     return report_other_vendor(trial.site, trial.image)
 
 
 def report_other_vendor(site: Dict[str, Any], image: Image) -> Iterator[Finding]:
-    """Yield the finding that an image is not for the GPUs of a site, or has nothing for them."""
+    """Yield the finding that an image is for other GPUs than the site's, or for none."""
     maker = find_gpu_maker(site)
     if not maker:
         return
@@ -51,18 +51,17 @@ def report_other_vendor(site: Dict[str, Any], image: Image) -> Iterator[Finding]
     if other_release and not getattr(image, method)():
         yield make_finding(
             'fails',
-            'the image is for %s GPUs (%s %s), but this site has %s GPUs (%s): programs '
-            'that use a GPU find none'
-            % (other, other_software, other_release, maker, site['gpu']['value']),
+            'the image is for %s GPUs (%s %s), but this site has %s GPUs (%s), so programs find no '
+            'GPU' % (other, other_software, other_release, maker, site['gpu']['value']),
             [(image.path, '%s %s, no %s' % (other_software, other_release, software))],
-            'use an image with %s; programs on host memory may work (eb --force)' % software,
+            'use an image with %s; programs that use no GPU may work (eb --force)' % software,
         )
     elif maker == 'NVIDIA' and not image.find_cuda_release() and not image.is_partial:
         yield make_finding(
             NOTE,
-            'the image has no CUDA: its programs can use host memory only (H H)',
+            'the image has no CUDA, so its programs can use buffers in host memory only',
             [(image.path, 'no /usr/local/cuda-*, no CUDA_VERSION')],
-            'use an image with CUDA for buffers in GPU memory',
+            'for buffers in GPU memory, use an image with CUDA',
         )
 
 
@@ -80,7 +79,7 @@ def _opens_cudart(content: bytes) -> bool:
     facts=('provider', 'gpu', 'host'),
 )
 def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
-    """RCCL or NCCL finds a plugin for libfabric, and that plugin the site's provider."""
+    """RCCL or NCCL finds a plugin for libfabric, and this plugin finds the site's provider."""
     provider_name = find_provider(trial)
     if not trial.site['gpu']['value'] or provider_name == 'tcp':
         return
@@ -92,12 +91,12 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
         ):  # InfiniBand needs no plugin.
             yield make_finding(
                 'works slowly',
-                '%s finds no plugin for libfabric in the image: %s; messages of MPI are not '
+                '%s finds no plugin for libfabric in the image, so %s; messages of MPI are not '
                 'affected' % (name, consequence),
                 [
                     (
                         trial.image.path,
-                        '%s, and no lib%s-net.so that it finds' % (name, name.lower()),
+                        '%s, and no lib%s-net.so on the library path' % (name, name.lower()),
                     )
                 ],
                 'build aws-ofi-nccl into the image',
@@ -117,11 +116,11 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
     ):
         yield make_finding(
             'works slowly',
-            '%s does not use libfabric, which Slingshot requires: %s' % (path, consequence),
+            '%s does not use libfabric, which Slingshot requires, so %s' % (path, consequence),
             [(path, 'no DT_NEEDED libfabric.so.1')],
             'build aws-ofi-nccl into the image',
         )
-    elif fabric and fabric in plugin_process.loaded:  # Other rules cover the libfabric of MPI.
+    elif fabric and fabric in plugin_process.loaded:  # Other rules judge the libfabric of MPI.
         traits = read_process_traits(process, 'libfabric.so.1', trial.image, trial.host) or {}
         if (
             traits.get('providers')
@@ -130,7 +129,7 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
         ):
             yield make_finding(
                 'works slowly',
-                '%s loads %s (%s), which has no provider %s: %s'
+                '%s loads %s (%s), which has no provider %s, so %s'
                 % (
                     path,
                     format_library(fabric),
@@ -139,14 +138,14 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
                     consequence,
                 ),
                 [(fabric.facts.path, 'providers ' + ', '.join(traits['providers']))],
-                "use an approach that injects the host's libfabric, and an image whose "
-                "plugin has no DT_RPATH to another one",
+                "use an approach that injects the host's libfabric, and an image whose plugin has no "
+                "DT_RPATH to another libfabric",
             )
     for library, soname, versions, provider in list_version_problems(process):
         if library in plugin_process.loaded:
             yield make_finding(
                 'works slowly',
-                '%s needs %s of %s, but the newest version in %s is %s: %s'
+                '%s needs %s of %s, but the newest version in %s is %s, so %s'
                 % (
                     format_library(library),
                     ', '.join(versions),
@@ -159,18 +158,18 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
                     (library.facts.path, 'needs ' + ', '.join(versions)),
                     (provider.facts.path, 'lacks it'),
                 ],
-                'use an image whose plugin was built with a libfabric that is not newer; '
-                'messages of MPI are not affected',
+                'use an image whose plugin was built with a libfabric as old as this; messages of MPI '
+                'are not affected',
             )
     missing = {name for name, _ in trial.process.missing}
     for name, requester in [] if trial.image.is_partial else process.missing:
         if name not in missing:
             yield make_finding(
                 'works slowly',
-                '%s needs %s, which is missing: %s'
+                '%s needs %s, which is missing, so %s'
                 % (format_library(requester) if requester else path, name, consequence),
                 [(path, 'needs ' + name)],
-                'install it in the image',
+                'install %s in the image' % name,
             )
     plugin = find_loaded_file(process, path)
     container = Container(trial.image, {}, {})
@@ -188,10 +187,10 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
     ):
         yield make_finding(
             'works slowly',
-            '%s opens libcudart.so, but the image has only names with a release: %s'
+            '%s opens libcudart.so, but the image has only names with a release, so %s'
             % (path, consequence),
             [(path, 'libcudart.so')],
-            'link libcudart.so to libcudart.so.%s in its folder (ln -s), or install the '
+            'link libcudart.so to libcudart.so.%s in the folder of the latter (ln -s), or install the '
             'CUDA package for developers'
             % (trial.image.find_cuda_release() or 'N').partition('.')[0],
         )
@@ -204,7 +203,7 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
     facts=('gpu', 'host'),
 )
 def check_gtl(trial: Trial) -> Iterator[Finding]:
-    """The host's Cray MPICH gets its GPU transport layer if the module enables GPU support."""
+    """The module injects the GPU transport layer if it enables GPU support of Cray MPICH."""
     mpi, value = (
         find_loaded_mpi(trial),
         compute_module_values(trial).get('MPICH_GPU_SUPPORT_ENABLED'),
@@ -213,17 +212,17 @@ def check_gtl(trial: Trial) -> Iterator[Finding]:
         value == '1'
         and mpi
         and mpi.origin == 'host'
-        and (trial.mpi or {}).get('family') == 'Cray MPICH'
-        and not any(name.startswith('libmpi_gtl_') for name in trial.host_libraries.injected)
+        and trial.mpi.get('family') == 'Cray MPICH'
+        and not any(name.startswith('libmpi_gtl_') for name in trial.injected)
     ):
         yield make_finding(
             'fails',
-            "the libraries of the site do not include the GPU transport layer "
-            "(libmpi_gtl_...), without which the host's Cray MPICH fails at start, "
-            "because the module enables GPU support",
+            "the libraries of the site do not include the GPU transport layer (libmpi_gtl_...): the "
+            "host's Cray MPICH fails at start without this library, because the module enables GPU "
+            "support",
             [(mpi.facts.path, 'MPICH_GPU_SUPPORT_ENABLED=1')],
-            'add it to the libraries of the site; for host memory only: export '
-            'MPICH_GPU_SUPPORT_ENABLED=0',
+            'add libmpi_gtl_... to the libraries of the site; if programs use host memory only, '
+            '`export MPICH_GPU_SUPPORT_ENABLED=0`',
         )
 
 
@@ -233,16 +232,16 @@ def check_gtl(trial: Trial) -> Iterator[Finding]:
     facts=('gpu', 'host'),
 )
 def check_rocm_release(trial: Trial) -> Iterator[Finding]:
-    """ROCm of the image works with the site's driver and the host's libraries."""
+    """The image's ROCm works with the site's driver and with the host's libraries."""
     if find_gpu_maker(trial.site) != 'AMD':
         return
     fact, release = trial.site.get('gpu_userland'), trial.image.find_rocm_release()
     if not release and not trial.image.find_cuda_release() and not trial.image.is_partial:
         yield make_finding(
             NOTE,
-            'the image has no ROCm: its programs can use host memory only (H H)',
+            'the image has no ROCm, so its programs can use buffers in host memory only',
             [(trial.image.path, 'no /opt/rocm*')],
-            'use an image with ROCm for buffers in GPU memory',
+            'for buffers in GPU memory, use an image with ROCm',
         )
     if not fact or not fact['value'] or not release:
         return
@@ -250,9 +249,8 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
     if not parse_release(oldest)[:2] <= parse_release(release)[:2] <= parse_release(newest)[:2]:
         yield make_finding(
             'unknown',
-            'ROCm %s of the image is outside of the releases that work with the driver '
-            'of this site (%s to %s): buffers in GPU memory may fail, host memory is not '
-            'affected' % (release, oldest, newest),
+            "the driver of this site works with ROCm %s to %s, but the image has ROCm %s: buffers in "
+            'GPU memory may fail, buffers in host memory work' % (oldest, newest, release),
             [(trial.image.path, 'ROCm ' + release)],
             'use an image with ROCm %s to %s' % (oldest, newest),
         )
@@ -274,8 +272,8 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
 
 #: Major release of CUDA -> the oldest branch of NVIDIA's driver that supports it
 OLDEST_DRIVERS = {11: 450, 12: 525, 13: 580}
-#: Branch of the driver -> release of CUDA that it comes with. Newer releases of the same major
-#: release run with limitations.
+#: Branch of the driver -> release of CUDA that NVIDIA delivers with the driver. Newer releases of the
+#: same major release run with limitations.
 DRIVER_CUDA_RELEASES = {
     450: (11, 0),
     470: (11, 4),
@@ -304,7 +302,7 @@ DRIVER_CUDA_RELEASES = {
     facts=('gpu',),
 )
 def check_cuda_release(trial: Trial) -> Iterator[Finding]:
-    """The driver supports the image's CUDA, and no older libcuda of the image precedes it."""
+    """The driver supports the image's CUDA, and the image hides no newer libcuda of the host."""
     fact, release = trial.site.get('gpu_driver'), trial.image.find_cuda_release()
     if find_gpu_maker(trial.site) != 'NVIDIA' or not fact or not release:
         return
@@ -317,23 +315,23 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     if libcuda and branch < driver:
         yield make_finding(
             'fails',
-            "%s of the image belongs to driver %s, which is older than the site's %s, "
-            "and precedes it: CUDA fails with error 803 (cudaErrorSystemDriverMismatch), "
+            "%s of the image belongs to driver %s, which is older than the site's driver %s, but "
+            "ld.so loads the image's file: CUDA fails with error 803 (cudaErrorSystemDriverMismatch), "
             "or 35" % (libcuda[0], libcuda[1], fact['value']),
             [(libcuda[0], 'driver ' + libcuda[1])],
-            'remove its folder from LD_LIBRARY_PATH of the image: cuda-compat is for '
+            'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is for '
             'older drivers only',
         )
         return
     if libcuda and branch > driver:
         yield make_finding(
             'unknown',
-            '%s of the image belongs to driver %s, and the site has %s: NVIDIA supports '
-            'that only on data-centre GPUs with some older drivers'
+            '%s of the image belongs to driver %s, and the site has driver %s: NVIDIA supports this '
+            'combination only on data-centre GPUs with some older drivers'
             % (libcuda[0], libcuda[1], fact['value']),
             [(libcuda[0], 'driver ' + libcuda[1])],
-            'run nvidia-smi in the container, which shows whether it works; else use an '
-            'image with an older CUDA',
+            'run `nvidia-smi` in the container to see whether CUDA works; if not, use an image with '
+            'an older CUDA',
         )
     evidence = [(trial.image.path, 'CUDA ' + release)]
     needed = OLDEST_DRIVERS.get(numbers[0])
@@ -348,21 +346,22 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     elif needed and branch < needed:
         yield make_finding(
             'fails',
-            'CUDA %s of the image needs driver %d or newer, but the site has %s: '
-            'programs that use a GPU fail with error 35 (cudaErrorInsufficientDriver)'
+            'CUDA %s of the image needs driver %d or newer, but the site has %s: programs that use a '
+            'GPU fail with error 35 (cudaErrorInsufficientDriver)'
             % (release, needed, fact['value']),
             evidence,
-            'use an image with CUDA %d or older; programs on host memory may work (eb '
-            '--force)' % (numbers[0] - 1),
+            'use an image with CUDA %d or older; programs that use no GPU may work (eb --force)'
+            % (numbers[0] - 1),
         )
     elif needed and numbers > max(
         [cuda for oldest, cuda in DRIVER_CUDA_RELEASES.items() if oldest <= branch] or [(99, 0)]
     ):
         yield make_finding(
             NOTE,
-            'CUDA %s of the image is newer than driver %s: code that the driver must '
-            'compile (PTX) fails with error 222, all other code runs'
+            'CUDA %s of the image is newer than driver %s: code that the driver must compile (PTX) '
+            'fails with error 222, and all other code runs'
             % (release, fact['value'] if not libcuda else libcuda[1]),
             evidence,
-            'build the programs for %s, so that they need no PTX' % trial.site['gpu']['value'],
+            'build the programs for %s, so that the driver need not compile PTX'
+            % trial.site['gpu']['value'],
         )

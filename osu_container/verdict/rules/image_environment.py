@@ -1,5 +1,5 @@
 """
-Rules on the environment in the container: what the image sets, and what cannot be predicted.
+Rules on the environment in the container: variables of the image, and unknown values.
 """
 
 import posixpath
@@ -37,9 +37,9 @@ from osu_container.verdict.rules.questions import (
 from osu_container.verdict.site_choice import parse_release, resolve_network
 from osu_container.verdict.trial import Trial
 
-#: Variables by which libfabric and MPI choose the network or how ranks find each other:
-#: fi_provider(7), README.envvar of MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters,
-#: pmi2 and PMIx of Slurm. Other variables only tune.
+#: Variables that make libfabric and MPI choose a network, or that tell ranks how to find each other.
+#: Sources: fi_provider(7), README.envvar of MPICH, Intel MPI Developer Reference, Open MPI's MCA
+#: parameters, pmi2 and PMIx of Slurm. All other variables only affect the speed.
 _DECIDING = {
     'libfabric': re.compile(r'FI_(PROVIDER(_PATH)?|\w+_IFACE|\w+_(DOMAIN|DEVICE)_NAME)$'),
     'MPICH': re.compile(
@@ -57,7 +57,7 @@ _DECIDING = {
 
 
 def _list_evidence(name: str, variable: Variable) -> List[Tuple[str, str]]:
-    """Return the evidence that a script of the image sets a variable."""
+    """Return [(script and line, text)], the evidence that the image sets a variable."""
     return [
         (
             variable.location or 'the module',
@@ -67,7 +67,7 @@ def _list_evidence(name: str, variable: Variable) -> List[Tuple[str, str]]:
 
 
 def _format_change(name: str, variable: Optional[Variable]) -> str:
-    """Return how the image changes a variable; None for one that it unsets."""
+    """Return 'sets NAME=VALUE', or 'unsets NAME' if `variable` is None."""
     return (
         'sets %s=%s' % (name, variable.value) if variable and variable.value else 'unsets %s' % name
     )
@@ -75,46 +75,44 @@ def _format_change(name: str, variable: Optional[Variable]) -> str:
 
 @rule('start of the container', source='action script of Apptainer 1.4.5', facts=())
 def check_container_start(trial: Trial) -> Iterator[Finding]:
-    """The environment scripts of the image do not stop the start of the program."""
+    """No environment script of the image prevents that the program starts."""
     if not trial.image.is_partial and not trial.image.list_folder(SCRIPTS_FOLDER):
         yield make_finding(
             NOTE,
-            "the image has no %s, so the runtime reads only the module's %s there: "
-            "variables APPTAINERENV_NAME have no effect"
-            % (SCRIPTS_FOLDER, posixpath.basename(TARGET)),
+            "variables APPTAINERENV_* are ignored for this image, because it has no %s: the runtime "
+            "reads only the module's %s there" % (SCRIPTS_FOLDER, posixpath.basename(TARGET)),
             [(trial.image.path, 'no %s' % SCRIPTS_FOLDER)],
-            'run `apptainer build NEW.sif %s`, which adds the folder'
+            '`apptainer build NEW.sif %s` writes an image with this folder'
             % shell.quote_path(trial.image.path),
         )
-    exit_point = trial.container.environment.exit_point
+    exit_point = trial.environment.exit_point
     if exit_point:
         is_certain, location, why = exit_point
         yield make_finding(
             'fails' if is_certain else 'unknown',
             'a script of the image %s: %s, %s'
             % (
-                'stops the start of the container'
+                'prevents that the container starts'
                 if is_certain
-                else 'may stop the start of the container',
+                else 'may prevent that the container starts',
                 location,
                 why,
             ),
             [(location, why)],
-            'remove that from the environment scripts of the image',
+            'remove this line from the environment scripts of the image',
         )
-    for path, why in trial.container.environment.problems:
+    for path, why in trial.environment.problems:
         yield make_finding(
             NOTE,
-            'the runtime skips %s, one of the environment scripts of the image, which %s'
-            % (path, why),
+            'the runtime skips the environment script %s of the image, which %s' % (path, why),
             [(path, why)],
-            'remove it from the image',
+            'remove this script from the image',
         )
 
 
 def list_ambiguous_libraries(trial: Trial) -> List[str]:
-    """Return the libraries that an unknown LD_LIBRARY_PATH may resolve to another file."""
-    environment = trial.container.environment
+    """Return the names of libraries for which an unknown LD_LIBRARY_PATH may give other files."""
+    environment = trial.environment
     _, is_complete = parse_folder_list(
         environment.variables.get('LD_LIBRARY_PATH') or environment.default, True
     )
@@ -141,53 +139,50 @@ def list_ambiguous_libraries(trial: Trial) -> List[str]:
 @rule('unknown environment', source='image/environment.py', facts=())
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
-    A value that check cannot evaluate in the image's scripts makes the verdict unknown.
+    Check can evaluate the variables in the image's scripts on which the verdict depends.
 
-    Only where another value would change the verdict.
+    An unknown value makes the verdict unknown only if another value would change the verdict.
     """
-    path = (
-        trial.container.environment.variables.get('LD_LIBRARY_PATH')
-        or trial.container.environment.default
-    )
+    path = trial.environment.variables.get('LD_LIBRARY_PATH') or trial.environment.default
     names = list_ambiguous_libraries(trial)
     if path and names:
         yield make_finding(
             'unknown',
-            'cannot evaluate the LD_LIBRARY_PATH of the image (%s: %s), and the image '
-            'has %s in several folders, or outside the evaluated part of the path'
+            'cannot evaluate the LD_LIBRARY_PATH of the image (%s: %s), and the image has %s in '
+            'several folders, or outside of the known part of the path'
             % (path.location, path.reason, shorten_names(names)),
             _list_evidence('LD_LIBRARY_PATH', path),
-            'set it in the image with `export LD_LIBRARY_PATH=/folder:$LD_LIBRARY_PATH`; '
-            'after a run `osu-container proof` reports what it loaded',
+            'write `export LD_LIBRARY_PATH=/folder:$LD_LIBRARY_PATH` into the script of the image, '
+            'or run the program with `osu-container proof`, which reports the loaded libraries',
         )
     variables = [
         (name, variable)
         for name in ('LD_PRELOAD', 'LD_AUDIT')
-        for variable in [resolve_process_variable(trial.container.environment, name)]
+        for variable in [resolve_process_variable(trial.environment, name)]
         if variable and variable.value is None
     ]
     if variables:
         yield make_finding(
             'unknown',
-            'cannot evaluate what the image sets %s to (%s: %s)'
+            'cannot evaluate the value that the image gives %s (%s: %s)'
             % (
                 ' and '.join(name for name, _ in variables),
                 variables[0][1].location,
                 variables[0][1].reason,
             ),
             [item for name, variable in variables for item in _list_evidence(name, variable)],
-            'write its literal value into the script, or remove it',
+            'write the literal value into the script, or remove the variable',
         )
 
 
 @rule('loader of the image', source='ld.so(8)', facts=())
 def check_loader_variables(trial: Trial) -> Iterator[Finding]:
     """
-    Nothing of the image changes which libraries ld.so loads.
+    The image sets no variable or file property that makes ld.so load other libraries.
 
-    Libraries that the image preloads come before all others. LD_AUDIT and DT_AUDIT may replace any
-    library. A program that is setuid or setgid, or has capabilities, may run without
-    LD_LIBRARY_PATH (AT_SECURE).
+    ld.so uses preloaded libraries before all others. LD_AUDIT and DT_AUDIT may replace any library.
+    For a program that is setuid, setgid or has capabilities, ld.so may ignore LD_LIBRARY_PATH
+    (AT_SECURE).
     """
     program = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
     if program and not trial.process.uses_musl:
@@ -197,7 +192,7 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
                 '%s has DT_AUDIT %s, with which ld.so may load other libraries than predicted'
                 % (format_library(program), audit_library),
                 [(program.facts.path, 'DT_AUDIT ' + audit_library)],
-                'link it without -Wl,--audit',
+                'link the program without `-Wl,--audit`',
             )
     privileges = (
         trial.image.find_privileges(program.path)
@@ -207,27 +202,27 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
     if program and privileges:
         yield make_finding(
             'unknown',
-            '%s is %s: if the runtime honours that, ld.so ignores LD_LIBRARY_PATH and '
+            '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
             'LD_PRELOAD' % (format_library(program), privileges),
             [(program.facts.path, privileges)],
-            'remove that from the file: chmod ug-s, setcap -r',
+            'remove the privileges from the file: `chmod ug-s FILE`, `setcap -r FILE`',
         )
     for path, cause in trial.container.preload:
         variable = (
-            resolve_process_variable(trial.container.environment, 'LD_PRELOAD')
+            resolve_process_variable(trial.environment, 'LD_PRELOAD')
             if cause == 'LD_PRELOAD'
             else None
         )
         location = variable.location if variable and variable.location else cause
         yield make_finding(
             NOTE,
-            'the image preloads %s (%s), whose symbols take precedence over those of all '
-            'other libraries' % (path, location),
+            'the image preloads %s (%s): the symbols of this library take precedence over those of '
+            'all other libraries' % (path, location),
             [(location, path)],
-            'remove it from the image if nothing needs it',
+            'remove the preload from the image if no program needs this library',
         )
     for name in ('LD_AUDIT', 'LD_TRACE_LOADED_OBJECTS', 'LD_ASSUME_KERNEL'):
-        variable = resolve_process_variable(trial.container.environment, name)
+        variable = resolve_process_variable(trial.environment, name)
         if (
             not variable
             or not variable.value
@@ -242,41 +237,41 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
                 'fails',
                 'the image sets %s: ld.so lists libraries and does not start the program' % name,
                 _list_evidence(name, variable),
-                'remove it from the image',
+                'remove %s from the image' % name,
             )
         else:
             yield make_finding(
                 'unknown',
-                'the image sets %s=%s, with which ld.so may load other libraries than '
-                'predicted' % (name, variable.value),
+                'the image sets %s=%s, with which ld.so may load other libraries than predicted'
+                % (name, variable.value),
                 _list_evidence(name, variable),
-                'remove it from the image',
+                'remove %s from the image' % name,
             )
 
 
-def _is_netmod_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
-    """Return whether MPIR_CVAR_CH4_NETMOD names a netmod of libmpi, or cannot matter."""
-    device = (trial.mpi or {}).get('device') or []
+def _is_netmod_usable(trial: Trial, value: str) -> bool:
+    """Return whether MPIR_CVAR_CH4_NETMOD names a netmod of libmpi, or has no effect."""
+    device = trial.mpi.get('device') or []
     netmods = [name.partition(':')[2] for name in device if name.startswith('ch4:')]
-    # Where libmpi has one netmod, it uses that whatever the variable says. The rules "netmod" and
-    # "UCX" evaluate the variable.
+    # A libmpi with one netmod ignores the variable. The rules "netmod" and "UCX" evaluate the
+    # variable for other libmpi.
     return bool(netmods) and (len(netmods) < 2 or value in netmods)
 
 
-def _is_provider_named(trial: Trial, value: str, module_value: Optional[str]) -> bool:
-    """Return whether FI_PROVIDER, which leaves only one provider, is known by name."""
+def _is_provider_named(trial: Trial, value: str) -> bool:
+    """Return whether the name of the provider that FI_PROVIDER selects is known."""
     return bool(find_provider(trial))
 
 
-def _are_plugins_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+def _are_plugins_usable(trial: Trial, value: str) -> bool:
     """
-    Return whether libfabric can use the providers that FI_PROVIDER_PATH adds.
+    Return whether libfabric can use the plug-ins that FI_PROVIDER_PATH adds.
 
-    The rule "no provider" knows which exist. libfabric uses the newer one of a plug-in and the same
-    provider built into it, and a libfabric of another build may not support the plug-in. With tcp
-    the provider rxm counts where it is requested.
+    The rule "no provider" checks that the requested provider exists. If a plug-in and libfabric
+    itself have the same provider, libfabric uses the newer of both, and a libfabric of another build
+    may not support the plug-in. rxm is checked as well, because tcp may use it.
     """
-    fabric = trial.fabric or {}
+    fabric = trial.fabric
     files, release = fabric.get('files', {}), parse_release(fabric.get('release'))
     names = (
         set(split_provider(find_provider(trial) or '') + ['rxm'])
@@ -291,12 +286,12 @@ def _are_plugins_usable(trial: Trial, value: str, module_value: Optional[str]) -
     )
 
 
-def _are_fabrics_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+def _are_fabrics_usable(trial: Trial, value: str) -> bool:
     """Return whether I_MPI_FABRICS selects libfabric between nodes."""
     return value in ('ofi', 'shm:ofi')
 
 
-def _is_prefix_usable(trial: Trial, value: str, module_value: Optional[str]) -> bool:
+def _is_prefix_usable(trial: Trial, value: str) -> bool:
     """Return whether OPAL_PREFIX is the folder of the Open MPI in the process."""
     mpi = find_loaded_mpi(trial)
     folder = value.rstrip('/') + '/lib'
@@ -305,13 +300,13 @@ def _is_prefix_usable(trial: Trial, value: str, module_value: Optional[str]) -> 
 
 #: Variable -> function that returns whether the image's value is harmless. Measured with random
 #: pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to 2021.18, Open MPI 4.1.8 and 5.0.11.
-_VARIABLE_CHECKS: Dict[str, Callable[[Trial, str, Optional[str]], bool]] = {
+_VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
     'MPIR_CVAR_CH4_NETMOD': _is_netmod_usable,
     'MPIR_CVAR_OFI_USE_PROVIDER': _is_provider_named,
     'FI_PROVIDER_PATH': _are_plugins_usable,
     'I_MPI_FABRICS': _are_fabrics_usable,
     'OPAL_PREFIX': _is_prefix_usable,
-    'I_MPI_OFI_PROVIDER': lambda trial, value, ours: value == find_provider(trial),
+    'I_MPI_OFI_PROVIDER': lambda trial, value: value == find_provider(trial),
 }
 
 
@@ -321,24 +316,22 @@ _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str, Optional[str]], bool]] = {
     facts=('provider',),
 )
 def check_image_variables(trial: Trial) -> Iterator[Finding]:
-    """No variable of the image, which wins over the module's, chooses the network."""
-    module_values, family = compute_module_values(trial), (trial.mpi or {}).get('family', '')
+    """No variable of the image, which overrides the module's variable, chooses the network."""
+    module_values, family = compute_module_values(trial), trial.mpi.get('family', '')
     patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
     names = set(
         name
-        for name in trial.container.environment.variables
+        for name in trial.environment.variables
         if name in module_values or any(pattern and pattern.match(name) for pattern in patterns)
     )
-    if trial.container.environment.default not in (None, UNSET):
+    if trial.environment.default not in (None, UNSET):
         names |= set(
             name for name in module_values if uses_libfabric(trial) or not name.startswith('FI_')
         )
-    # (reason, location) -> the variables that become unknown there
+    # (reason, location) -> names of the variables with unknown values
     unknown: Dict[Tuple[str, str], List[str]] = {}
     for name in sorted(names - {'FI_PROVIDER'}):
-        variable = resolve_process_variable(
-            trial.container.environment, name, module_values.get(name)
-        )
+        variable = resolve_process_variable(trial.environment, name, module_values.get(name))
         if variable and variable.value is not None and variable.value == module_values.get(name):
             continue
         entries = trial.approach['unset'] + trial.approach.get('exports', [])
@@ -352,29 +345,29 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
             name in _VARIABLE_CHECKS
             and variable
             and variable.value
-            and _VARIABLE_CHECKS[name](trial, variable.value, module_values.get(name))
+            and _VARIABLE_CHECKS[name](trial, variable.value)
         ):
             continue
-        location = (variable or trial.container.environment.variables[name]).location or ''
+        location = (variable or trial.environment.variables[name]).location or ''
         if variable and variable.value is None:
             unknown.setdefault((variable.reason or '', location), []).append(name)
             continue
         yield make_finding(
             'unknown',
-            'the image %s (%s)%s, and no rule covers the effect'
+            'the image %s (%s)%s, and check has no rule for the effect'
             % (
                 _format_change(name, variable),
                 location,
                 _format_replaced_values([name], module_values),
             ),
             [(location, name)],
-            'remove it from the image, or export APPTAINERENV_%s with another value, '
-            'which wins over the image' % name,
+            'remove %s from the image, or export APPTAINERENV_%s with another value, which overrides '
+            'the image' % (name, name),
         )
     for (reason, location), unknown_names in sorted(unknown.items()):
         yield make_finding(
             'unknown',
-            'cannot evaluate %s: %s (%s)%s, and no rule covers the effect'
+            'cannot evaluate %s: %s (%s)%s, and check has no rule for the effect'
             % (
                 ' and '.join(unknown_names),
                 reason,
@@ -382,20 +375,20 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
                 _format_replaced_values(unknown_names, module_values),
             ),
             [(location, name) for name in unknown_names],
-            'remove that from the image, or export APPTAINERENV_%s with another value, '
-            'which wins over the image' % unknown_names[0],
+            'remove %s from the image, or export APPTAINERENV_%s with another value, which overrides '
+            'the image' % (unknown_names[0], unknown_names[0]),
         )
 
 
 def _format_replaced_values(names: List[str], module_values: Dict[str, str]) -> str:
-    """Return the module's values of variables, as the end of a sentence."""
+    """Return " instead of the module's NAME=VALUE" for variables that the module sets, or ''."""
     values = ['%s=%s' % (name, module_values[name]) for name in names if name in module_values]
     return " instead of the module's " + ' and '.join(values) if values else ''
 
 
-#: Components that Open MPI cannot run without. A file may exclude all others, also ofi: no approach
-#: uses it as a btl, and the network rules cover the mtl. Debian's packages exclude most
-#: (openmpi-common, /etc).
+#: Components without which Open MPI cannot run. A parameter file may exclude all other components,
+#: as Debian's does (openmpi-common, /etc). It may exclude ofi too: no approach uses the btl ofi, and
+#: the network rules cover the mtl ofi.
 _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'native', 'none'}
 
 
@@ -409,12 +402,12 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
     mpi = find_loaded_mpi(trial)
     if (
         trial.image.is_partial
-        or (trial.mpi or {}).get('family') != 'Open MPI'
+        or trial.mpi.get('family') != 'Open MPI'
         or mpi is None
         or mpi.origin != 'image'
     ):
         return
-    set_already = set(compute_module_values(trial)) | set(trial.container.environment.variables)
+    set_already = set(compute_module_values(trial)) | set(trial.environment.variables)
     for name, (value, path) in sorted(read_mca_parameters(trial.image, mpi.path).items()):
         excluded = set(value.lstrip('^').split(',')) if value.startswith('^') else None
         if (
@@ -428,9 +421,9 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
             continue  # The network rules evaluate pml and mtl.
         yield make_finding(
             'unknown',
-            '%s sets %s=%s, and no rule covers the effect' % (path, name, value),
+            '%s sets %s=%s, and check has no rule for the effect' % (path, name, value),
             [('image:%s' % path, '%s=%s' % (name, value))],
-            'remove it from the file',
+            'remove this line from the file',
         )
 
 
@@ -444,12 +437,12 @@ _ETHERNET_PROVIDERS = {'tcp', 'sockets', 'udp', 'net'}
     facts=('provider',),
 )
 def check_image_provider(trial: Trial) -> Iterator[Finding]:
-    """FI_PROVIDER of the image, which wins over the module's, reaches other nodes."""
+    """The image's FI_PROVIDER, which overrides the module's, selects a usable provider."""
     if find_network_layer(trial) != LIBFABRIC:
         return
     module_values, variable = compute_module_values(trial), find_provider_variable(trial)
     module_value = module_values.get('FI_PROVIDER')
-    environment = trial.container.environment
+    environment = trial.environment
     if (
         variable
         and variable.value == module_value
@@ -460,8 +453,8 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     location = (variable or environment.variables['FI_PROVIDER']).location or ''
     provider = trial.site['provider']['value']
     remedy = (
-        'remove it from the image, or export APPTAINERENV_FI_PROVIDER=%s, which wins '
-        'over the image' % (module_value or provider)
+        'remove FI_PROVIDER from the image, or `export APPTAINERENV_FI_PROVIDER=%s`, which overrides '
+        'the image' % (module_value or provider)
     )
     problem = (
         "cannot evaluate the image's FI_PROVIDER (%s: %s)" % (location, variable.reason)
@@ -478,17 +471,18 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     ]
     chosen = find_provider(trial)
     included = None
-    if (trial.mpi or {}).get('family') == 'Open MPI' and resolve_variable(
-        trial, 'OMPI_MCA_pml', module_values
-    ) == 'cm':
+    if (
+        trial.mpi.get('family') == 'Open MPI'
+        and resolve_variable(trial, 'OMPI_MCA_pml', module_values) == 'cm'
+    ):
         included = resolve_variable(
             trial, 'OMPI_MCA_opal_common_ofi_provider_include', module_values
         )
     if chosen is None:
         yield make_finding(
             'unknown',
-            "%s, instead of the module's FI_PROVIDER=%s: no file shows which provider "
-            "libfabric uses then" % (problem, module_value),
+            "%s, instead of the module's FI_PROVIDER=%s, and no file shows which provider libfabric "
+            "then uses" % (problem, module_value),
             evidence,
             remedy,
         )
@@ -505,13 +499,13 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
         slow = chosen in _ETHERNET_PROVIDERS
         yield make_finding(
             'works slowly' if slow else 'unknown',
-            "%s, which wins over the module's %s%s"
+            "%s, which overrides the module's %s%s"
             % (
                 problem,
                 module_value,
                 ''
                 if slow
-                else ', and it is unknown whether that provider reaches other nodes here',
+                else ', and it is unknown whether this provider reaches other nodes here',
             ),
             evidence,
             remedy,
@@ -521,16 +515,16 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
 def _overrides_pml(trial: Trial) -> bool:
     """Return whether the image replaces OMPI_MCA_pml of the module."""
     value = compute_module_values(trial).get('OMPI_MCA_pml')
-    image_value = get_exported_value(trial.container.environment, 'OMPI_MCA_pml')
+    image_value = get_exported_value(trial.environment, 'OMPI_MCA_pml')
     return bool(value) and image_value not in (None, value)
 
 
 def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     """
-    Return findings with failures as unknown where the process itself is uncertain.
+    Return the findings, with failures changed to unknown if the predicted process is uncertain.
 
-    Only of rules with `needs_process`. An Open MPI without the component that the image's
-    OMPI_MCA_pml excludes may run.
+    Only failures of rules with `needs_process` change. The process is also uncertain if the image
+    replaces OMPI_MCA_pml, because Open MPI may then run without the missing component.
     """
     sources = ('unknown environment', 'dry run', 'no program')
     if not any(

@@ -1,5 +1,5 @@
 """
-Rules on what ld.so does: libraries, symbol versions, symbols, and which libraries come first.
+Rules on ld.so: missing libraries, symbol versions, symbols, and the order of libraries.
 """
 
 import posixpath
@@ -38,9 +38,9 @@ from osu_container.verdict.trial import DRIVER_LIBRARY, Container, Trial, map_op
 @rule('static program', source='ld.so(8)', facts=())
 def static_program(trial: Trial) -> Iterator[Finding]:
     """
-    No library can be put in front of those of a static program.
+    The program is linked dynamically, because no library can replace that of a static program.
 
-    A static program without MPI starts another program.
+    A static program without MPI starts another program, which check cannot determine.
     """
     path = trial.program.path
     if not trial.program.is_static or not path:
@@ -48,24 +48,24 @@ def static_program(trial: Trial) -> Iterator[Finding]:
     if not has_static_mpi(trial.image.read_file(path)):
         yield make_finding(
             'unknown',
-            'cannot tell which program %s starts: it is linked statically and has no MPI '
-            'in it' % path,
+            'cannot tell which program %s starts: this file is linked statically and contains no MPI'
+            % path,
             [('image:' + path, 'no MPI_Init')],
-            'name the program that uses MPI: --program PATH',
+            'give the program that uses MPI: `--program PATH`',
         )
     else:
         level = 'fails' if trial.approach['inject'] else NOTE
         yield make_finding(
             level,
-            '%s is linked statically: no library can be put in front of its own' % path,
+            '%s is linked statically, so no library of the host can replace its MPI' % path,
             [('image:' + path, 'no dynamic section')],
             'use approach pure or opensource, or link the program with shared libraries',
         )
 
 
-#: Family of a host's MPI -> [(library that it opens by name, function that opens it, purpose)], in
-#: addition to what the site injects for each run: the GTL and xpmem, ROCm's for libfabric. The name
-#: is one of `opened_as` of the site's library.
+#: Family of a host's MPI -> [(name of a library that the MPI opens at run time, MPI function that
+#: opens the library, purpose)]. The site injects the GTL, xpmem and ROCm's libraries for each run, so
+#: these are not listed. The name is in `opened_as` of the site's library.
 OPENED_LIBRARIES = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file on Lustre')]}
 
 
@@ -76,10 +76,10 @@ OPENED_LIBRARIES = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file 
     facts=('host',),
 )
 def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
-    """A library that the host's MPI opens by name is injected or in the image."""
+    """Each library that the host's MPI opens by name is injected, or is in the image."""
     mpi = find_loaded_file(trial.process, trial.soname)
-    names = map_opened_names(trial.approach, trial.site, trial.host, trial.host_libraries.injected)
-    family = (trial.mpi or {}).get('family', '')
+    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
+    family = trial.mpi.get('family', '')
     if mpi is None or mpi.origin != 'host':
         return
     for name, function, purpose in OPENED_LIBRARIES.get(family, ()):
@@ -87,12 +87,11 @@ def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
             level = 'unknown' if function in list_called_functions(trial) else NOTE
             yield make_finding(
                 level,
-                "the host's %s opens %s in %s for %s, and neither the image nor the host, as "
-                "far as known, has it: that call would terminate the program"
-                % (family, name, function, purpose),
+                "%s for %s would terminate the program: the host's %s then opens %s, which neither "
+                "the image nor the known part of the host has" % (function, purpose, family, name),
                 [(mpi.facts.path, 'opens ' + name)],
-                'add its path as %s to the libraries of the site, or use an approach with '
-                'the MPI of the image' % name.partition('.')[0],
+                'add the path of %s as %s to the libraries of the site, or use an approach with the '
+                'MPI of the image' % (name, name.partition('.')[0]),
             )
 
 
@@ -104,19 +103,19 @@ def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
 )
 def injection_defeated(trial: Trial) -> Iterator[Finding]:
     """
-    The host's libraries are found before the image's.
+    ld.so finds the injected libraries of the host before those of the image.
 
-    DT_RPATH comes before LD_LIBRARY_PATH, DT_RUNPATH after it.
+    ld.so searches DT_RPATH before LD_LIBRARY_PATH, and DT_RUNPATH after LD_LIBRARY_PATH.
     """
-    path, environment = trial.container.library_path, trial.container.environment
-    container = Container(trial.image, dict(trial.host_libraries.injected), {})
+    path, environment = trial.container.library_path, trial.environment
+    container = Container(trial.image, dict(trial.injected), {})
     program = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
     for name, owner in sorted(trial.approach['comes_from'].items()):
         soname = trial.soname if name == 'libmpi' else 'libfabric.so.1'
         library = find_loaded_file(trial.process, soname)
         if owner != 'host' or library is None or library.origin == 'host':
             continue
-        if soname not in trial.host_libraries.injected:
+        if soname not in trial.injected:
             key = (
                 trial.approach['inject'][0]
                 if name == 'libmpi' and trial.approach['inject']
@@ -125,15 +124,13 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
             entry = trial.site['libraries'].get(key)
             host_path = trial.host.add_root(entry['value']) if entry else None
             sonames = [
-                injected
-                for injected, facts in trial.host_libraries.injected.items()
-                if facts.path == host_path
+                injected for injected, facts in trial.injected.items() if facts.path == host_path
             ]
             if sonames:
                 yield make_finding(
                     'fails',
-                    "the host's %s would not be used: the soname of %s is %s, and the image's %s "
-                    "is loaded" % (soname, host_path, sonames[0], soname),
+                    "the host's %s would not be used: the soname of %s is %s, so ld.so loads the image's "
+                    "%s" % (soname, host_path, sonames[0], soname),
                     [(str(host_path), 'DT_SONAME ' + sonames[0])],
                     'use an approach with the library of the image',
                 )
@@ -150,9 +147,8 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                     library.path,
                 ),
                 [(library.facts.path, 'is found first')],
-                'remove it from the Python environment (pip uninstall), or set '
-                'MPI4PY_LIBMPI=libmpi.so.12 in the image, which makes mpi4py search with '
-                'ld.so',
+                'remove the library from the Python environment (pip uninstall), or set '
+                'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py searches as ld.so does',
             )
             continue
         if INJECT_FOLDER not in path:
@@ -163,7 +159,8 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                 "the module's script has prepended the host's folder (%s)"
                 % (soname, variable.location if variable else 'unset'),
                 [(variable and variable.location or trial.image.path, 'LD_LIBRARY_PATH')],
-                'set it in a script whose name sorts before %s' % posixpath.basename(TARGET),
+                'set LD_LIBRARY_PATH in a script whose name sorts before %s'
+                % posixpath.basename(TARGET),
             )
             continue
         found_path, why = find_library(
@@ -174,7 +171,7 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
             why if found_path == library.path else 'its path',
         )
         requester, owner_of_rpath = library.requester, None
-        # The DT_RPATH that counts is that of the library that needs it, or of one that needs that.
+        # ld.so uses the DT_RPATH of the requesting library, then that of the library's requesters.
         while requester is not None and owner_of_rpath is None:
             owner_of_rpath = (
                 requester if requester.facts.rpath or requester.requester is None else None
@@ -186,7 +183,7 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
         ):
             yield make_finding(
                 'fails',
-                "the host's %s would not be used: the image %s %s, which comes first"
+                "the host's %s would not be used: the image %s %s, which ld.so uses first"
                 % (
                     soname,
                     'prepends to LD_LIBRARY_PATH'
@@ -195,25 +192,25 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                     searched[0] if searched[1] == 'LD_LIBRARY_PATH' else library.path,
                 ),
                 [(library.facts.path, 'is found first')],
-                'remove it from the environment scripts of the image',
+                'remove this entry from the environment scripts of the image',
             )
             continue
         yield make_finding(
             'fails',
-            "the host's %s would not be used: %s has %s %s, which ld.so searches before "
-            "LD_LIBRARY_PATH, and that folder has the image's library"
+            "the host's %s would not be used: %s has %s %s, and ld.so finds the image's library in "
+            "this folder before it searches LD_LIBRARY_PATH"
             % (soname, owner_path, searched[1], searched[0]),
             [
                 (owner_path, '%s %s' % (searched[1], searched[0])),
                 (library.facts.path, 'is found first'),
             ],
-            'run patchelf --set-rpath in the image: it writes DT_RUNPATH instead, which '
-            'ld.so searches after LD_LIBRARY_PATH',
+            'run `patchelf --set-rpath` in the image: patchelf writes DT_RUNPATH, which ld.so '
+            'searches after LD_LIBRARY_PATH',
         )
 
 
 def _list_processes(trial: Trial) -> List[Process]:
-    """Return the processes in which everything must load: the program's and an entrypoint's."""
+    """Return the process of the program and, if there is one, that of the entrypoint."""
     return [trial.process] + (
         [trial.program.entrypoint_process] if trial.program.entrypoint_process else []
     )
@@ -234,9 +231,9 @@ def _report_missing(
 @rule('missing library', source='ld.so(8)', facts=('host',), needs_process=True)
 def missing_library(trial: Trial) -> Iterator[Finding]:
     """
-    Every library that is needed is found.
+    ld.so finds every needed library.
 
-    NVIDIA's driver always comes from the host.
+    Libraries of NVIDIA's driver always come from the host.
     """
     seen: Set[str] = set()
     for name, requester in [
@@ -251,7 +248,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
                 name,
                 requester,
                 "which belongs to NVIDIA's driver, and this site has no NVIDIA GPU",
-                'use an image without CUDA, or one whose MPI opens the driver only on demand '
+                'use an image without CUDA, or an image whose MPI opens the driver on demand '
                 '(Open MPI)',
             )
         seen.add(name)
@@ -261,26 +258,32 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
         seen.add(soname)
         yield make_finding(
             'fails',
-            '%s needs %s, which neither the host nor the image has' % (facts.path, soname),
+            '%s of the host needs %s, which neither the host nor the image has'
+            % (facts.path, soname),
             [(facts.path, 'DT_NEEDED ' + soname)],
-            'if the host has it in another folder, add that folder to library_folders of the site',
+            'find %s on the host, and add its folder to library_folders of the site' % soname,
         )
     for path, requester in [pair for process in _list_processes(trial) for pair in process.broken]:
         yield make_finding(
             'fails',
-            '%s is not a valid library (text or damaged), and %s loads it'
-            % (path, format_library(requester) if requester else 'the loader'),
+            '%s loads %s, which is not a valid library: the file is a text or damaged'
+            % (format_library(requester) if requester else 'the loader', path),
             [(path, 'not an ELF file')],
-            'replace it by the library; a linker script is for compilers only',
+            'replace the file by a library: only compilers read a linker script',
         )
     for name, requester in [pair for process in _list_processes(trial) for pair in process.missing]:
+        paths = trial.image.find_files('.*/' + re.escape(name))
         if name not in seen:
             yield _report_missing(
                 trial,
                 name,
                 requester,
-                'which is not on the library path in the container',
-                'install it in the image, or add its folder to LD_LIBRARY_PATH of the image',
+                'which ld.so does not find in the container'
+                + (', although the image has %s' % paths[0] if paths else ''),
+                'run `ldconfig` at the end of the recipe of the image, or add %s to LD_LIBRARY_PATH '
+                'there' % posixpath.dirname(paths[0])
+                if paths
+                else 'install %s in the image' % name,
             )
 
 
@@ -292,9 +295,9 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
 )
 def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     """
-    Each symbol version that a library needs is defined by the library that it loads.
+    The loaded libraries define each symbol version that a library of the process needs.
 
-    Such as FABRIC_x, GLIBC_x, GLIBCXX_x; of the host's libraries and of the image's.
+    Examples are FABRIC_1.7, GLIBC_2.34 and GLIBCXX_3.4.30.
     """
     problems = [
         problem for process in _list_processes(trial) for problem in list_version_problems(process)
@@ -304,13 +307,13 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
         # The C library is always the image's.
         remedy = {
             'FABRIC': "use an approach with the libfabric of the image, or an image whose MPI was "
-            "built with a libfabric that is not newer than the host's"
+            "built with a libfabric as old as the host's"
             if provider.origin == 'host'
-            else "use an approach that injects a new enough libfabric of the host, or an "
-            "image whose MPI was built with the image's libfabric",
+            else "use an approach that injects the host's libfabric if that is newer, or an image "
+            "whose MPI was built with the image's libfabric",
             'GLIBC': 'use an image of a distribution at least as new as the host'
             if library.origin == 'host'
-            else 'rebuild the image: its libraries do not fit each other',
+            else 'rebuild the image, because its libraries do not fit each other',
         }.get(
             kind,
             'use an image with a newer %s, or an approach that injects fewer host '
@@ -342,12 +345,12 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     needs_process=True,
 )
 def undefined_symbol(trial: Trial) -> Iterator[Finding]:
-    """Each symbol that a library needs is defined by some library of the process."""
+    """The libraries of the process define each symbol that one of them needs."""
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
         return
     if may_offer_unknown_symbols(trial):
         return  # The rule 'facts of the host' reports this.
-    bind_now = resolve_process_variable(trial.container.environment, 'LD_BIND_NOW')
+    bind_now = resolve_process_variable(trial.environment, 'LD_BIND_NOW')
     reported = {library.facts.path for library, _, _, _ in list_version_problems(trial.process)}
     by_library: Dict[str, Tuple[LoadedFile, List[Tuple[str, bool]]]] = OrderedDict()
     for library, symbol, immediate in list_undefined_symbols(trial.process):
@@ -363,17 +366,17 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
             % (
                 format_library(library),
                 listed,
-                '' if is_immediate else ': the program terminates when it is called',
+                '' if is_immediate else ': a call of the symbol terminates the program',
             ),
             [(library.facts.path, 'undefined ' + listed)],
-            'use another release of the library that should define it: for an MPI a site '
-            'with another stack (--try-amend=site=...), or the MPI of the image',
+            'use another release of the library that should define the symbol; for an MPI, select a '
+            'site with another stack (`--try-amend=site=NAME`) or use the MPI of the image',
         )
 
 
 def _predict_process(trial: Trial) -> Tuple[Container, Process]:
-    """Return (Container, Process) as the loader lists it: without run-time openings."""
-    names = map_opened_names(trial.approach, trial.site, trial.host, trial.host_libraries.injected)
+    """Return (Container, Process) without the libraries that the program opens at run time."""
+    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
     container = Container(trial.image, names, {})
     return container, simulate_load(
         trial.program.load_roots, container, trial.container.library_path
@@ -381,7 +384,7 @@ def _predict_process(trial: Trial) -> Tuple[Container, Process]:
 
 
 def list_differences(trial: Trial, listing: Listing) -> List[Tuple[str, str]]:
-    """Return [(what the loader lists, what the prediction has)] for each difference."""
+    """Return [(text on the loader's list, text on the prediction)] for each difference."""
     container, process = _predict_process(trial)
     if listing.problem:
         problems = (
@@ -392,7 +395,7 @@ def list_differences(trial: Trial, listing: Listing) -> List[Tuple[str, str]]:
         )
         return (
             []
-            if problems or trial.container.environment.exit_point
+            if problems or trial.environment.exit_point
             else [(listing.problem, 'everything loads')]
         )
     if process.broken:
@@ -464,9 +467,10 @@ def list_differences(trial: Trial, listing: Listing) -> List[Tuple[str, str]]:
 )
 def check_dry_run(trial: Trial) -> Iterator[Finding]:
     """
-    The image's loader lists the libraries that were predicted (--dry-run).
+    The image's loader lists the predicted libraries (--dry-run).
 
-    Of a script, of Python and of what a program opens at run time the loader has no list.
+    The loader cannot list the libraries of scripts, those that Python loads, and those that a
+    program opens at run time.
     """
     listing = trial.listing
     if listing is None:
@@ -476,9 +480,9 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
         return
     program = (
         trial.program.path
-        or '%s alone, as no program is known that the loader could list' % trial.soname
+        or '%s alone, because no program is known that the loader can list' % trial.soname
     )
-    program += ', without what it opens at run time' if trial.program.opened_libraries else ''
+    program += ', without libraries opened at run time' if trial.program.opened_libraries else ''
     differences = list_differences(trial, listing)
     if not differences:
         yield make_finding(
@@ -486,7 +490,7 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
             "the image's loader confirms the prediction for %s (%d libraries, %.1f s)"
             % (program, len(listing.libraries), listing.seconds)
             if not listing.problem
-            else "the image's loader stops too: %s" % listing.problem,
+            else "the image's loader fails as predicted: %s" % listing.problem,
         )
         return
     more = '; and %d more' % (len(differences) - 1) if len(differences) > 1 else ''
@@ -495,5 +499,5 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
         "the image's loader contradicts the prediction for %s: %s (predicted: %s)%s"
         % ((program,) + differences[0] + (more,)),
         [(trial.image.path, listed) for listed, _ in differences[:5]],
-        'run it once: `osu-container proof` reports what a run loaded',
+        'run the program once with `osu-container proof`, which reports the loaded libraries',
     )

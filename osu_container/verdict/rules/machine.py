@@ -1,5 +1,5 @@
 """
-Rules on the machine: host paths, architecture, C library, and what the runtime lets ranks do.
+Rules on the machine: host paths, architecture, C library, and memory that ranks share.
 """
 
 from typing import Iterator
@@ -18,19 +18,19 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
     """
     The host libraries of the approach exist.
 
-    One whose path is a guess (untested) is left out where it does not exist: the image's would be
-    loaded instead, so the verdict is unknown.
+    A library whose path is a guess (untested) is not injected if the path does not exist. The
+    process would then load the image's library, so the verdict is unknown.
     """
     for path in list_missing_guesses(trial.approach, trial.site, trial.host):
         library = find_loaded_file(trial.process, path.rpartition('/')[2])
         if library and library.origin == 'image':
             yield make_finding(
                 'unknown',
-                "the host has no %s, whose path is a guess: the process would load %s "
-                "together with the host's other libraries" % (path, format_library(library)),
+                "the host has no %s (this path is a guess), so the process would load %s together with "
+                "the host's other libraries" % (path, format_library(library)),
                 [(path, 'does not exist'), (library.facts.path, 'of the image')],
-                'run `osu-container discover`, which finds the current path, and add it to '
-                'your site file (OVERRIDES)',
+                'run `osu-container discover`, which finds the current path, and add the path to '
+                'OVERRIDES in your site file',
             )
     for path in [
         path for path in trial.host_libraries.missing_paths if trial.host.is_described(path)
@@ -39,19 +39,18 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
             'fails',
             "the host has no %s, which approach '%s' injects" % (path, trial.approach['name']),
             [(path, 'does not exist')],
-            'run `osu-container discover`, which finds the current paths: the system was '
-            'updated, or it is another site',
+            'run `osu-container discover`, which finds the current paths: the system was updated, or '
+            'this is another system',
         )
 
 
 @rule('architecture', source='ELF header, e_machine', facts=('host',))
 def check_architecture(trial: Trial) -> Iterator[Finding]:
-    """Image and host have the same processor architecture."""
+    """The image and the host have the same processor architecture."""
     names = {readelf: uname for uname, readelf in MACHINE_NAMES.items()}
     machines = [(library, library.facts.machine) for library in trial.process.loaded]
     host = (
-        next((facts.machine for facts in trial.host_libraries.injected.values()), None)
-        or trial.host.get_machine()
+        next((facts.machine for facts in trial.injected.values()), None) or trial.host.get_machine()
     )
     for library, machine in machines:
         if library.origin == 'image' and machine != host:
@@ -88,7 +87,7 @@ def check_musl(trial: Trial) -> Iterator[Finding]:
 @rule(
     'ranks apart',
     source='user_namespaces(7), process_vm_readv(2); two ranks of one node in a user namespace each, '
-    '2026-11-23: MPICH 5.0.2 ends at 16 KiB; told not to read it runs, at 9.7 instead of '
+    '2026-11-23: MPICH 5.0.2 ends at 16 KiB; without such reads it runs, at 9.7 instead of '
     '13.6 GB/s (4 MiB, one run of each, busy machine)',
     facts=('host',),
 )
@@ -96,11 +95,11 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     """
     The ranks of a node can read each other's memory.
 
-    Without setuid each container has its own user namespace, in which a rank may not read the
-    memory of other ranks. The ranks share one container, or the module disables such reads in the
-    MPI.
+    Without setuid each container has its own user namespace, and a rank may not read the memory of
+    ranks in other namespaces. Either the ranks of a node share one container, or the module disables
+    such reads in the MPI.
     """
-    variable, runtime = (trial.mpi or {}).get('single_copy'), trial.container.runtime
+    variable, runtime = trial.mpi.get('single_copy'), trial.container.runtime
     if not variable or not runtime or not has_own_namespaces(runtime) or shares_container(runtime):
         return
     value = next(entry['value'] for entry in NAMESPACE_VARIABLES if entry['name'] == variable)
@@ -110,12 +109,11 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     )
     yield make_finding(
         'works slowly',
-        "%s starts containers without setuid and cannot put the ranks of a node into "
-        "one, so the module disables reading another rank's memory (%s=%s). Messages "
-        "within a node are copied once more, messages between nodes are not affected"
-        % (name, variable, value),
+        "%s starts containers without setuid and cannot start the ranks of a node in one container, "
+        "so the module prevents that ranks read each other's memory (%s=%s). Messages within a node "
+        "are copied once more; messages between nodes are not affected" % (name, variable, value),
         [(runtime['command'], name + ', no setuid'), (path, variable)],
-        'use Apptainer 1.3 or newer, with which the ranks of a node share a container',
+        'use Apptainer 1.3 or newer, which starts the ranks of a node in one container',
     )
 
 
@@ -128,14 +126,14 @@ def check_overlay(trial: Trial) -> Iterator[Finding]:
     """
     The SIF has no overlay partition.
 
-    An overlay may add, hide and change any file, and check does not read one of ext3.
+    An overlay may add, hide and change any file, and check does not read overlays.
     """
     if trial.image.is_overlaid:
         yield make_finding(
             'unknown',
-            'cannot tell what runs: the SIF contains an overlay, which is not read',
+            'cannot tell which files the container has: check does not read the overlay in the SIF',
             [(trial.image.path, 'an overlay partition')],
-            'remove it from a copy of the image: `apptainer sif list IMAGE` prints its '
-            'number, `apptainer sif del NUMBER IMAGE` removes it; or build an image with '
-            'its content',
+            'remove the overlay from a copy of the image: `apptainer sif list IMAGE` prints the '
+            'number of the overlay, and `apptainer sif del NUMBER IMAGE` removes the overlay; or '
+            'build an image with the content of the overlay',
         )

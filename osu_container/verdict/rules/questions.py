@@ -1,4 +1,4 @@
-"""What several rules ask about a trial: its MPI, network layer, provider, GPUs and host libraries."""
+"""Functions that several rules use: MPI, network layer, provider, GPUs, host libraries."""
 
 import posixpath
 import re
@@ -20,7 +20,7 @@ def format_library(library: LoadedFile) -> str:
 
 
 def format_library_name(library: LoadedFile) -> str:
-    """Return a library's owner and soname, such as "the host's libfabric.so.1"."""
+    """Return the owner and the soname of a library, such as "the host's libfabric.so.1"."""
     return "the %s's %s" % (
         library.origin,
         library.facts.soname or posixpath.basename(library.path),
@@ -28,7 +28,7 @@ def format_library_name(library: LoadedFile) -> str:
 
 
 def shorten_names(names: Sequence[str]) -> str:
-    """Return the first five names as a text, with the number of the others."""
+    """Return the first five names as a text, and the number of further names."""
     return ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
 
 
@@ -41,25 +41,25 @@ def sort_versions(versions: Iterable[str]) -> List[str]:
 
 
 def find_last_version(verdef: Iterable[str], like: str) -> str:
-    """Return the newest of the version names of the same kind as `like`, 'none' without one."""
+    """Return the newest version name of the same kind as `like`, 'none' if there is none."""
     kind = like.split('_')[0] + '_'
     names = [name for name in verdef if name.startswith(kind) and name[-1].isdigit()]
     return (sort_versions(names) or ['none'])[-1]
 
 
 def find_loaded_mpi(trial: Trial) -> Optional[LoadedFile]:
-    """Return the MPI library in the process, None without one."""
+    """Return the MPI library in the process, None if no MPI is loaded."""
     return find_loaded_file(trial.process, trial.soname)
 
 
 def find_mpi_path(trial: Trial) -> str:
-    """Return the path of the MPI library in the process, its soname where none is loaded."""
+    """Return the path of the MPI library in the process, or its soname if no MPI is loaded."""
     mpi = find_loaded_mpi(trial)
     return mpi.facts.path if mpi else trial.soname
 
 
 def uses_libfabric(trial: Trial) -> Optional[bool]:
-    """Return whether the MPI of the process or its plug-ins need libfabric, None without MPI."""
+    """Return whether the MPI or its plug-ins need libfabric, None if no MPI is loaded."""
     mpi = find_loaded_mpi(trial)
     if mpi is None:
         return None
@@ -78,14 +78,14 @@ def uses_libfabric(trial: Trial) -> Optional[bool]:
     return False
 
 
-#: The last trial that compute_module_values() got, and its answer: some thirty rules ask in turn
+#: Last trial and result of compute_module_values(), because some thirty rules call it in turn
 _LAST: List[Any] = [None, {}]
 
 
 def compute_module_values(trial: Trial) -> Dict[str, str]:
-    """Return the variables that the module sets, as {name: value}."""
+    """Return {name: value} of the variables that the module sets."""
     if _LAST[0] is not trial:
-        mpi, fabric = trial.mpi or {}, trial.fabric or {}
+        mpi, fabric = trial.mpi, trial.fabric
         variables = collect_module_variables(
             trial.approach,
             trial.site,
@@ -98,17 +98,17 @@ def compute_module_values(trial: Trial) -> Dict[str, str]:
 
 
 def find_provider_variable(trial: Trial) -> Optional[Variable]:
-    """Return FI_PROVIDER of the process, None if it is not set there."""
+    """Return the Variable FI_PROVIDER of the process, None if the variable is not set."""
     return resolve_process_variable(
-        trial.container.environment, 'FI_PROVIDER', compute_module_values(trial).get('FI_PROVIDER')
+        trial.environment, 'FI_PROVIDER', compute_module_values(trial).get('FI_PROVIDER')
     )
 
 
 def find_provider(trial: Trial) -> Optional[str]:
-    """Return the provider that libfabric is asked for by name, None if it is not named."""
+    """Return the provider that MPI requests by name, None if the name is unknown."""
     variable = find_provider_variable(trial)
     # Neither the image nor the module sets FI_PROVIDER.
-    if variable is None and 'FI_PROVIDER' not in trial.container.environment.variables:
+    if variable is None and 'FI_PROVIDER' not in trial.environment.variables:
         provider: str = trial.site['provider']['value']
         return provider
     if variable and re.match(r'\w+(;\w+)*$', variable.value or ''):
@@ -129,15 +129,15 @@ def find_image_libcxi(trial: Trial) -> Optional[LoadedFile]:
 
 
 def find_network_layer(trial: Trial) -> Optional[str]:
-    """Return the layer that MPI sends over between nodes: LIBFABRIC, UCX or TCP, or None."""
+    """Return the library that MPI uses between nodes: LIBFABRIC, UCX, TCP, or None if unknown."""
     return infer_network_layer(
         trial, compute_module_values(trial), find_provider(trial), uses_libfabric(trial)
     )
 
 
 def find_mpi_series(trial: Trial) -> Optional[Tuple[str, str]]:
-    """Return (family, 'major.minor') of the MPI of the process, None if its file does not say."""
-    traits = trial.mpi or {}
+    """Return (family, 'major.minor') of the MPI in the process, None if its file lacks them."""
+    traits = trial.mpi
     numbers = parse_release(traits.get('release'))
     if traits.get('family') and len(numbers) > 1:
         return traits['family'], '%d.%d' % numbers[:2]
@@ -145,13 +145,13 @@ def find_mpi_series(trial: Trial) -> Optional[Tuple[str, str]]:
 
 
 def find_gpu_maker(site: Dict[str, Any]) -> Optional[str]:
-    """Return who made the GPUs of a site: 'AMD' or 'NVIDIA', None if it has no GPUs."""
+    """Return the vendor of a site's GPUs: 'AMD' or 'NVIDIA', None for a site without GPUs."""
     conditions = collect_site_conditions(site)
     return None if not conditions['gpu'] else 'NVIDIA' if conditions['cuda'] else 'AMD'
 
 
 def list_called_functions(trial: Trial) -> Set[str]:
-    """Return the functions that the image's program and libraries call, mpi4py's left out."""
+    """Return the functions that the image's program and libraries except mpi4py call."""
     return {
         name.partition('@')[0]
         for library in trial.process.loaded
@@ -161,7 +161,7 @@ def list_called_functions(trial: Trial) -> Set[str]:
 
 
 def list_process_host_libraries(trial: Trial) -> List[LoadedFile]:
-    """Return the host's libraries in the process and in that of RCCL's plugin."""
+    """Return the host's libraries in the process, and those that RCCL's plugin loads."""
     libraries = [library for library in trial.process.loaded if library.origin == 'host']
     paths = [library.path for library in libraries]
     plugin_files = trial.program.rccl_plugin[1].loaded if trial.program.rccl_plugin else []
@@ -173,7 +173,7 @@ def list_process_host_libraries(trial: Trial) -> List[LoadedFile]:
 
 
 def may_offer_unknown_symbols(trial: Trial) -> bool:
-    """Return whether the symbols of a host library in the process are undetermined."""
+    """Return whether the symbols of a host library in the process are unknown."""
     return any(
         'defined' in trial.host.list_unknown_facts(library.facts.path)
         for library in list_process_host_libraries(trial)
@@ -181,7 +181,7 @@ def may_offer_unknown_symbols(trial: Trial) -> bool:
 
 
 def has_sufficient_glibc(trial: Trial) -> Optional[bool]:
-    """Return whether the C library in the process is as new as the host's, None if unknown."""
+    """Return whether the loaded C library is at least as new as the host's, None if unknown."""
     release = getattr(trial.host, 'glibc', None)
     libc = find_loaded_file(trial.process, 'libc.so.6')
     versions = [name for name in libc.facts.verdef if name[:7] == 'GLIBC_2'] if libc else []
@@ -191,7 +191,7 @@ def has_sufficient_glibc(trial: Trial) -> Optional[bool]:
 
 
 def list_glibc_dependents(trial: Trial) -> List[LoadedFile]:
-    """Return the host libraries whose GLIBC versions only the host's glibc release limits."""
+    """Return the host libraries of which only the host's glibc limits the needed versions."""
     return [
         library
         for library in list_process_host_libraries(trial)

@@ -21,14 +21,14 @@ def _names_host_folder(text: Optional[str]) -> bool:
     facts=(),
 )
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
-    """Every file that is started is executable, and every script has its interpreter."""
+    """Every started file is executable, and the image has the interpreter of every script."""
     image, scripts = trial.image, []
     if image.is_partial:
         return
     if trial.approach.get('entrypoint'):
         scripts += [script for script in image.read_entrypoint() if _names_host_folder(script[1])]
     scripts += trial.program.launched_program.scripts
-    # The files that an entrypoint names may be read only, not started.
+    # An entrypoint may only read a file that it names, so only started files are checked.
     for path in [path for path, _ in trial.program.launched_program.scripts] + [
         path for path in [trial.program.path] if path
     ]:
@@ -37,7 +37,7 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
                 'fails',
                 '%s is not executable: its mode is %s' % (path, image.read_file_mode(path)),
                 [('image:' + path, 'mode ' + image.read_file_mode(path))],
-                'run chmod a+x %s in the image' % path,
+                'run `chmod a+x %s` in the recipe of the image' % path,
             )
     for path, text in scripts:
         missing = find_interpreter(image, text)[1]
@@ -48,7 +48,7 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
                 '%s needs the interpreter %s, which the image does not have'
                 % (path, missing.replace('\r', '\\r')),
                 [('image:' + path, (text or '').splitlines()[0])],
-                'convert it to Unix line ends (dos2unix)'
+                'convert the script to Unix line ends with dos2unix'
                 if has_carriage_return
                 else 'install %s in the image' % missing,
             )
@@ -70,11 +70,11 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
     if not scripts:
         yield make_finding(
             'fails',
-            "the image has no entrypoint for approach %s: nothing in it searches for the "
-            "host's libfabric in %s" % (trial.approach['name'], targets[0]),
+            "the image has no entrypoint for approach %s, so no script searches for the host's "
+            "libfabric in %s" % (trial.approach['name'], targets[0]),
             [(trial.image.path, 'no runscript, no OCI entrypoint')],
-            'use approach hybrid, which needs no entrypoint, or an image with an '
-            'entrypoint for swap (container-recipes/entrypoint)',
+            'use approach hybrid, which needs no entrypoint, or an image with an entrypoint for swap '
+            '(container-recipes/entrypoint)',
         )
         return
     texts = [text for _, text in scripts if text]
@@ -87,7 +87,7 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
             % (
                 targets[0],
                 names,
-                '' if is_certain else ', at least one of which is a program that cannot be read',
+                '' if is_certain else ' (check cannot read at least one of these programs)',
             ),
             [(scripts[0][0], 'no /host in it')],
             'use approach hybrid, or an image with an entrypoint for %s' % trial.approach['name'],
@@ -95,8 +95,8 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
     elif not any('OSU_SWAP' in text for text in texts):
         yield make_finding(
             NOTE,
-            "the entrypoint is not this project's: it may use the image's libfabric "
-            "without a message if the host's does not load",
+            "the entrypoint is not from this project: if the host's libfabric does not load, the "
+            "entrypoint may use the image's libfabric without a message",
             [(scripts[0][0], 'does not know OSU_SWAP')],
-            'run osu-proof, which reports the libfabric that was used',
+            'run `osu-proof`, which reports the libfabric that each rank has loaded',
         )
