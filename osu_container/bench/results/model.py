@@ -124,7 +124,11 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Return the case as text: 'osu_bw D D, two nodes'."""
+        """Return the case as text: 'osu_bw D D, two nodes', '$ lmp, two nodes: time in s'."""
+        if is_command(self.benchmark):
+            origin = self.variant.partition(': ')[2]
+            first = ', '.join(filter(None, (self.benchmark, self.placement)))
+            return f'{first}: {origin} in {self.unit}'
         first = ' '.join(part for part in (self.benchmark, self.buffers) if part)
         return ', '.join(part for part in (first, self.placement, self.variant) if part)
 
