@@ -663,6 +663,20 @@ def test_size_tables_appear_for_few_curves_or_on_request(results, capsys):
         assert len(re.findall('^ *16 KiB ', call(capsys, *arguments)[1], re.M)) == tables
 
 
+def test_advice_is_the_command_of_the_user_run(results, capsys):
+    make_run(results / 'few', repeats=2, noise=0.05)
+    out = ' '.join(call(capsys, 'few')[1].split())
+    assert 'osu-container bench --tag quick --repeats 5`' in out and '90 %' not in out
+    assert '--repeats' not in call(capsys, 'lumi-g-2025-03')[1]
+
+
+def test_command_is_compared_without_columns_of_sizes(results, capsys):
+    case = Case('$ lmp', '', 2, 2, 's: time of the step')
+    make_run(results / 'timed', cases=[case], sizes=[0], noise=0.004)
+    out = call(capsys, 'timed')[1]
+    assert '90 %' in out and not re.search('128 B|MiB|size', out.replace('over the sizes', ''))
+
+
 def test_json_contains_every_comparison_and_size(results, capsys):
     code, out, _ = call(capsys, 'slow', '--json')
     told = json.loads(out)

@@ -1,9 +1,9 @@
 """
-The content of a report: Report -> Section -> View (one case) -> Curve (one series).
+Model the content of a report: Report -> Section -> View (one case) -> Curve (one series).
 
-The datasets of a section are compared with each other: all runs of the command line, or one
-publication. Ratios are to the native series of the same run or publication; without it there are
-none.
+A section shows datasets in the same charts: all runs of the command line, or one publication.
+Ratios are to the native series of the same run or publication. A dataset without a native series
+has no ratios.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ NATIVE = 'native'
 
 @dataclass
 class Details:
-    """What the lines of a run have besides figures."""
+    """Facts in the results file of a run besides the figures."""
 
-    #: approach -> commands of its measurements, each once
+    #: {approach: commands of its measurements as keys of a dict, each once}
     commands: dict[str, dict[str, None]] = field(default_factory=dict)
-    #: approach -> proofs of its measurements, see proof.judging.merge_proofs()
+    #: {approach: proofs of its measurements, each a result of proof.judging.merge_proofs()}
     proofs: dict[str, list[list[dict[str, Any]]]] = field(default_factory=dict)
-    #: lines of the outputs in which figures were lost
+    #: output lines that lost figures because other text was printed into them
     broken_lines: list[str] = field(default_factory=list)
 
 
 def read_details(dataset: Dataset) -> Details:
-    """Return the details of a run. Raises ResultsError if its lines cannot be read."""
+    """Return the details of a run. Raises ResultsError if the results file cannot be read."""
     details = Details()
     approaches = {entry['approach'] for entry in dataset.modules.values()} | set(dataset.names)
     assert dataset.path, 'a run, not published figures'
@@ -53,7 +53,7 @@ def read_details(dataset: Dataset) -> Details:
 class Curve:
     """A series in a chart."""
 
-    #: name in the report, unique within its section: 'hybrid', 'hybrid, 20261121T131244Z'
+    #: name in the legend, unique within its section: 'hybrid', 'hybrid, 20261121T131244Z'
     name: str
     series: Series
     #: dataset of the series
@@ -64,93 +64,112 @@ class Curve:
 
     @property
     def points(self) -> dict[int, Point]:
-        """Points of the comparison with native by size, {} without one."""
+        """{size: point of the comparison with native}, {} without a comparison."""
         return {point.size: point for point in self.comparison.points} if self.comparison else {}
 
     def summarize_repeats(self, size: int) -> tuple[float, float, float, int]:
-        """Return the median, the least, the greatest and the number of values at a size."""
+        """Return the median, the minimum, the maximum and the number of values at a size."""
         values = self.series.values[size].values()
         return statistics.median(values), min(values), max(values), len(values)
 
     def list_plot_points(self) -> list[tuple[int, float, float, float]]:
-        """Return size, median, least and greatest value for the sizes of a logarithmic axis."""
+        """Return (size, median, minimum, maximum) for each size above 0, in bytes."""
         return [(size, *self.summarize_repeats(size)[:3]) for size in self.series.sizes if size]
 
     def list_ratio_points(self) -> list[tuple[int, float, float, float]]:
-        """Return size, ratio to native, and its least and greatest value within a repeat."""
+        """
+        Return (size, ratio to native, low, high) for each size above 0, in bytes.
+
+        low and high are the ends of the 90 % interval; with fewer than three repeats they are the
+        lowest and the highest ratio within a repeat.
+        """
         rows = []
         for size, point in self.points.items():
-            repeat_ratios = [point.ratio]
-            if self.comparison and point.method == 'paired':
-                repeat_ratios = ratios.compute_paired_ratios(
+            bar = [point.ratio]
+            if point.has_interval:
+                bar += filter(None, (point.low, point.high))
+            elif self.comparison and point.method == 'paired':
+                bar += ratios.compute_paired_ratios(
                     self.series.values[size], self.comparison.b.values[size]
                 )
             if size:
-                rows.append((size, point.ratio, min(repeat_ratios), max(repeat_ratios)))
+                rows.append((size, point.ratio, min(bar), max(bar)))
         return rows
 
 
 @dataclass
 class View:
-    """A case with all its curves."""
+    """A case with its curves."""
 
     case: Case
-    #: part of an address in the page, unique in the report
+    #: identifier of its part of the page, unique in the report
     key: str
     curves: list[Curve] = field(default_factory=list)
 
     @property
     def unit(self) -> str:
-        """Unit of its values as people write it."""
+        """Unit of its values, with 'µs' for 'us'."""
         return 'µs' if self.case.unit == 'us' else self.case.unit
 
 
 @dataclass
 class Section:
-    """Datasets that are compared with each other."""
+    """Datasets that are shown in the same charts."""
 
     title: str
-    #: part of an address in the page
+    #: identifier of its part of the page
     key: str
-    #: the runs, or one publication
+    #: all runs of the command line, or one publication
     datasets: list[Dataset]
     views: list[View]
-    #: details of the runs by the name of their dataset
+    #: {name of a run: its details}
     details: dict[str, Details]
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether most ratios are undecided because the repeats scatter too much."""
+        verdicts = [
+            point.verdict
+            for view in self.views
+            for curve in view.curves
+            for point in curve.points.values()
+        ]
+        return 2 * verdicts.count('noisy') > len(verdicts)
 
 
 @dataclass
 class Report:
-    """The whole report."""
+    """A report: the content of a page."""
 
     title: str
     sections: list[Section]
 
 
 def find_native_name(dataset: Dataset) -> str | None:
-    """Return the name of the series that counts as native; a publication's facts may name it."""
+    """Return the name of the native series; the facts of a publication may give another name."""
     return NATIVE if dataset.kind == 'run' else dataset.facts.get('native', NATIVE)
 
 
 def slugify(text: str) -> str:
-    """Return text as part of an address: letters, digits and '-' only."""
+    """Return text as an identifier in a page: only letters, digits and '-'."""
     return re.sub(r'[^a-z0-9]+', '-', text.lower()).strip('-') or 'x'
 
 
 def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
     """
-    Return the section of datasets that are shown in the same charts.
+    Return a section that shows datasets in the same charts.
 
-    A name that several datasets have is followed by the name of the run. Raises ReportError if the
-    datasets have neither figures nor failures, or a dataset is given twice.
+    If several datasets have a series of the same name, the name of the run is added to the name of
+    the series. Raises ReportError if the datasets have neither figures nor failures, or if a dataset
+    is given twice.
     """
     names = [entry.name for entry in datasets]
     if len(set(names)) < len(names):
         raise ReportError(f"a run is named twice: {', '.join(names)}. Name each run once")
     if not any(entry.series or entry.failures for entry in datasets):
         raise ReportError(
-            f"nothing to show: {', '.join(names)} has neither figures nor failures. The run ended before "
-            "its first measurement; repeat it: `osu-container bench`"
+            f"nothing to show: {', '.join(names)} has neither figures nor failures, because the run ended "
+            "before its first measurement. Measure again: `osu-container bench`"
         )
     key, labels = slugify('-'.join(names)), _assign_labels(datasets)
     views: dict[Case, View] = {}
@@ -186,7 +205,7 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
 
 
 def _assign_labels(datasets: Sequence[Dataset]) -> dict[tuple[str, str], tuple[str, charts.Style]]:
-    """Return name and style in the report by the names of dataset and series."""
+    """Return {(name of dataset, name of series): (name in the legend, style)}."""
     names, approaches = (
         [name for dataset in datasets for name in dataset.names],
         list(charts.COLOURS),
