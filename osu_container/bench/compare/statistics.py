@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from osu_container.bench.compare.numbers import np, scipy
+from osu_container.bench.compare.numbers import np, special
 from osu_container.bench.compare.thresholds import select_margin
 from osu_container.bench.results import ratios
 from osu_container.bench.results.model import Case, Dataset, Series, format_size
@@ -306,10 +305,7 @@ def _compute_points(
     with_p = [row for row in rows if row['worse'] is not None]
     for key in ('worse', 'better', 'same'):
         if with_p:
-            adjusted = scipy.stats.false_discovery_control(
-                [row[key] for row in with_p], method='bh'
-            )
-            for row, value in zip(with_p, adjusted):
+            for row, value in zip(with_p, adjust_p_values([row[key] for row in with_p])):
                 row[key] = float(value)
     return [_build_point(row, sign, margin) for row in rows]
 
@@ -336,30 +332,37 @@ def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
     """
     if method == 'threshold only':
         return dict.fromkeys(('worse', 'better', 'same', 'low', 'high'), [None] * len(a))
-    if method == 'Welch':
-
-        def test(zero: float, alternative: str) -> Any:
-            return scipy.stats.ttest_ind(
-                a - zero, b, axis=1, equal_var=False, alternative=alternative
-            )
-    else:  # paired, or repeats against a single value: the differences are one sample
-        difference = a - b
-
-        def test(zero: float, alternative: str) -> Any:
-            return scipy.stats.ttest_1samp(difference, zero, axis=1, alternative=alternative)
-
-    with warnings.catch_warnings(), np.errstate(all='ignore'):
+    # Each sample of a t-test has a squared standard error and degrees of freedom. Paired repeats,
+    # and repeats against a single value, are one sample: that of the differences.
+    samples = [a, b] if method == 'Welch' else [a - b]
+    errors = [sample.var(axis=1, ddof=1) / sample.shape[1] for sample in samples]
+    mean, error = a.mean(axis=1) - b.mean(axis=1), np.sqrt(sum(errors))
+    with np.errstate(all='ignore'):
         # Equal repeats (0.19 0.19 0.19, of a program that prints two decimals) have no spread. Then
         # t is infinite and p is 0 or 1, which is correct: _build_point() accounts for rounding.
-        warnings.simplefilter('ignore', RuntimeWarning)
+        freedom = error**4 / sum(
+            part**2 / (sample.shape[1] - 1) for part, sample in zip(errors, samples)
+        )
+        freedom = np.nan_to_num(freedom, nan=1.0)
         p = {
-            'worse': test(-margin, 'less').pvalue,
-            'better': test(margin, 'greater').pvalue,
-            'same': np.maximum(test(-margin, 'greater').pvalue, test(margin, 'less').pvalue),
+            'worse': special.stdtr(freedom, (mean + margin) / error),
+            'better': special.stdtr(freedom, (margin - mean) / error),
         }
-        interval = test(0.0, 'two-sided').confidence_interval(1 - 2 * ALPHA)
+        p['same'] = np.maximum(
+            special.stdtr(freedom, -(mean + margin) / error),
+            special.stdtr(freedom, (mean - margin) / error),
+        )
+    reach = special.stdtrit(freedom, 1 - ALPHA) * error
     results = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
-    return dict(results, low=interval.low, high=interval.high)
+    return dict(results, low=mean - reach, high=mean + reach)
+
+
+def adjust_p_values(p_values: list[float]) -> Any:
+    """Return an array of p-values adjusted by the method of Benjamini and Hochberg."""
+    p, number = np.array(p_values), len(p_values)
+    order = np.argsort(-p)
+    p[order] = np.minimum.accumulate(p[order] * number / np.arange(number, 0, -1))
+    return np.minimum(p, 1)
 
 
 def _build_point(row: dict[str, Any], sign: float, margin: float) -> Point:
