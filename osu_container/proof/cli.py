@@ -340,12 +340,14 @@ def report_steps(
         judging.wait_for_files(step)
     judged = judge_steps(steps, options, os.environ.get('OSU_PROMISE'))
     contradicts = any(step[3] for step in judged)
-    if options.output or contradicts:
-        kept = os.path.relpath(folder)
-    else:
+    has_failed = bool(code) and not any(step[1].proofs for step in judged)
+    kept = os.path.relpath(folder)
+    if not options.output and (has_failed or not contradicts):
         kept = 'not kept; -o DIR keeps them'
         for step in steps:
             shutil.rmtree(step, ignore_errors=True)
+    if has_failed:
+        raise ProofError(explain_missing_proof(command, code))
     print('\n%sfiles: %s' % (_format_steps(judged), kept), file=sys.stderr)
     return contradicts
 
@@ -382,19 +384,15 @@ def _find_new_steps(folder: str, token: str) -> List[str]:
         time.sleep(0.02)
 
 
-def explain_missing_proof(command: Iterable[str], code: int) -> str:
-    """Return why no rank of a command, which ended with exit code `code`, left a file."""
-    line = shell.join_words(command)
+def explain_missing_proof(command: Sequence[str], code: int) -> str:
+    """Return why a command that ended with exit code `code` has left nothing to prove."""
     if code:
-        return (
-            "no proof: `%s` exited with code %d before a step started. Its own messages give the reason"
-            % (line, code)
-        )
+        return "nothing to prove: %s ended with %d, see its message above" % (command[0], code)
     return (
-        "no proof: `%s` started no rank that could be watched; a proof watches ranks of srun, and "
-        "commands of a module under other launchers. Put scripts/rank-proof FOLDER before your own "
-        "program under mpiexec, set OSU_PROOF=1 in a script for sbatch, and export SLURM_TASK_PROLOG in "
-        "place of srun --task-prolog=" % line
+        "nothing to prove: `%s` started no rank that a proof can watch. A proof watches the ranks of "
+        "srun, and the commands of a module under other launchers. Under mpiexec put scripts/rank-proof "
+        "FOLDER before your own program, in a script for sbatch set OSU_PROOF=1, and replace "
+        "srun --task-prolog=PROLOG by export SLURM_TASK_PROLOG=PROLOG" % shell.join_words(command)
     )
 
 
