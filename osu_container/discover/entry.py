@@ -273,7 +273,7 @@ class _EntryBuilder:
             return self.describe_cray_build(libmpi, target)
         mpicc: List[str] = (
             [
-                libmpi.rpartition('/lib')[0] + '/bin/mpicc',
+                re.sub(r'/lib(64)?(/[^/]*-linux-gnu)?/[^/]*$', '', libmpi) + '/bin/mpicc',
                 host.strip_root(host.find_command('mpicc') or ''),
             ]
             if libmpi
