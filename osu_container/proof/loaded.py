@@ -24,21 +24,17 @@ from osu_container.image.libraries import LibraryVersion, compute_sha256, read_l
 #: MPI's libmpi_mpifh need it. libucp is listed because an MPICH may contain the netmod ch4:ucx, which
 #: does not use libfabric.
 LIBRARIES = {
-    'libmpi': re.compile(r'libmpi(ch|_(abi|cray|gnu|amd|aocc|intel|nvidia)\w*)?\.so(\.|$)'),
-    'libfabric': re.compile(r'libfabric\.so(\.|$)'),
-    'libucp': re.compile(r'libucp\.so(\.|$)'),
-    'libcxi': re.compile(r'libcxi\.so(\.|$)'),
-    'libxpmem': re.compile(r'libxpmem\.so(\.|$)'),
-    'libmpi_gtl': re.compile(r'libmpi_gtl_\w+\.so(\.|$)'),
-    'libpmi': re.compile(r'libpmi\.so(\.|$)'),
-    'libpmi2': re.compile(r'libpmi2\.so(\.|$)'),
-    'libpmix': re.compile(r'libpmix\.so(\.|$)'),
-    'libpals': re.compile(r'libpals\.so(\.|$)'),
-    'libhsa-runtime64': re.compile(r'libhsa-runtime64\.so(\.|$)'),
-    'libamdhip64': re.compile(r'libamdhip64\.so(\.|$)'),
-    'libcuda': re.compile(r'libcuda\.so(\.|$)'),
-    'librccl': re.compile(r'lib(rccl|nccl)\.so(\.|$)'),
-    'librccl-net': re.compile(r'lib(rccl|nccl)-net(-\w+)*\.so(\.|$)'),
+    name: re.compile(r'(%s)\.so(\.|$)' % (pattern or name))
+    for name, pattern in {
+        'libmpi': r'libmpi(ch|_(abi|cray|gnu|amd|aocc|intel|nvidia)\w*)?',
+        'libmpi_gtl': r'libmpi_gtl_\w+',
+        'librccl': 'lib(rccl|nccl)',
+        'librccl-net': r'lib(rccl|nccl)-net(-\w+)*',
+        **dict.fromkeys(
+            'libfabric libucp libcxi libxpmem libpmi libpmi2 libpmix libpals libhsa-runtime64 '
+            'libamdhip64 libcuda'.split()
+        ),
+    }.items()
 }
 #: Libraries that a program may load long after MPI_Init, and at different times on different ranks:
 #: with the first communicator of RCCL, or at the first search for a GPU

@@ -302,11 +302,10 @@ def _compute_points(
                 }
             )
     rows.sort(key=lambda row: row['size'])
-    with_p = [row for row in rows if row['worse'] is not None]
+    tested = [row for row in rows if row['worse'] is not None]
     for key in ('worse', 'better', 'same'):
-        if with_p:
-            for row, value in zip(with_p, adjust_p_values([row[key] for row in with_p])):
-                row[key] = float(value)
+        for row, value in zip(tested, adjust_p_values([row[key] for row in tested])):
+            row[key] = float(value)
     return [_build_point(row, sign, margin) for row in rows]
 
 
@@ -344,14 +343,9 @@ def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
             part**2 / (sample.shape[1] - 1) for part, sample in zip(errors, samples)
         )
         freedom = np.nan_to_num(freedom, nan=1.0)
-        p = {
-            'worse': special.stdtr(freedom, (mean + margin) / error),
-            'better': special.stdtr(freedom, (margin - mean) / error),
-        }
-        p['same'] = np.maximum(
-            special.stdtr(freedom, -(mean + margin) / error),
-            special.stdtr(freedom, (mean - margin) / error),
-        )
+        worse = special.stdtr(freedom, (mean + margin) / error)
+        better = special.stdtr(freedom, (margin - mean) / error)
+    p = {'worse': worse, 'better': better, 'same': 1 - np.minimum(worse, better)}
     reach = special.stdtrit(freedom, 1 - ALPHA) * error
     results = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
     return dict(results, low=mean - reach, high=mean + reach)

@@ -90,10 +90,6 @@ class MedianCurve:
         self.values = series.compute_medians()
         self.more_is_better = series.case.more_is_better
 
-    def find_value(self, size: int) -> float | None:
-        """Return the median at a size in bytes, None if the size was not measured."""
-        return self.values.get(size)
-
     def select_points(self, least: int, most: int) -> list[tuple[int, float]]:
         """Return (size, median) for each measured size from `least` to `most` bytes."""
         return [(size, value) for size, value in self.values.items() if least <= size <= most]
@@ -125,7 +121,7 @@ def _find_tcp(curve: MedianCurve) -> list[int]:
 
 
 def _find_device_copy(curve: MedianCurve) -> list[int]:
-    small, after, last = curve.select_points(1, 128), curve.find_value(256), curve.find_value(128)
+    small, after, last = curve.select_points(1, 128), curve.values.get(256), curve.values.get(128)
     if len(small) < 3 or not after or not last:
         return []
     if curve.more_is_better:
@@ -137,7 +133,7 @@ def _find_device_copy(curve: MedianCurve) -> list[int]:
 
 
 def _find_dip(curve: MedianCurve) -> list[int]:
-    before, dip = curve.find_value(4 * KIB), curve.find_value(8 * KIB)
+    before, dip = curve.values.get(4 * KIB), curve.values.get(8 * KIB)
     after = curve.select_points(32 * KIB, 1 << 40)
     if not (before and dip and after):
         return []
@@ -158,9 +154,9 @@ def _find_dip(curve: MedianCurve) -> list[int]:
 
 def _find_early_rendezvous(curve: MedianCurve) -> list[int]:
     first, before, after = (
-        curve.find_value(KIB),
-        curve.find_value(4 * KIB),
-        curve.find_value(8 * KIB),
+        curve.values.get(KIB),
+        curve.values.get(4 * KIB),
+        curve.values.get(8 * KIB),
     )
     if not (first and before and after):
         return []

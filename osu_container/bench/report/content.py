@@ -11,42 +11,14 @@ from __future__ import annotations
 import re
 import statistics
 from dataclasses import dataclass, field
-from typing import Any, Sequence
+from typing import Sequence
 
 from osu_container.bench.compare.statistics import Comparison, Point, compare_series, is_same_run
 from osu_container.bench.report import ReportError, charts
-from osu_container.bench.results import ratios, run_files
+from osu_container.bench.results import ratios
 from osu_container.bench.results.model import Case, Dataset, Series
 
 NATIVE = 'native'
-
-
-@dataclass
-class Details:
-    """Facts in the results file of a run besides the figures."""
-
-    #: {approach: commands of its measurements as keys of a dict, each once}
-    commands: dict[str, dict[str, None]] = field(default_factory=dict)
-    #: {approach: proofs of its measurements, each a result of proof.judging.merge_proofs()}
-    proofs: dict[str, list[list[dict[str, Any]]]] = field(default_factory=dict)
-    #: output lines that lost figures because other text was printed into them
-    broken_lines: list[str] = field(default_factory=list)
-
-
-def read_details(dataset: Dataset) -> Details:
-    """Return the details of a run. Raises ResultsError if the results file cannot be read."""
-    details = Details()
-    approaches = {entry['approach'] for entry in dataset.modules.values()} | set(dataset.names)
-    assert dataset.path, 'a run, not published figures'
-    for _, entry in run_files.read_entries(dataset.path)[0]:
-        if entry['kind'] != 'measurement' or entry['approach'] not in approaches:
-            continue
-        details.broken_lines += entry.get('broken') or []
-        if entry.get('typed'):
-            details.commands.setdefault(entry['approach'], {})[entry['typed']] = None
-        if entry['status'] == 'ok' and entry.get('proof'):
-            details.proofs.setdefault(entry['approach'], []).append(entry['proof'])
-    return details
 
 
 @dataclass
@@ -122,8 +94,6 @@ class Section:
     #: all runs of the command line, or one publication
     datasets: list[Dataset]
     views: list[View]
-    #: {name of a run: its details}
-    details: dict[str, Details]
 
     @property
     def is_noisy(self) -> bool:
@@ -191,17 +161,7 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
                     series, native, paired=is_same_run(dataset, dataset)
                 )
             view.curves.append(curve)
-    return Section(
-        title,
-        key,
-        list(datasets),
-        list(views.values()),
-        {
-            entry.name: read_details(entry)
-            for entry in datasets
-            if entry.kind == 'run' and entry.path
-        },
-    )
+    return Section(title, key, list(datasets), list(views.values()))
 
 
 def _assign_labels(datasets: Sequence[Dataset]) -> dict[tuple[str, str], tuple[str, charts.Style]]:

@@ -88,9 +88,9 @@ def _build_section_context(
             for view in section.views
         ],
         'runs': [
-            _build_run_context(dataset, section.details[dataset.name])
+            _build_run_context(dataset)
             for dataset in section.datasets
-            if dataset.name in section.details
+            if dataset.kind == 'run' and dataset.path
         ],
     }
 
@@ -127,18 +127,19 @@ def _format_provenance(dataset: Dataset) -> str:
     )
 
 
-def _build_run_context(dataset: Dataset, details: content.Details) -> dict[str, Any]:
+def _build_run_context(dataset: Dataset) -> dict[str, Any]:
     """Return the variables of the template for a run: proof, commands and environment."""
     command = dataset.facts.get('command') or 'not recorded'
     names = {entry['approach']: name for name, entry in dataset.modules.items()}
     lines = [
         command if isinstance(command, str) else shlex.join(['osu-container', *map(str, command)])
     ]
-    for approach, commands in details.commands.items():
-        lines += ['', f'module load {names.get(approach, approach)}', *commands]
+    for approach in dataset.names:
+        commands = [entry.facts['typed'] for entry in dataset.select_series(name=approach)]
+        lines += ['', f'module load {names.get(approach, approach)}', *filter(None, commands)]
     return {
         'title': dataset.title,
-        'proof': tables.build_proof_table(dataset, details),
+        'proof': tables.build_proof_table(dataset),
         'commands': '\n'.join(lines),
         'environment': tables.build_environment_table(dataset),
     }
@@ -166,12 +167,4 @@ def list_notes(section: content.Section) -> list[str]:
                 "figures of the same programs."
             )
         notes += [f'{dataset.name}: {problem}' for problem in dataset.problems]
-        lines = (
-            section.details[dataset.name].broken_lines if dataset.name in section.details else []
-        )
-        if lines:
-            notes.append(
-                f"{dataset.name}: other text was printed into {len(lines)} lines of the outputs, so their "
-                f"figures are lost. The first line: {lines[0]!r}."
-            )
     return notes

@@ -135,12 +135,15 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
     )
 
 
-def build_proof_table(dataset: Dataset, details: content.Details) -> ReportTable | None:
+def build_proof_table(dataset: Dataset) -> ReportTable | None:
     """Return the table of the libraries that the ranks of a run loaded, None without a proof."""
     loaded: dict[tuple[str, ...], tuple[set[int], set[str]]] = {}
     for entry in dataset.modules.values():
         for group in (
-            group for proof in details.proofs.get(entry['approach'], []) for group in proof
+            group
+            for series in dataset.select_series(name=entry['approach'])
+            for proof in series.facts['proofs']
+            for group in proof
         ):
             for name, library in group['libraries'].items():
                 build = (library.get('build_id') or library.get('sha256') or '')[:12]

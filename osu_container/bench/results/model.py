@@ -12,7 +12,7 @@ ms, where less is better.
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -242,14 +242,14 @@ class Dataset:
 
     def filter_by_name(self, *names: str) -> Dataset:
         """Return a copy with only the series, failures and modules of these names."""
-        return Dataset(
-            self.name,
-            self.kind,
-            self.title,
-            self.facts,
-            [entry for entry in self.series if entry.name in names],
-            [entry for entry in self.failures if entry.name in names],
-            {name: facts for name, facts in self.modules.items() if facts.get('approach') in names},
-            list(self.problems),
-            self.path,
+        return replace(
+            self,
+            series=[entry for entry in self.series if entry.name in names],
+            failures=[entry for entry in self.failures if entry.name in names],
+            modules={
+                name: facts
+                for name, facts in self.modules.items()
+                if facts.get('approach') in names
+            },
+            problems=list(self.problems),
         )
