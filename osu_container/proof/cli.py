@@ -142,13 +142,9 @@ def resolve_expectation(
             judging.parse_expectation(options.expect, is_explicit=True),
             expectation or judging.NO_EXPECTATION,
         )
-        expectation = judging.Expectation(
-            explicit.approach or base.approach,
-            base.container if explicit.container is None else explicit.container,
-            dict(base.library_origins, **explicit.library_origins),
-            explicit.provider or base.provider,
-            explicit.pmi or base.pmi,
-            explicit.is_explicit,
+        changes = {name: value for name, value in explicit._asdict().items() if value is not None}
+        expectation = base._replace(
+            **dict(changes, library_origins=dict(base.library_origins, **explicit.library_origins))
         )
     return expectation
 

@@ -267,7 +267,7 @@ def test_noisy_run_shows_libraries_and_no_verdicts(tmp_path):
     folder = make_run(tmp_path / 'run', repeats=2, noise=0.9)
     assert report(folder, '-o', tmp_path / 'r.html') == 0
     text = (tmp_path / 'r.html').read_text()
-    assert 'class="noisy"' in text and not re.search(
+    assert 'class="too-noisy"' in text and not re.search(
         '-verdicts"|probably|worse', text[text.index('<body') :]
     )
     assert text.index(f'id="{KEY}-proof"') < text.index('<svg class="plot"')

@@ -150,18 +150,19 @@ def _list_advice(comparisons: Iterable[Comparison], commands: dict[str, list[str
 
     commands: {name of a run: words of the command that measured it}. Data of others get no advice.
     """
-    advice = {}
-    for comparison in comparisons:
-        if not comparison.few_repeats and not comparison.summary['noisy']:
-            continue
-        most = max(max(point.repeats) for point in comparison.points)
-        for name in {comparison.a_dataset, comparison.b_dataset} & set(commands):
-            advice[name] = max(advice.get(name, FIRM_REPEATS), 2 * most)
-    return [
-        f'A firm verdict on {name} needs more repeats: '
-        f'`{format_repeat_command(commands[name], repeats)}`.'
-        for name, repeats in sorted(advice.items())
-    ]
+    advice = []
+    for name, words in commands.items():
+        repeats = [
+            max(point.repeats)
+            for comparison in comparisons
+            for point in comparison.points
+            if name in (comparison.a_dataset, comparison.b_dataset)
+            and (comparison.few_repeats or comparison.summary['noisy'])
+        ]
+        if repeats:
+            command = format_repeat_command(words, max(FIRM_REPEATS, 2 * max(repeats)))
+            advice.append(f'A firm verdict on {name} needs more repeats: `{command}`.')
+    return advice
 
 
 def format_repeat_command(words: Sequence[str], repeats: int) -> str:

@@ -285,14 +285,13 @@ def _compute_points(
         raw_a = np.array([[a.values[size][repeat] for repeat in a_repeats] for size in sizes])
         raw_b = np.array([[b.values[size][repeat] for repeat in b_repeats] for size in sizes])
         log_a, log_b = sign * np.log(raw_a), sign * np.log(raw_b)
-        middle_a, middle_b = np.median(raw_a, axis=1), np.median(raw_b, axis=1)
         tests = _run_tests(method, log_a, log_b, margin)
         for index, size in enumerate(sizes):
             rows.append(
                 {
                     'size': size,
-                    'a': float(middle_a[index]),
-                    'b': float(middle_b[index]),
+                    'a': float(np.median(raw_a[index])),
+                    'b': float(np.median(raw_b[index])),
                     'method': method,
                     'repeats': (len(a_repeats), len(b_repeats)),
                     'ratio': ratios.compute_ratio(a.values[size], b.values[size], paired=paired),
@@ -493,29 +492,15 @@ def compare_datasets(a: Dataset, b: Dataset) -> list[Comparison]:
         len(a.names) > 1 and len(b.names) > 1,
         any(side.facts.get('imported') for side in (a, b)),
     )
-    b_series: dict[tuple[str, str, str], list[Series]] = {}
-    for series in b.series:
-        b_series.setdefault(
-            (series.case.benchmark, series.case.buffers, series.case.variant), []
-        ).append(series)
-    comparisons = []
-    for series in a.series:
-        for other in b_series.get(
-            (series.case.benchmark, series.case.buffers, series.case.variant), []
-        ):
-            if (
-                series is other
-                or not is_same_case(series.case, other.case, lenient)
-                or (by_name and series.name != other.name)
-            ):
-                continue
-            if not set(series.values) & set(other.values):
-                continue
-            comparisons.append(
-                compare_series(
-                    series, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name
-                )
-            )
+    comparisons = [
+        compare_series(series, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name)
+        for series in a.series
+        for other in b.series
+        if series is not other
+        and is_same_case(series.case, other.case, lenient)
+        and (not by_name or series.name == other.name)
+        and set(series.values) & set(other.values)
+    ]
     if not comparisons:
         raise CompareError(_explain_no_match(a, b, by_name, lenient))
     return comparisons

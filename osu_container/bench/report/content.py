@@ -19,6 +19,8 @@ from osu_container.bench.results import ratios
 from osu_container.bench.results.model import Case, Dataset, Series
 
 NATIVE = 'native'
+#: Factor between the highest and the lowest repeat above which a value is too noisy to compare
+NOISY_SPREAD = 1.5
 
 
 @dataclass
@@ -94,17 +96,8 @@ class Section:
     #: all runs of the command line, or one publication
     datasets: list[Dataset]
     views: list[View]
-
-    @property
-    def is_noisy(self) -> bool:
-        """Whether most ratios are undecided because the repeats scatter too much."""
-        verdicts = [
-            point.verdict
-            for view in self.views
-            for curve in view.curves
-            for point in curve.points.values()
-        ]
-        return 2 * verdicts.count('noisy') > len(verdicts)
+    #: whether most values are too noisy to compare, see NOISY_SPREAD
+    is_noisy: bool = False
 
 
 @dataclass
@@ -130,7 +123,9 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
     Return a section that shows datasets in the same charts.
 
     If several datasets have a series of the same name, the name of the run is added to the name of
-    the series. Raises ReportError if the datasets have neither figures nor failures, or if a dataset
+    the series. In a noisy section only curves with a firm verdict keep their comparison with native.
+
+    Raises ReportError if the datasets have neither figures nor failures, or if a dataset
     is given twice.
     """
     names = [entry.name for entry in datasets]
@@ -161,7 +156,19 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
                     series, native, paired=is_same_run(dataset, dataset)
                 )
             view.curves.append(curve)
-    return Section(title, key, list(datasets), list(views.values()))
+    section = Section(title, key, list(datasets), list(views.values()))
+    curves = [curve for view in section.views for curve in view.curves]
+    spreads = [
+        high / low
+        for curve in curves
+        for _, low, high, _ in map(curve.summarize_repeats, curve.series.values)
+    ]
+    section.is_noisy = 2 * sum(spread > NOISY_SPREAD for spread in spreads) > len(spreads)
+    for curve in curves if section.is_noisy else ():
+        comparison = curve.comparison
+        if comparison and (comparison.few_repeats or comparison.verdict == 'noisy'):
+            curve.comparison = None
+    return section
 
 
 def _assign_labels(datasets: Sequence[Dataset]) -> dict[tuple[str, str], tuple[str, charts.Style]]:

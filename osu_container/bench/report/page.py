@@ -65,13 +65,12 @@ def _build_section_context(
     section: content.Section, classes: dict[charts.Style, str]
 ) -> dict[str, Any]:
     """Return the variables of the template for a section."""
-    noisy = section.is_noisy
     return {
         'title': section.title,
-        'noisy': noisy,
+        'noisy': section.is_noisy,
         'measured': [_format_provenance(dataset) for dataset in section.datasets],
         'notes': list_notes(section),
-        'verdicts': None if noisy else tables.build_verdicts_table(section),
+        'verdicts': tables.build_verdicts_table(section),
         'failures': tables.build_failures_table(section),
         'troubles': [
             (trouble, comparison_text.format_curves(curves))
@@ -82,8 +81,11 @@ def _build_section_context(
                 'key': view.key,
                 'title': view.case.title,
                 'plots': charts.render_panels(view, classes),
-                'curves': [(curve, _format_verdict(curve, noisy)) for curve in view.curves],
-                'table': tables.build_values_table(view, noisy),
+                'curves': [
+                    (curve, curve.comparison.sentence if curve.comparison else '')
+                    for curve in view.curves
+                ],
+                'table': tables.build_values_table(view),
             }
             for view in section.views
         ],
@@ -93,14 +95,6 @@ def _build_section_context(
             if dataset.kind == 'run' and dataset.path
         ],
     }
-
-
-def _format_verdict(curve: content.Curve, noisy: bool) -> str:
-    """Return the verdict on a curve; in a noisy section only if it is certain, else ''."""
-    comparison = curve.comparison
-    if not comparison or noisy and (comparison.few_repeats or comparison.verdict == 'noisy'):
-        return ''
-    return comparison.sentence
 
 
 def _format_provenance(dataset: Dataset) -> str:

@@ -49,16 +49,12 @@ def _build_table(
     )
 
 
-def _build_value_cell(curve: content.Curve, size: int, noisy: bool) -> TableCell:
-    """
-    Return the cell of a curve at a size: its median, ratio to native with verdict, and spread.
-
-    noisy: leave the ratio out
-    """
+def _build_value_cell(curve: content.Curve, size: int) -> TableCell:
+    """Return the cell of a curve at a size: its median, ratio to native with verdict, and spread."""
     if size not in curve.series.values:
         return TableCell(NOTHING)
     median, low, high, repeats = curve.summarize_repeats(size)
-    point = None if noisy else curve.points.get(size)
+    point = curve.points.get(size)
     extra_lines = [f'{ratios.format_ratio(point.ratio)} {point.verdict}'] if point else []
     extra_lines += (
         [f'{ratios.format_ratio(100 * (high - low) / median)} %']
@@ -70,17 +66,13 @@ def _build_value_cell(curve: content.Curve, size: int, noisy: bool) -> TableCell
     )
 
 
-def build_values_table(view: content.View, noisy: bool) -> ReportTable:
-    """
-    Return the table of a view: the medians of each series (columns) at each message size (rows).
-
-    noisy: leave the ratios to native out
-    """
+def build_values_table(view: content.View) -> ReportTable:
+    """Return the table with the medians of each series (columns) at each message size (rows)."""
     sizes = sorted({size for curve in view.curves for size in curve.series.values})
     rows = [
         [
             TableCell(format_size(size) or ('0 B' if sizes[1:] else '')),
-            *(_build_value_cell(curve, size, noisy) for curve in view.curves),
+            *(_build_value_cell(curve, size) for curve in view.curves),
         ]
         for size in sizes
     ]
@@ -210,17 +202,7 @@ def build_environment_table(dataset: Dataset) -> ReportTable | None:
     facts = dataset.facts
     rows = [
         (name, facts.get(name))
-        for name in (
-            'site',
-            'started',
-            'ended',
-            'tag',
-            'repeats',
-            'project',
-            'machine',
-            'versions',
-            'slurm',
-        )
+        for name in 'site started ended tag repeats project machine versions slurm'.split()
     ]
     rows += [
         (name, {part: entry.get(part) for part in ('network', 'image', 'variables')})
@@ -236,7 +218,7 @@ def build_environment_table(dataset: Dataset) -> ReportTable | None:
 
 def build_sources_table(report: content.Report) -> ReportTable | None:
     """Return the table with the sources of the published figures, None without such figures."""
-    keys = ('source', 'url', 'date', 'node_type', 'stack', 'evidence', 'notes')
+    keys = 'source url date node_type stack evidence notes'.split()
     return _build_table(
         'Sources of the published figures',
         ['name', 'title', *keys],
