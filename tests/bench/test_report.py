@@ -70,13 +70,6 @@ def report(*arguments):
     return command_line.main(['report', *map(str, arguments)])
 
 
-@pytest.fixture(autouse=True)
-def empty_user_references(monkeypatch, tmp_path):
-    """References that the user of this machine added are none of the tests'."""
-    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
-    monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(tmp_path / 'results'))
-
-
 @pytest.fixture(scope='module')
 def run_folder(tmp_path_factory):
     """A run of five approaches with repeats, failures and every shape of case."""
