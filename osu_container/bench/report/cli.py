@@ -111,19 +111,14 @@ def _find_view(section: Section, pattern: str) -> View:
     )
 
 
-#: Publications in the order of the report; all others follow
-FIRST = ('lumi-g-2025-03', 'lumi-native-2026-03', 'lumi-mpi4py-2025-07')
-
-
 def build_published_report() -> Report:
     """Return the report of the published figures, with a section for each publication."""
     from osu_container.bench.report import content
 
-    datasets = {dataset.name: dataset for dataset in references.list_published_datasets()}
     return content.Report(
         'OSU benchmarks in containers, measured and published by others',
         [
-            content.build_section(f'{name}: {datasets[name].title}', [datasets[name]])
-            for name in dict.fromkeys((*FIRST, *datasets))
+            content.build_section(f'{dataset.name}: {dataset.title}', [dataset])
+            for dataset in references.list_published_datasets()
         ],
     )
