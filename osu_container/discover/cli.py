@@ -1,11 +1,10 @@
 """
 osu-container discover: describe this system as a site of this project.
 
-    osu-container discover                              print a report
-    osu-container discover -o site.py                   write a site file, from which eb installs
-    srun -N1 osu-container discover -o node.py          do the same on a compute node
-    osu-container discover --facts FILE                 write a host description, for osu-container check
-                                                        on another machine
+    osu-container discover                        print a report
+    osu-container discover -o site.py             write a site file for eb
+    srun -N1 osu-container discover -o node.py    do the same on a compute node
+    osu-container discover --facts FILE           write a host description
 """
 
 import argparse

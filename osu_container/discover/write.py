@@ -92,19 +92,13 @@ def format_survey_report(system: Dict[str, Any]) -> str:
     lines += ['', 'Approaches that can be installed'] + [
         _format_approach_line(approach, problem) for approach, problem in system['approaches']
     ]
-    lines += _format_section(
-        'Missing parts and their consequences',
-        [
-            wrap_text('%s: %s' % (entry['what'], entry['consequence']), '  - ', 4)
-            for entry in system['missing']
-        ],
-    )
-    lines += _format_section(
-        'Remarks', [wrap_text(remark, '  - ', 4) for remark in system['remarks']]
-    )
-    lines += _format_section(
-        'Failed commands', [wrap_text(line, '  - ', 4) for line in system['silent']]
-    )
+    missing = ['%s: %s' % (entry['what'], entry['consequence']) for entry in system['missing']]
+    for title, texts in (
+        ('Missing parts and their consequences', missing),
+        ('Remarks', system['remarks']),
+        ('Failed commands', system['silent']),
+    ):
+        lines += _format_section(title, [wrap_text(text, '  - ', 4) for text in texts])
     return '\n'.join(lines) + '\n'
 
 

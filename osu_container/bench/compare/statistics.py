@@ -279,7 +279,7 @@ def _compute_points(
 ) -> list[Point]:
     """Return the points of two series by ascending size; margin: as a logarithm."""
     sign = 1.0 if a.case.more_is_better else -1.0
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Point, dict[str, Any], float]] = []
     single = math.log1p(select_margin(a.case.benchmark, repeated=False))
     for (method, a_repeats, b_repeats), sizes in groups.items():
         raw_a = np.array([[a.values[size][repeat] for repeat in a_repeats] for size in sizes])
@@ -287,25 +287,34 @@ def _compute_points(
         log_a, log_b = sign * np.log(raw_a), sign * np.log(raw_b)
         tests = _run_tests(method, log_a, log_b, margin)
         for index, size in enumerate(sizes):
-            rows.append(
-                {
-                    'size': size,
-                    'a': float(np.median(raw_a[index])),
-                    'b': float(np.median(raw_b[index])),
-                    'method': method,
-                    'repeats': (len(a_repeats), len(b_repeats)),
-                    'ratio': ratios.compute_ratio(a.values[size], b.values[size], paired=paired),
-                    'single': single,
-                    'apart': _compute_gap(log_a[index], log_b[index]),
-                    **{key: tests[key][index] for key in tests},
-                }
+            ratio = ratios.compute_ratio(a.values[size], b.values[size], paired=paired)
+            p = {key: tests[key][index] for key in tests}
+            low, high = p.pop('low'), p.pop('high')
+            if low is not None:
+                low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
+            point = Point(
+                size,
+                float(np.median(raw_a[index])),
+                float(np.median(raw_b[index])),
+                ratio,
+                low,
+                high,
+                '',
+                method,
+                None,
+                sign * math.log(ratio),
+                (len(a_repeats), len(b_repeats)),
             )
-    rows.sort(key=lambda row: row['size'])
-    tested = [row for row in rows if row['worse'] is not None]
+            rows.append((point, p, _compute_gap(log_a[index], log_b[index])))
+    rows.sort(key=lambda row: row[0].size)
+    tested = [p for _, p, _ in rows if p['worse'] is not None]
     for key in ('worse', 'better', 'same'):
-        for row, value in zip(tested, adjust_p_values([row[key] for row in tested])):
-            row[key] = float(value)
-    return [_build_point(row, sign, margin) for row in rows]
+        for p, value in zip(tested, adjust_p_values([p[key] for p in tested])):
+            p[key] = float(value)
+    for point, p, gap in rows:
+        point.verdict = _judge_point(point, p, gap, margin, single)
+        point.p = p.get(point.verdict)
+    return [point for point, _, _ in rows]
 
 
 def _compute_gap(a: Any, b: Any) -> float:
@@ -337,7 +346,7 @@ def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
     mean, error = a.mean(axis=1) - b.mean(axis=1), np.sqrt(sum(errors))
     with np.errstate(all='ignore'):
         # Equal repeats (0.19 0.19 0.19, of a program that prints two decimals) have no spread. Then
-        # t is infinite and p is 0 or 1, which is correct: _build_point() accounts for rounding.
+        # t is infinite and p is 0 or 1, which is correct: _judge_point() accounts for rounding.
         freedom = error**4 / sum(
             part**2 / (sample.shape[1] - 1) for part, sample in zip(errors, samples)
         )
@@ -358,50 +367,28 @@ def adjust_p_values(p_values: list[float]) -> Any:
     return np.minimum(p, 1)
 
 
-def _build_point(row: dict[str, Any], sign: float, margin: float) -> Point:
-    """Return the point for a row of _compute_points() whose p-values are adjusted."""
-    gain = sign * math.log(row['ratio'])
+def _judge_point(point: Point, p: dict[str, Any], gap: float, margin: float, single: float) -> str:
+    """
+    Return the verdict on a point.
+
+    p: adjusted p-values of _run_tests(); gap: result of _compute_gap(); margin, single: margins of
+    the test and of single values, as logarithms
+    """
+    side, distance = 'better' if point.gain > 0 else 'worse', abs(point.gain)
     # Ignore a difference that rounding to two decimals can cause.
-    limit = margin + math.log1p(ROUNDING / row['a']) + math.log1p(ROUNDING / row['b'])
-    if row['worse'] is None:
-        is_same = abs(gain) <= margin * (1 + 1e-9)
-        verdict = (
-            'same'
-            if is_same
-            else 'rounded'
-            if abs(gain) <= limit
-            else 'better'
-            if gain > 0
-            else 'worse'
-        )
-    elif row['worse'] <= ALPHA and gain < -limit:
-        verdict = 'worse'
-    elif row['better'] <= ALPHA and gain > limit:
-        verdict = 'better'
-    elif row['same'] <= ALPHA:
-        verdict = 'same'
-    elif min(row['repeats']) < FIRM_REPEATS and abs(row['apart']) > max(limit, row['single']):
+    limit = margin + math.log1p(ROUNDING / point.a) + math.log1p(ROUNDING / point.b)
+    if p['worse'] is None:
+        is_same = distance <= margin * (1 + 1e-9)
+        return 'same' if is_same else 'rounded' if distance <= limit else side
+    if p[side] <= ALPHA and distance > limit:
+        return side
+    if p['same'] <= ALPHA:
+        return 'same'
+    if min(point.repeats) < FIRM_REPEATS and abs(gap) > max(limit, single):
         # Judge the repeats like single values, so that more data never give a weaker verdict.
-        verdict = 'better' if row['apart'] > 0 else 'worse'
-    else:
-        settled = min(row['worse'], row['better']) <= ALPHA
-        verdict = 'rounded' if settled and margin < abs(gain) <= limit else 'noisy'
-    low, high = row['low'], row['high']
-    if low is not None:
-        low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
-    return Point(
-        row['size'],
-        row['a'],
-        row['b'],
-        row['ratio'],
-        low,
-        high,
-        verdict,
-        row['method'],
-        row.get(verdict),
-        gain,
-        row['repeats'],
-    )
+        return 'better' if gap > 0 else 'worse'
+    settled = min(p['worse'], p['better']) <= ALPHA
+    return 'rounded' if settled and margin < distance <= limit else 'noisy'
 
 
 def _summarize_points(points: list[Point]) -> dict[str, Any]:
