@@ -122,7 +122,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--partition', '-p', metavar='P', help="partition of the job (default: the site's)"
     )
     parser.add_argument(
-        '--time', metavar='T', help='time limit of the job, as for salloc (default: estimated)'
+        '--time',
+        metavar='T',
+        help='time limit of the job, as for salloc (default: estimated; with --run a '
+        'minute for each execution, or --limit)',
     )
     parser.add_argument(
         '--validate',
@@ -421,8 +424,9 @@ def _build_salloc_command(
     """Return the salloc command that requests the job, without the command to run in it."""
     ranks = max(run.ranks for run in runs)
     seconds = 3 * (cases.ESTIMATED_SECONDS * len(runs) * spec.repeats + 10 * len(spec.modules))
-    if spec.run:  # the duration of a user's command is unknown: request its upper bound
-        seconds = len(runs) * (spec.repeats + 1) * spec.run['limit']
+    if spec.run:  # estimate a minute for each execution, unless the user has set --limit
+        limit = spec.run['limit']
+        seconds = len(runs) * (spec.repeats + 1) * (60 if limit == cases.TIME_LIMIT else limit)
     return [
         'salloc',
         f'-N{spec.nodes}',

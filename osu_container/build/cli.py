@@ -177,7 +177,7 @@ def _parse_absolute_path(text: str) -> Path:
 
 
 def list_images(options: argparse.Namespace) -> int:
-    """Print the images by family, one line per image."""
+    """Print the images by family; in each family current images precede published combinations."""
     names = select_named_images(options.names)
     if options.json:
         print(json.dumps([_describe_image(name, options.sources) for name in names], indent=1))
@@ -190,7 +190,7 @@ def list_images(options: argparse.Namespace) -> int:
                 get_image_state(name, options.sources),
                 IMAGES[name]['purpose'],
             )
-            for name in names
+            for name in sorted(names, key=lambda name: bool(IMAGES[name]['published']))
             if IMAGES[name]['family'] == family
         ]
         if rows:

@@ -1,10 +1,10 @@
 """
 osu-container discover: describe this system as a site of this project.
 
-    osu-container discover                              a report
-    osu-container discover -o site.py                   a file from which eb installs
-    srun -N1 osu-container discover -o node.py          the same for a compute node
-    osu-container discover --facts FILE                 a host description for osu-container check elsewhere
+    osu-container discover                        print a report
+    osu-container discover -o site.py             write a site file for eb
+    srun -N1 osu-container discover -o node.py    do the same on a compute node
+    osu-container discover --facts FILE           write a host description
 """
 
 import argparse
@@ -14,9 +14,10 @@ import os
 import re
 import sys
 from collections import OrderedDict
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Mapping, Optional
 
 from osu_container.base import outputs, shell
+from osu_container.base.places import STATE
 from osu_container.base.terminal import redact_secrets
 from osu_container.discover import entry
 from osu_container.discover.host import SurveyedHost
@@ -29,19 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `osu-container discover` to the parser."""
     parser.description = __doc__
     parser.add_argument(
-        '-o', '--output', metavar='FILE', help="write the site to FILE as Python source"
+        '-o', '--output', metavar='FILE', help="write the site to FILE (Python source)"
     )
     parser.add_argument(
         '--facts',
         metavar='FILE',
-        help="write a description of the host's libraries to FILE as JSON, for `osu-container check "
+        help="write a description of the host's libraries to FILE (JSON), for `osu-container check "
         "--facts FILE` on another machine",
     )
     parser.add_argument('--force', action='store_true', help="replace an existing FILE")
     parser.add_argument(
-        '--name', help="name of the site; default: name of the Slurm cluster, else of the node"
+        '--name', help="name of the site (default: name of the Slurm cluster, else of the node)"
     )
-    parser.add_argument('--sysroot', metavar='DIR', help="folder to read in place of /")
+    parser.add_argument('--sysroot', help=argparse.SUPPRESS)  # a folder to read in place of /
     parser.add_argument(
         '--json', action='store_true', help="print everything found, machine-readable"
     )
@@ -57,11 +58,11 @@ def discover_system(
     root: str = '', name: Optional[str] = None, environment: Optional[Dict[str, str]] = None
 ) -> Dict[str, Any]:
     """
-    Survey the system and return the results as plain data.
+    Survey the system and return the results as a dict of plain data.
 
-    name, node, kind ('login' or 'compute'), date, root; site: the entry; facts: {key: fact}, those of
-    the report; missing, remarks; approaches: list of (approach, None or the problem); silent: lines on
-    failed commands; libraries: {name: path, family, release}.
+    Keys: name, node, kind ('login' or 'compute'), date, root; site (the entry); facts ({key: fact} for
+    the report); missing, remarks; approaches (list of (approach, problem or None)); silent (lines on
+    failed commands); libraries ({name: dict with path, family, release}).
     """
     host = SurveyedHost(root, environment)
     survey = Survey(host, datetime.date.today().isoformat()).survey_system()
@@ -94,27 +95,27 @@ def discover_system(
 def main(options: argparse.Namespace) -> int:
     """Survey the system, print or write the results, and return the exit code."""
     if os.environ.get('SLURM_PROCID', '0') != '0':
-        return 0  # srun -N1 may start several tasks, of which the first surveys the node
+        return 0  # srun -N1 may start several tasks: only the first surveys the node
     if options.name and not re.match(r'[A-Za-z0-9][\w.-]*$', options.name):
         return print_usage_error(
             "--name %s is not valid. Use letters, digits, '.', '_' and '-', such as frontier-2026"
             % options.name
         )
-    if options.sysroot and not os.access(
-        options.sysroot, os.R_OK | os.X_OK
-    ):  # every file below it would seem to be missing
+    root = find_demo_root(os.environ) if options.sysroot is None else options.sysroot
+    # Without permission every file below the folder would seem to be missing.
+    if root and not os.access(root, os.R_OK | os.X_OK):
         return print_usage_error(
             "--sysroot: %s is not a folder that you may read. Give the folder to read in place of /"
-            % options.sysroot
+            % root
         )
     if options.facts and (options.output or options.json):
         return print_usage_error(
-            "--facts excludes -o and --json, because it writes JSON to its FILE. Leave them out"
+            "--facts excludes -o and --json, because it writes JSON to its FILE. Leave -o and --json out"
         )
     target = options.output or options.facts
-    if target:  # fail before the survey instead of after it
+    if target:  # report a problem before the survey, which takes seconds
         outputs.require_writable(target, options.force)
-    system = discover_system(options.sysroot or '', options.name)
+    system = discover_system(root, options.name)
     if options.facts:
         return write_host_description(system, options)
     if options.output:
@@ -125,14 +126,26 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
+def find_demo_root(environment: Mapping[str, str]) -> str:
+    """
+    Return the folder of the demo's host after `. ./env.sh`, else ''.
+
+    env.sh adds the local file of the demo to EASYBUILD_INCLUDE_EASYBLOCKS, so that eb and check read
+    the host below this folder too.
+    """
+    files = environment.get('EASYBUILD_INCLUDE_EASYBLOCKS', '')
+    folder = os.path.realpath(str(STATE / 'host'))
+    return folder if str(STATE / 'local') in files and os.path.isdir(folder) else ''
+
+
 def print_usage_error(text: str) -> int:
-    """Print a usage error and return the exit code."""
+    """Print a usage error to stderr and return the exit code."""
     print("osu-container discover: error: %s" % text, file=sys.stderr)
     return 2
 
 
 def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
-    """Write the site file, print how to use it, and return the exit code."""
+    """Write the site file, print the next commands, and return the exit code."""
     outputs.write_file(options.output, render_site_file(system), options.force)
     print(
         "wrote %s: site %s with %d facts; missing: %s"
@@ -158,7 +171,7 @@ def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
         )
     elif not re.match(r'[^\s,]+\.py$', path):  # eb accepts no blank or comma
         print(
-            "Install:            copy the file to a path without blanks that ends in .py, then eb %s -r "
+            "Install:            copy the file to a path that has no blanks and ends in .py, then run eb %s -r "
             "--try-amend=site=FILE.py" % easyconfig
         )
     else:
@@ -170,7 +183,7 @@ def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
 
 
 def write_host_description(system: Dict[str, Any], options: argparse.Namespace) -> int:
-    """Write the description of the host's libraries and return the exit code."""
+    """Write the description of the host's libraries, print its use, and return the exit code."""
     from osu_container.discover import library_facts
     from osu_container.discover.host_facts import format_description
 

@@ -1,8 +1,9 @@
 """
-Build a site entry (data/sites/schema.py) from a survey, ready to install and run with.
+Build a site entry (data/sites/schema.py) from a survey. eb can install from the entry unchanged.
 
-The entry has the differences from its base: 'cray' if the network is Slingshot, else 'plain'. Where
-the survey found nothing, the base has a value with which modules start everywhere.
+The entry contains the differences from a base entry: 'cray' if the network is Slingshot, else
+'plain'. If the survey found no value, the value of the base applies, with which modules start on any
+system.
 """
 
 import os
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
     from osu_container.discover.survey import Survey
 
 ALPS_IMAGE = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
-#: Image for Slingshot, by release of ROCm and libfabric; opensource needs it with -libcxi appended
+#: Pattern of image names for Slingshot; its parameters are the releases of ROCm and libfabric.
+#: Approach opensource needs the image with -libcxi appended
 SLINGSHOT_IMAGE = 'osu-lumi-rocm-%s-mpich-4.2.3-libfabric-%s'
 
 
 def derive_site_name(survey: 'Survey') -> str:
-    """Return a site name: that of the cluster, else of the node without its number."""
+    """Return a name for the site: the name of the cluster, else of the node without its number."""
     name = (
         survey.get_value('slurm.cluster')
         or re.sub(r'[\d.].*$', '', survey.get_value('node', ''))
@@ -62,7 +64,7 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
             )
         elif fact['value'] != base.get(key, {}).get('value'):
             entry[key] = fact
-    # None excludes a library of the base that this system lacks; missing files are skipped anyway.
+    # None excludes a library of the base entry that this system lacks.
     entry['libraries'].update(
         (library, None) for library in sorted(set(base['libraries']) - set(facts['libraries']))
     )
@@ -70,13 +72,13 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
 
 
 class _EntryBuilder:
-    """Build the facts of an entry one by one; cxi: the provider is that of Slingshot."""
+    """Builds the facts of an entry from a survey; cxi: whether the provider is cxi."""
 
     def __init__(self, survey: 'Survey', cxi: bool) -> None:
         self.survey, self.cxi = survey, cxi
 
     def copy_fact(self, key: str, **changes: Any) -> Dict[str, Any]:
-        """Return a fact of the survey in the form of the site data."""
+        """Return a fact of the survey with the keys of the site data; changes: further keys."""
         fact = self.survey.facts[key]
         names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
             ('why', 'date') if fact['why'] else ()
@@ -104,7 +106,7 @@ class _EntryBuilder:
         if survey.get_value('network')['kind'] not in (
             'Slingshot',
             'Ethernet',
-        ):  # these two kinds follow from the provider
+        ):  # the provider implies these two kinds
             facts['network'] = self.copy_fact('network')
         if self.cxi and survey.get_value('cards') and 'Open MPI' in survey.get_value('pmi'):
             facts['lnx_links'] = {
@@ -115,7 +117,7 @@ class _EntryBuilder:
         if 'gpu' in facts:
             survey.add_missing(
                 'cores and network card of each GPU',
-                "osu-gpu-bind cannot bind ranks: use srun's options, or add gpu_binding to the file "
+                "osu-gpu-bind cannot bind ranks to GPUs: use the options of srun, or add gpu_binding to the file "
                 "(docs/add-a-site.md)",
             )
         facts['libraries'] = OrderedDict(
@@ -145,18 +147,18 @@ class _EntryBuilder:
         return facts
 
     def build_files(self) -> Dict[str, Any]:
-        """Return the host files that are bound under their own paths."""
+        """Return {name: fact} of the host files that containers see under the same paths."""
         survey, pmi = self.survey, self.survey.get_value('pmi')
         files: Dict[str, Any] = OrderedDict()
         if 'files.file_systems' in survey.facts:
             files['file_systems'] = self.copy_fact('files.file_systems', bound='install')
         if pmi.get('host') == 'cray_shasta':
             spool = survey.get_value('slurm.spool', '/var/spool/slurmd')
-            if '%' in spool:  # slurm.conf(5): names of the node
+            if '%' in spool:  # patterns for the name of the node, see slurm.conf(5)
                 spool = spool.partition('%')[0].rpartition('/')[0]
             files['slurm_spool'] = {
                 'value': [spool],
-                'why': "Cray PMI reads the places of the ranks from a file that Slurm writes there",
+                'why': "Slurm writes a file to this folder from which Cray PMI reads the nodes of the ranks",
                 'source': 'scontrol, or default of slurm.conf(5)',
                 'date': survey.today,
                 'evidence': 'derived',
@@ -167,14 +169,14 @@ class _EntryBuilder:
             tmpfs = re.sub(
                 '%[nh]', '{SLURMD_NODENAME}', survey.get_value('slurm.tmpfs', '/tmp')
             )  # slurm.conf(5)
-            if tmpfs != '/tmp':  # the default, which the base entry has
+            if tmpfs != '/tmp':  # the base entry has the default /tmp
                 files['pmix_ranks']['value'] = list_rank_folders(tmpfs)
         if survey.get_value('rocm'):
             files.update(BASES['cray-rocm']['files'])
         return files
 
     def select_images(self, facts: Dict[str, Any]) -> Dict[str, str]:
-        """Return the best image of this project by approach, for MPIs that the site can start."""
+        """Return {approach: best image of this project} for the MPIs that srun of the site can start."""
         names = [
             name
             for name, approach in sorted(APPROACHES.items())
@@ -188,10 +190,10 @@ class _EntryBuilder:
         if is_arm:
             self.survey.add_missing(
                 'images for aarch64',
-                "this project has one, for Alps with Open MPI: use your image, "
+                "this project has only an image for Alps with Open MPI: install your own image with "
                 "--try-amend=image=FILE.sif",
             )
-        if is_arm or self.cxi and self.survey.nvidia:  # only Alps' image has CUDA and cxi
+        if is_arm or self.cxi and self.survey.nvidia:  # only the image for Alps has CUDA and cxi
             chosen = {
                 name: ALPS_IMAGE if name == 'openmpi' else image
                 for name, image in chosen.items()
@@ -205,7 +207,7 @@ class _EntryBuilder:
                 if name != 'openmpi'
             )
         elif kind not in ('Ethernet', 'Slingshot'):
-            # Approaches that use the provider of such cards fail without it, or without rdma-core.
+            # Other approaches fail, because these images lack rdma-core or the provider of such cards.
             chosen = {
                 name: image
                 for name, image in chosen.items()
@@ -214,7 +216,7 @@ class _EntryBuilder:
         return chosen
 
     def select_slingshot_images(self) -> Tuple[str, str]:
-        """Return the best images for Slingshot: without libcxi and with it."""
+        """Return the file names of the best images for Slingshot, without libcxi and with libcxi."""
         host, releases = (
             parse_release(self.survey.get_value('rocm') or ''),
             sorted(
@@ -263,7 +265,7 @@ class _EntryBuilder:
         }
 
     def describe_native_build(self, target: str) -> Dict[str, Any]:
-        """Return the settings of a native build; target: GPU architecture, '' without GPUs."""
+        """Return the settings of the native build; target: GPU architecture, '' without GPUs."""
         survey, host, libmpi = (
             self.survey,
             self.survey.host,
@@ -273,7 +275,7 @@ class _EntryBuilder:
             return self.describe_cray_build(libmpi, target)
         mpicc: List[str] = (
             [
-                libmpi.rpartition('/lib')[0] + '/bin/mpicc',
+                re.sub(r'/lib(64)?(/[^/]*-linux-gnu)?/[^/]*$', '', libmpi) + '/bin/mpicc',
                 host.strip_root(host.find_command('mpicc') or ''),
             ]
             if libmpi
@@ -293,12 +295,12 @@ class _EntryBuilder:
                 }
         survey.add_missing(
             'an MPI compiler',
-            "osu-native cannot be built: load or install the compiler commands of the MPI",
+            "osu-native cannot be built: load or install mpicc of the MPI",
         )
         return BASES['plain']['native']
 
     def describe_cray_build(self, libmpi: str, target: str) -> Dict[str, Any]:
-        """Return the settings of a native build with Cray's compilers and the loaded modules."""
+        """Return the settings of the native build with Cray's compilers and the loaded modules."""
         survey, cuda = self.survey, target.startswith('sm_')
         gtl = 'libraries.libmpi_gtl_' + ('cuda' if cuda else 'hsa')
         gtl = os.path.basename(survey.get_value(gtl, '')) if target else ''
@@ -348,10 +350,10 @@ def list_approach_problems(
     survey: 'Survey', entry: Dict[str, Any], name: str
 ) -> List[Tuple[str, Optional[str]]]:
     """
-    Return each approach with the reason why it cannot be installed, None if it can.
+    Return (approach, reason why it cannot be installed or None) for each approach.
 
-    The easyblock makes the same checks before it reads an image (check_approach(), select_image());
-    the problems of this node follow.
+    The easyblock makes the same checks before it reads an image (check_approach(), select_image()).
+    Checks of this node follow.
     """
     site = resolve_site(name, {name: entry})
     problems: List[Tuple[str, Optional[str]]] = []
@@ -369,21 +371,22 @@ def list_approach_problems(
 
 
 def _find_node_problem(survey: 'Survey', approach: Dict[str, Any]) -> Optional[str]:
-    """Return why this node cannot install or run an approach, None if it can."""
+    """Return why this node cannot install or run an approach, None if there is no problem."""
     needed = survey.unresolved.get(approach['name'])
     if approach['container'] and survey.facts['runtime']['evidence'] == 'untested':
         return 'no container runtime is available: load the module of apptainer or singularity'
     if survey.provider_problem and 'libfabric' in approach['inject']:
         return survey.provider_problem
     return (
-        'only with an image that has %s, which the injected libraries need' % ', '.join(needed)
+        'only with an image that contains %s, because the injected libraries need it'
+        % ', '.join(needed)
         if needed
         else None
     )
 
 
 def select_easyconfig(system: Dict[str, Any]) -> Optional[str]:
-    """Return the easyconfig to install, from the results of discover_system(), or None."""
+    """Return the easyconfig to install first for results of discover_system(), or None."""
     installable = [approach for approach, problem in system['approaches'] if problem is None]
     default = system['site'].get(
         'default_approach', BASES[system['site']['based_on']].get('default_approach', {})

@@ -1,8 +1,8 @@
 """
-Read a system: its files, below another root if requested, and the output of commands.
+Read the files of a system, below another root if requested, and the output of commands.
 
-Nothing here raises for a part that a system lacks: unusual files become remarks, and failed commands
-have a problem. No command can block the survey.
+If a system lacks something, nothing here raises an error: unusual files result in remarks, and the
+results of failed commands name the problem. No command can block the survey.
 """
 
 import glob
@@ -20,21 +20,21 @@ from osu_container.base import streams
 from osu_container.base.files import read_text
 from osu_container.image.elf import MACHINE_NAMES, ElfError, read_elf
 
-#: Time limit in seconds for all commands, which run at the same time
+#: Time limit in seconds for the commands, which run at the same time
 COMMAND_TIMEOUT = 5.0
-#: Folders of commands below --sysroot, searched before PATH
+#: Folders below --sysroot that are searched for commands before PATH
 COMMAND_FOLDERS = ('/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin')
 
 
 def sort_newest_first(paths: List[str]) -> List[str]:
-    """Return paths sorted by the numbers in them, the highest first."""
+    """Return paths sorted by the numbers in them, with the highest first."""
     return sorted(
         paths, key=lambda path: [int(part) for part in re.findall(r'\d+', path)], reverse=True
     )
 
 
 class CommandResult:
-    """The output of a command on both streams, or its problem."""
+    """The output of a command (stdout and stderr), and its problem if it failed."""
 
     def __init__(self, words: List[str]) -> None:
         self.words, self.output = words, ''
@@ -48,10 +48,10 @@ class CommandResult:
 
 
 class SurveyedHost:
-    """A system: files by their paths there, commands, environment, remarks on unusual files."""
+    """A system to survey: its files, commands and environment, and remarks on unusual files."""
 
     def __init__(self, root: str = '', environment: Optional[Mapping[str, str]] = None) -> None:
-        """Read the folder root in place of /, '' on the real system."""
+        """Set up a system; root: folder to read in place of /, '' on the real system."""
         self.root = os.path.abspath(root).rstrip('/') if root else ''
         self.environment = dict(os.environ if environment is None else environment)
         self.remarks: List[str] = []
@@ -60,17 +60,17 @@ class SurveyedHost:
     # Files
 
     def add_root(self, path: str) -> str:
-        """Return the real path of a path of the system."""
+        """Return the path on this machine of a path on the system."""
         return self.root + path
 
     def strip_root(self, path: str) -> str:
-        """Return the path on the system of a real path, the same if it is not below root."""
+        """Return the path on the system of a path on this machine; unchanged if not below root."""
         if self.root and (path + '/').startswith(self.root + '/'):
             return path[len(self.root) :] or '/'
         return path
 
     def add_remark(self, text: str) -> None:
-        """Add a sentence on something unusual, once."""
+        """Add a remark, a sentence on something unusual, unless it was added before."""
         if text not in self.remarks:
             self.remarks.append(text)
 
@@ -100,20 +100,20 @@ class SurveyedHost:
         return sorted(self.strip_root(path) for path in glob.glob(self.add_root(pattern)))
 
     def resolve_links(self, path: str) -> str:
-        """Return the path after following all links."""
+        """Return a path of the system after following all links."""
         return self.strip_root(os.path.realpath(self.add_root(path)))
 
     def find_library_problem(self, path: str, soname: Optional[str] = None) -> Optional[str]:
         """
-        Return why a path is not a usable library, None if it is one, '' if it does not exist.
+        Return why a file is not a usable library, None if it is usable, '' if it does not exist.
 
-        soname: the required soname, None for any.
+        soname: the required soname, None for any soname
         """
         if not os.path.lexists(self.add_root(path)):
             return ''
         if re.search(r'[\s,:|{}%]', path):
             return (
-                "the path %s has a character that lists of paths cannot contain (blank , : | { } %%)"
+                "the path %s has a character that path lists must not contain (blank , : | { } %%)"
                 % path
             )
         try:
@@ -130,7 +130,7 @@ class SurveyedHost:
     # Commands
 
     def find_command(self, name: str) -> Optional[str]:
-        """Return the path of a command: below root first, then on PATH, else None."""
+        """Return the path of a command, searched below root and then on PATH, else None."""
         folders = [self.add_root(folder) for folder in COMMAND_FOLDERS] if self.root else []
         return shutil.which(
             name, path=os.pathsep.join(folders + [self.environment.get('PATH', '')])
@@ -140,8 +140,8 @@ class SurveyedHost:
         """
         Run commands at the same time and store their CommandResults by key.
 
-        A command that exceeds COMMAND_TIMEOUT is killed with its children. Raises OSError if a resource
-        limit allows no further process.
+        A command that exceeds COMMAND_TIMEOUT is killed together with its children. Raises OSError if a
+        resource limit allows no further process.
         """
         running, end = [], time.monotonic() + COMMAND_TIMEOUT
         for key, words in commands.items():
@@ -167,14 +167,16 @@ class SurveyedHost:
                     )
                 )
             except OSError as err:
-                if err.errno in streams.LIMIT_COMMANDS:  # a limit of this session, not of the host
+                if err.errno in streams.LIMIT_COMMANDS:  # a limit of the user's shell
                     raise
                 result.problem = 'cannot be run: %s' % (err.strerror or err)
         for result, output, process in running:
             try:
                 code = process.wait(max(0, end - time.monotonic()))
-            except subprocess.TimeoutExpired:  # no wait: it may hang on a dead file server
-                result.problem = 'no answer within %g s' % COMMAND_TIMEOUT
+            except (
+                subprocess.TimeoutExpired
+            ):  # do not wait: the process may hang on a dead file server
+                result.problem = 'did not finish within %g s' % COMMAND_TIMEOUT
                 os.killpg(process.pid, signal.SIGKILL)
                 continue
             with output:
@@ -188,12 +190,12 @@ class SurveyedHost:
                 )
 
     def get_variable(self, name: str) -> str:
-        """Return a variable of the environment without root in paths, '' if it is not set."""
+        """Return an environment variable with root removed from its paths, '' if it is not set."""
         value = self.environment.get(name, '')
         return value.replace(self.root + '/', '/') if self.root else value
 
     def list_variable_folders(self, name: str) -> List[str]:
-        """Return the absolute folders in a variable that is a list of paths."""
+        """Return the absolute folders in an environment variable that is a list of paths."""
         return [
             folder.rstrip('/')
             for folder in self.get_variable(name).split(':')

@@ -1,17 +1,19 @@
 """
-The description of a host: the facts on its libraries where nobody can read them.
+Read host descriptions: the facts on the libraries of a host whose files cannot be read here.
 
-Public sources (public_hosts.py) and `osu-container discover --facts FILE` use the same JSON form.
-read_description() validates a description; DescribedHost answers from it like HostFileSystem of
-verdict/trial.py does from files. Facts that it lacks are unknown: the rules of
-verdict/rules/described_host.py report them. Python 3.6 and its standard library only.
+Public sources (public_hosts.py) and `osu-container discover --facts FILE` use the same JSON format.
+read_description() validates a description. DescribedHost has the methods of HostFileSystem in
+verdict/trial.py and takes the answers from a description in place of files. Facts that a description
+lacks are unknown; the rules of verdict/rules/described_host.py report them.
+
+Python 3.6 and its standard library only. The keys of the format:
 
     format      1
     site        name of the site
     node        the node that was read, None for public sources
     machine     architecture as uname -m prints it
     glibc       fact (value: release, source, date, evidence): no library of the host needs a newer one; or None
-    names       {name of a library: all its paths on the host}: [] means that the host does not have it
+    names       {name of a library: all its paths on the host}; [] means that the host lacks the library
     cached      {name: path} of the host's ld.so.cache
     libraries   {path: list of statements}, each with evidence, source, date and facts (STATEMENT_FACTS)
 """
@@ -33,14 +35,14 @@ FUNCTIONS_FILE = os.path.join(HOSTS_FOLDER, 'mpi-functions.txt')
 
 
 class HostDescriptionError(Exception):
-    """A file that holds no valid description; the text names the file and the remedy."""
+    """A file contains no valid host description; the text names the file and the remedy."""
 
 
 #: Facts of a statement, as a shape for matches_shape(). there: False if the library is missing;
-#: unreadable: why the file is no library; same_as: another path of the same file; soname: '' for
-#: none; verneed: {soname: versions}, None for unknown versions (of libc.so.6: of the whole C
-#: library); functions: release of MPI whose functions the library has at least; traits: as
-#: image/traits.py reads them
+#: unreadable: why the file is not a library; same_as: another path of the same file; soname: '' without
+#: a soname; verneed: {soname: versions}, None for unknown versions (libc.so.6 stands for all libraries
+#: of glibc); functions: release of the MPI standard whose functions the library has; traits: result of
+#: image/traits.py
 STATEMENT_FACTS = {
     'there?': bool,
     'unreadable?': str,
@@ -76,7 +78,7 @@ SHAPE = {
     'cached?': {str: str},
     'libraries': {str: [dict(_STATEMENT_KEYS, **STATEMENT_FACTS)]},
 }
-#: Facts that a complete description has, with the value that the loader gets for a missing one
+#: Facts of a complete description, with the value that replaces a missing fact
 NEEDED_FACTS: Dict[str, Any] = {
     'soname': '',
     'machine': None,
@@ -88,18 +90,10 @@ NEEDED_FACTS: Dict[str, Any] = {
     'undefined': {'now': [], 'later': []},
     'defined': [],
 }
-#: Traits of an MPI and of a libfabric, with the value for an unknown one
-MPI_TRAITS: Dict[str, Any] = {
-    'family': None,
-    'release': None,
-    'device': None,
-    'hmem': None,
-    'cxi': None,
-    'pmi': [],
-    'opens': [],
-    'asks': None,
-    'single_copy': None,
-}
+#: Traits of an MPI library and of libfabric, with the value that replaces an unknown trait
+MPI_TRAITS: Dict[str, Any] = dict(
+    dict.fromkeys('family release device hmem cxi asks single_copy'.split()), pmi=[], opens=[]
+)
 FABRIC_TRAITS: Dict[str, Any] = {
     'release': None,
     'api': None,
@@ -110,7 +104,7 @@ FABRIC_TRAITS: Dict[str, Any] = {
 
 
 def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
-    """Return the data if they are a description, else raise HostDescriptionError for the file."""
+    """Return data that are a valid description. Raises HostDescriptionError, which names the file."""
     is_valid = (
         matches_shape(data, SHAPE)
         and data['format'] == FORMAT
@@ -151,7 +145,7 @@ _MPI_FUNCTIONS: Dict[str, List[str]] = {}
 
 
 def _read_mpi_functions() -> Dict[str, List[str]]:
-    """Return the MPI functions, without PMPI_, by release of the standard."""
+    """Return {release of the MPI standard: its functions}, without the names that begin with PMPI_."""
     if not _MPI_FUNCTIONS:
         with open(FUNCTIONS_FILE) as handle:
             paragraphs = handle.read().split('\n\n')[1:]
@@ -166,7 +160,7 @@ def _read_mpi_functions() -> Dict[str, List[str]]:
 def _merge_statements(
     statements: List[Dict[str, Any]],
 ) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, str]]:
-    """Return facts, traits, and the evidence of each ('traits.NAME' for a trait)."""
+    """Return facts, traits, and {name of a fact or 'traits.NAME': its evidence}."""
     facts: Dict[str, Any] = {}
     traits: Dict[str, Any] = {}
     evidence: Dict[str, str] = {}
@@ -182,7 +176,7 @@ def _merge_statements(
 
 
 class DescribedHost:
-    """A host known from a description only; its methods are those of HostFileSystem."""
+    """A host that is known from a description only, with the methods of HostFileSystem."""
 
     is_partial = True
     root = ''
@@ -260,24 +254,24 @@ class DescribedHost:
         return path
 
     def exists(self, path: str) -> bool:
-        """Return whether the description has the file; undescribed files may still exist."""
+        """Return whether the description contains a file; other files may exist on the host too."""
         return path in self.files
 
     is_file = exists
 
     def is_described(self, path: str) -> bool:
-        """Return whether the description states that the file exists or is missing."""
+        """Return whether the description states that a file exists or that it is missing."""
         return path in self.files or path in self.absent
 
     def list_plugins(self, folder: str) -> List[str]:
-        """Return nothing: no folder is described."""
+        """Return [], because descriptions do not list folders."""
         return []
 
     def is_known_absent(self, name: str) -> bool:
         return self._names.get(name) == []
 
     def has_known_paths(self, name: str) -> Optional[bool]:
-        """Return whether all paths of a library are described, None if its paths are unknown."""
+        """Return whether the description has all paths of a library, None if the paths are unknown."""
         if name not in self._names:
             return True if any(path.endswith('/' + name) for path in self.files) else None
         return all(map(self.is_described, self._names[name]))
@@ -286,7 +280,7 @@ class DescribedHost:
         return self._gaps.get(path, ())
 
     def list_untested_facts(self, path: str) -> List[str]:
-        """Return the sorted names of the untested facts on a library."""
+        """Return the sorted names of the facts on a library whose evidence is 'untested'."""
         return sorted(
             key for key, word in self._evidence.get(path, {}).items() if word == 'untested'
         )
@@ -298,7 +292,7 @@ class DescribedHost:
         """
         Return the facts on a library.
 
-        Raises ElfError if the description lacks the file or states that it is no library.
+        Raises ElfError if the description lacks the file or states that the file is not a library.
         """
         if path in self._unreadable or path not in self.files:
             raise ElfError(self._unreadable.get(path, '%s is not described' % path))
@@ -308,14 +302,14 @@ class DescribedHost:
         return MACHINE_NAMES[self.data['machine']]
 
     def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the described traits, whatever `parse` would find."""
+        """Return the traits in the description; parse: function that would read them from the file."""
         self.read_elf(path)
         return dict(
             FABRIC_TRAITS if parse is read_fabric_traits else MPI_TRAITS, **self._traits[path]
         )
 
     def list_evidence(self) -> List[str]:
-        """Return the kinds of evidence of the description, the most reliable first."""
+        """Return the kinds of evidence in the description, the most reliable first."""
         words = {word for evidence in self._evidence.values() for word in evidence.values()}
         words |= {self.data['glibc']['evidence']} if self.data.get('glibc') else set()
         return [word for word in EVIDENCE if word in words]

@@ -1,4 +1,4 @@
-"""Survey GPUs, ROCm or CUDA, and the GPU transport layer of Cray MPICH."""
+"""Survey the GPUs, ROCm or CUDA, and the GPU transport layer of Cray MPICH."""
 
 import re
 from typing import TYPE_CHECKING, List, Optional, Tuple
@@ -8,7 +8,7 @@ from osu_container.discover.host import SurveyedHost, sort_newest_first
 if TYPE_CHECKING:
     from osu_container.discover.survey import Survey
 
-#: (model of an NVIDIA GPU in the driver's text, its architecture)
+#: (model of an NVIDIA GPU as the driver reports it, its architecture)
 NVIDIA = (
     ('A100', 'sm_80'),
     ('H100', 'sm_90'),
@@ -21,7 +21,7 @@ NVIDIA = (
 
 
 def survey_gpus(survey: 'Survey') -> None:
-    """Add the driver and the architecture of the GPUs."""
+    """Add facts on the driver and the architecture of the GPUs."""
     host = survey.host
     models = ' '.join(
         host.read_text('/proc/driver/nvidia/gpus/%s/information' % name)
@@ -53,13 +53,13 @@ def survey_gpus(survey: 'Survey') -> None:
     elif survey.cray:
         survey.add_missing(
             'GPUs',
-            "the site has no GPUs, although login nodes often lack them: run discover on a GPU node, or "
-            "load craype-accel-...",
+            "the site is described without GPUs. Login nodes often lack GPUs: run discover on a GPU node, or "
+            "load a module craype-accel-...",
         )
 
 
 def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
-    """Return (architecture, source, evidence) of AMD's GPUs from the kernel, or None."""
+    """Return (architecture, source, evidence) of AMD GPUs as the kernel reports them, or None."""
     versions = set()
     for node in host.list_names('/sys/class/kfd/kfd/topology/nodes'):
         match = re.search(
@@ -74,7 +74,7 @@ def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]
 
 
 def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
-    """Return (architecture, source, evidence) by the loaded craype-accel module, or None."""
+    """Return (architecture, source, evidence) from the loaded craype-accel module, or None."""
     match = re.match(r'(?:amd_(gfx\w+)|nvidia(\d+))$', host.get_variable('CRAY_ACCEL_TARGET'))
     return (
         (
@@ -88,13 +88,13 @@ def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, st
 
 
 def _find_nvidia_architecture(survey: 'Survey') -> Optional[Tuple[str, str, str]]:
-    """Return (architecture, source, evidence) of nvidia-smi's first GPU, None without one."""
+    """Return (architecture, source, evidence) of the first GPU of nvidia-smi, or None."""
     match = re.search(r',\s*(\d+)\.(\d+)\s*$', survey.get_command_output('nvidia'), re.M)
     return ('sm_' + ''.join(match.groups()), '`nvidia-smi`', 'measured') if match else None
 
 
 def survey_rocm(survey: 'Survey') -> None:
-    """Add ROCm's two libraries, of one release."""
+    """Add facts on the two libraries of ROCm, both from the same release."""
     host = survey.host
     folders = [
         (host.get_variable(name).rstrip('/'), name)
@@ -110,7 +110,7 @@ def survey_rocm(survey: 'Survey') -> None:
         if survey.select_library(
             'libhsa-runtime64',
             [(folder + '/lib/libhsa-runtime64.so.1', source)],
-            "Cray's GPU transport layer and libfabric open it; of the same ROCm as libamdhip64",
+            "Cray's GPU transport layer and libfabric open this library; its ROCm is that of libamdhip64",
             'GPU',
             'libhsa-runtime64.so.1',
             opened_as=['libhsa-runtime64.so'],
@@ -125,7 +125,7 @@ def survey_rocm(survey: 'Survey') -> None:
             ):
                 survey.add_missing(
                     'libamdhip64',
-                    "with bind, the GPU transport layer has no HIP runtime of the host",
+                    "with bind, the GPU transport layer finds no HIP runtime on the host",
                 )
             return
     if survey.amd:
@@ -135,7 +135,7 @@ def survey_rocm(survey: 'Survey') -> None:
 
 
 def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> List[Tuple[str, str]]:
-    """Return (path, source) of libraries stem.so.NUMBER, the newest first; stem may hold *."""
+    """Return (path, source) of libraries stem.so.NUMBER, the newest first; stem may contain *."""
     return [
         (path, source)
         for path in sort_newest_first(host.list_matching_paths(stem + '.so.*'))
@@ -145,9 +145,9 @@ def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> Lis
 
 def survey_cuda(survey: 'Survey') -> None:
     """
-    Add CUDA's runtime, which Cray's GPU transport layer needs.
+    Add facts on the CUDA runtime, which Cray's GPU transport layer needs.
 
-    The container runtime provides the driver's library.
+    The container runtime provides the library of the driver.
     """
     host = survey.host
     candidates = [
@@ -168,13 +168,13 @@ def survey_cuda(survey: 'Survey') -> None:
     ):
         survey.add_missing(
             'CUDA',
-            "programs for the NVIDIA GPUs need the CUDA of the image, and with bind Cray MPICH cannot "
-            "use buffers in GPU memory",
+            "programs for the NVIDIA GPUs need CUDA in the image, and with bind Cray MPICH cannot use "
+            "buffers in GPU memory",
         )
 
 
 def survey_gtl(survey: 'Survey') -> None:
-    """Add Cray MPICH's GPU transport layer, of loaded modules, else beside the chosen libmpi."""
+    """Add facts on Cray MPICH's GPU transport layer, from loaded modules or beside libmpi."""
     host = survey.host
     folders = [
         (host.get_variable(name)[2:].rstrip('/'), name)
@@ -195,8 +195,8 @@ def survey_gtl(survey: 'Survey') -> None:
                     host, '%s/libmpi_gtl_%s' % (folder, kind), source
                 )
             ],
-            "GPU transport layer of Cray MPICH for %s: without it "
-            "buffers in GPU memory end in an error" % maker,
+            "GPU transport layer of Cray MPICH for %s: without this library "
+            "MPI calls with buffers in GPU memory fail" % maker,
             'GPU',
         )
         for kind, maker in (('hsa', 'AMD'), ('cuda', 'NVIDIA'))

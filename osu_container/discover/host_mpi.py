@@ -1,4 +1,4 @@
-"""Survey the host's MPI and its rank launch: libmpi, Cray PMI, PALS, xpmem, srun's --mpi=."""
+"""Survey the host's MPI and how it starts ranks: libmpi, Cray PMI, PALS, xpmem, srun's --mpi=."""
 
 import os
 import re
@@ -14,7 +14,7 @@ LIBMPI, LIBMPI_ABI = 'libmpi.so.12', 'libmpi_abi.so.1'
 
 
 def survey_libmpi(survey: 'Survey') -> None:
-    """Add the MPI of the MPICH ABI: Cray's folder lib-abi-mpich, else an MPICH."""
+    """Add facts on an MPI with the MPICH ABI: Cray's folder lib-abi-mpich, else an MPICH."""
     host, loaded = survey.host, survey.host.get_variable('CRAY_MPICH_DIR').rstrip('/')
     source = (
         'in /opt/cray/pe/mpich, because the loaded cray-mpich has no lib-abi-mpich'
@@ -34,21 +34,21 @@ def survey_libmpi(survey: 'Survey') -> None:
         'MPI',
         LIBMPI,
     )
-    # In the folder of libmpi if there is one; releases of MPICH after 5.0 may have only this library.
+    # Search the folder of libmpi first. Releases of MPICH after 5.0 may have only this library.
     survey.select_library(
         'libmpi_abi',
         [
             (os.path.join(os.path.dirname(candidate), LIBMPI_ABI), source)
             for candidate, source in ([(path, 'the folder of libmpi')] if path else candidates)
         ],
-        "the host's MPI under the soname of MPI 5's standard ABI, for programs linked with that",
+        "the host's MPI under the soname of the standard ABI of MPI 5, for programs linked with this ABI",
         'MPI',
         LIBMPI_ABI,
     )
     if not path:
         survey.add_missing(
             LIBMPI,
-            "bind and native cannot be installed, unlike pure, hybrid and opensource: load the module "
+            "bind and native cannot be installed, but pure, hybrid and opensource can. Load the module "
             "of an MPICH or of the vendor's MPI, and run discover again",
         )
         return
@@ -59,11 +59,11 @@ def survey_libmpi(survey: 'Survey') -> None:
     if not release.startswith(
         'Cray MPICH' if path_release else ('MPICH', 'Intel MPI', 'Cray MPICH', 'MVAPICH')
     ):
-        host.add_remark("the library %s is of %s" % (path, release or 'an unknown MPI'))
+        host.add_remark("the library %s belongs to %s" % (path, release or 'an unknown MPI'))
 
 
-#: Folder below /opt/host-mpi -> patterns of its files, relative to the folder of libmpi: of an
-#: upstream installation, then of Debian
+#: {folder below /opt/host-mpi: patterns of its files, relative to the folder of libmpi}. The first
+#: pattern is for an upstream installation, the second for Debian
 _PARTS = {
     'etc': ['../etc/openmpi-mca-params.conf', '/etc/openmpi/openmpi-mca-params.conf'],
     'lib/openmpi': ['openmpi/mca_*.so', 'openmpi/lib/openmpi*/mca_*.so'],
@@ -73,7 +73,7 @@ _PARTS = {
 
 
 def survey_open_mpi(survey: 'Survey') -> None:
-    """Add the host's Open MPI, for images with Open MPI, and the folders of its plugins."""
+    """Add facts on the host's Open MPI, for images with Open MPI, and the folders of its plugins."""
     host, soname = survey.host, 'libmpi.so.40'
     candidates = [
         ('%s/lib/%s' % (host.get_variable(name).rstrip('/'), soname), name)
@@ -91,7 +91,7 @@ def survey_open_mpi(survey: 'Survey') -> None:
     path = survey.select_library(
         'libompi',
         candidates + survey.list_library_candidates(soname),
-        "the host's Open MPI, for images whose MPI that is",
+        "the host's Open MPI, for images with Open MPI",
         'MPI',
         soname,
     )
@@ -116,7 +116,7 @@ def survey_open_mpi(survey: 'Survey') -> None:
 
 
 def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str, str]]:
-    """Return (path, source) of libmpi in the loaded modules; loaded: CRAY_MPICH_DIR or ''."""
+    """Return (path, source) of libmpi in loaded modules; loaded: value of CRAY_MPICH_DIR or ''."""
     builds = [
         (
             '%s/lib-abi-mpich/%s' % (loaded, LIBMPI),
@@ -133,10 +133,10 @@ def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str,
 
 def _list_cray_builds(host: SurveyedHost, loaded: str) -> List[str]:
     """
-    Return the paths of all of Cray's libmpi: of the loaded release first, then the newest.
+    Return the paths of all libmpi of Cray: the loaded release first, then the newest.
 
-    loaded: CRAY_MPICH_DIR or ''. The build for GCC is the first of a release, because it needs no
-    library of a vendor's compiler.
+    loaded: value of CRAY_MPICH_DIR or ''. The build for GCC is the first of each release, because it
+    needs no library of a vendor's compiler.
     """
     release = re.search(r'/mpich/[\d.]+/', loaded + '/')
 
@@ -161,7 +161,7 @@ def _list_cray_builds(host: SurveyedHost, loaded: str) -> List[str]:
 
 
 def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
-    """Return (path, source) of possible MPICHs: of mpicc, of ld.so, in usual folders."""
+    """Return (path, source) of possible MPICHs: from mpicc, from ld.so, and in usual folders."""
     host = survey.host
     folders = [
         (folder, '`mpicc -show`')
@@ -190,7 +190,7 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
 
 
 def survey_cray_libraries(survey: 'Survey') -> None:
-    """Add the libraries that a Cray's libmpi and libfabric use, from libcxi to liblustreapi."""
+    """Add facts on the libraries that libmpi and libfabric of Cray use, e.g. libcxi and Cray PMI."""
     host, cray = survey.host, survey.cray
     pmi_folders = ['/opt/cray/pe/pmi/default/lib', '/opt/cray/pe/pmi/*/lib', '/opt/cray/pe/lib64']
     prefix = host.get_variable('CRAY_PMI_PREFIX').rstrip('/')
@@ -204,11 +204,11 @@ def survey_cray_libraries(survey: 'Survey') -> None:
         (
             'libcxi',
             'libcxi.so.1',
-            "libfabric's provider cxi reaches the Slingshot card through it",
+            "libfabric's provider cxi uses the Slingshot card through this library",
             survey.list_loader_folders(),
             survey.slingshot
             and "bind and hybrid cannot use Slingshot, because the host's libfabric needs this library; "
-            "opensource uses that of the image",
+            "opensource uses the library of the image",
         ),
         (
             'libpmi',
@@ -227,7 +227,7 @@ def survey_cray_libraries(survey: 'Survey') -> None:
         (
             'libpals',
             'libpals.so.0',
-            "Cray PMI asks it about the launcher",
+            "Cray PMI gets information on the launcher from this library",
             [
                 '/opt/cray/pe/lib64',
                 '/opt/cray/pe/pals/default/lib',
@@ -241,7 +241,7 @@ def survey_cray_libraries(survey: 'Survey') -> None:
         (
             'libxpmem',
             'libxpmem.so.0',
-            "MPI shares memory between the ranks of a node by it",
+            "MPI shares memory between the ranks of a node through this library",
             re.findall(r'-L(\S+)', host.get_variable('CRAY_XPMEM_POST_LINK_OPTS'))
             + ['/opt/cray/xpmem/default/lib64', '/opt/xpmem/lib64']
             + survey.list_loader_folders(),
@@ -250,7 +250,7 @@ def survey_cray_libraries(survey: 'Survey') -> None:
         (
             'liblustreapi',
             'liblustreapi.so',
-            "Cray MPICH opens it for MPI_File_open on Lustre",
+            "Cray MPICH opens this library for MPI_File_open on Lustre",
             survey.list_loader_folders(),
             None,
         ),
@@ -273,16 +273,17 @@ def survey_cray_libraries(survey: 'Survey') -> None:
 
 def survey_pmi(survey: 'Survey') -> None:
     """
-    Add srun's --mpi= for image, host MPI and Open MPI, only as srun reports them.
+    Add the values of srun's --mpi= for the image's MPI, the host's MPI and Open MPI.
 
-    The survey never guesses a PMI, because ranks would not find each other with a wrong one.
+    The survey uses only values that srun lists, because ranks do not find each other with a wrong
+    value.
     """
     result = survey.host.command_results['mpi']
     kinds = parse_srun_mpi_types(result.output) if result.is_successful else []
     family = survey.libraries.get('libmpi', {}).get('family') or ''
     preferred = {'image': 'pmi2', 'Open MPI': 'pmix'}
     if 'libraries.libmpi' in survey.facts:
-        # A libmpi in Cray's folder without a recognised family is Cray's.
+        # A libmpi of unknown family in Cray's folder is Cray MPICH.
         is_cray = (
             family == 'Cray MPICH'
             or not family
@@ -297,7 +298,7 @@ def survey_pmi(survey: 'Survey') -> None:
     survey.add_fact(
         'pmi',
         chosen,
-        '`srun --mpi=list`: %s; the host\'s MPI is %s' % (', '.join(kinds), family or 'not known')
+        '`srun --mpi=list`: %s; the host\'s MPI is %s' % (', '.join(kinds), family or 'unknown')
         if result.is_successful
         else '`srun --mpi=list` failed: %s' % result.problem,
         'derived',
@@ -306,8 +307,8 @@ def survey_pmi(survey: 'Survey') -> None:
     if not result.is_successful:
         survey.add_missing(
             'a PMI',
-            "eb installs nothing from this site, because `srun --mpi=list` failed (%s): run discover "
-            "where it works, or add pmi to the file (docs/add-a-site.md, Without Slurm)"
+            "eb installs nothing from this site, because `srun --mpi=list` failed (%s): run discover on a "
+            "node where srun works, or add pmi to the file (docs/add-a-site.md, Without Slurm)"
             % result.problem,
         )
         return
@@ -320,7 +321,7 @@ def survey_pmi(survey: 'Survey') -> None:
 
 
 def parse_srun_mpi_types(text: str) -> List[str]:
-    """Return the MPI types in the output of `srun --mpi=list`, for any release of Slurm."""
+    """Return the MPI types in the output of `srun --mpi=list` of any release of Slurm."""
     types: List[str] = []
     for line in text.splitlines():
         line = re.sub(r'^srun:\s*', '', line).strip()

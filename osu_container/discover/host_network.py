@@ -1,13 +1,13 @@
 """
-Survey the network: interfaces and cards, libfabric with its providers.
+Survey the network: interfaces, network cards, and libfabric with its providers.
 
-/sys/class/infiniband has the cards of InfiniBand, RoCE, Omni-Path (hfi1) and EFA. Names of cards are
-unreliable, since udev may change them (rdma-core, kernel-boot/rdma-persistent-naming.rules: mlx5_0
-becomes ibp12s0 or rocep8s0, efa_0 rdmap0s6).
+/sys/class/infiniband lists the cards of InfiniBand, RoCE, Omni-Path (hfi1) and EFA. The names of cards
+are unreliable, because udev may change them (rdma-core, kernel-boot/rdma-persistent-naming.rules:
+mlx5_0 becomes ibp12s0 or rocep8s0, efa_0 becomes rdmap0s6).
 
-Sources: Documentation/ABI/stable/sysfs-class-infiniband of Linux; linux-rdma/rdma-core PR 884: the
-link_layer of efa_0 is Unknown; Linux, drivers/infiniband/core/sysfs.c: node_type, "4: RNIC" of
-iWARP.
+Sources: Linux, Documentation/ABI/stable/sysfs-class-infiniband; linux-rdma/rdma-core PR 884 (the
+link_layer of efa_0 is Unknown); Linux, drivers/infiniband/core/sysfs.c (node_type of iWARP is
+"4: RNIC").
 """
 
 import os
@@ -36,19 +36,19 @@ class NetworkCard(NamedTuple):
     kind: Optional[str]
     #: driver of the kernel, '' if unknown
     driver: str
-    #: whether a port is active, or no port reports a state
+    #: True if a port is active or no port reports a state
     is_up: bool
 
 
-#: Driver of the kernel -> kind, for drivers of one kind
+#: {kernel driver: kind of its cards}, for drivers with cards of a single kind
 _KIND_BY_DRIVER = {'hfi1': 'Omni-Path', 'efa': 'EFA'}
-#: Driver -> names that it gives its cards, for cards without a known driver
+#: {kernel driver: pattern of the names of its cards}, for cards whose driver is unknown
 _DRIVER_NAME_PATTERNS = {'hfi1': re.compile(r'hfi1_\d+$'), 'efa': re.compile(r'efa_\d+$')}
 _KIND_BY_LINK = {'InfiniBand': 'InfiniBand', 'Ethernet': 'RoCE'}
 
 
 def survey_network_cards(survey: 'Survey') -> None:
-    """Add the interfaces, the cards of Slingshot and of RDMA networks, and the best network."""
+    """Add facts on interfaces, cards of Slingshot and of RDMA networks, and the best network."""
     host = survey.host
     names = [
         name
@@ -73,8 +73,8 @@ def survey_network_cards(survey: 'Survey') -> None:
     elif survey.slingshot:
         survey.add_missing(
             "Slingshot's cards",
-            "this node cannot use Slingshot, although login nodes often lack cards: run discover on a "
-            "compute node, srun -N1 osu-container discover",
+            "this node cannot use Slingshot. Login nodes often lack cards: run discover on a compute node "
+            "(srun -N1 osu-container discover)",
         )
     if rdma:
         survey.add_fact(
@@ -97,7 +97,7 @@ def survey_network_cards(survey: 'Survey') -> None:
 
 
 def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
-    """Add the kind of network: the best kind among the active cards."""
+    """Add the fact on the kind of network, which is the best kind among the active cards."""
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((network for network in PREFERRED_NETWORKS if network in kinds), 'Ethernet')
     drivers = sorted({card.driver for card in cards if card.kind == kind and card.driver})
@@ -119,12 +119,12 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
         source,
         'derived',
         'network',
-        note='also here: ' + ', '.join(others) if others else '',
+        note='also present: ' + ', '.join(others) if others else '',
     )
 
 
 def survey_libfabric(survey: 'Survey') -> None:
-    """Add libfabric, its release and providers, and the provider of the network."""
+    """Add facts on libfabric, its release and providers, and the provider of the network."""
     mpi_candidates, system_candidates = (
         _list_mpi_libfabrics(survey),
         _list_system_libfabrics(survey),
@@ -132,7 +132,7 @@ def survey_libfabric(survey: 'Survey') -> None:
     path = survey.select_library(
         'libfabric',
         system_candidates + mpi_candidates if survey.cray else mpi_candidates + system_candidates,
-        "the host's network library, with the providers of its network",
+        "the host's network library, which contains the providers",
         'network',
         LIBFABRIC,
     )
@@ -166,7 +166,7 @@ def _list_mpi_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
 
 
 def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
-    """Return (path, source) of possible libfabrics: of pkg-config, modules, Cray, ld.so."""
+    """Return (path, source) of possible libfabrics: from pkg-config, modules, Cray, ld.so."""
     host, candidates = survey.host, []
     if survey.get_command_output('libfabric'):
         candidates.append(
@@ -176,7 +176,7 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
             )
         )
     candidates += [
-        ('%s/%s' % (folder, LIBFABRIC), '%s, by the loaded module libfabric' % name)
+        ('%s/%s' % (folder, LIBFABRIC), '%s, set by the loaded module libfabric' % name)
         for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         for folder in host.list_variable_folders(name)
         if '/libfabric/' in folder + '/'
@@ -195,7 +195,7 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
 
 
 def select_provider(survey: 'Survey', path: Optional[str], providers: List[str]) -> None:
-    """Add the provider for the network; path, providers: of the host's libfabric."""
+    """Add the fact on the provider for the network; path, providers: of the host's libfabric."""
     cards, cxi, kind = (
         survey.get_value('cards', []),
         'cxi' in providers,
@@ -212,7 +212,7 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
                 '/sys/class/cxi' if cards else 'no card on this node, as on many login nodes',
                 'providers of libfabric'
                 if cxi
-                else 'no libfabric of the host, so the image needs the provider',
+                else 'the host has no libfabric, so the image needs the provider',
             ),
             'measured' if cards and cxi else 'derived',
             'network',
@@ -223,15 +223,15 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
             'tcp',
             "the host's libfabric has no provider cxi for the cards"
             if cards
-            else 'no Slingshot card in /sys/class/cxi',
+            else '/sys/class/cxi lists no Slingshot card',
             'derived',
             'network',
         )
         if cards:
             survey.add_missing(
                 'provider cxi',
-                "%s has %s, so bind and hybrid cannot use the cards %s and the provider is tcp. To use "
-                "opensource with libcxi in the image, set provider to cxi in the file"
+                "%s has only %s, so bind and hybrid cannot use the cards %s and the provider is tcp. To use "
+                "opensource with libcxi in the image, set provider to cxi in the site file"
                 % (path, ', '.join(providers) or 'no known provider', ', '.join(cards)),
             )
 
@@ -239,7 +239,7 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
 def select_card_provider(
     survey: 'Survey', path: Optional[str], providers: List[str], kind: str
 ) -> None:
-    """Add the best provider for an RDMA network that the host's libfabric has, else the best."""
+    """Add the best provider for an RDMA network, if possible one that the host's libfabric has."""
     network, parts = (
         NETWORKS[kind],
         {part for name in providers for part in split_provider(name)},
@@ -253,20 +253,20 @@ def select_card_provider(
         survey.provider_problem = "the host's libfabric has no provider %s" % name
         survey.add_missing(
             'provider ' + name,
-            "hybrid and bind fail at startup, because they inject the host's libfabric: use another "
+            "hybrid and bind fail at startup, because they inject the host's libfabric. Use another "
             "approach with an image that has the provider%s"
             % (" or UCX" if network['ucx']['value'] else ''),
         )
     survey.add_missing(
         'an image for ' + kind,
-        "no image of this project has %s for these cards, so pure uses slow TCP: find a better image "
-        "with `osu-container check IMAGE.sif --site FILE.py`"
+        "no image of this project has %s for these cards, so pure uses slow TCP. To find a better image, run "
+        "`osu-container check IMAGE.sif --site FILE`"
         % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name),
     )
 
 
 def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
-    """Return the providers of a libfabric and add them as a fact."""
+    """Return the providers of a libfabric, [] if unknown, and add the fact on them."""
     try:
         names = read_fabric_traits(read_plain_file(os.path.realpath(survey.host.add_root(path))))[
             'providers'
@@ -277,13 +277,14 @@ def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
         survey.add_fact('providers', names, 'names of functions in the file', 'derived', 'network')
     else:
         survey.add_missing(
-            'providers of libfabric', "whether the host's libfabric supports the network is unknown"
+            'providers of libfabric',
+            "it is unknown whether the host's libfabric supports the network",
         )
     return names
 
 
 def list_rdma_cards(host: SurveyedHost) -> List[NetworkCard]:
-    """Return the cards in /sys/class/infiniband; those of Slingshot are in /sys/class/cxi."""
+    """Return the cards in /sys/class/infiniband without cards of Slingshot."""
     return [
         _read_card(host, name)
         for name in host.list_names(INFINIBAND_FOLDER)
@@ -315,6 +316,6 @@ def _read_card(host: SurveyedHost, name: str) -> NetworkCard:
     )
     if (
         host.read_text(folder + '/node_type').strip().startswith('4')
-    ):  # iWARP or usNIC, which this project does not support
+    ):  # iWARP and usNIC are not supported by this project
         kind = None
     return NetworkCard(name, kind, driver, up)

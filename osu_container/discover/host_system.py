@@ -1,4 +1,4 @@
-"""Survey container runtime, Slurm, shared file systems, modules, library folders, node."""
+"""Survey the container runtime, Slurm, file systems, modules, library folders and the node."""
 
 import os
 import re
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     from osu_container.discover.host import SurveyedHost
     from osu_container.discover.survey import Survey
 
-#: Types of file systems that all nodes share
+#: Types of file systems that nodes share
 SHARED_FILE_SYSTEMS = (
     'lustre gpfs nfs nfs4 beegfs ceph wekafs panfs dvs pvfs2 fuse.glusterfs'.split()
 )
-#: Folders that every container has or the runtime binds
+#: Folders that every container has, or that the container runtime binds
 SYSTEM_FOLDERS = 'bin boot dev etc lib lib64 mnt opt proc root run sbin srv sys tmp usr var'.split()
 DEFAULT_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib']
 DEBIAN_FOLDERS = ['/lib/%s-linux-gnu', '/usr/lib/%s-linux-gnu']
-#: Host libraries that an approach injects
+#: Names of the host libraries that approaches inject
 INJECTED_LIBRARIES = frozenset(
     name for entry in APPROACHES.values() for name in entry['inject'] + entry['inject_if_known']
 )
 
 
 def survey_runtime(survey: 'Survey') -> None:
-    """Add the container runtimes that are available."""
+    """Add the fact on the available container runtimes."""
     host = survey.host
     results = [
         host.command_results[name]
         for name in ('apptainer', 'singularity')
         if host.command_results[name].is_successful
     ]
-    # A runtime below the root first: that of this machine may have to run the images of a tree.
+    # Prefer a runtime below the root to the runtime of this machine.
     results.sort(
         key=lambda result: (
             not (host.find_command(result.words[0]) or '').startswith(host.root + '/')
@@ -51,17 +51,17 @@ def survey_runtime(survey: 'Survey') -> None:
         )
     else:
         survey.add_fact(
-            'runtime', ['apptainer', 'singularity'], 'neither is available', 'untested', 'runtime'
+            'runtime', ['apptainer', 'singularity'], 'neither is installed', 'untested', 'runtime'
         )
         survey.add_missing(
             'container runtime',
-            "no container can be installed or run: load the module of apptainer or singularity, or "
+            "no container can be installed or run. Load the module of apptainer or singularity, or "
             "install one of them",
         )
 
 
 def survey_slurm(survey: 'Survey') -> None:
-    """Add Slurm's spool folder, cluster, accounts and partitions."""
+    """Add facts on Slurm: spool folder, cluster, accounts and partitions."""
     settings = dict(re.findall(r'^(\w+)\s*=\s*(.*?)\s*$', survey.get_command_output('slurm'), re.M))
     source = '`scontrol show config`'
     for key, name in (
@@ -92,15 +92,15 @@ def survey_slurm(survey: 'Survey') -> None:
 
 
 def survey_file_systems(survey: 'Survey') -> None:
-    """Add the shared file systems that programs in the container should see."""
+    """Add the fact on the shared file systems that containers should see."""
     host = survey.host
     paths, skipped = _list_shared_mounts(host)
     paths = _merge_sibling_paths(paths, host.get_variable('HOME'))
     paths += _find_root_links(host, paths)
     if skipped:
         host.add_remark(
-            "not bound, because the runtime binds the home folder and a container needs no programs of "
-            "the host: %s" % ', '.join(sorted(set(skipped)))
+            "these file systems are not bound, because the runtime binds the home folder and a container needs no "
+            "programs of the host: %s" % ', '.join(sorted(set(skipped)))
         )
     paths = [path for path in sorted(set(paths)) if not re.search(r'[\s,:|{}%]', path)]
     if paths:
@@ -119,7 +119,7 @@ def survey_file_systems(survey: 'Survey') -> None:
 
 
 def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
-    """Return the mount points to bind, and those to skip (system folders, parents of home)."""
+    """Return the mount points to bind, and mount points to skip (system folders, parents of home)."""
     paths: List[str] = []
     skipped: List[str] = []
     home = host.get_variable('HOME') + '/'
@@ -133,7 +133,7 @@ def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
 
 
 def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
-    """Return paths with several of one folder replaced by it: /pfs for /pfs/lustrep1 and 2."""
+    """Return paths in which siblings are replaced by their parent: /pfs for /pfs/a and /pfs/b."""
     tops = ['/' + path.split('/')[1] for path in paths]
     return [
         top if tops.count(top) > 1 and not (home + '/').startswith(top + '/') else path
@@ -142,7 +142,7 @@ def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
 
 
 def _find_root_links(host: 'SurveyedHost', paths: List[str]) -> List[str]:
-    """Return the links in / that lead into a path or to its parent, such as /scratch."""
+    """Return the links in / that lead into one of the paths or to its parent, e.g. /scratch."""
     targets = list(paths)
     links: List[str] = []
     for name in host.list_names('/'):
@@ -158,7 +158,7 @@ def _find_root_links(host: 'SurveyedHost', paths: List[str]) -> List[str]:
 
 
 def survey_modules(survey: 'Survey') -> None:
-    """Add the modules that conflict, those with wrappers, and the loaded modules."""
+    """Add facts on modules: conflicting modules, modules with wrappers, and loaded modules."""
     loaded = [name for name in survey.host.environment.get('LOADEDMODULES', '').split(':') if name]
     survey.add_fact('modules.loaded', loaded, 'LOADEDMODULES', section='system')
     names = sorted(
@@ -201,13 +201,13 @@ def survey_modules(survey: 'Survey') -> None:
 
 
 def survey_node(survey: 'Survey') -> None:
-    """Add the release of the system, its C library, the name and architecture of the node."""
+    """Add facts on the node: operating system, glibc, name and architecture."""
     host, glibc = survey.host, survey.get_command_output('glibc').split()
     if glibc:
         survey.add_fact(
             'glibc',
             glibc[-1],
-            'this machine, because a tree has no C library of its own'
+            'this machine, because the folder that replaces / has no C library'
             if host.root
             else '`getconf GNU_LIBC_VERSION`',
             section='system',
@@ -225,7 +225,7 @@ def survey_node(survey: 'Survey') -> None:
 
 
 def list_loader_folders(host: 'SurveyedHost') -> List[str]:
-    """Return the folders that the host's ld.so searches: of ld.so.conf, then the defaults."""
+    """Return the folders that the host's ld.so searches: from ld.so.conf, then the defaults."""
     lines = [
         line.partition('#')[0].strip()
         for path in host.list_matching_paths('/etc/ld.so.conf.d/*.conf') + ['/etc/ld.so.conf']
@@ -246,7 +246,7 @@ def list_loader_folders(host: 'SurveyedHost') -> List[str]:
 
 
 def survey_library_folders(survey: 'Survey') -> None:
-    """Add the folders of dependencies, also those that ld.so does not search by default."""
+    """Add the fact on the folders with dependencies of the injected libraries."""
     folders, rocm = list(survey.list_loader_folders()), survey.get_value('rocm')
     if rocm and rocm + '/lib' not in folders:
         folders.append(rocm + '/lib')
@@ -260,7 +260,7 @@ def survey_library_folders(survey: 'Survey') -> None:
 
 
 def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
-    """Append the folders that hold missing dependencies of the injected libraries."""
+    """Append to `folders` each folder that contains a missing dependency of injected libraries."""
     host, rocm = survey.host, survey.get_value('rocm')
     candidates = [
         folder
@@ -275,14 +275,14 @@ def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
         if name in INJECTED_LIBRARIES
     }
     names = {os.path.basename(path) for path in starts.values()}
-    while starts:  # each round adds a folder
+    while starts:  # each iteration adds a folder
         search = [host.add_root(folder) for folder in folders] + (folders if host.root else [])
         try:
             missing = collect_dependencies(
                 list(starts.values()), search, lambda soname: soname in names
             )[1]
         except ElfError as err:
-            host.add_remark("the dependencies are unknown: %s" % err)
+            host.add_remark("the dependencies of the injected libraries are unknown: %s" % err)
             return
         new = [
             folder

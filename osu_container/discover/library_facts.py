@@ -1,8 +1,8 @@
 """
-Describe the libraries of this host (discover/host_facts.py), for `discover --facts`.
+Describe the libraries of this host in the format of discover/host_facts.py, for `discover --facts`.
 
-The description has everything that check reads from the real files: the libraries that sites name,
-their dependencies, and each folder where ld.so would look for them. It has no other file and no user
+The description contains everything that check would read from the files: the libraries that sites
+name, their dependencies, and the folders that ld.so searches. It contains no other file and no user
 name.
 """
 
@@ -21,8 +21,8 @@ from osu_container.verdict.rules.questions import sort_versions
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem
 
-#: Libraries with more symbols are described without them, so the symbols are unknown: the largest
-#: of ROCm have some 500,000
+#: Libraries with more symbols are described without their symbols, which are then unknown. The largest
+#: libraries of ROCm have 500,000 symbols
 MOST_SYMBOLS = 50000
 LIBC = 'libc.so.6'
 
@@ -30,7 +30,7 @@ LIBC = 'libc.so.6'
 def list_matching_sites(
     host: HostFileSystem, entry: Optional[Dict[str, Any]]
 ) -> List[Dict[str, Any]]:
-    """Return the sites with libraries on a host, the entry of the surveyed site first."""
+    """Return `entry`, the surveyed site, and all known sites whose libraries exist on a host."""
     return ([entry] if entry else []) + [
         site
         for site in map(resolve_site, sorted(SITES))
@@ -41,12 +41,12 @@ def list_matching_sites(
 
 
 class _LibraryCollector:
-    """Collect statements on the libraries of a host and their paths."""
+    """Collects statements on the libraries of a host, and the paths of each library."""
 
     def __init__(
         self, host: HostFileSystem, sites: List[Dict[str, Any]], today: str, node: str
     ) -> None:
-        """Collect the libraries that sites name, and their dependencies; today: ISO date."""
+        """Collect the libraries that sites name and their dependencies; today: ISO date."""
         self.host, self.today, self.node = host, today, node
         self.libraries: Dict[str, List[Dict[str, Any]]] = OrderedDict()
         self.names: Dict[str, List[str]] = {}
@@ -77,7 +77,7 @@ class _LibraryCollector:
         )
 
     def add_library(self, path: str, root: Optional[str] = None) -> None:
-        """Add the library at a path of the host, below root (default: the host's)."""
+        """Add the library at a path of the host; root: folder that replaces /, None for the host's."""
         real_path = (self.host.root if root is None else root) + path
         if path in self.libraries:
             return
@@ -87,7 +87,7 @@ class _LibraryCollector:
         file = os.path.realpath(real_path)
         if file in self._by_file:
             self.libraries[path] = [self.build_statement(same_as=self._by_file[file])]
-            # Its dependencies are read again, because $ORIGIN is another folder.
+            # Read the dependencies again, because $ORIGIN is another folder for this path.
             self._queue.append((path, real_path))
             return
         self._by_file[file] = path
@@ -103,7 +103,7 @@ class _LibraryCollector:
 
     @staticmethod
     def read_library_facts(real_path: str, facts: ElfFacts) -> Dict[str, Any]:
-        """Return the statement's facts on a file."""
+        """Return the facts on a library as keys of a statement."""
         statement: Dict[str, Any] = {
             'soname': facts.soname or '',
             'machine': facts.machine,
@@ -111,7 +111,7 @@ class _LibraryCollector:
         }
         if facts.soname in GLIBC_SONAMES:
             return statement
-        # Symbols of the C library are left out, because its versions imply them.
+        # Leave out symbols of glibc, because the versions of glibc imply them.
         undefined = {
             name: now
             for name, now in facts.undefined.items()
@@ -124,7 +124,7 @@ class _LibraryCollector:
             verneed={soname: sorted(names) for soname, names in sorted(facts.verneed.items())},
         )
         if len(facts.defined) + len(undefined) < MOST_SYMBOLS:
-            # A versioned symbol is defined under its plain name too.
+            # Leave out plain names of versioned symbols, because readers of the file add them.
             plain = {name.partition('@')[0] for name in facts.defined if '@' in name}
             statement.update(
                 defined=sorted(facts.defined - plain),
@@ -145,12 +145,12 @@ class _LibraryCollector:
         if read_traits:
             try:
                 statement['traits'] = read_traits(read_plain_file(real_path))
-            except (OSError, ValueError):  # unknown traits
+            except (OSError, ValueError):  # the traits stay unknown
                 pass
         return statement
 
     def add_dependencies(self) -> None:
-        """Add the dependencies of the queued libraries, and theirs."""
+        """Add the direct and indirect dependencies of the queued libraries."""
         while self._queue:
             path, real_path = self._queue.pop(0)
             try:
@@ -168,7 +168,7 @@ class _LibraryCollector:
             ]
             added = [folder for folder in new if folder not in self.folders]
             self.folders += added
-            # DT_RPATH also counts for the dependencies of other libraries.
+            # ld.so uses DT_RPATH of a library also for dependencies of other libraries.
             for name in sorted(self.names) if added else ():
                 self.add_named_library(name, added)
             for name in facts.needed:
@@ -178,7 +178,7 @@ class _LibraryCollector:
     def add_named_library(
         self, name: str, folders: List[str], machine: Optional[str] = None
     ) -> None:
-        """Add a library by name from each of the folders that has it."""
+        """Add a library from each of the folders that contains it."""
         root, known_paths = self.host.root, self.names.setdefault(name, [])
         cached = self.host.find_cached(name, machine) if machine else None
         if cached:
@@ -189,7 +189,7 @@ class _LibraryCollector:
         )
         for path in present:
             self.add_library(path)
-        # Like the trial, use this machine's library if a tree below root lacks it.
+        # If the folder that replaces / lacks the library, use this machine's, as verdict/trial.py does.
         for path in paths if root and not present and not known_paths else ():
             if os.path.isfile(path) and path not in self.libraries:
                 self.add_library(path, '')
@@ -201,9 +201,10 @@ def describe_host(
     entry: Optional[Dict[str, Any]], root: str, name: str, today: str, node: str
 ) -> Dict[str, Any]:
     """
-    Return the description of a host.
+    Return the description of a host as data for JSON.
 
-    entry: of the surveyed site; root: folder to read in place of /; name: of the site; today: ISO date.
+    entry: of the surveyed site; root: folder to read in place of /, '' on the real system; name: of the
+    site; today: ISO date; node: name of this node
     """
     host = HostFileSystem(root)
     collector = _LibraryCollector(host, list_matching_sites(host, entry), today, node)
@@ -223,7 +224,7 @@ def describe_host(
         'machine': os.uname().machine,
         'glibc': {
             'value': '.'.join(newest[0][6:].split('.')[:2]),
-            'source': 'versions in ' + LIBC,
+            'source': 'versions that %s defines' % LIBC,
             'date': today,
             'evidence': 'measured',
         }

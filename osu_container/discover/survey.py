@@ -1,9 +1,10 @@
 """
 Survey a system: libraries, commands, networks and file systems, each with its source.
 
-Survey collects the results; the survey_* functions of host_*.py find them. A fact is a dict like
-those of the site data (value, why, source, date, evidence) with two keys for the report: section
-and note. A part that a system of this kind should have is an entry of `missing`: what, consequence.
+The survey_* functions in host_*.py find the facts, and a Survey collects them. A fact is a dict with
+the keys of the site data (value, why, source, date, evidence) and two keys for the report: section
+and note. If the system lacks a part that systems of this kind have, `missing` gets an entry with the
+keys what and consequence.
 """
 
 import os
@@ -15,7 +16,7 @@ from osu_container.discover import host_gpu, host_mpi, host_network, host_system
 from osu_container.discover.host import SurveyedHost
 from osu_container.image.libraries import read_library
 
-#: Commands that run at the same time
+#: {key of the result: command}; all commands run at the same time
 COMMANDS = {
     'apptainer': ['apptainer', '--version'],
     'singularity': ['singularity', '--version'],
@@ -28,7 +29,7 @@ COMMANDS = {
     'libraries': ['ldconfig', '-p'],
     'nvidia': ['nvidia-smi', '--query-gpu=name,compute_cap', '--format=csv,noheader'],
 }
-#: The parts of a survey in this order, because some depend on the results of others
+#: The parts of a survey; the order matters, because parts use facts of earlier parts
 SUBJECTS: Tuple[Callable[['Survey'], None], ...] = (
     host_system.survey_runtime,
     host_network.survey_network_cards,
@@ -50,7 +51,7 @@ SUBJECTS: Tuple[Callable[['Survey'], None], ...] = (
 
 
 class Survey:
-    """The results on a system: facts, missing parts, and libraries by name."""
+    """The results of a survey: facts, missing parts, and libraries by name."""
 
     def __init__(self, host: SurveyedHost, today: str) -> None:
         """Begin a survey of a host; today: ISO date."""
@@ -59,12 +60,12 @@ class Survey:
         self.missing: List[Dict[str, str]] = []
         #: {name: {path, family, release}}
         self.libraries: Dict[str, Dict[str, Any]] = OrderedDict()
-        #: properties of the system that decide whether an absence matters
+        #: whether the system has these products, which decides whether a missing part matters
         self.cray = host.exists('/opt/cray/pe')
         self.slingshot = self.amd = self.nvidia = False
         #: {approach: sonames that its injected libraries need and the host lacks}
         self.unresolved: Dict[str, List[str]] = {}
-        #: why the host's libfabric does not drive the cards, None if it does
+        #: why the host's libfabric cannot use the network cards, None if it can
         self.provider_problem: Optional[str] = None
         self._loader_folders: Optional[List[str]] = None
 
@@ -93,11 +94,11 @@ class Survey:
         return value
 
     def get_value(self, key: str, default: Any = None) -> Any:
-        """Return the value of a fact, or the default without the fact."""
+        """Return the value of a fact, the default if the fact is missing."""
         return self.facts[key]['value'] if key in self.facts else default
 
     def add_missing(self, part: str, consequence: str) -> None:
-        """Add a missing part that a system of this kind should have."""
+        """Record that a part is missing that systems of this kind have."""
         self.missing.append({'what': part, 'consequence': consequence})
 
     def select_library(
@@ -110,9 +111,9 @@ class Survey:
         **more: Any,
     ) -> Optional[str]:
         """
-        Add the first usable library among (path, source) candidates; return its path or None.
+        Add the fact on the first usable library among (path, source); return its path or None.
 
-        A candidate that exists but cannot be used becomes a remark.
+        A candidate that exists but is not usable results in a remark.
         """
         for path, source in candidates:
             problem = self.host.find_library_problem(path, soname)
@@ -130,7 +131,7 @@ class Survey:
                         None,
                         [
                             self.format_library_release(name),
-                            'leads to %s' % target if target != path else '',
+                            'a link to %s' % target if target != path else '',
                         ],
                     )
                 )
@@ -140,7 +141,7 @@ class Survey:
         return None
 
     def format_library_release(self, name: str) -> str:
-        """Return family and release of a library as it reports them, '' if it reports neither."""
+        """Return family and release of a library as text, '' if both are unknown."""
         return ' '.join(
             filter(None, [self.libraries[name]['family'], self.libraries[name]['release']])
         )
@@ -148,7 +149,7 @@ class Survey:
     # Commands and the dynamic loader
 
     def get_command_output(self, key: str) -> str:
-        """Return the output of a command without the root in paths, '' if it failed."""
+        """Return the output of a command with the root removed from paths, '' if it failed."""
         result = self.host.command_results.get(key)
         text = result.output if result is not None and result.is_successful else ''
         return text.replace(self.host.root + '/', '/') if self.host.root else text
@@ -160,19 +161,19 @@ class Survey:
         return self._loader_folders
 
     def list_library_candidates(self, soname: str) -> List[Tuple[str, str]]:
-        """Return (path, source) of a library in the cache and then the folders of ld.so."""
+        """Return (path, source) of a library: from the cache, then from the folders of ld.so."""
         cached = re.findall(
             r'^\s*%s \(.*\) => (/\S+)$' % re.escape(soname),
             self.get_command_output('libraries'),
             re.M,
         )
         return [(path, '`ldconfig -p`') for path in cached] + [
-            (os.path.join(folder, soname), 'folder that ld.so searches')
+            (os.path.join(folder, soname), 'a folder that ld.so searches')
             for folder in self.list_loader_folders()
         ]
 
     def survey_system(self) -> 'Survey':
-        """Survey everything and return self."""
+        """Run the commands and all parts of the survey; return self."""
         host = self.host
         commands = OrderedDict(
             item for item in COMMANDS.items() if not (item[0] == 'libraries' and host.root)

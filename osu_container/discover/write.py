@@ -1,4 +1,4 @@
-"""Render a surveyed site as Python source to edit, and the report on the survey."""
+"""Render the results of a survey: the site as Python source to edit, and a report."""
 
 import json
 import pprint
@@ -22,15 +22,16 @@ SECTIONS = [
 
 
 def render_site_file(system: Dict[str, Any]) -> str:
-    """Return the Python source of the site in the results of discover_system()."""
+    """Return Python source with the site in the results of discover_system()."""
     easyconfig = select_easyconfig(system)
-    # Commands and the environment provide the names: a line break in a name would end the comment
-    # of the source, so the rest would be code.
+    # Names come from commands and the environment. After a line break in a name the rest of the
+    # comment would be code.
     name, node = (
         re.sub(r'[^\w.:-]', '?', text, flags=re.ASCII) for text in (system['name'], system['node'])
     )
-    return """# Site %s, written by osu-container discover on %s, %s: check the facts and correct errors.
-# Keys: docs/add-a-site.md. The entry has the differences from 'based_on' of osu_container/data/sites/.
+    return """# Site %s, written by osu-container discover on %s, %s. Check the facts and correct errors.
+# docs/add-a-site.md explains the keys. The entry has the differences from the base entry 'based_on'
+# in osu_container/data/sites/.
 # Install: %s
 SITE = %r
 # Folder in front of all paths below, empty on the system itself.
@@ -50,7 +51,7 @@ SITES = %s
 
 
 def format_value(value: Any) -> str:
-    """Return a value as text for people."""
+    """Return the value of a fact as text; 'none' for empty lists and dicts."""
     if isinstance(value, dict):
         return (
             ', '.join('%s: %s' % (key, format_value(item)) for key, item in sorted(value.items()))
@@ -65,7 +66,7 @@ def format_value(value: Any) -> str:
 
 
 def wrap_text(text: str, first: str, follow: int) -> str:
-    """Return text on lines that fit the terminal; paths are not broken."""
+    """Return text in lines that fit the terminal, without breaks in paths; follow: indentation."""
     return columns.fill_text(text, first, ' ' * follow)
 
 
@@ -91,29 +92,23 @@ def format_survey_report(system: Dict[str, Any]) -> str:
     lines += ['', 'Approaches that can be installed'] + [
         _format_approach_line(approach, problem) for approach, problem in system['approaches']
     ]
-    lines += _format_section(
-        'Missing parts and their consequences',
-        [
-            wrap_text('%s: %s' % (entry['what'], entry['consequence']), '  - ', 4)
-            for entry in system['missing']
-        ],
-    )
-    lines += _format_section(
-        'Remarks', [wrap_text(remark, '  - ', 4) for remark in system['remarks']]
-    )
-    lines += _format_section(
-        'Failed commands', [wrap_text(line, '  - ', 4) for line in system['silent']]
-    )
+    missing = ['%s: %s' % (entry['what'], entry['consequence']) for entry in system['missing']]
+    for title, texts in (
+        ('Missing parts and their consequences', missing),
+        ('Remarks', system['remarks']),
+        ('Failed commands', system['silent']),
+    ):
+        lines += _format_section(title, [wrap_text(text, '  - ', 4) for text in texts])
     return '\n'.join(lines) + '\n'
 
 
 def _format_section(title: str, lines: List[str]) -> List[str]:
-    """Return the lines of a section with its title, nothing without lines."""
+    """Return an empty line, the title and the lines of a section; [] without lines."""
     return ['', title] + lines if lines else []
 
 
 def _format_fact_lines(key: str, fact: Dict[str, Any]) -> List[str]:
-    """Return the lines on a fact: its value, evidence and source."""
+    """Return the lines on a fact, with value, evidence and source."""
     name = key.replace('libraries.', '').replace('files.', '')
     value = format_value(fact['value'])
     note = ' (%s)' % fact['note'] if fact['note'] and fact['note'] != value else ''

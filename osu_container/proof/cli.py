@@ -1,11 +1,11 @@
 """
-The command `osu-container proof`: run a command, or read the folder of an earlier run, and
-judge which MPI, libfabric and network its ranks used.
+The command `osu-container proof`: judge which MPI, libfabric and network the ranks of a run used.
 
-Installed modules provide the command as osu-proof. SLURM_TASK_PROLOG, the variable of srun's
-option --task-prolog, names a script (task-prolog) that Slurm runs before each task, as the user,
-with the id of the task's process. So no option of srun is parsed and the program's command line
-stays unchanged. For other launchers see build_watch_variables().
+The command runs a program, or reads the folder of an earlier run. Installed modules provide the
+command as osu-proof. SLURM_TASK_PROLOG is the variable of srun's option --task-prolog. It names a
+script (task-prolog) that Slurm runs before each task, as the user, with the process id of the task.
+So the proof parses no option of srun and does not change the command line of the program. For other
+launchers see build_watch_variables().
 
 Python 3.6 and its standard library only.
 """
@@ -32,10 +32,10 @@ from osu_container.proof.judging import ProofError
 
 #: Script that Slurm runs before each task of srun
 PROLOG = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'task-prolog')
-#: Seconds in which the first sampler of a short step creates its folder
+#: Time limit in seconds for the first sampler of a step to create its folder
 STEP_FOLDER_TIMEOUT = 1.0
 
-#: Folder of a step, its ranks, what they were expected to use, contradictions and notes
+#: Folder of a step, its ranks, the expectation, contradictions and notes
 JudgedStep = Tuple[str, judging.WatchedRun, Optional[judging.Expectation], List[str], List[str]]
 
 
@@ -46,50 +46,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output',
         metavar='DIR',
         help="keep the files of the ranks in this folder, which all nodes must see (default: a new "
-        "folder in the current one, kept only if a rank contradicts the expectation)",
+        "folder in the current folder, which is kept only if a rank contradicts the expectation)",
     )
     parser.add_argument(
         '--approach',
         metavar='NAME',
-        help="approach to compare with, in place of the loaded module's: pure, bind, hybrid, "
+        help="approach to compare with, instead of the approach of the loaded module: pure, bind, hybrid, "
         "opensource, openmpi or native",
     )
     parser.add_argument(
         '--expect',
         metavar='LIST',
-        help="single expectations, e.g. libmpi=image,libfabric=host,provider=cxi; "
+        help="expectations to compare with, e.g. libmpi=image,libfabric=host,provider=cxi; "
         "also container=yes|no and pmi=NAME",
     )
     parser.add_argument(
-        '--json', action='store_true', help="print the judgement of a folder as JSON"
+        '--json',
+        action='store_true',
+        help="print the judgement of a folder in machine-readable form",
     )
-    # REMAINDER leaves the options of the command alone, so no -- is needed before the command.
+    # With REMAINDER, argparse does not parse the options of the command, even without a -- before it.
     parser.add_argument(
         'words',
         nargs=argparse.REMAINDER,
         metavar='DIR | [--] COMMAND',
-        help="a folder of an earlier run, or a command to run, as in: srun -N2 -n2 osu_bw H H",
+        help="the folder of an earlier run, or a command to run, e.g. srun -N2 -n2 osu_bw H H",
     )
     parser.usage = '%(prog)s [OPTION...] DIR | [--] COMMAND'
     parser.epilog = (
-        "The report on a command goes to stderr. OSU_PROOF=1 in a job leaves the files of the ranks in "
-        "./osu-proof-JOB.STEP."
+        "The report on a command is printed to stderr. With OSU_PROOF=1 in a job, the ranks write their files "
+        "to ./osu-proof-JOB.STEP without this command."
     )
     parser.set_defaults(
         function=main,
         errors=(ProofError, OSError),
         prog=parser.prog,
         parser=parser,
-        after_interrupt='nothing was judged; the files of the ranks are kept',
+        after_interrupt='nothing was judged, and the files of the ranks are kept',
     )
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run a command or read a folder; return the exit code."""
+    """Run a command, or judge the folder of an earlier run; return the exit code."""
     words = options.words[1:] if options.words[:1] == ['--'] else options.words
     if not words:
         options.parser.error(
-            "no folder or command given. Use a folder of an earlier run or a command, such as: "
+            "no folder or command given. Name the folder of an earlier run, or a command such as: "
             "%s -- srun -N2 -n2 osu_bw H H" % options.prog
         )
     if words is options.words and words[1:] and os.path.isdir(words[0]):
@@ -100,14 +102,14 @@ def main(options: argparse.Namespace) -> int:
     resolve_expectation(judging.WatchedRun('', [], None, [], []), options)
     if options.json:
         options.parser.error(
-            "--json needs the folder of an earlier run. Run the command first, then: %s FOLDER --json"
+            "--json needs the folder of an earlier run. Run the command first with -o FOLDER, then: %s FOLDER --json"
             % options.prog
         )
     return run(words, options)
 
 
 def _parse_trailing_options(words: List[str], options: argparse.Namespace) -> List[str]:
-    """Parse options that follow a folder into `options`; return the folder in a list."""
+    """Parse the options after a folder into `options`; return [the folder]."""
     parser = options.parser
     parser.parse_args(words[1:], options)
     if options.words:
@@ -125,10 +127,10 @@ def resolve_expectation(
     run: judging.WatchedRun, options: argparse.Namespace, shell_expectation: Optional[str] = None
 ) -> Optional[judging.Expectation]:
     """
-    Return what a run is compared with: --expect over --approach over that of the module.
+    Return the expectation for a run, or None: from --expect, else --approach, else the module.
 
-    shell_expectation is OSU_PROMISE of this shell: srun --export may keep it from the ranks.
-    Raises ProofError if an option is invalid.
+    shell_expectation: value of OSU_PROMISE in this shell, which ranks started by srun --export may
+    lack. Raises ProofError if an option is invalid.
     """
     expectation = judging.find_expectation(run.proofs) or (
         judging.parse_expectation(shell_expectation) if shell_expectation else None
@@ -140,13 +142,9 @@ def resolve_expectation(
             judging.parse_expectation(options.expect, is_explicit=True),
             expectation or judging.NO_EXPECTATION,
         )
-        expectation = judging.Expectation(
-            explicit.approach or base.approach,
-            base.container if explicit.container is None else explicit.container,
-            dict(base.library_origins, **explicit.library_origins),
-            explicit.provider or base.provider,
-            explicit.pmi or base.pmi,
-            explicit.is_explicit,
+        changes = {name: value for name, value in explicit._asdict().items() if value is not None}
+        expectation = base._replace(
+            **dict(changes, library_origins=dict(base.library_origins, **explicit.library_origins))
         )
     return expectation
 
@@ -155,7 +153,7 @@ def build_approach_expectation(
     name: str, module: Optional[judging.Expectation]
 ) -> judging.Expectation:
     """
-    Return the expectation of an approach, with provider and pmi of the module.
+    Return the expectation of an approach, with the provider and the pmi of the module.
 
     Raises ProofError if there is no such approach.
     """
@@ -178,9 +176,9 @@ def judge_steps(
     folders: Iterable[str], options: argparse.Namespace, shell_expectation: Optional[str] = None
 ) -> List[JudgedStep]:
     """
-    Return the judgement of every step. Raises ProofError if a file is damaged.
+    Return the judgement of the step in each folder.
 
-    shell_expectation: see resolve_expectation().
+    shell_expectation: see resolve_expectation(). Raises ProofError if a file is damaged.
     """
     judged = []
     for folder in folders:
@@ -188,8 +186,8 @@ def judge_steps(
         expectation = resolve_expectation(run, options, shell_expectation)
         problems, notes = judging.judge_run(run, expectation)
         judged.append((folder, run, expectation, problems, notes))
-    # A script may also start programs without MPI, such as hostname: beside a step with MPI they
-    # are no contradiction.
+    # A script may also run programs without MPI, such as hostname. They are no contradiction if
+    # another step has MPI.
     if any(run.proofs for _, run, _, _, _ in judged):
         judged = [step if step[1].proofs else step[:3] + ([], step[3] + step[4]) for step in judged]
     return judged
@@ -197,13 +195,13 @@ def judge_steps(
 
 def report_folder(folder: str, options: argparse.Namespace) -> int:
     """
-    Judge the folder of an earlier run; return the exit code.
+    Judge the folder of an earlier run, print the report and return the exit code.
 
-    Raises ProofError if it is none, or holds a damaged file.
+    Raises ProofError if the folder holds no files of ranks, or a damaged file.
     """
     if not os.path.isdir(folder):
         raise ProofError(
-            "%s is neither a folder of an earlier run nor a command on PATH. Use a command such as: "
+            "%s is neither a folder of an earlier run nor a command on PATH. Name a command such as: "
             "%s -- srun -N2 -n2 osu_bw H H" % (folder, options.prog)
         )
     try:
@@ -216,10 +214,10 @@ def report_folder(folder: str, options: argparse.Namespace) -> int:
     if not folders:
         raise ProofError(
             "neither %s nor a folder in it holds a file of a rank (rank-0.json, ...). "
-            "Name the folder that a proof has written (-o)" % folder
+            "Name the folder that was given to a proof with -o" % folder
         )
     for step in folders:
-        # Samplers of a step that has just ended still write their files.
+        # If the step has just ended, its samplers may still write their files.
         if time.time() - os.stat(step).st_mtime < judging.COMPLETION_TIMEOUT:
             judging.wait_for_files(step)
     judged = judge_steps(folders, options)
@@ -237,7 +235,7 @@ def report_folder(folder: str, options: argparse.Namespace) -> int:
 
 
 def _format_steps(judged: Iterable[JudgedStep]) -> str:
-    """Return the reports of steps, each under the name of its folder."""
+    """Return the reports on steps, each with the name of its folder as heading."""
     reports = []
     for step in judged:
         name = os.path.basename(os.path.abspath(step[0]))
@@ -251,28 +249,28 @@ def _format_steps(judged: Iterable[JudgedStep]) -> str:
 
 def run(command: List[str], options: argparse.Namespace) -> int:
     """
-    Run a command, watch every task of its steps and judge them; return the exit code.
+    Run a command, judge what the ranks of its steps used, and return the exit code.
 
-    Raises ProofError if the command cannot be started, or nothing can be judged.
+    Raises ProofError if the command cannot be started, or if there is nothing to judge.
     """
     if not shutil.which(command[0]):
         raise ProofError(
-            "command not found: %s. Name a command that is on PATH, or give its full path"
+            "command not found: %s. Name a command that is on PATH, or give the full path"
             % command[0]
         )
     folder = None
     try:
         folder = make_run_folder(options.output)
-        # A full disk is reported before the command runs.
+        # Detect a full disk before the command runs.
         with tempfile.TemporaryFile(dir=folder) as probe:
             probe.write(b'0')
     except OSError as err:
         _remove_if_empty(folder)
         raise ProofError(
-            "cannot write to %s: %s. Name another folder, which all nodes see, with -o DIR"
+            "cannot write to %s: %s. Name another folder that all nodes see with -o DIR"
             % (folder or err.filename, err.strerror)
         )
-    token = binascii.hexlify(os.urandom(8)).decode()  # marks the steps of this proof
+    token = binascii.hexlify(os.urandom(8)).decode()  # identifies the steps of this proof
     env = dict(os.environ, OSU_PROOF_RUN=token, **build_watch_variables(command, folder))
     if 'OSU_PROOF_TASK' in env:
         env.pop('OSU_PROOF', None)  # the wrapper would start a second sampler
@@ -284,8 +282,8 @@ def run(command: List[str], options: argparse.Namespace) -> int:
     except (ProofError, OSError) as err:
         if code is None:  # the script's interpreter does not exist, or the process limit is reached
             raise ProofError(
-                "cannot start %s: %s. Check the interpreter in its first line and the limits of this "
-                "shell (ulimit -a)" % (command[0], getattr(err, 'strerror', err))
+                "cannot start %s: %s. Check the interpreter in the first line of the command, and the "
+                "limits of this shell (ulimit -a)" % (command[0], getattr(err, 'strerror', err))
             )
         if not code:
             raise
@@ -293,18 +291,19 @@ def run(command: List[str], options: argparse.Namespace) -> int:
             "%s: error: %s"
             % (options.prog, streams.format_os_error(err) if isinstance(err, OSError) else err)
         )
-        return code  # the program's exit code says more than that of the proof
+        return code  # the exit code of the program tells more than the exit code of the proof
     finally:
         _remove_if_empty(folder)
 
 
 def build_watch_variables(command: Sequence[str], folder: str) -> Dict[str, str]:
     """
-    Return the variables that make the ranks of a command leave their files in `folder`.
+    Return {name: value} of the variables that make the ranks of a command write files to `folder`.
 
-    srun runs a prolog before each task. Other launchers have no such option, and in a job of Slurm
-    their daemons are the tasks: there the wrappers of a module start the sampler, as with
-    OSU_PROOF=1. The launcher is that of the command's first word, else that of the module's site.
+    srun runs a prolog before each task. Other launchers have no such option, and in a Slurm job the
+    tasks are the daemons of the launcher. For these launchers the wrappers of a module start the
+    sampler, as with OSU_PROOF=1. The first word of the command names the launcher, else the module
+    names the launcher of its site.
     """
     name = os.path.basename(command[0])
     others = [
@@ -319,7 +318,7 @@ def build_watch_variables(command: Sequence[str], folder: str) -> Dict[str, str]
     ):
         return {'OSU_PROOF': folder}
     users = os.environ.get('SLURM_TASK_PROLOG', '')
-    # osu-native, or a proof around this one, has set our own prolog.
+    # The module osu-native, or an enclosing proof, has set the prolog of this project.
     if os.path.basename(users) == os.path.basename(PROLOG):
         users = os.environ.get('OSU_PROOF_PROLOG', '')
     return {'OSU_PROOF_TASK': folder, 'OSU_PROOF_PROLOG': users, 'SLURM_TASK_PROLOG': PROLOG}
@@ -329,10 +328,10 @@ def report_steps(
     folder: str, steps: List[str], command: List[str], code: int, options: argparse.Namespace
 ) -> bool:
     """
-    Judge the steps of a command and print the report; return whether a step contradicts.
+    Judge the steps of a command, print the report, and return whether there is a contradiction.
 
-    folder holds the steps, code is the exit code of the command. Raises ProofError if there is
-    nothing to judge.
+    folder: holds the folders of the steps; code: exit code of the command. Raises ProofError if there
+    is nothing to judge.
     """
     if not steps:
         raise ProofError(explain_missing_proof(command, code))
@@ -340,21 +339,23 @@ def report_steps(
         judging.wait_for_files(step)
     judged = judge_steps(steps, options, os.environ.get('OSU_PROMISE'))
     contradicts = any(step[3] for step in judged)
-    if options.output or contradicts:
-        kept = os.path.relpath(folder)
-    else:
+    has_failed = bool(code) and not any(step[1].proofs for step in judged)
+    kept = os.path.relpath(folder)
+    if not options.output and (has_failed or not contradicts):
         kept = 'not kept; -o DIR keeps them'
         for step in steps:
             shutil.rmtree(step, ignore_errors=True)
+    if has_failed:
+        raise ProofError(explain_missing_proof(command, code))
     print('\n%sfiles: %s' % (_format_steps(judged), kept), file=sys.stderr)
     return contradicts
 
 
 def make_run_folder(output: Optional[str]) -> str:
     """
-    Create the folder of a run: `output`, or a new folder in the current one.
+    Create the folder of a run and return its path: `output`, else a new folder in the current one.
 
-    Raises OSError if it cannot be created, ProofError if it already belongs to a step.
+    Raises OSError if the folder cannot be created, ProofError if it already holds files of a step.
     """
     if not output:
         return tempfile.mkdtemp(
@@ -362,7 +363,7 @@ def make_run_folder(output: Optional[str]) -> str:
         )
     folder = os.path.abspath(output)
     os.makedirs(folder, exist_ok=True)
-    require_own_folder(folder)  # nobody else may put a script there
+    require_own_folder(folder)  # no other user may put a script there
     if judging.list_step_folders(folder) == [folder]:
         raise ProofError(
             "%s already holds the files of a step. Name another folder with -o DIR" % output
@@ -371,7 +372,7 @@ def make_run_folder(output: Optional[str]) -> str:
 
 
 def _find_new_steps(folder: str, token: str) -> List[str]:
-    """Return the folders of the steps that the proof with this token has watched, in order."""
+    """Return the folders of the steps that the proof with this token has watched, ordered by step."""
     end = time.monotonic() + STEP_FOLDER_TIMEOUT
     while True:
         steps = [
@@ -382,19 +383,15 @@ def _find_new_steps(folder: str, token: str) -> List[str]:
         time.sleep(0.02)
 
 
-def explain_missing_proof(command: Iterable[str], code: int) -> str:
-    """Return why no rank of a command, which ended with exit code `code`, left a file."""
-    line = shell.join_words(command)
+def explain_missing_proof(command: Sequence[str], code: int) -> str:
+    """Return why a command that ended with exit code `code` has left nothing to prove."""
     if code:
-        return (
-            "no proof: `%s` exited with code %d before a step started. Its own messages give the reason"
-            % (line, code)
-        )
+        return "nothing to prove: %s ended with %d, see its message above" % (command[0], code)
     return (
-        "no proof: `%s` started no rank that could be watched; a proof watches ranks of srun, and "
-        "commands of a module under other launchers. Put scripts/rank-proof FOLDER before your own "
-        "program under mpiexec, set OSU_PROOF=1 in a script for sbatch, and export SLURM_TASK_PROLOG in "
-        "place of srun --task-prolog=" % line
+        "nothing to prove: `%s` started no rank that a proof can watch. A proof watches the ranks of "
+        "srun, and the commands of a module under other launchers. Under mpiexec put scripts/rank-proof "
+        "FOLDER before your own program, in a script for sbatch set OSU_PROOF=1, and replace "
+        "srun --task-prolog=PROLOG by export SLURM_TASK_PROLOG=PROLOG" % shell.join_words(command)
     )
 
 
@@ -411,10 +408,10 @@ def execute_command(
     passed_on: Sequence[int] = (signal.SIGTERM, signal.SIGHUP),
 ) -> int:
     """
-    Run a command as a shell would; return its exit code.
+    Run a command like a shell does and return its exit code.
 
-    The signals `passed_on` are forwarded to it, Ctrl-C reaches it from the terminal. If this process
-    is killed, the command gets SIGTERM: otherwise it would run on with nobody to judge it.
+    This process forwards the signals `passed_on` to the command; the terminal sends Ctrl-C to both. If
+    this process is killed, the command gets SIGTERM, because its ranks could not be judged any more.
     """
     replaced: Dict[int, Any] = {}
     terminate_with_us = streams.terminate_with_parent(os.getpid())
@@ -442,11 +439,12 @@ def execute_command(
 
 
 def run_standalone() -> int:
-    """Run the command osu-proof of an installed module; return the exit code."""
+    """Run the command osu-proof of an installed module and return the exit code."""
     from osu_container import cli
 
     parser = cli.Parser(
-        prog='osu-proof', description="Show what every rank of a run really loaded and used."
+        prog='osu-proof',
+        description="Show which MPI, libfabric and network every rank of a run really used.",
     )
     add_arguments(parser)
     parser.add_exit_codes('proof')

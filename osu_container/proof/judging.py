@@ -1,9 +1,8 @@
 """
-Judge what the ranks of a run recorded: whether all files exist, whether the ranks agree, and
-whether they match the expectation.
+Judge the files of a run's ranks: do all files exist, do the ranks agree, do they match expectations?
 
-Every contradiction is one sentence that names the ranks. A value that the sampler could not see,
-such as the provider, gives a note and no contradiction.
+Each contradiction is a sentence that names the ranks. If the sampler could not see a value, such as
+the provider, the result is a note and not a contradiction.
 
 Python 3.6 and its standard library only.
 """
@@ -22,64 +21,63 @@ from osu_container.proof.loaded import LATE_LIBRARIES, PROCESS_ENDED
 from osu_container.proof.opened_network import TCP, parse_allowed_providers
 from osu_container.proof.sample import FORMAT
 
-#: Content of the file of a rank, see layout.py
+#: Content of a rank's file, see layout.py
 Proof = Dict[str, Any]
 
 
 class WatchedRun(NamedTuple):
-    """The files that the ranks of a run left."""
+    """The content of all files that the ranks of a run wrote."""
 
     #: folder of the files
     directory: str
-    #: proofs of the ranks with an MPI, by rank
+    #: proofs of the ranks with an MPI library, ordered by rank
     proofs: List[Proof]
     #: number of ranks, None if no file names it
     tasks: Optional[int]
     #: ranks without a file
     missing_ranks: List[int]
-    #: (rank, reason) of ranks in which no MPI was seen
+    #: (rank, reason) of ranks in which no MPI library was seen
     ranks_without_mpi: List[Tuple[int, str]]
 
 
 class Expectation(NamedTuple):
-    """What the ranks of a run should use; None stands for anything."""
+    """What the ranks of a run should use; None allows any value."""
 
     approach: Optional[str]
     #: whether the ranks run in a container
     container: Optional[bool]
-    #: library -> 'host', 'image' or NO_LIBFABRIC
+    #: {library: 'host', 'image' or NO_LIBFABRIC}
     library_origins: Dict[str, str]
     #: libfabric provider
     provider: Optional[str]
     #: value of srun's --mpi=
     pmi: Optional[str]
-    #: whether the user named the provider: then it overrides FI_PROVIDER of a rank
+    #: whether the user named the provider, which then takes precedence over FI_PROVIDER of a rank
     is_explicit: bool
 
 
 NO_EXPECTATION = Expectation(None, None, {}, None, None, False)
 
-#: MPI family -> the --mpi= that it needs, where no module names one. Plugin names as in
-#: `srun --mpi=list`
+#: {MPI family: value of srun's --mpi= that it needs}, for runs without a module. The values are those
+#: of `srun --mpi=list`
 PMI_BY_FAMILY = {
     'MPICH': 'pmi2',
     'Intel MPI': 'pmi2',
     'Cray MPICH': 'cray_shasta',
     'Open MPI': 'pmix',
 }
-#: Seconds to wait for complete files after a run: samplers notice its end within a moment
+#: Time limit in seconds for complete files after a run; samplers notice its end within a moment
 COMPLETION_TIMEOUT = 5.0
-#: Seconds without a change after which the samplers of a run that has ended are gone
+#: Time in seconds without a change after which no sampler of an ended run can be left
 SAMPLER_EXIT_SECONDS = 1.5
-#: Settings that keep an MPI from reading the memory of other ranks: another value of the same
-#: variable may allow it
+#: (name, value) of the variables that keep an MPI from reading the memory of other ranks
 NO_CMA_SETTINGS = sorted((entry['name'], entry['value']) for entry in NAMESPACE_VARIABLES)
-#: Prefix of a problem that is no contradiction
+#: Prefix of a problem that is not a contradiction
 UNPROVED = 'No proof'
 
 
 class ProofError(Exception):
-    """Files of a run's ranks are missing, damaged or contradict each other."""
+    """A run cannot be judged; the text gives the reason and the remedy."""
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -87,9 +85,9 @@ class ProofError(Exception):
 
 def _load_proof(path: str, rank: int) -> Proof:
     """
-    Return the content of a rank's file, checked and completed by layout.check_proof().
+    Return the content of a rank's file after layout.check_proof().
 
-    Raises ProofError if it is missing or damaged.
+    Raises ProofError if the file is missing or damaged.
     """
     try:
         proof = parse_json(read_plain_file(path, 'rank').decode('utf-8'))
@@ -104,15 +102,15 @@ def _load_proof(path: str, rank: int) -> Proof:
         )
     except ValueError as err:
         raise ProofError(
-            "%s is damaged: %s. Repeat the run, or copy the folder again" % (path, err)
+            "the file %s is damaged: %s. Repeat the run, or copy the folder again" % (path, err)
         )
 
 
 def read_proofs(directory: AnyPath, ranks: int) -> List[Proof]:
     """
-    Return the proofs of all `ranks` ranks of a run, by rank.
+    Return the proofs of the ranks 0 to `ranks` - 1 of a run, ordered by rank.
 
-    Raises ProofError if the file of a rank is missing or damaged, or no MPI was seen in a rank.
+    Raises ProofError if the file of a rank is missing or damaged, or if no MPI was seen in a rank.
     """
     proofs = []
     for rank in range(ranks):
@@ -125,7 +123,7 @@ def read_proofs(directory: AnyPath, ranks: int) -> List[Proof]:
 
 
 def _list_rank_files(directory: AnyPath) -> Dict[int, str]:
-    """Return the path of each rank's file in a folder, by rank."""
+    """Return {rank: path of its file} for a folder."""
     files = {}
     for path in glob.glob(os.path.join(glob.escape(str(directory)), 'rank-*.json')):
         match = re.match(r'rank-(\d+)\.json$', os.path.basename(path))
@@ -135,7 +133,7 @@ def _list_rank_files(directory: AnyPath) -> Dict[int, str]:
 
 
 def has_run_token(directory: str, token: str) -> bool:
-    """Return whether the proof with this token watched the ranks of a step."""
+    """Return whether the files in a step's folder have the token of a proof."""
     for path in _list_rank_files(directory).values():
         try:
             proof = parse_json(read_plain_file(path, 'rank').decode('utf-8'))
@@ -146,7 +144,7 @@ def has_run_token(directory: str, token: str) -> bool:
 
 
 def list_step_folders(directory: str) -> List[str]:
-    """Return the folders that hold files of ranks: `directory` itself, or those in it by step."""
+    """Return [directory] if it holds files of ranks, else its subfolders that do, ordered by step."""
     if _list_rank_files(directory):
         return [str(directory)]
     below = [os.path.join(str(directory), name) for name in sorted(os.listdir(str(directory)))]
@@ -157,7 +155,7 @@ def list_step_folders(directory: str) -> List[str]:
 
 
 def _split_step_name(path: str) -> List[Any]:
-    """Return a sort key that puts the step 9.0 before 10.0."""
+    """Return a sort key for the folder of a step that puts step 9.0 before step 10.0."""
     return [
         int(part) if part.isdigit() else part for part in re.split(r'(\d+)', os.path.basename(path))
     ]
@@ -165,9 +163,9 @@ def _split_step_name(path: str) -> List[Any]:
 
 def read_run(directory: str) -> WatchedRun:
     """
-    Return the run that left its files in a folder.
+    Return the run whose ranks wrote their files to a folder.
 
-    Raises ProofError if there is no file, one is damaged, or the files are of several runs.
+    Raises ProofError if there is no file, if a file is damaged, or if the files are of several runs.
     """
     files = _list_rank_files(directory)
     if not files:
@@ -176,7 +174,7 @@ def read_run(directory: str) -> WatchedRun:
     runs = _group_by_key(everything, lambda proof: proof.get('run'))
     if len(runs) > 1:
         raise ProofError(
-            "%s holds files of several runs: %s. Remove those of the older run"
+            "%s holds files of several runs: %s. Remove the files of the older run"
             % (
                 directory,
                 '; '.join(
@@ -201,8 +199,8 @@ def wait_for_files(
     """
     Wait until the files of all ranks exist and are complete, at most `seconds`.
 
-    Without `ranks` the files themselves name the number of ranks. A file stays incomplete if Slurm
-    has killed the sampler with the step; it holds what was recorded until then.
+    Without `ranks` the files give the number of ranks. If Slurm has killed a sampler together with the
+    step, the file of the rank stays incomplete and holds the facts that were recorded until then.
     """
     end = time.monotonic() + seconds
     changed, last_counts, tasks = time.monotonic(), (0, 0), ranks or 0
@@ -232,10 +230,10 @@ def wait_for_files(
 
 def parse_expectation(text: str, is_explicit: bool = False) -> Expectation:
     """
-    Return the expectation in a text such as 'approach=hybrid container=yes provider=cxi'.
+    Parse a text such as 'approach=hybrid container=yes provider=cxi' and return the expectation.
 
-    The text is that of OSU_PROMISE, or with `is_explicit` that of --expect, where commas separate
-    as well as blanks. Raises ProofError if it cannot be parsed.
+    The text is the value of OSU_PROMISE. With `is_explicit` it is the value of --expect, in which
+    commas may separate the parts. Raises ProofError if the text is invalid.
     """
     values = {}
     for part in (text.replace(',', ' ') if is_explicit else text).split():
@@ -276,9 +274,9 @@ def parse_expectation(text: str, is_explicit: bool = False) -> Expectation:
 
 def find_expectation(proofs: Iterable[Proof]) -> Optional[Expectation]:
     """
-    Return the expectation that the module set for these ranks, or None.
+    Return the expectation that a module set for these ranks (OSU_PROMISE), or None.
 
-    Raises ProofError if it cannot be parsed.
+    Raises ProofError if the value is invalid.
     """
     texts = [
         proof.get('promise') or proof.get('variables', {}).get('OSU_PROMISE') for proof in proofs
@@ -291,7 +289,7 @@ def find_expectation(proofs: Iterable[Proof]) -> Optional[Expectation]:
 
 
 def format_ranges(numbers: Iterable[int]) -> str:
-    """Return numbers as text: '0-255, 300'."""
+    """Return numbers as text, with ranges: '0-255, 300'."""
     parts: List[List[int]] = []
     for number in sorted(set(numbers)):
         if parts and parts[-1][1] == number - 1:
@@ -309,7 +307,7 @@ def _format_rank_numbers(numbers: Sequence[int]) -> str:
 
 
 def format_ranks(proofs: Sequence[Proof]) -> str:
-    """Return the ranks of proofs as text: 'rank 3 on node1', 'ranks 0-255'."""
+    """Return the ranks of proofs as text of limited length: 'rank 3 on node1', 'ranks 0-255'."""
     numbers = [proof['rank'] for proof in proofs]
     if len(numbers) == 1:
         return 'rank %d on %s' % (numbers[0], proofs[0]['node'])
@@ -332,16 +330,16 @@ def summarize_library(proof: Proof, name: str) -> str:
 
 
 def _identify_build(library: Proof) -> str:
-    """Return what identifies a library's build: its build id, else its sha256 or path."""
+    """Return the build id of a library, else its sha256, else its path."""
     return library['build_id'] or library['sha256'] or library['path']
 
 
 def _make_identity_key(proofs: Iterable[Proof]) -> Callable[[Proof], Dict[str, List[str]]]:
     """
-    Return a function that gives the build and the origin of each library of a rank.
+    Return a function: proof of a rank -> {library: [its build, its origin]}.
 
-    All ranks must agree in them. A file that could not be read, because the process had terminated
-    by then, counts as the file that another rank has loaded from the same path.
+    All ranks must agree in these values. If a process terminated before its library could be read,
+    the function gives the values of another rank that loaded the same path.
     """
     readable: Dict[Tuple[bool, str, str], List[str]] = {}
     for proof in proofs:
@@ -372,7 +370,7 @@ def _is_identified(library: Proof) -> bool:
 
 
 def _group_by_key(proofs: Iterable[Any], key: Callable[[Any], Any]) -> List[List[Any]]:
-    """Return proofs grouped by an equal key, in the order of first appearance."""
+    """Return groups of proofs with equal keys, in the order of first appearance."""
     groups: Dict[str, List[Any]] = {}
     for proof in proofs:
         groups.setdefault(json.dumps(key(proof), sort_keys=True), []).append(proof)
@@ -380,7 +378,7 @@ def _group_by_key(proofs: Iterable[Any], key: Callable[[Any], Any]) -> List[List
 
 
 def find_disagreement(proofs: Sequence[Proof]) -> Optional[str]:
-    """Return a sentence on ranks that loaded different libraries, or None if all agree."""
+    """Return a sentence on ranks that loaded different libraries, None if all ranks agree."""
     identity = _make_identity_key(proofs)
     groups = sorted(_group_by_key(proofs, identity), key=len, reverse=True)
     if len(groups) < 2:
@@ -421,9 +419,9 @@ def list_contradictions(
     is_explicit: bool = False,
 ) -> List[str]:
     """
-    Return a sentence on each group of ranks that contradicts an expectation.
+    Return a sentence on each group of ranks that contradicts the expectation.
 
-    The parameters are the fields of Expectation.
+    The parameters after `proofs` are fields of Expectation.
     """
     problems = []
     for group in _group_by_key(
@@ -480,7 +478,7 @@ def list_contradictions(
 
 
 def _explain_missing_injection(proofs: Iterable[Proof]) -> str:
-    """Return why containers loaded the image's library in place of the host's."""
+    """Return why containers loaded a library of the image instead of the host, as a clause."""
     if any(proof.get('injection') for proof in proofs):
         return ", which was injected, but the loader finds the image's first"
     return (
@@ -493,9 +491,10 @@ def _list_allowed_providers(
     proof: Proof, expected: Optional[str], is_explicit: bool = False
 ) -> List[str]:
     """
-    Return the providers that a rank may use: of its FI_PROVIDER, else the expected ones.
+    Return the providers that FI_PROVIDER of a rank allows, else the expected provider.
 
-    With `is_explicit` the expected provider overrides FI_PROVIDER. [] stands for any provider.
+    With `is_explicit` the expected provider takes precedence over FI_PROVIDER. The result [] allows
+    any provider.
     """
     variable, links = (
         proof.get('variables', {}).get(name) for name in ('FI_PROVIDER', 'FI_LNX_PROV_LINKS')
@@ -508,7 +507,7 @@ def _list_allowed_providers(
 def list_wrong_providers(
     proofs: Iterable[Proof], expected: Optional[str] = None, is_explicit: bool = False
 ) -> List[str]:
-    """Return a sentence on each group of ranks that use another provider than expected."""
+    """Return a sentence on each group of ranks that use an unexpected provider."""
     wrong = []
     for proof in proofs:
         network, allowed = (
@@ -517,7 +516,7 @@ def list_wrong_providers(
         )
         if not network or not allowed or network['layer'] is None:
             continue
-        # A TCP provider counts as any other, and one device serves psm2 and opx.
+        # The TCP providers cannot be told apart, and psm2 and opx use the same device.
         is_tcp = network['layer'] == 'mpi' or network['provider'] in TCP
         matching = TCP if is_tcp else (network['provider'] or '').split(' or ')
         if set(allowed).isdisjoint(matching):
@@ -551,7 +550,7 @@ def list_wrong_providers(
 
 
 def _format_network_evidence(proofs: Sequence[Proof]) -> str:
-    """Return how the network of ranks was recognized; if ports differ, that of the first rank."""
+    """Return how the network of ranks was recognized, for the first rank if the ranks differ."""
     first = proofs[0]['network']['how']
     return (
         first
@@ -562,9 +561,9 @@ def _format_network_evidence(proofs: Sequence[Proof]) -> str:
 
 def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optional[str]:
     """
-    Return a sentence on ranks that do not see each other, or None if no rank is alone.
+    Return a sentence on ranks whose MPI sees only one rank, None if there are none.
 
-    pmi is the --mpi= of srun that the module expects.
+    pmi: value of srun's --mpi= that the module expects
     """
     alone = [
         proof
@@ -603,10 +602,10 @@ def judge_run(
     run: WatchedRun, expectation: Optional[Expectation] = None
 ) -> Tuple[List[str], List[str]]:
     """
-    Return the contradictions and the notes of a run.
+    Return the problems and the notes on a run, as sentences.
 
-    A contradiction makes the proof fail; a note names what could not be shown. Without an
-    expectation only the ranks are compared with each other.
+    Problems make the proof fail. Notes name facts that could not be shown. Without an expectation
+    the ranks are only compared with each other.
     """
     problems, notes = [], []
     if run.missing_ranks:
@@ -641,7 +640,7 @@ def judge_run(
 
 
 def _list_notes(run: WatchedRun, expectation: Expectation) -> List[str]:
-    """Return what could not be shown of a run."""
+    """Return sentences on facts that could not be shown."""
     notes = [
         _note_unseen_network(run.proofs, expectation),
         _note_user_provider(run.proofs, expectation),
@@ -652,7 +651,7 @@ def _list_notes(run: WatchedRun, expectation: Expectation) -> List[str]:
 
 
 def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
-    """Return a note on ranks whose network the sampler did not see."""
+    """Return a note on ranks whose network the sampler did not see, or None."""
     unseen = [proof for proof in proofs if not (proof.get('network') or {}).get('layer')]
     if not unseen:
         return None
@@ -666,7 +665,7 @@ def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> O
         }
     )
     why = (
-        "the program ended before it opened a network, or needs none"
+        "the program terminated before it opened a network, or it needs no network"
         if all(proof.get('complete', True) for proof in unseen)
         else "the sampler was terminated, usually together with the step"
     )
@@ -678,34 +677,34 @@ def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> O
 
 
 def _note_user_provider(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
-    """Return a note on ranks whose FI_PROVIDER is not that of the expectation."""
+    """Return a note on ranks whose FI_PROVIDER differs from the expected provider, or None."""
     providers = sorted(
         {proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in proofs}
         - {'', expectation.provider}
     )
     if not providers or not expectation.provider or expectation.is_explicit:
         return None
-    return "FI_PROVIDER of the ranks is %s; your setting overrides that of the module, %s" % (
+    return "FI_PROVIDER of the ranks is %s: your setting replaces the value of the module, %s" % (
         ' and '.join(providers),
         expectation.provider,
     )
 
 
 def _note_unseen_world(proofs: Iterable[Proof]) -> Optional[str]:
-    """Return a note on ranks of which it is unknown how many ranks their MPI sees."""
+    """Return a note on ranks if the number of ranks that their MPI sees is unknown, or None."""
     unknown = [proof for proof in proofs if (proof.get('world') or {}).get('size') is None]
     if not unknown:
         return None
-    how = (unknown[0].get('world') or {}).get('how') or 'the program ended too early'
+    how = (unknown[0].get('world') or {}).get('how') or 'the program terminated too early'
     return "cannot tell how many ranks the MPI of %s sees: %s" % (format_ranks(unknown), how)
 
 
 def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, Set[str]]:
     """
-    Return the namespaces of each node with several containers.
+    Return {node: namespaces of its ranks} for nodes with several ranks in containers.
 
-    space is their type, 'user' or 'mnt'. Nodes on which the namespace of a rank could not be read
-    are left out.
+    space: type of the namespaces, 'user' or 'mnt'. Nodes on which the namespace of a rank could not
+    be read are left out.
     """
     nodes: Dict[str, List[Any]] = {}
     for proof in proofs:
@@ -719,7 +718,7 @@ def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, S
 
 
 def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
-    """Return a note on ranks of a node that cannot read each other's memory."""
+    """Return a note on ranks of a node that cannot read each other's memory, or None."""
     apart = {
         node
         for node, namespaces in _collect_node_namespaces(proofs, 'user').items()
@@ -735,7 +734,7 @@ def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
     ]
     return (
         "%s on %s each have their own user namespace, so they cannot read each other's memory (CMA): %s. "
-        "Start them by a command of the module without OSU_SHARE=0, with Apptainer 1.3 or newer"
+        "Start the program by a command of the module, without OSU_SHARE=0, with Apptainer 1.3 or newer"
         % (
             format_ranks(group),
             ', '.join(sorted(apart)),
@@ -746,17 +745,18 @@ def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
     )
 
 
-# ---- together --------------------------------------------------------------------------------------------------------
+# ---- merging ---------------------------------------------------------------------------------------------------------
 
 
 def merge_proofs(proofs: List[Proof]) -> List[Dict[str, Any]]:
     """
-    Return ranks that are alike as one entry each, by the lowest rank.
+    Return a list of dict with one entry for each group of equal ranks, ordered by the lowest rank.
 
-    Keys: ranks (list of int), nodes (list of str), container, image, executable and libraries as in
-    a proof, shared (whether the ranks of a node share a container, None if unknown), variables that
-    are equal on all of these ranks, differing (names of the others), network and world (lists of
-    dict: each variant with its number of ranks and `how` of its first rank).
+    Keys: ranks (list of int); nodes (list of str); container, image, executable and libraries as in
+    a proof; shared (whether the ranks of a node share a container, None if unknown); variables
+    ({name: value} that are equal on all these ranks); differing (names of the other variables);
+    network and world (list of dict: each variant with its number of ranks, and `how` of its first
+    rank).
     """
     merged, identity = [], _make_identity_key(proofs)
     for alike in _group_by_key(
@@ -798,7 +798,7 @@ def merge_proofs(proofs: List[Proof]) -> List[Dict[str, Any]]:
 def _count_variants(
     proofs: Iterable[Proof], part: str, keys: Sequence[str]
 ) -> List[Dict[str, Any]]:
-    """Return each variant of a part of proofs, with its number of ranks and the first `how`."""
+    """Return each variant of a part of proofs as dict, see `network` in merge_proofs()."""
     groups = _group_by_key(proofs, lambda proof: [(proof.get(part) or {}).get(key) for key in keys])
     variants = []
     for group in groups:

@@ -1,32 +1,22 @@
 """
-The layout of a rank's file: its keys and the types of their values.
+Define the layout of a rank's file, the keys and the types of their values, and validate files.
 
-A file may be damaged, or come from another program: check_proof() returns every key with a value
-of its type, or None.
+A file may be damaged or written by another program. check_proof() returns all keys, each with a
+value of its type or None.
 
 Python 3.6 and its standard library only.
 """
 
 from typing import Any, Dict
 
-#: More ranks than a step has on any machine. A greater number is damage, and a list of so many
-#: ranks would not fit in memory
+#: More ranks than a step has on any machine. A greater number means damage, and a list of that many
+#: ranks would not fit into memory
 MOST_RANKS = 1 << 20
 
-#: Key -> type of its value, which may also be None; [T] and {str: T} have values of type T
+#: {key: type of its value}; each value may also be None. [T] is a list and {str: T} a dict with values
+#: of type T
 LIBRARY = dict.fromkeys(
-    (
-        'path',
-        'where',
-        'host_path',
-        'family',
-        'release',
-        'release_from',
-        'build_id',
-        'sha256',
-        'problem',
-    ),
-    str,
+    'path where host_path family release release_from build_id sha256 problem'.split(), str
 )
 PROOF = {
     'rank': int,
@@ -47,15 +37,15 @@ PROOF = {
     'world': {'size': int, 'tasks': int, 'pmi': str, 'how': str},
     'spaces': {'user': str, 'mnt': str},
 }
-#: Keys that cannot be None for a rank with an MPI
+#: Keys that must have a value for a rank with an MPI
 NEEDED = ('libraries', 'node', 'rank', 'container')
 
 
 def _complete_value(name: str, value: Any, shape: Any) -> Any:
     """
-    Return a value with all keys of its shape, None for missing keys.
+    Return a value in which missing keys of its shape are added with None.
 
-    Raises ValueError if the value has another type.
+    name: of the value, for messages. Raises ValueError if the value has another type.
     """
     kind: Any = shape if isinstance(shape, type) else type(shape)
     if (
@@ -82,9 +72,9 @@ def _complete_value(name: str, value: Any, shape: Any) -> Any:
 
 def check_proof(proof: Dict[str, Any], rank: int) -> Dict[str, Any]:
     """
-    Return the content of the file of a rank with all keys of the layout.
+    Return the content of a rank's file in which missing keys of the layout are added with None.
 
-    Raises ValueError, with the reason, if a key has an invalid value or is missing.
+    Raises ValueError, with the reason, if a key has an invalid value or a needed key is missing.
     """
     completed = _complete_value('the proof', proof, PROOF)
     missing = [
@@ -103,7 +93,7 @@ def check_proof(proof: Dict[str, Any], rank: int) -> Dict[str, Any]:
     ):
         raise ValueError("the layer of network is %.60r" % completed['network']['layer'])
     if completed['rank'] not in (None, rank):
-        raise ValueError("it is the file of rank %d" % completed['rank'])
+        raise ValueError("the file is that of rank %d" % completed['rank'])
     completed.update(
         rank=rank,
         libraries=completed['libraries'] or {},

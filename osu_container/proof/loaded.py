@@ -1,15 +1,16 @@
 """
-Read from /proc what a running process has loaded: libraries with path, release, build id and
-origin, and its variables.
+Read from /proc the libraries that a running process has loaded, and its environment variables.
+
+Each library has a path, a release, a build id and an origin.
 
 * Origin "host": the file is the same (device and inode) as a file outside the container. "image":
-  the file is on the container's root, or on a file system that the host has not mounted. Null:
-  unknown.
-* The paths in /proc/PID/maps are real paths: the kernel has followed every link.
-* The release is read from the contents of the file (image/libraries.py), else from its name, which
-  release_from records. Null: neither has it.
+  the file is on the root of the container, or on a file system that the host has not mounted.
+  null: the origin is unknown.
+* The paths in /proc/PID/maps are real paths: the kernel has followed all links.
+* The release is read from the contents of the file (image/libraries.py), else from the file name;
+  release_from records which. null: neither contains a release.
 
-Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
+Python 3.6 and its standard library only: this module runs on compute nodes without any package.
 """
 
 import os
@@ -19,38 +20,34 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tu
 from osu_container.data.approaches import INJECTION_SCRIPT
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
 
-#: Library -> pattern of its file names. Of MPI only the C library, which libmpifort and Open MPI's
-#: libmpi_mpifh need. libucp is included because MPICH may contain two network layers, and ch4:ucx
+#: {library: pattern of its file names}. libmpi is the C library only, because libmpifort and Open
+#: MPI's libmpi_mpifh need it. libucp is listed because an MPICH may contain the netmod ch4:ucx, which
 #: does not use libfabric.
 LIBRARIES = {
-    'libmpi': re.compile(r'libmpi(ch|_(abi|cray|gnu|amd|aocc|intel|nvidia)\w*)?\.so(\.|$)'),
-    'libfabric': re.compile(r'libfabric\.so(\.|$)'),
-    'libucp': re.compile(r'libucp\.so(\.|$)'),
-    'libcxi': re.compile(r'libcxi\.so(\.|$)'),
-    'libxpmem': re.compile(r'libxpmem\.so(\.|$)'),
-    'libmpi_gtl': re.compile(r'libmpi_gtl_\w+\.so(\.|$)'),
-    'libpmi': re.compile(r'libpmi\.so(\.|$)'),
-    'libpmi2': re.compile(r'libpmi2\.so(\.|$)'),
-    'libpmix': re.compile(r'libpmix\.so(\.|$)'),
-    'libpals': re.compile(r'libpals\.so(\.|$)'),
-    'libhsa-runtime64': re.compile(r'libhsa-runtime64\.so(\.|$)'),
-    'libamdhip64': re.compile(r'libamdhip64\.so(\.|$)'),
-    'libcuda': re.compile(r'libcuda\.so(\.|$)'),
-    'librccl': re.compile(r'lib(rccl|nccl)\.so(\.|$)'),
-    'librccl-net': re.compile(r'lib(rccl|nccl)-net(-\w+)*\.so(\.|$)'),
+    name: re.compile(r'(%s)\.so(\.|$)' % (pattern or name))
+    for name, pattern in {
+        'libmpi': r'libmpi(ch|_(abi|cray|gnu|amd|aocc|intel|nvidia)\w*)?',
+        'libmpi_gtl': r'libmpi_gtl_\w+',
+        'librccl': 'lib(rccl|nccl)',
+        'librccl-net': r'lib(rccl|nccl)-net(-\w+)*',
+        **dict.fromkeys(
+            'libfabric libucp libcxi libxpmem libpmi libpmi2 libpmix libpals libhsa-runtime64 '
+            'libamdhip64 libcuda'.split()
+        ),
+    }.items()
 }
-#: Loaded with the first communicator of RCCL, or when a program first looks for a GPU, maybe long
-#: after MPI_Init: not at the same time on all ranks
+#: Libraries that a program may load long after MPI_Init, and at different times on different ranks:
+#: with the first communicator of RCCL, or at the first search for a GPU
 LATE_LIBRARIES = ('librccl-net', 'libcuda')
 #: Problem of a library whose process terminated before the file could be opened
 PROCESS_ENDED = 'the process terminated before the file could be read'
-#: Variables of the process that decide how MPI reaches the network
+#: Environment variables that affect how MPI uses the network
 VARIABLES = re.compile(
     r'(FI_|MPIR_CVAR_|MPICH_|OMPI_MCA_|I_MPI_|UCX_|PMI_|PMIX_(RANK|NAMESPACE)$|PALS_|CXI_|NCCL_|'
     r'ROCR_|CUDA_VISIBLE|MPI_CONTAINER_|OSU_PROMISE$|SLURM_(MPI_TYPE|NETWORK)$|LD_LIBRARY_PATH$|LD_PRELOAD$|'
     r'MPI4PY_LIBMPI$)'
 )
-#: libcxi.so.1.5.0, libhsa-runtime64.so.1.14.60200
+#: Release in a file name such as libcxi.so.1.5.0 or libhsa-runtime64.so.1.14.60200
 _RELEASE_IN_NAME = re.compile(r'\.so\.(\d+(?:\.\d+)+)$')
 
 
@@ -59,14 +56,14 @@ class Mount(NamedTuple):
 
     #: 'major:minor'
     device: str
-    #: folder of the file system that is mounted
+    #: folder within the file system that is mounted
     root: str
     #: folder where it is mounted
     point: str
 
 
 def read_proc_file(path: str) -> bytes:
-    """Return the contents of a file under /proc, b'' if it does not exist or cannot be read."""
+    """Return the contents of a file under /proc, b'' if it cannot be read."""
     try:
         with open(path, 'rb') as handle:
             return handle.read()
@@ -75,7 +72,7 @@ def read_proc_file(path: str) -> bytes:
 
 
 def read_proc_link(path: str) -> Optional[str]:
-    """Return the target of a link under /proc, None if it does not exist or cannot be read."""
+    """Return the target of a link under /proc, None if it cannot be read."""
     try:
         return os.readlink(path)
     except OSError:
@@ -83,7 +80,7 @@ def read_proc_link(path: str) -> Optional[str]:
 
 
 def list_proc_folder(path: str) -> List[str]:
-    """Return the names in a folder under /proc, [] if it does not exist."""
+    """Return the names in a folder under /proc, [] if it cannot be read."""
     try:
         return os.listdir(path)
     except OSError:
@@ -91,9 +88,13 @@ def list_proc_folder(path: str) -> List[str]:
 
 
 def read_process_stat(pid: int) -> Optional[Tuple[int, int]]:
-    """Return the parent and the start time (clock ticks) of a process, None for a zombie."""
-    # The command name, in brackets, may contain blanks and brackets: count from the last bracket
-    # (proc(5)).
+    """
+    Return the pid of the parent and the start time (clock ticks) of a process.
+
+    The result is None for a zombie and for a process that does not exist.
+    """
+    # The command name is in brackets and may contain blanks and brackets itself, so count the fields
+    # after the last bracket (proc(5)).
     fields = read_proc_file('/proc/%s/stat' % pid).rpartition(b')')[2].split()
     if len(fields) < 20 or fields[0] in (b'Z', b'X'):
         return None
@@ -113,14 +114,14 @@ def list_process_tree(root: int) -> List[int]:
 
 
 def list_mapped_files(pid: int) -> List[str]:
-    """Return the paths of the files that a process has mapped, each once, by address."""
+    """Return the paths of the files that a process has mapped, each once, ordered by address."""
     lines = [line.split(None, 5) for line in read_proc_file('/proc/%d/maps' % pid).splitlines()]
     paths = [os.fsdecode(fields[5]) for fields in lines if fields[5:] and fields[5][:1] == b'/']
     return list(dict.fromkeys(paths))
 
 
 def select_libraries(paths: Iterable[str]) -> Dict[str, str]:
-    """Return the first path of each library of LIBRARIES."""
+    """Return {name of LIBRARIES: first of the paths that matches}."""
     libraries = {}
     for path in paths:
         for name, pattern in LIBRARIES.items():
@@ -130,7 +131,7 @@ def select_libraries(paths: Iterable[str]) -> Dict[str, str]:
 
 
 def _read_mounts(pid: object) -> List[Mount]:
-    """Return the mounts of a process (a pid or 'self'), in order of mounting."""
+    """Return the mounts of a process (a pid or 'self') in the order of mounting."""
     mounts = []
     for line in os.fsdecode(read_proc_file('/proc/%s/mountinfo' % pid)).splitlines():
         fields = line.split(' ')
@@ -144,7 +145,7 @@ def _read_mounts(pid: object) -> List[Mount]:
 
 
 def _find_relative_path(path: str, folder: str) -> Optional[str]:
-    """Return a path relative to a folder ('' for the folder itself), None if it is not in it."""
+    """Return a path relative to a folder ('' for the folder), None if the path is outside of it."""
     folder = folder.rstrip('/')
     if path == folder or not folder:
         return path[len(folder) :].lstrip('/')
@@ -152,7 +153,11 @@ def _find_relative_path(path: str, folder: str) -> Optional[str]:
 
 
 def _find_mount(path: str, mounts: Iterable[Mount]) -> Optional[Mount]:
-    """Return the mount of a path: the longest mount point, the latest of equal ones."""
+    """
+    Return the mount that contains a path, None if there is none.
+
+    This is the mount with the longest mount point, and the latest of mounts with equal points.
+    """
     best = None
     for mount in mounts:
         if _find_relative_path(path, mount.point) is not None and (
@@ -163,7 +168,7 @@ def _find_mount(path: str, mounts: Iterable[Mount]) -> Optional[Mount]:
 
 
 def _is_same_file(first: str, second: str) -> bool:
-    """Return whether both paths lead to the same file (device and inode)."""
+    """Return whether two paths lead to the same file (device and inode)."""
     try:
         return os.path.samestat(os.stat(first), os.stat(second))
     except OSError:
@@ -178,17 +183,18 @@ def resolve_origin(
     image: Optional[str] = None,
 ) -> Tuple[Optional[str], Optional[str]]:
     """
-    Return 'host' and the path outside, or 'image' and None, or None twice if unknown.
+    Return the origin of a file in a container and its path on the host.
 
-    path is the file as the process sees it, inside the same file through /proc/PID/root; mounts are
-    those of the process, host_mounts those of the host; image is the image (a SIF or a folder) as
-    the runtime names it.
+    The result is ('host', path), ('image', None), or (None, None) if the origin is unknown.
+
+    path: of the file for the process; inside: path of the same file through /proc/PID/root; mounts,
+    host_mounts: mounts of the process and of the host; image: path of the image (a SIF or a folder)
     """
     mount = _find_mount(path, mounts)
     if mount is None:
         return None, None
     device, root, point = mount
-    # The container's root. An unpacked image is on a file system of the host as well.
+    # The file is on the root of the container, which for an unpacked image is a folder of the host.
     if point == '/':
         return 'image', None
     candidates = [path]
@@ -197,7 +203,7 @@ def resolve_origin(
         below = _find_relative_path(on_device, host_root)
         if host_device == device and below is not None:
             candidates.append(os.path.join(host_point, below))
-    # A file system may be mounted at several places: report the shortest path.
+    # If a file system is mounted at several points, report the shortest path.
     for candidate in sorted(candidates, key=len):
         if _is_same_file(candidate, inside):
             in_image = (
@@ -213,10 +219,10 @@ def resolve_origin(
 
 def _open_files(paths: Dict[str, str]) -> Dict[str, int]:
     """
-    Return descriptors of files by name, without those that cannot be opened.
+    Return {name: open descriptor} for {name: path}, without files that cannot be opened.
 
-    A short program may terminate while its libraries are read: an open file stays readable, and
-    stays the same file.
+    A short program may terminate while its libraries are read. An open file stays readable, and a
+    process that reuses the pid cannot replace it.
     """
     descriptors = {}
     for name, path in paths.items():
@@ -237,10 +243,11 @@ def read_library_facts(
     image: Optional[str],
 ) -> Dict[str, Any]:
     """
-    Return the facts of a library that a process has mapped, see LIBRARY in layout.py.
+    Return the facts on a library that a process has mapped, see LIBRARY in layout.py.
 
-    name is a key of LIBRARIES, path the file as the process sees it, inside its path for us (None
-    if the process terminated before); container: the mount namespace of the process is not ours.
+    name: key of LIBRARIES; path: of the file for the process; inside: path of the file for this
+    process, None if the other process has terminated; container: whether the process has another
+    mount namespace than this process; mounts, host_mounts, image: see resolve_origin()
     """
     version, build_id, problem = LibraryVersion(None, None), None, None
     if inside is None:
@@ -256,7 +263,7 @@ def read_library_facts(
         except (OSError, ValueError) as err:
             problem = str(err)
     release, release_from = version.release, 'contents' if version.release else None
-    # The numbers in the names of libmpi and libfabric are those of their interface.
+    # The numbers in the file names of libmpi and libfabric are versions of their interface.
     if not release and name not in ('libmpi', 'libfabric'):
         in_name = _RELEASE_IN_NAME.search(host_path or path)
         if in_name and in_name.group(1).strip('0.'):
@@ -276,10 +283,10 @@ def read_library_facts(
 
 def add_checksums(pid: int, facts: Dict[str, Any]) -> None:
     """
-    Add the sha256 of libraries without build id to facts of read_process_facts().
+    Add the sha256 of libraries without a build id to the facts of read_process_facts().
 
-    Libraries of the wheels have no build id. To be called when there is time: 13 MB take as long as
-    everything else.
+    Libraries of PyPI wheels have no build id. The caller should wait until the rank has started,
+    because reading 13 MB takes as long as all other facts together.
     """
     for library in facts['libraries'].values():
         if library['build_id'] is None and library['sha256'] is None and library['problem'] is None:
@@ -288,11 +295,11 @@ def add_checksums(pid: int, facts: Dict[str, Any]) -> None:
                     library['host_path'] or '/proc/%d/root%s' % (pid, library['path'])
                 )
             except (OSError, ValueError):
-                pass  # the process has terminated
+                pass  # the process has terminated, so the checksum stays unknown
 
 
 def read_environment(pid: int) -> Dict[str, str]:
-    """Return the environment with which the program of a process was started."""
+    """Return {name: value} of the environment at the start of a process, {} if unreadable."""
     pairs = (
         os.fsdecode(item).partition('=')
         for item in read_proc_file('/proc/%s/environ' % pid).split(b'\0')
@@ -302,14 +309,14 @@ def read_environment(pid: int) -> Dict[str, str]:
 
 
 def read_program(pid: int) -> Tuple[Optional[str], List[str]]:
-    """Return the executable and the command line of a process."""
+    """Return the path of the executable and the words of the command line of a process."""
     return read_proc_link('/proc/%d/exe' % pid), [
         os.fsdecode(item) for item in read_proc_file('/proc/%d/cmdline' % pid).split(b'\0')[:-1]
     ]
 
 
 def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
-    """Return the facts of a process that has mapped libraries (name -> path), see layout.py."""
+    """Return the facts on a process that has mapped libraries ({name: path}), see layout.py."""
     environment = read_environment(pid)
     namespace, own_namespace = (
         read_proc_link('/proc/%d/ns/mnt' % pid),

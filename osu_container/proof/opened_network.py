@@ -1,20 +1,20 @@
 """
-Read from /proc which network a running process has opened, and derive whether its MPI has met
-the other ranks.
+Read from /proc which network a running process has opened and how many ranks its MPI sees.
 
-MPI and libfabric are not called. The evidence is what the process holds open after MPI_Init:
+This module does not call MPI or libfabric. It draws conclusions from the files and sockets that the
+process has open after MPI_Init:
 
-* a device of a network card (/dev/cxi0, /dev/infiniband/uverbs0, ...): its provider, with the
-  device as domain;
-* a TCP socket that listens at the address of one interface, in a process with libfabric:
-  libfabric's TCP, with that interface as domain. Seen with MPICH 4.2.3 over libfabric 1.22.0 and
-  2.5.1, MPICH 5.0.2, Intel MPI 2021.19 and Open MPI 5.0.11;
-* segments of UCX in /dev/shm: then the sockets are UCX's;
-* TCP sockets that listen at all addresses, or a process without libfabric: MPI's own TCP.
+* A device of a network card (/dev/cxi0, /dev/infiniband/uverbs0, ...) shows the provider of this
+  card. The device is the domain.
+* A TCP socket that listens at the address of one interface shows a TCP provider, if the process has
+  libfabric. The interface is the domain. This was observed with MPICH 4.2.3 over libfabric 1.22.0 and
+  2.5.1, MPICH 5.0.2, Intel MPI 2021.19 and Open MPI 5.0.11.
+* Segments of UCX in /dev/shm show that the sockets belong to UCX.
+* TCP sockets that listen at all addresses, or in a process without libfabric, belong to MPI itself.
 
-Sockets inherited from the parent process, and those to the process manager (PMI, PMIx), do not
-count. Which TCP provider of libfabric runs (tcp, sockets) cannot be seen; FI_PROVIDER names it
-where it is set.
+Sockets that are inherited from the parent process and sockets to the process manager (PMI, PMIx) are
+ignored. The evidence does not tell the TCP providers of libfabric (tcp, sockets) apart; FI_PROVIDER
+names the provider if it is set.
 
 Python 3.6 and its standard library only.
 """
@@ -29,8 +29,8 @@ from typing import Any, Container, Dict, Iterable, List, Mapping, Optional, Set,
 from osu_container.data.launchers import detect_launcher
 from osu_container.proof.loaded import list_proc_folder, read_proc_file, read_proc_link
 
-#: Pattern of an open device, and its provider by libfabric's name. From the sources of libcxi,
-#: rdma-core and opa-psm2; this project has not seen a cxi device.
+#: (pattern of a device, its provider as libfabric names it), from the source code of libcxi, rdma-core
+#: and opa-psm2. This project has not observed a process with a cxi device.
 DEVICES = [
     (re.compile(r'/dev/(cxi\d+)$'), 'cxi'),
     (re.compile(r'/dev/infiniband/(uverbs\d+)$'), 'verbs'),
@@ -40,10 +40,10 @@ DEVICES = [
 SHARED = re.compile(r'/dev/shm/(.+?)( \(deleted\))?$')
 _SOCKET = re.compile(r'socket:\[(\d+)\]$')
 _LISTENS, _CONNECTED = '0A', '01'
-#: TCP providers of libfabric by the names that FI_PROVIDER may have
+#: TCP providers of libfabric as FI_PROVIDER names them
 TCP = ('tcp', 'sockets', 'net')
-#: Utility providers, which need a provider of a network; hooks and shared memory between the ranks
-#: of a node
+#: Providers that do not use a network themselves: utility providers, hooks, and shared memory between
+#: the ranks of a node
 _UTILITY = ('ofi_rxm', 'ofi_rxd', 'ofi_mrail', 'lnx', 'off_coll', 'shm', 'sm2')
 
 _SIOCGIFADDR = 0x8915
@@ -55,9 +55,9 @@ _World = Tuple[Optional[int], Optional[str], str]
 
 
 def _parse_address(text: str) -> Tuple[str, int]:
-    """Return address and port of a hexadecimal text in /proc/net/tcp, e.g. '0100007F:1F90'."""
+    """Return the address and the port in a field of /proc/net/tcp such as '0100007F:1F90'."""
     words, port = text.split(':')
-    # words of 32 bits, each in the byte order of the machine
+    # The address consists of 32-bit words in the byte order of the machine.
     raw = b''.join(struct.pack('=I', int(words[n : n + 8], 16)) for n in range(0, len(words), 8))
     family = socket.AF_INET if len(raw) == 4 else socket.AF_INET6
     address = socket.inet_ntop(family, raw)
@@ -66,9 +66,10 @@ def _parse_address(text: str) -> Tuple[str, int]:
 
 def list_sockets(pid: int, inodes: Container[str]) -> List[Dict[str, Any]]:
     """
-    Return the TCP sockets of a process: state (listens, connected), address, port, peer.
+    Return the TCP sockets of a process as dict: state ('listens', 'connected'), address, port, peer.
 
-    inodes are the sockets that it holds open; other sockets of its network namespace are left out.
+    inodes: of the sockets that the process has open. Other sockets of its network namespace are left
+    out.
     """
     sockets = []
     for name in ('tcp', 'tcp6') if inodes else ():
@@ -97,7 +98,7 @@ def list_sockets(pid: int, inodes: Container[str]) -> List[Dict[str, Any]]:
 
 
 def list_interfaces() -> Dict[str, str]:
-    """Return the interface of each address: IPv4 (ioctl SIOCGIFADDR) and IPv6 (/proc)."""
+    """Return {address: interface} for IPv4 (ioctl SIOCGIFADDR) and IPv6 (/proc/net/if_inet6)."""
     interfaces = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for _, name in socket.if_nameindex():
@@ -117,7 +118,7 @@ def list_interfaces() -> Dict[str, str]:
 
 
 def list_descriptors(pid: int) -> Dict[int, str]:
-    """Return what the open files of a process lead to, by number."""
+    """Return {number of a file descriptor: target of its link} of a process."""
     targets = {}
     for name in list_proc_folder('/proc/%d/fd' % pid):
         target = read_proc_link('/proc/%d/fd/%s' % (pid, name))
@@ -127,7 +128,7 @@ def list_descriptors(pid: int) -> Dict[int, str]:
 
 
 def list_inherited_sockets() -> Set[str]:
-    """Return the inodes of this process's sockets, which a rank inherits as well."""
+    """Return the inodes of the sockets of this process, which the rank has inherited too."""
     return {
         match.group(1)
         for match in map(_SOCKET.match, list_descriptors(os.getpid()).values())
@@ -136,7 +137,7 @@ def list_inherited_sockets() -> Set[str]:
 
 
 def _list_manager_addresses(environment: Mapping[str, str]) -> Set[str]:
-    """Return 'address:port' of the process managers that the environment names."""
+    """Return 'address:port' of each process manager that the environment names."""
     addresses: Set[str] = set()
     for name, value in environment.items():
         if name.startswith('PMIX_SERVER_URI'):  # 'pmix-server.18229;tcp4://127.0.0.1:38461'
@@ -160,10 +161,12 @@ def read_open_resources(
     paths: Iterable[str] = (),
 ) -> Dict[str, Any]:
     """
-    Return what a process has opened: devices, shared, sockets, manager.
+    Return the network resources that a process has open.
 
-    environment is that of the process, inherited its sockets from the parent, paths its mapped
-    files. manager is 'address:port' of the connected process manager, or None.
+    Keys: devices (paths that match DEVICES), shared (paths in /dev/shm), sockets (see list_sockets()),
+    manager ('address:port' of the connected process manager, or None).
+
+    environment: of the process; inherited: inodes of sockets of its parent; paths: its mapped files
     """
     files = list_descriptors(pid)
     inodes = {match.group(1) for match in map(_SOCKET.match, files.values()) if match} - set(
@@ -174,7 +177,7 @@ def read_open_resources(
     manager = next((entry['peer'] for entry in sockets if entry['peer'] in managers), None)
     sockets = [entry for entry in sockets if entry['peer'] not in managers]
     if environment.get('PMIX_RANK') is not None:
-        # PMIx opens a socket for tools on loopback.
+        # Ignore the socket for tools that PMIx opens on loopback.
         loopback = [
             entry
             for entry in sockets
@@ -194,11 +197,11 @@ def read_open_resources(
 
 def parse_allowed_providers(text: Optional[str], links: Optional[str] = None) -> List[str]:
     """
-    Return the network providers that a value of FI_PROVIDER allows; [] stands for any.
+    Return the network providers that a value of FI_PROVIDER allows; [] allows any provider.
 
-    'tcp;ofi_rxm' is tcp under a utility provider; '^tcp' excludes one (fi_fabric(7)). lnx sends by
-    the providers that it links: links is FI_LNX_PROV_LINKS, such as 'shm+cxi:cxi0|shm+cxi:cxi1'
-    (fi_lnx(7)).
+    'tcp;ofi_rxm' is the provider tcp under a utility provider; '^tcp' excludes a provider
+    (fi_fabric(7)). The provider lnx uses other providers, which FI_LNX_PROV_LINKS names (links), e.g.
+    'shm+cxi:cxi0|shm+cxi:cxi1' (fi_lnx(7)).
     """
     if not text or text.startswith('^'):
         return []
@@ -216,11 +219,12 @@ def identify_network(
     addresses: Mapping[str, str],
 ) -> Optional[Dict[str, Any]]:
     """
-    Return the network that the resources of read_open_resources() show, or None.
+    Return the network that resources of read_open_resources() show as dict, None if they show none.
 
     Keys: layer ('libfabric', 'ucx', 'mpi' for MPI's own TCP, None if unknown), provider, domains,
-    how (the evidence), opened (the resources). libraries are the names of the mapped libraries,
-    addresses those of list_interfaces().
+    how (the evidence as text), opened (the resources).
+
+    libraries: names of the mapped libraries; addresses: result of list_interfaces()
     """
     over_ucx = 'libucp' in libraries and any('/ucx_shm_' in path for path in resources['shared'])
     used = 'ucx' if over_ucx else 'libfabric' if 'libfabric' in libraries else 'mpi'
@@ -242,7 +246,7 @@ def identify_network(
 def _identify_by_device(
     devices: Iterable[str], layer: str, libraries: Container[str], environment: Mapping[str, str]
 ) -> Optional[_Network]:
-    """Return the network that open devices show, or None."""
+    """Return the network that open devices show, None without a known device."""
     for pattern, provider in DEVICES:
         names = [match.group(1) for match in map(pattern.match, devices) if match]
         if not names:
@@ -265,7 +269,7 @@ def _identify_by_sockets(
     environment: Mapping[str, str],
     addresses: Mapping[str, str],
 ) -> Optional[_Network]:
-    """Return the network that sockets of list_sockets() show, or None."""
+    """Return the network that sockets of list_sockets() show, None if they show none."""
     listens = [entry for entry in sockets if entry['state'] == 'listens']
     bound = [entry for entry in listens if entry['address'] in addresses]
     domains = [addresses[entry['address']] for entry in bound]
@@ -294,23 +298,23 @@ def _identify_by_sockets(
             'mpi',
             None,
             domains,
-            "it listens at TCP ports of all addresses, as libfabric does not",
+            "it listens at TCP ports of all addresses, which libfabric does not do",
         )
     return 'mpi', 'tcp', domains, "it listens at TCP ports and has no libfabric"
 
 
 # ---- how many ranks MPI sees -----------------------------------------------------------------------------------------
 
-#: Variables that a process manager sets for a rank
+#: Variables that process managers set for a rank
 _PMI = ('PMI_FD', 'PMI_PORT', 'PMI_CONTROL_FD')
 _PALS = ('PALS_APINFO', 'PALS_APID')
 
 
 def _matches_task_rank(environment: Mapping[str, str], variable: str) -> bool:
     """
-    Return whether a variable of a process manager has the number of this task.
+    Return whether a variable of a process manager has the rank that the launcher gave this task.
 
-    A shell in a step hands its own values on to the tasks of an inner step.
+    The variable has another value if it is inherited from a shell in an outer step.
     """
     number, launcher = environment.get(variable), detect_launcher(environment)[1]
     return number is not None and (not launcher or environment[launcher['rank']] == number)
@@ -324,14 +328,14 @@ def derive_world(
     resources: Mapping[str, Any],
 ) -> Dict[str, Any]:
     """
-    Return how many ranks MPI sees: size, tasks, pmi and how (the evidence).
+    Return how many ranks the MPI of a process sees: dict with size, tasks, pmi and how (the evidence).
 
-    The size is derived: MPI's own variables cannot be read without stopping the process. A rank whose
-    MPI finds no process manager of its kind starts as a world of its own: MPICH, Intel MPI, Cray
-    MPICH and Open MPI do so.
+    The size is derived, because the variables of MPI cannot be read without stopping the process. If
+    MPICH, Intel MPI, Cray MPICH or Open MPI finds no process manager of its kind, the rank sees only
+    itself (size 1).
 
-    family is that of its libmpi, libraries are the names of the mapped libraries; files are those of
-    list_descriptors(), resources those of read_open_resources().
+    family: of libmpi; libraries: names of the mapped libraries; files: result of list_descriptors();
+    resources: result of read_open_resources()
     """
     launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS']
@@ -356,11 +360,11 @@ def derive_world(
 def _derive_open_mpi_world(
     environment: Mapping[str, str], libraries: Container[str], tasks: Optional[int]
 ) -> _World:
-    """Return the world of an Open MPI that is not connected to a PMIx server."""
+    """Return the world of a rank whose Open MPI is not connected to a PMIx server."""
     if _matches_task_rank(environment, 'PMIX_RANK'):
         return tasks, 'PMIx', "PMIX_RANK is set"
     if 'libpmi' in libraries or 'libpmi2' in libraries:
-        return None, None, "it has a PMI library of Slurm, whose state cannot be seen"
+        return None, None, "it has loaded a PMI library of Slurm, whose state cannot be read"
     return 1, None, "PMIX_RANK is not set, and Open MPI finds other ranks only by PMIx"
 
 
@@ -370,7 +374,7 @@ def _derive_pmi_world(
     files: Mapping[int, str],
     tasks: Optional[int],
 ) -> Optional[_World]:
-    """Return the world of a rank that has a process manager of PMI or PALS, or None."""
+    """Return the world of a rank with a process manager that uses PMI or PALS, else None."""
     pals = [name for name in _PALS if environment.get(name)]
     if family == 'Cray MPICH' and pals:
         return tasks, 'PALS', "%s is set" % pals[0]
@@ -389,12 +393,12 @@ def _derive_pmi_world(
 def _derive_world_without_pmi(
     environment: Mapping[str, str], family: Optional[str], speaks_pmix: bool, tasks: Optional[int]
 ) -> _World:
-    """Return the world of a rank without a process manager."""
+    """Return the world of a rank that is not connected to a process manager."""
     number = environment.get('PMI_FD', '')
     if family not in ('MPICH', 'Intel MPI', 'Cray MPICH'):
         return None, None, "the MPI family of libmpi is unknown"
     if speaks_pmix:
-        return None, None, "it has libpmix, whose state cannot be seen"
+        return None, None, "it has loaded libpmix, whose state cannot be read"
     if (
         number.isdigit()
         and _matches_task_rank(environment, 'PMI_RANK')

@@ -1,6 +1,5 @@
 """
-Format the judgement of a run as text: one block for all ranks that are alike, whatever their
-number.
+Format the judgement of a run as text, with one block for each group of equal ranks.
 
 Python 3.6 and its standard library only.
 """
@@ -19,9 +18,9 @@ from osu_container.proof.judging import (
     merge_proofs,
 )
 
-#: Most kinds of ranks and lines of domains that a report shows, so that it fits on a screen
+#: Maximum number of groups of ranks, and of lines on networks, so that a report fits on a screen
 KINDS, DOMAINS = 3, 4
-#: Libraries in the order of the report; others follow
+#: Libraries in the order of the report; all others follow
 LIBRARY_ORDER = (
     'libmpi',
     'libfabric',
@@ -31,7 +30,7 @@ LIBRARY_ORDER = (
     'libhsa-runtime64',
     'librccl-net',
 )
-#: The wheels of MPICH always load it; the line `network` names UCX where MPICH uses it
+#: The PyPI wheels of MPICH always load libucp; the line `network` names UCX if MPICH uses it
 HIDDEN_LIBRARIES = ('libucp',)
 
 
@@ -41,7 +40,7 @@ def format_count(number: int, noun: str) -> str:
 
 
 def _format_nodes(names: Iterable[str]) -> str:
-    """Return the names of at most four nodes as text, of more the first two and the last."""
+    """Return the names of nodes as text; of more than four nodes only the first two and the last."""
     names = sorted(names)
     return ', '.join(names) if len(names) <= 4 else '%s, ... %s' % (', '.join(names[:2]), names[-1])
 
@@ -62,13 +61,13 @@ def _format_library(facts: Dict[str, Any], name: str) -> str:
         if facts['build_id']
         else 'sha256 %s' % facts['sha256'][:12]
         if facts['sha256']
-        else facts['problem'] or 'the process ended before its checksum was computed'
+        else facts['problem'] or 'the process terminated before its checksum was computed'
     )
     return '%s: %s (%s)' % (' '.join(words), facts['host_path'] or facts['path'], build)
 
 
 def _format_network(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
-    """Return the lines on the networks of `ranks` ranks, from 'network' of merge_proofs()."""
+    """Return the lines on the networks of `ranks` ranks; entries: `network` of merge_proofs()."""
     lines = []
     for entry in entries[:DOMAINS]:
         prefix = '' if entry['ranks'] == ranks else '%s: ' % format_count(entry['ranks'], 'rank')
@@ -88,7 +87,7 @@ def _format_network(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
 
 
 def _format_world(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
-    """Return the lines on how many ranks MPI sees, from 'world' of merge_proofs()."""
+    """Return the lines on how many ranks MPI sees; entries: `world` of merge_proofs()."""
     lines = []
     for entry in entries[:DOMAINS]:
         subject = (
@@ -104,7 +103,7 @@ def _format_world(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
 
 
 def _format_group(group: Dict[str, Any]) -> List[str]:
-    """Return the lines on ranks that are alike, an entry of merge_proofs()."""
+    """Return the lines on a group of equal ranks, which is an entry of merge_proofs()."""
     number = len(group['ranks'])
     inside = (
         'in the container %s' % os.path.basename(group['image'])
@@ -134,9 +133,9 @@ def _format_group(group: Dict[str, Any]) -> List[str]:
 
 def format_matched_expectation(expectation: Expectation, proofs: Sequence[Proof]) -> str:
     """
-    Return the expectations that the ranks match: 'in a container, provider tcp'.
+    Return the expectations that the ranks match as text: 'in a container, provider tcp'.
 
-    The provider is left out unless it was seen on every rank.
+    The provider is included only if it was seen on every rank.
     """
     parts = (
         []
@@ -160,7 +159,7 @@ def format_matched_expectation(expectation: Expectation, proofs: Sequence[Proof]
 
 
 def _wrap_sentences(label: Optional[str], texts: Iterable[str]) -> List[str]:
-    """Return texts as wrapped lines, each behind the label."""
+    """Return texts as wrapped lines; each text begins with the label."""
     lines = []
     for text in texts:
         lines += columns.fill_text(
@@ -176,7 +175,7 @@ def format_report(
     problems: Sequence[str],
     notes: Iterable[str],
 ) -> str:
-    """Return the report of one step, with the problems and notes of judge_run()."""
+    """Return the report on a step, with problems and notes of judge_run()."""
     groups = merge_proofs(run.proofs)
     number = len(run.proofs)
     lines = []
@@ -211,7 +210,7 @@ def format_report(
                 % (len(groups) - KINDS)
             )
     else:
-        lines.append('%s: no rank with MPI' % name)
+        lines.append('%s: no rank has loaded an MPI library' % name)
     lines += _wrap_sentences('note', notes)
     if problems:
         lines += _wrap_sentences(
@@ -228,7 +227,7 @@ def format_report(
         )
     elif groups:
         lines.append(
-            'no expectation to compare with: load a module, or give --approach or --expect'
+            'nothing was expected of these ranks: to compare, load a module or give --approach or --expect'
         )
     return '\n'.join(lines) + '\n'
 
@@ -236,7 +235,7 @@ def format_report(
 def build_report_data(
     run: WatchedRun, expectation: Optional[Expectation], problems: List[str], notes: List[str]
 ) -> Dict[str, Any]:
-    """Return the judgement of one step as data for --json."""
+    """Return the judgement of a step as data for --json."""
     return {
         'directory': os.path.abspath(run.directory),
         'tasks': run.tasks,

@@ -1,23 +1,24 @@
 """
-The sampler: watch the process of a rank from outside and record what it has loaded and opened.
+The sampler: watch the process of a rank from outside and record what the process loads and opens.
 
-start.py runs it on the node of the rank. Its design:
+start.py runs the sampler on the node of the rank. The design:
 
-* It reads /proc only: LD_PRELOAD or LD_DEBUG in the process would change the search order that is
-  in question.
-* The rank's program is the first process with a libmpi among the started process and its
+* The sampler reads /proc only. LD_PRELOAD or LD_DEBUG in the process would change how the loader
+  searches for libraries, which is to be observed.
+* The program of a rank is the first process with a libmpi among the started process and its
   descendants, because container runtimes and wrappers fork.
-* It looks for libraries every 30 ms, later at intervals of a twentieth of the elapsed time, until
-  two looks agree and the process has run in between, or looks agree for a quarter of a second.
-  Agreement alone is not enough: on a busy node the loader may wait between two libraries. On a
-  node with thousands of processes looks take long and are less frequent: the sampler uses at most
-  a fifth of a core.
-* Then it writes the file and looks for the network, which MPI_Init opens a moment later: after
-  20 ms, then at doubled intervals, until two looks agree, the process terminates or
-  NETWORK_TIMEOUT has passed. A benchmark is disturbed by a handful of looks of less than a
-  millisecond each, and once by the checksums of libraries without a build id.
+* The sampler reads the mapped libraries every 30 ms, later at intervals of a twentieth of the elapsed
+  time. A reading is final if the next reading agrees with it and the process has run in between, or
+  if readings agree for a quarter of a second. Agreement alone is not enough, because on a busy node
+  the loader may wait between two libraries. The sampler uses at most a fifth of a core: on a node
+  with thousands of processes, where a reading takes long, the intervals are longer.
+* Then the sampler writes the file of the rank and reads which network is open. MPI_Init opens the
+  network a moment later, so the sampler repeats this after 20 ms and then at doubled intervals, until
+  two readings agree, the process terminates or NETWORK_TIMEOUT has passed. A benchmark is disturbed
+  by a few readings of less than a millisecond each, and once by the checksums of libraries without a
+  build id.
 
-Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
+Python 3.6 and its standard library only: the sampler runs on compute nodes without any package.
 """
 
 import json
@@ -35,57 +36,59 @@ from osu_container.proof import loaded, opened_network
 FORMAT = 1
 
 # All times are in seconds.
-#: Shortest interval between two looks
+#: Shortest interval between two readings
 LOOK_EVERY = 0.03
-#: Looks wait for this fraction of the elapsed time: many samplers share a node where ranks start
-#: slowly
+#: The interval is the elapsed time divided by this number: if ranks start slowly, many samplers share
+#: the node
 BACKOFF_DIVISOR = 20
-#: Time to the look that confirms: short programs terminate soon after MPI_Init
+#: Time to the reading that confirms the last one; short programs terminate soon after MPI_Init
 LOOK_AGAIN = 0.01
-#: Time on a core without new libraries: the loader maps the next one within microseconds
+#: CPU time of the process without new libraries after which a reading is final; the loader maps the
+#: next library within microseconds
 MIN_RUN_TIME = 0.001
-#: Time of agreeing looks that suffices for a process that waits for a file or its peers
+#: Time of agreeing readings after which a reading is final, for a process that waits for a file or for
+#: other ranks
 AGREEMENT_TIME = 0.25
 #: Longest time from libmpi to libfabric; MPICH with ch3:nemesis never loads libfabric
 LIBFABRIC_DELAY = 2.0
-#: Time without a sign of the process after which it has terminated, see _ProcessMonitor
+#: Time after which a process that is not seen has terminated, see _ProcessMonitor
 EXIT_DELAY = 1.0
-#: Longest time to libmpi: containers on a busy file system start slowly
+#: Longest time to libmpi; containers on a busy file system start slowly
 LIBRARY_TIMEOUT = 600.0
-#: Time from the libraries to the first look at the network
+#: Time from the libraries to the first reading of the network
 NETWORK_FIRST = 0.02
 #: Time from the libraries to their checksums, which must not slow the start of ranks
 CHECKSUM_DELAY = 0.3
-#: Longest time from the libraries until MPI_Init of a large job has opened the network
+#: Longest time from the libraries to the network; MPI_Init of a large job takes long
 NETWORK_TIMEOUT = 60.0
 
-#: Process id, executable and libraries (name -> path) of a process with MPI
+#: Process id, executable and {library: path} of a process with MPI
 _MpiProcess = Tuple[int, Optional[str], Dict[str, str]]
 
 
 def _find_mpi_process(root: int) -> Optional[_MpiProcess]:
-    """Return the first process with a libmpi, of `root` and its descendants, or None."""
+    """Return the first process with a libmpi among `root` and its descendants, or None."""
     for pid in loaded.list_process_tree(root):
         libraries = loaded.select_libraries(loaded.list_mapped_files(pid))
-        # ldd, and the entrypoint of approach swap, only list libraries and run no program.
+        # Ignore ldd and the entrypoint of approach swap, which only list the libraries of a program.
         if 'libmpi' in libraries and 'LD_TRACE_LOADED_OBJECTS' not in loaded.read_environment(pid):
             return pid, loaded.read_program(pid)[0], libraries
     return None
 
 
 def _read_run_time(pid: int) -> Optional[float]:
-    """Return the seconds that a process has run on a core, None if they are not counted."""
+    """Return the CPU time of a process in seconds, None if the kernel does not count it."""
     fields = loaded.read_proc_file('/proc/%s/schedstat' % pid).split()
     return int(fields[0]) / 1e9 if fields else None
 
 
 class _LoadDetector:
-    """Detects by agreeing looks that the loader has mapped all libraries of a rank."""
+    """Detects, from readings that agree, that the loader has mapped all libraries of a rank."""
 
     def __init__(self, inherited: Iterable[str]) -> None:
-        #: sockets that the process has from its parent
+        #: inodes of sockets that the process has inherited from its parent
         self.inherited = inherited
-        #: the process of the rank once two looks have agreed
+        #: process of the rank, from the first agreement of two readings on
         self.process: Optional[RankProcess] = None
         self.last_look: Optional[_MpiProcess] = None
         self.since: Optional[float] = None
@@ -94,10 +97,10 @@ class _LoadDetector:
 
     def update(self, look: Optional[_MpiProcess], now: float) -> bool:
         """
-        Add the look of the time `now`; return whether `process` is certainly that of the rank.
+        Add a reading of the time `now`; return whether `process` is final.
 
-        A shell with a preloaded libmpi is not taken for the program that it starts: exec soon changes
-        the executable.
+        A shell with a preloaded libmpi is not mistaken for the program that it starts, because exec
+        soon changes the executable.
         """
         previous, self.last_look = self.last_look, look
         if look and self.since is None:
@@ -121,9 +124,9 @@ class _ProcessMonitor:
     """
     Tracks whether a process exists.
 
-    A process that is not seen once may still run: when a thread of a program in Go, such as
-    Apptainer, executes another program, the process is a zombie for a moment (de_thread() in
-    fs/exec.c) and keeps its start time. Another start time is another process with the same pid.
+    A process that is not seen once may still run. When a thread of a Go program such as Apptainer
+    executes another program, the process is a zombie for a moment (de_thread() in fs/exec.c) and keeps
+    its start time. Another start time means another process with the same pid.
     """
 
     def __init__(self, pid: int) -> None:
@@ -132,7 +135,7 @@ class _ProcessMonitor:
         self.unseen: Optional[float] = None
 
     def track_absence(self, now: float) -> Optional[float]:
-        """Return the time since which the process has not been seen, None if it exists at `now`."""
+        """Return the time from which on the process was not seen, None if it exists at `now`."""
         stat = loaded.read_process_stat(self.pid)
         self.begin = self.begin or (stat and stat[1])
         self.unseen = None if stat and stat[1] == self.begin else self.unseen or now
@@ -143,14 +146,16 @@ def wait_for_mpi(
     root: int, inherited: Iterable[str] = (), give_up: float = LIBRARY_TIMEOUT
 ) -> Tuple[Optional['RankProcess'], Optional[str]]:
     """
-    Watch a process until it or a descendant has MPI; return that, or None and a reason.
+    Watch a process until the process or a descendant has loaded MPI.
 
-    inherited are the sockets that the process has from its parent; give_up is in seconds.
+    Returns (the process with MPI, None), or (None, reason) if no process has loaded MPI.
+
+    inherited: inodes of sockets that the process has from its parent; give_up: time limit in seconds
     """
     start = time.monotonic()
     looks, presence = _LoadDetector(inherited), _ProcessMonitor(root)
     while True:
-        # CPU time: a look that waits for its turn on busy cores costs nothing.
+        # Measure the CPU time: waiting for a core does not slow the rank.
         cpu_time = time.process_time()
         look = _find_mpi_process(root)
         cost, now = time.process_time() - cpu_time, time.monotonic()
@@ -158,11 +163,11 @@ def wait_for_mpi(
             return looks.process, None
         unseen = presence.track_absence(now)
         if unseen and looks.process:
-            return looks.process, None  # it terminated before the look that confirms
+            return looks.process, None  # the process terminated before the confirming reading
         if unseen and now - unseen > EXIT_DELAY:
             return (
                 None,
-                "the program ended before it loaded an MPI library, or before a second look at it",
+                "the program loaded no MPI library, or it terminated before MPI_Init had finished",
             )
         if now - start > give_up:
             return None, "no process of this rank had an MPI library loaded after %d s" % give_up
@@ -177,21 +182,21 @@ def wait_for_mpi(
 
 
 class RankProcess:
-    """A process of a rank whose libraries are known."""
+    """The process of a rank, after its libraries have been read."""
 
     def __init__(self, pid: int, libraries: Dict[str, str], inherited: Iterable[str]) -> None:
         self.pid, self.inherited, self.since = pid, inherited, time.monotonic()
         self.begin = (loaded.read_process_stat(pid) or (None, None))[1]
-        #: what the process has loaded
+        #: result of loaded.read_process_facts()
         self.facts = loaded.read_process_facts(pid, libraries)
         self.environment = loaded.read_environment(pid)
         same_network = loaded.read_proc_link('/proc/%d/ns/net' % pid) == loaded.read_proc_link(
             '/proc/self/ns/net'
         )
         self.addresses = opened_network.list_interfaces() if same_network else {}
-        #: network and world of the last look
+        #: network and world of the last reading
         self.last = self.inspect()
-        if not self.is_alive():  # facts read from a terminating process may be incomplete
+        if not self.is_alive():  # the facts of a terminating process may be incomplete
             self.last = {'network': None, 'world': None}
 
     def is_alive(self) -> bool:
@@ -199,7 +204,7 @@ class RankProcess:
         return stat is not None and stat[1] == self.begin
 
     def inspect(self) -> Dict[str, Any]:
-        """Return the current network and world; add libraries that were loaded late."""
+        """Return the current network and world as dict; add newly loaded libraries to the facts."""
         paths = loaded.list_mapped_files(self.pid)
         libraries = loaded.select_libraries(paths)
         if set(libraries) - set(self.facts['libraries']):
@@ -219,16 +224,16 @@ class RankProcess:
         }
 
     def waits_for_plugin(self) -> bool:
-        """Return whether RCCL is loaded and its network plugin, opened later, is not yet."""
+        """Return whether RCCL is loaded without its network plugin, which RCCL loads later."""
         return 'librccl' in self.facts['libraries'] and 'librccl-net' not in self.facts['libraries']
 
     def watch(self, keep: Callable[[], None]) -> None:
-        """Look until the network is seen or the time is over; call `keep` after each change."""
+        """Read the network until it is known or the time is over; call `keep` after each change."""
         start, wait = time.monotonic(), NETWORK_FIRST
         while self.is_alive():
             now = self.inspect()
             if not self.is_alive() or self.last['network'] and not now['network']:
-                return  # the process terminates, or MPI_Finalize has closed the network
+                return  # the process is terminating, or MPI_Finalize has closed the network
             previous, self.last = self.last, now
             if (
                 _extract_endpoint(now) != _extract_endpoint(previous)
@@ -245,23 +250,23 @@ class RankProcess:
             wait *= 2
 
     def add_checksums(self) -> None:
-        """Add the checksums of libraries without build id, once the rank has started."""
+        """Wait until the rank has started, then add the checksums of libraries without build id."""
         while self.is_alive() and time.monotonic() - self.since < CHECKSUM_DELAY:
             time.sleep(LOOK_EVERY)
         loaded.add_checksums(self.pid, self.facts)
 
 
 def _extract_endpoint(look: Dict[str, Any]) -> Optional[Tuple[Any, ...]]:
-    """Return what two looks must agree in: connections come and go, the endpoint stays."""
+    """Return layer, provider and domains of a reading, which must agree; connections may change."""
     network = look['network']
     return network and (network['layer'], network['provider'], network['domains'])
 
 
 def read_rank(environment: Mapping[str, str]) -> int:
     """
-    Return the number of this rank, as its launcher sets it.
+    Return the number of this rank from the variable of its launcher.
 
-    PMI_RANK alone may be that of a shell in an outer step.
+    PMI_RANK is used only without a known launcher, because a shell in an outer step may have set it.
     """
     launcher = detect_launcher(environment)[1]
     names = [launcher['rank']] if launcher else ['PMI_RANK', 'PMIX_RANK', 'SLURM_PROCID']
@@ -271,7 +276,7 @@ def read_rank(environment: Mapping[str, str]) -> int:
 
 
 def read_step(environment: Mapping[str, str]) -> Dict[str, Any]:
-    """Return the step of this rank: job and step (str or None), tasks (int or None)."""
+    """Return the step of this rank as dict: job and step (str or None), tasks (int or None)."""
     launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'PMI_SIZE']
     tasks = next((environment[name] for name in names if environment.get(name)), '')
@@ -283,7 +288,7 @@ def read_step(environment: Mapping[str, str]) -> Dict[str, Any]:
 
 
 def write_json(path: str, content: Any) -> None:
-    """Write content as JSON, so that readers see the whole file or none. Raises OSError."""
+    """Write content as JSON; readers see either the whole file or no file. Raises OSError."""
     part = '%s.part-%d' % (path, os.getpid())
     try:
         with open(part, 'x') as handle:  # 'x' follows no link
@@ -300,13 +305,13 @@ def write_json(path: str, content: Any) -> None:
 
 def report_write_failure(pid: int, directory: str, err: OSError) -> None:
     """
-    Report on stderr of the program, process `pid`, that its ranks leave no file.
+    Print to stderr of the program, process `pid`, that its ranks write no files.
 
-    A task prolog has no stderr that the user sees. If stderr is a socket, which cannot be opened by
-    a path, the report goes to stderr of this process.
+    The user does not see stderr of a task prolog. If stderr of the program is a socket, which cannot
+    be opened by a path, the text is printed to stderr of this process.
     """
     text = (
-        "No proof: cannot write to %s: %s. Name another folder, which all nodes see: "
+        "No proof: cannot write to %s: %s. Name another folder that all nodes see: "
         "OSU_PROOF=FOLDER\n" % (directory, err.strerror)
     ).encode('utf-8', 'backslashreplace')
     for path in ('/proc/%d/fd/2' % pid, '/proc/self/fd/2'):
@@ -320,16 +325,17 @@ def report_write_failure(pid: int, directory: str, err: OSError) -> None:
 
 def main(pid: int, directory: str, run: Optional[str] = None) -> None:
     """
-    Watch process `pid` and write its file into a folder; `run` is the token of a proof.
+    Watch process `pid` and write the file of its rank to a folder; run: token of the proof.
 
-    This process has inherited the environment and the open files of the program at its start. It
-    closes all but the standard streams at once, and stderr after the first write: srun waits for it.
+    The sampler has inherited the environment and the open files of the program. It closes all files
+    except the standard streams at once, and stderr after the first write, because srun waits for
+    stderr.
     """
     inherited = opened_network.list_inherited_sockets()
     for number in opened_network.list_descriptors(os.getpid()):
         if number > 2:
             try:
-                os.close(number)  # srun and PMI servers wait until theirs are closed
+                os.close(number)  # srun and PMI servers wait until their sockets are closed
             except OSError:
                 pass
     environment = dict(os.environ)
@@ -349,7 +355,7 @@ def main(pid: int, directory: str, run: Optional[str] = None) -> None:
     def keep(complete: bool = False) -> None:
         write_json(path, dict(content, complete=complete))
 
-    # Remains in the file if this process is killed, usually by Slurm with the step.
+    # This content remains if the sampler is killed, usually by Slurm together with the step.
     content.update(
         found=False,
         reason="its sampler was terminated, usually together with the step, before or soon after "
@@ -360,10 +366,10 @@ def main(pid: int, directory: str, run: Optional[str] = None) -> None:
         require_own_folder(directory)
         keep()
     except OSError as err:
-        if rank == 0:  # one report for all ranks
+        if rank == 0:  # a single message for all ranks
             report_write_failure(pid, directory, err)
         return
-    finally:  # srun waits until stderr is closed
+    finally:  # close stderr, because srun waits for it
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 2)
         if null > 2:

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# Read by rank-proof and by task prologs: starting the sampler of a process.
+# Sourced by rank-proof and task-prolog: the function that starts the sampler of a process.
 
-# That of the system: one of a module or of an environment may lie on a busy file system.
+# Prefer the system's Python, because the Python of a module or environment may be on a busy file system.
 python=/usr/bin/python3
 [[ -x $python ]] || python=python3
 
-# sample PID DIR [RUN]: starts the sampler of the process PID, without waiting for it. $proof is the folder of this file.
+# sample PID DIR [RUN]: start the sampler of process PID without waiting for it. $proof is the folder of this file.
 #
-# Two brackets: the sampler's parent ends at once, so the sampler is no child of the program, which may wait for "any
-# child". Job control (set -m) gives it a process group of its own: Slurm kills the group of a prolog when it ends. It
-# must not hold what srun and the program wait on: the standard streams go to /dev/null here, all other file descriptors
-# (PMI_FD is one) are noted as inherited and closed by the sampler. Without LD_PRELOAD, which is meant for the program.
-# Rank 0 keeps stderr until its first file is written: it says for all where none can be.
-# shellcheck disable=SC2154  # proof is set by who reads this
+# The two nested subshells make the sampler an orphan: the program may wait for "any child" and must not get the sampler.
+# Job control (set -m) puts the sampler into its own process group, because Slurm kills the group of a prolog at its end.
+# srun and the program wait until their files are closed. So the standard streams are redirected to /dev/null here, and
+# the sampler closes all other file descriptors, e.g. PMI_FD. LD_PRELOAD is unset because it is meant for the program.
+# Rank 0 keeps stderr until its first file is written, so that one rank can report that the folder is not writable.
+# shellcheck disable=SC2154  # the script that sources this file sets proof
 sample() {
     (
         set -m

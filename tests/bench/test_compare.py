@@ -25,7 +25,6 @@ from osu_container.bench.compare.thresholds import find_margin_row
 from osu_container.bench.results import ratios, references, run_files
 from osu_container.bench.results.model import Case, Dataset, Series
 from tests.helpers.example_runs import MORE_CASES, make_run
-from tests.helpers.machine import PROJECT, run
 
 
 @pytest.fixture(scope='module')
@@ -72,11 +71,6 @@ def make_curve(random, case, name, repeats, noise, gain=lambda size: 1.0):
 
 def read_published(name):
     return references.read_dataset(name)
-
-
-def command(*arguments, **kwargs):
-    """Run the real command; return CompletedProcess."""
-    return run([PROJECT / 'scripts' / 'osu-container', 'compare', *arguments], **kwargs)
 
 
 def call(capsys, *arguments):
@@ -578,19 +572,17 @@ def test_advice_applies_to_the_run_of_the_user(results, capsys):
     assert json.loads(call(capsys, 'lumi-g-2025-03', '--json')[1])['troubles'] != []
 
 
-# --- the statements of the documents, by the real command -----------------------------------------
+# --- the statements of the documents ---------------------------------------------------------------
 
 
-def test_opensource_small_device_messages_are_eight_times_slower():
+def test_opensource_small_device_messages_are_eight_times_slower(capsys):
     """
     "Very close to the native performance for large message sizes but worse for small message
     sizes".
     """
-    done = command(
-        'lumi-g-2025-03:opensource', 'lumi-g-2025-03:native', '--json', '--only', 'osu_latency D D*'
-    )
-    assert done.returncode == 1 and not done.stderr, done.stderr
-    told = json.loads(done.stdout)
+    code, out, _ = call(capsys, 'lumi-g-2025-03:opensource', '--json', '--only', 'osu_latency D D*')
+    assert code == 1
+    told = json.loads(out)
     value = {row['size']: row['ratio'] for row in told['comparisons'][0]['sizes']}
     assert all(6.9 < value[2**power] < 8.3 for power in range(8))
     assert all(
@@ -609,7 +601,6 @@ def results(tmp_path, monkeypatch):
     make_run(folder / 'quiet', noise=0.004, scale={'pure': 1.0})
     make_run(folder / 'slow', noise=0.004, scale={'hybrid': 0.8, 'pure': 0.1}, seed=2)
     monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(folder))
-    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
     return folder
 
 
@@ -661,6 +652,20 @@ def test_failed_case_counts_as_worse_and_skipped_case_does_not(results, capsys):
 def test_size_tables_appear_for_few_curves_or_on_request(results, capsys):
     for arguments, tables in ((['slow:hybrid'], 2), (['slow'], 0), (['slow', '--sizes'], 4)):
         assert len(re.findall('^ *16 KiB ', call(capsys, *arguments)[1], re.M)) == tables
+
+
+def test_advice_is_the_command_of_the_user_run(results, capsys):
+    make_run(results / 'few', repeats=2, noise=0.05)
+    out = ' '.join(call(capsys, 'few')[1].split())
+    assert 'osu-container bench --tag quick --repeats 5`' in out and '90 %' not in out
+    assert '--repeats' not in call(capsys, 'lumi-g-2025-03')[1]
+
+
+def test_command_is_compared_without_columns_of_sizes(results, capsys):
+    case = Case('$ lmp', '', 2, 2, 's: time of the step')
+    make_run(results / 'timed', cases=[case], sizes=[0], noise=0.004)
+    out = call(capsys, 'timed')[1]
+    assert '90 %' in out and not re.search('128 B|MiB|size', out.replace('over the sizes', ''))
 
 
 def test_json_contains_every_comparison_and_size(results, capsys):

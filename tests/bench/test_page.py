@@ -4,7 +4,7 @@ The page of osu-container report in a browser: nothing is cut off, and the netwo
 
 import pytest
 
-from tests.bench.test_report import APPROACHES, FAILURES, empty_user_references, report  # noqa: F401, a fixture
+from tests.bench.test_report import APPROACHES, FAILURES, report
 from tests.helpers.example_runs import MORE_CASES, make_run
 
 pytestmark = pytest.mark.system

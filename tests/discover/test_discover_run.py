@@ -97,6 +97,11 @@ def test_workstation_is_discovered_installed_and_run(workstation):
     assert 'workstation-found' in planned.stdout
 
 
+def test_host_of_the_demo_is_surveyed_after_env_sh():
+    done = run_clean_shell(f'. {PROJECT}/env.sh && {COMMAND} discover --json')
+    assert set(dict(json.loads(done.stdout)['approaches']).values()) == {None}, done
+
+
 def test_first_task_inspects_the_compute_node(workstation, tmp_path):
     output = tmp_path / 'node.json'
     done = workstation.shell(f'srun -N2 -n4 {COMMAND} discover --json >{output}')

@@ -131,6 +131,12 @@ def test_missing_injection_is_found(shell, tmp_path):
     assert re.search(r'0-1 .*libfabric.*image.*host.*/99-host-mpi\.sh', said)
 
 
+def test_failed_start_leaves_no_folder(shell, tmp_path):
+    done = shell(f'cd {tmp_path}\n{COMMAND} -- {SRUN} no-such-program')
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, []), done.stderr
+    assert done.stderr.splitlines()[-1].endswith('srun ended with 2, see its message above')
+
+
 def test_a_prolog_of_the_user_runs_as_well(shell, tmp_path):
     mine = tmp_path / 'my prolog'
     mine.write_text('#!/bin/bash\necho "export MINE=yes"\necho print told\n')

@@ -29,23 +29,23 @@ ERRORS = (CompareError, select.SelectError, run_files.ResultsError, OSError)
 
 EPILOG = """
 A and B are runs (a folder, a results.jsonl, a name, or latest), published figures (osu-container
-reference list), or outputs of OSU's programs (osu-container import --help). RUN:NAME selects one
-approach or series of a run.
-Without B every approach of A is compared with its native run. With B, A is compared with each B in
-all cases that both have.
+reference list), or output files of benchmark programs (osu-container import --help). RUN:NAME
+selects one approach or series of a run.
+Without B, every approach of A is compared with native of the same run. With B, A is compared with
+each B in all cases that both sides measured.
 
   osu-container compare latest
-      every approach of the newest run against its native
+      every approach of the newest run against native of this run
   osu-container compare latest lumi-g-2025-03
-      each approach against the published one of the same name
+      each approach against the published figures of the same approach
   osu-container compare latest:hybrid last-week:hybrid
-      an approach against an older run of it
+      an approach against the same approach in an older run
   osu-container compare lumi-g-2025-03:opensource --only 'osu_latency D D*'
       one published curve against native
 
 If A and B are from different machines, only ratios are printed, without a verdict.
 
-Method, margins and the known troubles: docs/compare.md.
+docs/compare.md describes the method, the margins and the known performance problems.
 """
 
 
@@ -56,13 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         'a',
         metavar='A',
-        help="the side to judge: a run, published figures, or the output of a program",
+        help="the figures to judge: a run, published figures, or the output file of a program",
     )
     add(
         'b',
         metavar='B',
         nargs='*',
-        help="the sides to compare it with (default: native of the same run)",
+        help="the figures to compare A with (default: native of the same run)",
     )
     add(
         '--only',
@@ -93,10 +93,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Print the comparison; return the exit code."""
+    """Print the comparison; return FINE, WORSE or IMPOSSIBLE."""
     try:
         result = collect_comparisons(options.a, options.b, case_patterns=options.only)
-    except ERRORS as err:  # main() would return 1, which means: something is worse
+    except ERRORS as err:  # main() would return 1, which is WORSE
         print(f"{options.prog}: error: {err}", file=sys.stderr)
         return IMPOSSIBLE
     if options.json:
@@ -117,10 +117,12 @@ def collect_comparisons(
     a: str, others: Sequence[str] = (), *, case_patterns: Sequence[str] = ()
 ) -> dict[str, Any]:
     """
-    Compare the sides that a user names on the command line.
+    Return the comparison of the figures that a user names on the command line.
 
-    Keys of the result: comparisons (list of Comparison), troubles (see troubles.find_troubles()),
-    failed (name, case and reason of what A failed to measure and the other side has), notes.
+    Keys of the result: comparisons (list of Comparison); troubles (see troubles.find_troubles());
+    failed (list of (name, Case, reason): what A failed to measure and the other side measured);
+    commands ({name of a run: words of the command that measured it}, only for runs of
+    `osu-container bench`); notes (list of str).
 
     Raises CompareError, SelectError, ResultsError, OSError.
     """
@@ -152,6 +154,11 @@ def collect_comparisons(
         'comparisons': comparisons,
         'troubles': troubles.find_troubles(sides),
         'failed': list(dict.fromkeys(failed)),
+        'commands': {
+            side.name: side.facts['command']
+            for side in sides
+            if isinstance(side.facts.get('command'), list)
+        },
         'notes': notes + _collect_notes(comparisons, sides),
     }
 
@@ -159,7 +166,11 @@ def collect_comparisons(
 def _format_uncompared_curves(
     judged: Iterable[Series], comparisons: Iterable[Comparison], name: str, other: str
 ) -> list[str]:
-    """Return a note on series of dataset `name` that have no counterpart in dataset `other`."""
+    """
+    Return a note in a list if series of dataset `name` have no counterpart in `other`, else [].
+
+    judged: the series of the dataset; comparisons: the comparisons that were made
+    """
     compared = {id(series.a) for series in comparisons}
     uncompared = [series for series in judged if id(series) not in compared]
     if not uncompared:
@@ -168,13 +179,13 @@ def _format_uncompared_curves(
         '; ...' if len(uncompared) > 4 else ''
     )
     return [
-        f"{len(uncompared)} curve{'s' if len(uncompared) > 1 else ''} of {name} not compared, "
-        f"{other} has no counterpart: {shown}"
+        f"{len(uncompared)} curve{'s' if len(uncompared) > 1 else ''} of {name} cannot be compared, "
+        f"because {other} has no counterpart: {shown}"
     ]
 
 
 def _add_native(dataset: Dataset) -> Dataset:
-    """Return a dataset with the native series of its run or publication, if it has one."""
+    """Return a dataset together with the native series of its run or publication, if there is one."""
     native = dataset.facts.get('native') or 'native'
     if native in dataset.names:
         return dataset
@@ -189,9 +200,9 @@ def _add_native(dataset: Dataset) -> Dataset:
 
 def _filter_cases(dataset: Dataset, patterns: Sequence[str]) -> Dataset:
     """
-    Return a dataset with the cases that match a pattern; without patterns all.
+    Return a dataset with only the cases whose benchmark or title matches a pattern.
 
-    Raises CompareError if no case matches.
+    Without patterns the dataset is returned unchanged. Raises CompareError if no case matches.
     """
     if not patterns:
         return dataset
@@ -218,9 +229,9 @@ def _list_failures(
     dataset: Dataset, series: Sequence[Series], without: str | None = None
 ) -> list[tuple[str, Case, str]]:
     """
-    Return name, case and reason of failures in a dataset whose case `series` measured.
+    Return (name, case, reason) of each case that a dataset failed to measure and `series` measured.
 
-    without: name of series to leave out
+    without: name of the series in the dataset to leave out
     """
     measured = {entry.case for entry in series}
     succeeded = {(entry.case, entry.name) for entry in dataset.series}
@@ -235,7 +246,7 @@ def _list_failures(
 
 
 def _collect_notes(comparisons: Sequence[Comparison], sides: Iterable[Dataset]) -> list[str]:
-    """Return the notes below the tables, each once."""
+    """Return the notes below the tables, each once, with the benchmarks that a note is about."""
     curves: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
         for note in [*comparison.notes, f'{comparison.method}.']:

@@ -1,8 +1,10 @@
-"""The output of `osu-container compare`: text for a terminal, and JSON."""
+"""Format the result of `osu-container compare` as text for a terminal and as data for JSON."""
 
 from __future__ import annotations
 
-from typing import Any, Iterable
+import re
+import shlex
+from typing import Any, Iterable, Sequence
 
 from osu_container.base import columns
 from osu_container.bench.compare.statistics import (
@@ -23,12 +25,16 @@ FORMAT, VERSION = 'osu-container comparison', 2
 
 
 def format_optional_ratio(value: float | None) -> str:
-    """Return a ratio as text, '-' for None."""
+    """Return a ratio with its significant digits, '-' for None."""
     return '-' if value is None else ratios.format_ratio(value)
 
 
 def select_worst_verdict(result: dict[str, Any]) -> str:
-    """Return the worst verdict of a result; a case that only A failed counts as 'worse'."""
+    """
+    Return the worst verdict in a result of cli.collect_comparisons(), one of VERDICTS.
+
+    A case that A failed to measure and the other side measured counts as 'worse'.
+    """
     verdicts = [comparison.verdict for comparison in result['comparisons']] + [
         'worse' for _ in result['failed']
     ]
@@ -36,7 +42,7 @@ def select_worst_verdict(result: dict[str, Any]) -> str:
 
 
 def format_furthest_ratio(comparison: Comparison) -> str:
-    """Return the ratio that is furthest from equal, with its size: '1.78 at 8 KiB'."""
+    """Return the ratio of a curve that is furthest from 1 with its size: '1.78 at 8 KiB'."""
     point = comparison.find_furthest_point()
     return ' at '.join(
         filter(None, [format_optional_ratio(point.ratio), comparison.format_size_label(point.size)])
@@ -47,7 +53,7 @@ def format_comparisons(result: dict[str, Any], *, sizes: bool | None = None) -> 
     """
     Return a result of cli.collect_comparisons() as text that fits the terminal.
 
-    sizes: with a table of every curve at every size; None: for at most two curves
+    sizes: True adds a table of all message sizes for each curve; None does so for at most two curves
     """
     comparisons = result['comparisons']
     blocks = _format_summary_tables(comparisons)
@@ -65,7 +71,12 @@ def format_comparisons(result: dict[str, Any], *, sizes: bool | None = None) -> 
         '\n'.join(
             map(
                 _format_paragraph,
-                [*notes, *result['notes'], *_list_advice(comparisons), _format_totals(result)],
+                [
+                    *notes,
+                    *result['notes'],
+                    *_list_advice(comparisons, result['commands']),
+                    _format_totals(result),
+                ],
             )
         )
     )
@@ -73,16 +84,17 @@ def format_comparisons(result: dict[str, Any], *, sizes: bool | None = None) -> 
 
 
 def _format_paragraph(text: str, first: str = '* ') -> str:
-    """Return wrapped text behind a bullet."""
+    """Return text as a wrapped paragraph that begins with `first`."""
     return columns.fill_text(text, first, ' ' * len(first))
 
 
 def _format_summary_tables(comparisons: Iterable[Comparison]) -> list[str]:
-    """Return a table for each pair of names, with a row for each case."""
+    """Return a table for each pair of compared names; it has a row for each case."""
     tables: dict[str, list[list[str]]] = {}
     for comparison in comparisons:
+        furthest = 'furthest' if comparison.points[1:] else 'ratio'
         tables.setdefault(
-            comparison.title, [['', 'verdict', *(words for _, words, *_ in REGIONS), 'furthest']]
+            comparison.title, [['', 'verdict', *(words for _, words, *_ in REGIONS), furthest]]
         ).append(
             [
                 comparison.case.title,
@@ -95,7 +107,7 @@ def _format_summary_tables(comparisons: Iterable[Comparison]) -> list[str]:
         '\n'.join(
             [
                 columns.fill_text(title),
-                *columns.format_table(rows, right_aligned=(2, 3), indent='  '),
+                *columns.format_table(_drop_empty_columns(rows), right_aligned=(2, 3), indent='  '),
             ]
         )
         for title, rows in tables.items()
@@ -103,21 +115,18 @@ def _format_summary_tables(comparisons: Iterable[Comparison]) -> list[str]:
 
 
 def _format_size_table(comparison: Comparison) -> str:
-    """Return the table of a comparison at every size."""
+    """Return the table of a comparison with a row for each message size."""
     rows = [['size', 'A', 'B', 'ratio', '90 % interval', 'repeats', 'verdict']]
     for point in comparison.points:
-        interval = (
-            '-'
-            if point.low is None
-            else f'{format_optional_ratio(point.low)} .. {format_optional_ratio(point.high)}'
-        )
         rows.append(
             [
                 comparison.format_size_label(point.size),
                 f'{point.a:.2f}',
                 f'{point.b:.2f}',
                 format_optional_ratio(point.ratio),
-                interval,
+                f'{format_optional_ratio(point.low)} .. {format_optional_ratio(point.high)}'
+                if point.has_interval
+                else '-',
                 f'{point.repeats[0]}, {point.repeats[1]}',
                 point.verdict,
             ]
@@ -125,29 +134,45 @@ def _format_size_table(comparison: Comparison) -> str:
     head = columns.fill_text(
         f'{comparison.case.title}: {comparison.title}, {comparison.case.unit}, margin {100 * comparison.margin:g} %'
     )
+    rows = _drop_empty_columns(rows)
     return '\n'.join([head, *columns.format_table(rows, right_aligned=range(len(rows[0]) - 1))])
 
 
-def _list_advice(comparisons: Iterable[Comparison]) -> list[str]:
-    """Return what to do about noisy points and few repeats."""
-    repeats = [
-        point.repeats
-        for comparison in comparisons
-        if comparison.few_repeats or comparison.summary['noisy']
-        for point in comparison.points
-    ]
-    return (
-        [
-            'For a firm verdict: `osu-container bench --repeats '
-            f'{max(FIRM_REPEATS, 2 * max(map(max, repeats)))}`.'
+def _drop_empty_columns(rows: list[list[str]]) -> list[list[str]]:
+    """Return a table without the columns that have only '' or '-' below their heading."""
+    kept = [column for column in zip(*rows) if set(column[1:]) - {'', '-'}]
+    return [list(row) for row in zip(*kept)]
+
+
+def _list_advice(comparisons: Iterable[Comparison], commands: dict[str, list[str]]) -> list[str]:
+    """
+    Return a sentence for each of the user's runs that needs more repeats for a firm verdict.
+
+    commands: {name of a run: words of the command that measured it}. Data of others get no advice.
+    """
+    advice = []
+    for name, words in commands.items():
+        repeats = [
+            max(point.repeats)
+            for comparison in comparisons
+            for point in comparison.points
+            if name in (comparison.a_dataset, comparison.b_dataset)
+            and (comparison.few_repeats or comparison.summary['noisy'])
         ]
-        if repeats
-        else []
-    )
+        if repeats:
+            command = format_repeat_command(words, max(FIRM_REPEATS, 2 * max(repeats)))
+            advice.append(f'A firm verdict on {name} needs more repeats: `{command}`.')
+    return advice
+
+
+def format_repeat_command(words: Sequence[str], repeats: int) -> str:
+    """Return the command of a run with another number of repeats and without --output."""
+    command = shlex.join(['osu-container', *words])
+    return re.sub(r' (--repeats|-r|--output|-o)[ =]\S+', '', command) + f' --repeats {repeats}'
 
 
 def _format_trouble(trouble: Trouble, curves: Iterable[tuple[Dataset, Series, list[int]]]) -> str:
-    """Return a trouble of troubles.find_troubles() with the curves that look like it."""
+    """Return the text on a problem of troubles.find_troubles(): its curves, cause, remedy, source."""
     lines = [_format_paragraph(f'Looks like {trouble.title}', first='')]
     lines += [_format_paragraph(text, first='    ') for text in format_curves(curves)]
     for heading, text in (
@@ -160,18 +185,24 @@ def _format_trouble(trouble: Trouble, curves: Iterable[tuple[Dataset, Series, li
 
 
 def format_curves(curves: Iterable[tuple[Dataset, Series, list[int]]]) -> list[str]:
-    """Return a line for each curve of a trouble, with its sizes."""
-    lines = []
+    """
+    Return lines with the curves that show a problem.
+
+    Curves of one series with the same message sizes share a line:
+    'latest:hybrid, 8 KiB .. 16 KiB: osu_latency H H, two nodes; osu_latency D D, two nodes'.
+    """
+    titles: dict[str, list[str]] = {}
     for dataset, series, sizes in curves:
         ends = ' .. '.join(
             dict.fromkeys(format_size(size) or '0 B' for size in (sizes[0], sizes[-1]))
         )
-        lines.append(f'{format_qualified_name(series, dataset.name)} {series.case.title}, {ends}')
-    return lines
+        name = format_qualified_name(series, dataset.name)
+        titles.setdefault(f'{name}, {ends}', []).append(series.case.title)
+    return [f"{curve}: {'; '.join(cases)}" for curve, cases in titles.items()]
 
 
 def _format_totals(result: dict[str, Any]) -> str:
-    """Return the last line: the number of curves with each verdict."""
+    """Return the last line: how many curves have each verdict, and how many cases failed."""
     comparisons = result['comparisons']
     counts = [
         (sum(comparison.verdict == verdict for comparison in comparisons), verdict)
@@ -183,7 +214,7 @@ def _format_totals(result: dict[str, Any]) -> str:
 
 
 def _serialize_side(dataset: str, series: Series) -> dict[str, Any]:
-    """Return one side of a comparison for --json."""
+    """Return one side of a comparison as data for --json."""
     return {
         'dataset': dataset,
         'name': series.name,
@@ -194,7 +225,7 @@ def _serialize_side(dataset: str, series: Series) -> dict[str, Any]:
 
 
 def serialize_comparisons(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result of cli.collect_comparisons() for --json. docs/compare.md has the layout."""
+    """Return a result of cli.collect_comparisons() as data for --json (layout: docs/compare.md)."""
     return {
         'format': FORMAT,
         'version': VERSION,

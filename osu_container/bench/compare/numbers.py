@@ -1,9 +1,9 @@
 """
-NumPy and SciPy, imported at their first use, so that other commands keep to the limits of the
-shell.
+Import NumPy and SciPy at their first use, so that other commands need less memory and threads.
 
-Their OpenBLAS starts a thread per core, and ends the process if `ulimit -u` or `-v` leaves no room
-for it; with too little memory for its tables it retries forever (measured with 200 MB).
+The OpenBLAS in both packages starts a thread per core and terminates the process if `ulimit -u`
+allows no further thread or `ulimit -v` no further memory. With too little memory for its tables
+OpenBLAS retries forever (measured with 200 MB).
 """
 
 import importlib
@@ -11,24 +11,25 @@ import os
 import resource
 from typing import Any
 
-#: Address space that both need with one thread, in bytes: 300 MB were measured
+#: Address space in bytes that both packages need with one thread; 300 MB were measured
 _ROOM = 400 << 20
 
 
 class LazyModule:
-    """A module that is imported at its first use: --help needs none."""
+    """Import a module when the first of its attributes is read."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the module and store it as an attribute of this object."""
+        """Return an attribute of the module. Raises MemoryError if `ulimit -v` is too small."""
         # A second thread would not help: all arrays are small.
         os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
         if -1 < resource.getrlimit(resource.RLIMIT_AS)[0] < _ROOM:
-            raise MemoryError(f'less than {_ROOM >> 20} MB')
+            raise MemoryError(f'`ulimit -v` allows less than {_ROOM >> 20} MB')
         vars(self)[name] = value = getattr(importlib.import_module(self.name), name)
         return value
 
 
-np, scipy = LazyModule('numpy'), LazyModule('scipy')
+# Importing scipy.stats takes two seconds, scipy.special a tenth.
+np, special = LazyModule('numpy'), LazyModule('scipy.special')

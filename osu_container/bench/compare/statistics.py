@@ -1,96 +1,101 @@
 """
-Ratio, spread and verdict at every message size. docs/compare.md describes the method.
+Compute ratio, confidence interval and verdict at every message size of two curves.
 
-Everything is computed on logarithms, where a ratio is a difference and twice as fast is as far
-from equal as half as fast.
+docs/compare.md describes the method. All tests use logarithms of the values: there a ratio is a
+difference, and a factor of 2 has the same distance from equal as a factor of 1/2.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from osu_container.bench.compare.numbers import np, scipy
+from osu_container.bench.compare.numbers import np, special
 from osu_container.bench.compare.thresholds import select_margin
 from osu_container.bench.results import ratios
 from osu_container.bench.results.model import Case, Dataset, Series, format_size
 
-#: Accepted chance of a false verdict, for all sizes of a curve together
+#: Accepted probability of a false verdict, for all sizes of a curve together
 ALPHA = 0.05
-#: Verdict on figures of two machines, whose ratio tells nothing about the software
+#: Verdict on figures of two machines: their ratio shows no difference of the software
 NOT_JUDGED = 'not judged'
-#: All verdicts. A curve has the first of them that one of its sizes has, so no loss is hidden
+#: All verdicts. The verdict of a curve is the first one that any of its sizes has, so that no loss
+#: is hidden
 VERDICTS = ('worse', 'noisy', 'rounded', 'better', 'same', NOT_JUDGED)
 #: Largest error of a printed value, in its unit: the programs print two decimals
 ROUNDING = 0.005
-#: Parts of a curve whose mean ratio is shown: key, heading, least and most size in bytes. Up to
-#: 128 B a message fits into the command to the network card; from 1 MiB on bandwidth counts
+#: Parts of a curve with a mean ratio of their own: key, heading, least and most size in bytes. Up to
+#: 128 B a message fits into the command to the network card; from 1 MiB on the bandwidth dominates
 REGIONS = (('small_ratio', '<=128 B', 0, 128), ('large_ratio', '>=1 MiB', 1 << 20, 1 << 62))
-#: Minimum number of repeats for a verdict without 'probably'. The tests assume independent
-#: repeats, which those of a busy machine are not: two repeats of OSU 7.4 showed a factor of 3.9, 22
-#: repeats of the same modules none (two nodes over TCP, 2026-11).
+#: Minimum number of repeats for a verdict without 'probably'. The tests assume independent repeats,
+#: but repeats on a busy machine depend on each other: 2 repeats of OSU 7.4 showed a factor of 3.9
+#: where 22 repeats of the same modules showed no difference (two nodes over TCP, 2026-11).
 FIRM_REPEATS = 5
-#: Most ranges of sizes with one verdict that a sentence names; of more, it counts the sizes
+#: Maximum number of size ranges in a sentence; for more ranges it gives the number of sizes
 MOST_RANGES = 3
 
 
 class CompareError(Exception):
-    """The datasets cannot be compared; the text names the reason and what can be compared."""
+    """The datasets cannot be compared; the text gives the reason and names possible comparisons."""
 
 
 @dataclass
 class Point:
-    """Both sides at one message size."""
+    """Values of both sides at one message size, and their comparison."""
 
     #: in bytes
     size: int
     #: medians over the repeats, in the unit of the case
     a: float
     b: float
-    #: a / b, see results.ratios
+    #: a / b, computed by results.ratios
     ratio: float
-    #: confidence interval (90 %) of the ratio of geometric means, None for single values
+    #: 90 % confidence interval of the ratio of geometric means, None for single values
     low: float | None
     high: float | None
-    #: 'better', 'worse', 'same' (equal within the margin), 'noisy' (the repeats scatter too much),
-    #: 'rounded' (the program prints too few digits) or NOT_JUDGED, of a
+    #: a is 'better' or 'worse' than b, or 'same' (equal within the margin); or the verdict is 'noisy'
+    #: (the repeats scatter too much), 'rounded' (the program prints too few digits) or NOT_JUDGED
     verdict: str
     #: 'paired', 'Welch', 'one-sample' or 'threshold only'
     method: str
-    #: p-value of the verdict, adjusted over the sizes of the curve; None where none was tested
+    #: p-value of the verdict, adjusted over the sizes of the curve; None without a test
     p: float | None
-    #: logarithm of the ratio with the sign turned so that more is better; below 0 a is behind
+    #: logarithm of the factor by which a is better than b; negative if a is worse
     gain: float
-    #: of a and of b; for 'paired' those that both have
+    #: number of repeats of a and of b; for 'paired' the number of common repeats
     repeats: tuple[int, int]
 
     @property
     def factor(self) -> float:
-        """How many times slower or faster a is than b, at least 1."""
+        """Factor by which a is slower or faster than b, at least 1."""
         return math.exp(abs(self.gain))
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the interval is meaningful: that of two repeats may span many decades."""
+        return self.low is not None and min(count for count in self.repeats if count > 1) > 2
 
 
 @dataclass
 class Comparison:
-    """Two curves of one case."""
+    """Comparison of two curves of one case."""
 
-    #: case of a; that of b can differ in what is unknown
+    #: case of a; the case of b may have unknown nodes or ranks
     case: Case
     a: Series
     b: Series
     #: ascending by size
     points: list[Point]
-    #: fraction that counts as equal
+    #: difference that counts as equal, as a fraction
     margin: float
-    #: geometric means of a / b over REGIONS (None without such a size), and the number of points
-    #: with each of VERDICTS
+    #: {key of REGIONS: geometric mean of a / b, None without such a size} and
+    #: {verdict of VERDICTS: number of points}
     summary: dict[str, Any]
     #: description of the tests
     method: str
-    #: what a reader must know beside the comparison
+    #: facts that limit the comparison, as sentences
     notes: list[str] = field(default_factory=list)
     #: names of the datasets
     a_dataset: str = ''
@@ -98,17 +103,17 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Worst verdict of the points, in the order of VERDICTS."""
+        """First of VERDICTS that a point has."""
         return next(verdict for verdict in VERDICTS if self.summary[verdict])
 
     @property
     def title(self) -> str:
-        """Both sides as text: 'opensource against native'."""
+        """Names of both sides as text: 'opensource against native'."""
         return ' against '.join(self.names)
 
     @property
     def names(self) -> list[str]:
-        """Names of both sides, with their datasets where these differ."""
+        """Names of both sides, each with its dataset if the datasets differ."""
         if self.a_dataset == self.b_dataset:
             return [self.a.name, self.b.name]
         return [
@@ -117,21 +122,26 @@ class Comparison:
         ]
 
     def find_furthest_point(self, verdict: str | None = None) -> Point:
-        """Return the point of a verdict (default: of the curve's) that is furthest from equal."""
+        """Return the point furthest from equal among those with a verdict (default: the curve's)."""
         return max(
             (point for point in self.points if point.verdict == (verdict or self.verdict)),
             key=lambda point: point.factor,
         )
 
     def format_curve_verdict(self) -> str:
-        """Return the verdict with a gain that it hides: 'worse, better', 'probably worse'."""
+        """
+        Return the verdict of the curve as text: 'probably worse'.
+
+        If some sizes are better, the text mentions them, because the verdict hides them:
+        'worse, better'.
+        """
         hidden = ['better'] if self.verdict != 'better' and self.summary['better'] else []
         return ', '.join(
             self.format_qualifier(verdict) + verdict for verdict in [self.verdict, *hidden]
         )
 
     def count_fewest_repeats(self, verdict: str) -> int:
-        """Return the fewest repeats of a side at the points of a verdict."""
+        """Return the lowest number of repeats of a side at the points with a verdict."""
         return min(
             (min(point.repeats) for point in self.points if point.verdict == verdict),
             default=FIRM_REPEATS,
@@ -139,25 +149,28 @@ class Comparison:
 
     @property
     def few_repeats(self) -> int | None:
-        """Fewest repeats behind a verdict better or worse, None from FIRM_REPEATS on."""
+        """Lowest number of repeats of the verdicts better and worse, None if FIRM_REPEATS or more."""
         least = min(self.count_fewest_repeats('worse'), self.count_fewest_repeats('better'))
         return least if least < FIRM_REPEATS else None
 
     def format_qualifier(self, verdict: str) -> str:
-        """Return 'probably ' if points of a verdict rest on few repeats of a side, else ''."""
+        """Return 'probably ' if points with a verdict have few repeats, else ''."""
         enough = {'worse': FIRM_REPEATS, 'better': FIRM_REPEATS, 'same': 2}.get(verdict, 0)
         return 'probably ' if self.count_fewest_repeats(verdict) < enough else ''
 
     def format_size_label(self, size: int) -> str:
-        """Return a size as text, '' for benchmarks without sizes."""
+        """Return a size in bytes as text ('4 KiB'), '' for benchmarks without message sizes."""
         return format_size(size) or ('0 B' if len(self.points) > 1 else '')
 
     @property
     def sentence(self) -> str:
-        """All verdicts: 'worse at 1 B .. 128 B, up to 8.3 times slower; same at 256 B'."""
-        parts = []
+        """All verdicts with their sizes: 'worse at 1 B .. 64 B, up to 8.3 times slower; same at 1 KiB'."""
+        parts: list[str] = []
         for verdict in (verdict for verdict in VERDICTS if self.summary[verdict]):
-            text = self.format_qualifier(verdict) + verdict + self._format_size_ranges(verdict)
+            sizes = self._format_size_ranges(verdict)
+            if parts and verdict == 'same' and (' and ' in sizes or ' of ' in sizes):
+                sizes = ' at the other sizes'
+            text = self.format_qualifier(verdict) + verdict + sizes
             if verdict in ('worse', 'better'):
                 repeats = self.count_fewest_repeats(verdict)
                 factor = format_factor(self.find_furthest_point(verdict).factor)
@@ -170,7 +183,7 @@ class Comparison:
         return '; '.join(parts)
 
     def _format_size_ranges(self, verdict: str) -> str:
-        """Return the sizes of a verdict: ' at 1 B .. 128 B and 8 KiB'; '' without sizes."""
+        """Return the sizes with a verdict: ' at 1 B .. 128 B and 8 KiB'; '' without message sizes."""
         if len(self.points) == self.summary[verdict] > 1:
             return ' at all sizes'
         ranges = [
@@ -186,17 +199,17 @@ class Comparison:
         return f' at {text}' if text else ''
 
 
-#: Method of a point, repeats of a and of b
+#: Method of a point, then the numbers of the repeats of a and of b that it uses
 _Group = tuple[str, tuple[int, ...], tuple[int, ...]]
 
 
 def format_factor(times: float) -> str:
-    """Return a factor (at least 1) with its significant digits."""
+    """Return a factor of at least 1 with three significant digits: '1.25', '12.5', '125'."""
     return f'{times:.2f}' if times < 2 else f'{times:.1f}' if times < 100 else f'{times:.0f}'
 
 
 def format_qualified_name(series: Series, dataset: str) -> str:
-    """Return a series with its dataset as a user types it: 'lumi-g-2025-03:native'."""
+    """Return the name of a series with its dataset, as commands accept it: 'latest:native'."""
     return f'{dataset}:{series.name}' if dataset else series.name
 
 
@@ -206,8 +219,8 @@ def compare_series(
     """
     Compare two series at the message sizes that both have.
 
-    paired: both are from one run, whose repeats alternate, so that repeat n of a belongs to repeat n
-    of b. Raises CompareError if they have no size in common.
+    paired: both series are from one run. Repeat n of a is then compared with repeat n of b, because
+    a run measures its modules in turn in each repeat. Raises CompareError without a common size.
     """
     sizes = sorted(set(a.values) & set(b.values))
     if not sizes:
@@ -237,7 +250,7 @@ def remove_verdicts(comparison: Comparison, reason: str) -> Comparison:
     """
     Return a comparison with ratios but no verdicts, and `reason` among its notes.
 
-    For figures of two machines: a slower network tells nothing about the software.
+    This is for figures of two machines, where the hardware may cause the difference.
     """
     points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
     return replace(
@@ -249,7 +262,7 @@ def remove_verdicts(comparison: Comparison, reason: str) -> Comparison:
 
 
 def _select_method(a: dict[int, float], b: dict[int, float], paired: bool) -> _Group:
-    """Return the method and the repeats of both sides for the values by repeat at one size."""
+    """Return the method and the repeats to use for {repeat: value} of both sides at one size."""
     if paired:
         both = tuple(sorted(set(a) & set(b)))
         if len(both) > 1:
@@ -264,49 +277,54 @@ def _select_method(a: dict[int, float], b: dict[int, float], paired: bool) -> _G
 def _compute_points(
     a: Series, b: Series, groups: dict[_Group, list[int]], margin: float, paired: bool
 ) -> list[Point]:
-    """Return the points of two series, ascending; `margin` is a logarithm."""
+    """Return the points of two series by ascending size; margin: as a logarithm."""
     sign = 1.0 if a.case.more_is_better else -1.0
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Point, dict[str, Any], float]] = []
     single = math.log1p(select_margin(a.case.benchmark, repeated=False))
     for (method, a_repeats, b_repeats), sizes in groups.items():
         raw_a = np.array([[a.values[size][repeat] for repeat in a_repeats] for size in sizes])
         raw_b = np.array([[b.values[size][repeat] for repeat in b_repeats] for size in sizes])
         log_a, log_b = sign * np.log(raw_a), sign * np.log(raw_b)
-        middle_a, middle_b = np.median(raw_a, axis=1), np.median(raw_b, axis=1)
         tests = _run_tests(method, log_a, log_b, margin)
         for index, size in enumerate(sizes):
-            rows.append(
-                {
-                    'size': size,
-                    'a': float(middle_a[index]),
-                    'b': float(middle_b[index]),
-                    'method': method,
-                    'repeats': (len(a_repeats), len(b_repeats)),
-                    'ratio': ratios.compute_ratio(a.values[size], b.values[size], paired=paired),
-                    'single': single,
-                    'apart': _compute_gap(log_a[index], log_b[index]),
-                    **{key: tests[key][index] for key in tests},
-                }
+            ratio = ratios.compute_ratio(a.values[size], b.values[size], paired=paired)
+            p = {key: tests[key][index] for key in tests}
+            low, high = p.pop('low'), p.pop('high')
+            if low is not None:
+                low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
+            point = Point(
+                size,
+                float(np.median(raw_a[index])),
+                float(np.median(raw_b[index])),
+                ratio,
+                low,
+                high,
+                '',
+                method,
+                None,
+                sign * math.log(ratio),
+                (len(a_repeats), len(b_repeats)),
             )
-    rows.sort(key=lambda row: row['size'])
-    with_p = [row for row in rows if row['worse'] is not None]
+            rows.append((point, p, _compute_gap(log_a[index], log_b[index])))
+    rows.sort(key=lambda row: row[0].size)
+    tested = [p for _, p, _ in rows if p['worse'] is not None]
     for key in ('worse', 'better', 'same'):
-        if with_p:
-            adjusted = scipy.stats.false_discovery_control(
-                [row[key] for row in with_p], method='bh'
-            )
-            for row, value in zip(with_p, adjusted):
-                row[key] = float(value)
-    return [_build_point(row, sign, margin) for row in rows]
+        for p, value in zip(tested, adjust_p_values([p[key] for p in tested])):
+            p[key] = float(value)
+    for point, p, gap in rows:
+        point.verdict = _judge_point(point, p, gap, margin, single)
+        point.p = p.get(point.verdict)
+    return [point for point, _, _ in rows]
 
 
 def _compute_gap(a: Any, b: Any) -> float:
     """
-    Return how far all of a are above (positive) or below all of b, 0 where they overlap.
+    Return the gap between all values of a and all values of b, positive if a is above b.
 
-    a and b are arrays of logarithms. Also 0 where either scatters by an eighth of the gap: of three
-    repeats each, one order in ten is apart by chance, and a smaller factor calls two sides in noise of
-    3 % worse too often (see the simulation of false alarms in the tests).
+    a and b are arrays of logarithms. The gap is 0 if the values overlap, or if the values of a side
+    scatter by more than an eighth of the gap. The eighth is needed because three repeats of each
+    side are separate by chance in one of ten cases. With a smaller factor two equal sides in noise
+    of 3 % would be called worse too often (see the simulation of false alarms in the tests).
     """
     gap = max(0.0, float(a.min() - b.max())) or min(0.0, float(a.max() - b.min()))
     return gap if abs(gap) > 8 * max(np.ptp(a), np.ptp(b)) else 0.0
@@ -314,89 +332,67 @@ def _compute_gap(a: Any, b: Any) -> float:
 
 def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
     """
-    Return p-values 'worse', 'better', 'same' and the gain's interval 'low', 'high'.
+    Return p-values ('worse', 'better', 'same') and the interval of the gain ('low', 'high').
 
-    The results are by size; a and b are arrays of sizes x repeats: logarithms, of which greater ones
-    are better. All results are None
-    without repeats.
+    a and b are arrays (sizes x repeats) of logarithms, of which greater ones are better. Each result
+    is a sequence with one value for each size, which is None without repeats.
     """
     if method == 'threshold only':
         return dict.fromkeys(('worse', 'better', 'same', 'low', 'high'), [None] * len(a))
-    if method == 'Welch':
-
-        def test(zero: float, alternative: str) -> Any:
-            return scipy.stats.ttest_ind(
-                a - zero, b, axis=1, equal_var=False, alternative=alternative
-            )
-    else:  # paired, or repeats against a single value: the differences are one sample
-        difference = a - b
-
-        def test(zero: float, alternative: str) -> Any:
-            return scipy.stats.ttest_1samp(difference, zero, axis=1, alternative=alternative)
-
-    with warnings.catch_warnings(), np.errstate(all='ignore'):
-        # Equal repeats, such as 0.19 0.19 0.19 of a program that prints two decimals, have no
-        # spread: t is infinite and p is 0 or 1, which is right. _build_point() accounts for the
-        # rounding.
-        warnings.simplefilter('ignore', RuntimeWarning)
-        p = {
-            'worse': test(-margin, 'less').pvalue,
-            'better': test(margin, 'greater').pvalue,
-            'same': np.maximum(test(-margin, 'greater').pvalue, test(margin, 'less').pvalue),
-        }
-        interval = test(0.0, 'two-sided').confidence_interval(1 - 2 * ALPHA)
-    results = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
-    return dict(results, low=interval.low, high=interval.high)
-
-
-def _build_point(row: dict[str, Any], sign: float, margin: float) -> Point:
-    """Return the point of a row of _compute_points() with adjusted p-values."""
-    gain = sign * math.log(row['ratio'])
-    # A difference counts only if rounding to two decimals cannot cause it.
-    limit = margin + math.log1p(ROUNDING / row['a']) + math.log1p(ROUNDING / row['b'])
-    if row['worse'] is None:
-        is_same = abs(gain) <= margin * (1 + 1e-9)
-        verdict = (
-            'same'
-            if is_same
-            else 'rounded'
-            if abs(gain) <= limit
-            else 'better'
-            if gain > 0
-            else 'worse'
+    # Each sample of a t-test has a squared standard error and degrees of freedom. Paired repeats,
+    # and repeats against a single value, are one sample: that of the differences.
+    samples = [a, b] if method == 'Welch' else [a - b]
+    errors = [sample.var(axis=1, ddof=1) / sample.shape[1] for sample in samples]
+    mean, error = a.mean(axis=1) - b.mean(axis=1), np.sqrt(sum(errors))
+    with np.errstate(all='ignore'):
+        # Equal repeats (0.19 0.19 0.19, of a program that prints two decimals) have no spread. Then
+        # t is infinite and p is 0 or 1, which is correct: _judge_point() accounts for rounding.
+        freedom = error**4 / sum(
+            part**2 / (sample.shape[1] - 1) for part, sample in zip(errors, samples)
         )
-    elif row['worse'] <= ALPHA and gain < -limit:
-        verdict = 'worse'
-    elif row['better'] <= ALPHA and gain > limit:
-        verdict = 'better'
-    elif row['same'] <= ALPHA:
-        verdict = 'same'
-    elif min(row['repeats']) < FIRM_REPEATS and abs(row['apart']) > max(limit, row['single']):
-        # Judged as single values are: more data never give a weaker verdict.
-        verdict = 'better' if row['apart'] > 0 else 'worse'
-    else:
-        settled = min(row['worse'], row['better']) <= ALPHA
-        verdict = 'rounded' if settled and margin < abs(gain) <= limit else 'noisy'
-    low, high = row['low'], row['high']
-    if low is not None:
-        low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
-    return Point(
-        row['size'],
-        row['a'],
-        row['b'],
-        row['ratio'],
-        low,
-        high,
-        verdict,
-        row['method'],
-        row.get(verdict),
-        gain,
-        row['repeats'],
-    )
+        freedom = np.nan_to_num(freedom, nan=1.0)
+        worse = special.stdtr(freedom, (mean + margin) / error)
+        better = special.stdtr(freedom, (margin - mean) / error)
+    p = {'worse': worse, 'better': better, 'same': 1 - np.minimum(worse, better)}
+    reach = special.stdtrit(freedom, 1 - ALPHA) * error
+    results = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
+    return dict(results, low=mean - reach, high=mean + reach)
+
+
+def adjust_p_values(p_values: list[float]) -> Any:
+    """Return an array of p-values adjusted by the method of Benjamini and Hochberg."""
+    p, number = np.array(p_values), len(p_values)
+    order = np.argsort(-p)
+    p[order] = np.minimum.accumulate(p[order] * number / np.arange(number, 0, -1))
+    return np.minimum(p, 1)
+
+
+def _judge_point(point: Point, p: dict[str, Any], gap: float, margin: float, single: float) -> str:
+    """
+    Return the verdict on a point.
+
+    p: adjusted p-values of _run_tests(); gap: result of _compute_gap(); margin, single: margins of
+    the test and of single values, as logarithms
+    """
+    side, distance = 'better' if point.gain > 0 else 'worse', abs(point.gain)
+    # Ignore a difference that rounding to two decimals can cause.
+    limit = margin + math.log1p(ROUNDING / point.a) + math.log1p(ROUNDING / point.b)
+    if p['worse'] is None:
+        is_same = distance <= margin * (1 + 1e-9)
+        return 'same' if is_same else 'rounded' if distance <= limit else side
+    if p[side] <= ALPHA and distance > limit:
+        return side
+    if p['same'] <= ALPHA:
+        return 'same'
+    if min(point.repeats) < FIRM_REPEATS and abs(gap) > max(limit, single):
+        # Judge the repeats like single values, so that more data never give a weaker verdict.
+        return 'better' if gap > 0 else 'worse'
+    settled = min(p['worse'], p['better']) <= ALPHA
+    return 'rounded' if settled and margin < distance <= limit else 'noisy'
 
 
 def _summarize_points(points: list[Point]) -> dict[str, Any]:
-    """Return the summary of a comparison."""
+    """Return the summary of a comparison, see Comparison.summary."""
     means = {}
     for key, _, least, most in REGIONS:
         part = [point.ratio for point in points if least <= point.size <= most]
@@ -408,12 +404,12 @@ def _summarize_points(points: list[Point]) -> dict[str, Any]:
 
 
 def _format_method(tested: set[str], margin: float) -> str:
-    """Return the description of the methods of a curve."""
+    """Return the description of the methods that were used for a curve, with its margin."""
     texts = {
-        'paired': "pairs of repeats of one run: t-tests on the logarithm of their ratios",
-        'Welch': "repeats of both sides: Welch's t-tests on logarithms",
-        'one-sample': "repeats of one side against a single value: t-tests on logarithms",
-        'threshold only': "no repeats: threshold only",
+        'paired': "t-tests on the logarithms of the ratios within each repeat of the run",
+        'Welch': "Welch's t-tests on the logarithms of the repeats of both sides",
+        'one-sample': "t-tests on the logarithms of the repeats of one side, with the single value of the other",
+        'threshold only': "there are no repeats, so only the margin decides",
     }
     text = '; '.join(texts[name] for name in texts if name in tested)
     if tested != {'threshold only'}:
@@ -422,7 +418,7 @@ def _format_method(tested: set[str], margin: float) -> str:
 
 
 def _list_notes(comparison: Comparison) -> list[str]:
-    """Return what a reader must know beside a comparison."""
+    """Return the facts that limit a comparison, as sentences."""
     notes = []
     a, b = comparison.a, comparison.b
     releases = a.facts.get('release'), b.facts.get('release')
@@ -433,21 +429,24 @@ def _list_notes(comparison: Comparison) -> list[str]:
     ):
         notes.append(
             f"{comparison.names[0]} ran {a.program_release}, {comparison.names[1]} ran {b.program_release}: "
-            "not strictly comparable"
+            "their figures are not strictly comparable"
         )
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
         notes.append(
-            f"{' and '.join(unknown)} unknown on one side: {a.case.title} against {b.case.title}"
+            f"the number of {' and '.join(unknown)} is unknown on one side: {a.case.title} against "
+            f"{b.case.title}"
         )
+    if any(point.low is not None and not point.has_interval for point in comparison.points):
+        notes.append("2 repeats are too few for a confidence interval")
     left_out = [format_size(size) or '0 B' for size in sorted(set(a.values) ^ set(b.values))]
     if left_out:
-        notes.append(f"sizes of only one side are left out: {', '.join(left_out)}")
+        notes.append(f"sizes that only one side measured are left out: {', '.join(left_out)}")
     return notes
 
 
 def is_same_case(a: Case, b: Case, lenient: bool = False) -> bool:
-    """Return whether two cases are equal; with `lenient` unknown nodes or ranks match any."""
+    """Return whether two cases are equal; lenient: unknown nodes or ranks match any number."""
     if not lenient:
         return a == b
     return (a.benchmark, a.buffers, a.variant) == (b.benchmark, b.buffers, b.variant) and all(
@@ -458,9 +457,9 @@ def is_same_case(a: Case, b: Case, lenient: bool = False) -> bool:
 
 def is_same_run(a: Dataset, b: Dataset) -> bool:
     """
-    Return whether two datasets are parts of one run, so that their repeats alternate.
+    Return whether two datasets are parts of one run, which measures its modules in turn.
 
-    Outputs of single programs are not.
+    Imported outputs of programs are never parts of one run.
     """
     if a.facts.get('imported'):
         return False
@@ -469,39 +468,26 @@ def is_same_run(a: Dataset, b: Dataset) -> bool:
 
 def compare_datasets(a: Dataset, b: Dataset) -> list[Comparison]:
     """
-    Compare the series of two datasets that measured the same, in the order of a.
+    Compare the series of two datasets that have equal cases, in the order of a.
 
-    Cases must be equal; nodes and ranks that an output does not name match any, and a note names
-    them. If both sides have several names, equal names are compared; if a side has a single name, it is
-    compared with each of the other. Raises CompareError if nothing matches.
+    If an imported output does not report its nodes or ranks, they match any number, and a note of
+    the comparison says so. If both datasets have several names, series of equal names are compared.
+    If one dataset has a single name, its series are compared with all series of the other dataset.
+    Raises CompareError if nothing matches.
     """
     by_name, lenient = (
         len(a.names) > 1 and len(b.names) > 1,
         any(side.facts.get('imported') for side in (a, b)),
     )
-    b_series: dict[tuple[str, str, str], list[Series]] = {}
-    for series in b.series:
-        b_series.setdefault(
-            (series.case.benchmark, series.case.buffers, series.case.variant), []
-        ).append(series)
-    comparisons = []
-    for series in a.series:
-        for other in b_series.get(
-            (series.case.benchmark, series.case.buffers, series.case.variant), []
-        ):
-            if (
-                series is other
-                or not is_same_case(series.case, other.case, lenient)
-                or (by_name and series.name != other.name)
-            ):
-                continue
-            if not set(series.values) & set(other.values):
-                continue
-            comparisons.append(
-                compare_series(
-                    series, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name
-                )
-            )
+    comparisons = [
+        compare_series(series, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name)
+        for series in a.series
+        for other in b.series
+        if series is not other
+        and is_same_case(series.case, other.case, lenient)
+        and (not by_name or series.name == other.name)
+        and set(series.values) & set(other.values)
+    ]
     if not comparisons:
         raise CompareError(_explain_no_match(a, b, by_name, lenient))
     return comparisons
@@ -511,16 +497,16 @@ def compare_with_native(dataset: Dataset) -> list[Comparison]:
     """
     Compare every approach of a dataset with its native series.
 
-    The facts of a publication may give native another name. Raises CompareError if there is no native
-    series, or no other.
+    The facts of a publication may give the native series another name. Raises CompareError if there
+    is no native series, or no other series.
     """
     native = dataset.facts.get('native') or 'native'
     others = [name for name in dataset.names if name != native]
     if native not in dataset.names:
         raise CompareError(
             f"{dataset.title} has no native series to compare with, only "
-            f"{', '.join(dataset.names) or 'none'}. Name the other side as well: another run, one of its "
-            "approaches (RUN:NAME), or a published reference (`osu-container reference list`)"
+            f"{', '.join(dataset.names) or 'none'}. Name the other side too: another run, an "
+            "approach of a run (RUN:NAME), or published figures (`osu-container reference list`)"
         )
     if not others:
         failed = '; '.join(
@@ -532,13 +518,13 @@ def compare_with_native(dataset: Dataset) -> list[Comparison]:
         )
         raise CompareError(
             f"{dataset.title} has figures of {native} only{f' ({failed})' if failed else ''}. Name the other"
-            " side: another run or a published reference (`osu-container reference list`)"
+            " side too: another run or published figures (`osu-container reference list`)"
         )
     return compare_datasets(dataset.filter_by_name(*others), dataset.filter_by_name(native))
 
 
 def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> str:
-    """Return why no series of two datasets match, with the names or the cases of both."""
+    """Return why no series of two datasets match, with the names or the cases of both datasets."""
     if (
         by_name
         and not set(a.names) & set(b.names)
@@ -557,6 +543,6 @@ def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> s
 
 
 def format_cases(dataset: Dataset) -> str:
-    """Return the cases of a dataset as text, at most twelve by name."""
+    """Return the titles of a dataset's cases as text; of more than twelve cases only the first."""
     titles = [case.title for case in dataset.cases]
     return '; '.join(titles[:12]) + (f'; and {len(titles) - 12} more' if titles[12:] else '')

@@ -1,10 +1,10 @@
 """
-Recognize known troubles by the shape of a curve, each with its remedy and source.
+Recognize known performance problems by the shape of a curve. Each has a remedy and a source.
 
-A rule reads the numbers of one curve. Its limits lie between the published curves with the trouble
-and those without; comments name both, and a test checks every published curve against every rule.
-All rules are about a fast network (Slingshot): none applies to a system that has only TCP, see
-find_network_provider().
+A rule reads only the numbers of one curve. The limit of each rule lies between the values of
+published curves that have the problem and the values of published curves that do not. The comments
+give both values, and a test checks every rule with every published curve. All rules are about
+Slingshot. No rule applies to a system that has only TCP, see find_network_provider().
 """
 
 from __future__ import annotations
@@ -19,85 +19,87 @@ from osu_container.verdict.site_choice import resolve_site
 
 KIB = 1 << 10
 
-#: Programs of two ranks with one message at a time, or many in flight
+#: Point-to-point programs that measure a bandwidth or a latency
 BANDWIDTHS = frozenset(['osu_bw', 'osu_bibw', 'osu_get_bw', 'osu_put_bw', 'osu_put_bibw'])
 LATENCIES = frozenset(['osu_latency', 'osu_multi_lat'])
 RCCL_BANDWIDTHS = frozenset(['osu_xccl_bw', 'osu_xccl_bibw'])
 RCCL_LATENCIES = frozenset(['osu_xccl_latency'])
 DEVICE = frozenset(['H D', 'D H', 'D D'])
 
-#: MB/s, the best value at 64 KiB and more. Over TCP 2000 to 5952 (pure of 2025-03; mpi4py of conda
-#: and PyPI, 2025-07), noted as 400 for MPICH 3.4.3; over Slingshot 22,180 or more
+#: Limit in MB/s for the best bandwidth at 64 KiB and more. Curves over TCP reach 2000 to 5952 (pure
+#: of 2025-03; mpi4py of conda and PyPI, 2025-07), and 400 was published for MPICH 3.4.3. Curves over
+#: Slingshot reach 22,180 or more.
 MIN_FAST_BANDWIDTH = 7000
-#: µs up to 1 KiB. Over TCP 11.7 to 35; over Slingshot some size takes 5.65 or less, even where
-#: small messages are slow
+#: Latency over TCP in µs up to 1 KiB. Curves over TCP have 11.7 to 35 at all these sizes. Curves
+#: over Slingshot have 5.65 or less at one of these sizes at least.
 TCP_LATENCY = (9, 60)
-#: RCCL: MB/s, the best value at 64 KiB and more. Over sockets 1528 (pure) and 3196 (hybrid), noted
-#: as up to 5000; over Slingshot 11,850 or more. Times give size / time: 784 and 2174, and 6760 or
-#: more
+#: Limit in MB/s for the best bandwidth of RCCL at 64 KiB and more. Curves over sockets reach 1528
+#: (pure) and 3196 (hybrid), and up to 5000 was published. Curves over Slingshot reach 11,850 or more.
+#: Size / time of latency curves is 784 and 2174 over sockets, 6760 or more over Slingshot.
 MIN_RCCL_BANDWIDTH = 5500
-#: Shortest time up to 128 B over that of 256 B: 1.74 (RCCL) to 6.0 with the trouble, up to 0.99
-#: without it
+#: Shortest time up to 128 B divided by the time at 256 B: 1.74 (RCCL) to 6.0 in curves with the
+#: problem, up to 0.99 in others
 DROP_LATENCY = 1.4
-#: 256 B over 128 B, bandwidth: 6.9 (RCCL) to 44 with the trouble; twice is normal, up to 2.8 over
-#: noisy sockets
+#: Bandwidth at 256 B divided by the bandwidth at 128 B: 6.9 (RCCL) to 44 in curves with the problem.
+#: In others it is about 2, over noisy sockets up to 2.8.
 DROP_BANDWIDTH = 4
-#: 4 KiB over 8 KiB, bandwidth: 7.3 (native RCCL of 2025) to 197 with the trouble, up to 0.9 without
-#: it; 8 KiB over 4 KiB, times: 30 to 45 with it, up to 1.9 without it
+#: Bandwidth at 4 KiB divided by the bandwidth at 8 KiB: 7.3 (native RCCL of 2025) to 197 in curves
+#: with the problem, up to 0.9 in others. Time at 8 KiB divided by the time at 4 KiB: 30 to 45 in
+#: curves with the problem, up to 1.9 in others.
 DIP = 3
-#: 8 KiB over 4 KiB, times: 1.54 to 1.92 with the trouble, up to 1.41 without it; far more is
-#: another trouble (the dip)
+#: Time at 8 KiB divided by the time at 4 KiB: 1.54 to 1.92 in curves with the problem, up to 1.41 in
+#: others. Much larger values are the dip.
 STEP = (1.47, 3)
-#: 4 KiB over 1 KiB, times: up to 1.09 before such a step on Slingshot; 1.63 on Piz Daint's Aries,
-#: which grows evenly
+#: Time at 4 KiB divided by the time at 1 KiB: up to 1.09 before the step on Slingshot. On the Aries
+#: network of Piz Daint, where times grow evenly, it is 1.63.
 FLAT = 1.3
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """A known trouble that a curve looks like."""
+    """A known performance problem."""
 
     #: machine-readable name: 'tcp'
     name: str
-    #: a few words
+    #: headline in a few words
     title: str
-    #: what is measured and its cause, with the evidence for it
+    #: the measured symptom, its cause, and the evidence for the cause
     text: str
     remedy: str
-    #: where the trouble was published or found
+    #: publication or measurement that shows the problem
     source: str
 
 
 @dataclass(frozen=True)
 class TroubleRule:
-    """How a trouble is recognized."""
+    """The curves that a problem can affect, and the test that recognizes it."""
 
     trouble: Trouble
-    #: programs that show it
+    #: programs that the problem affects
     benchmarks: frozenset[str]
-    #: buffers that show it, None for all
+    #: buffers (of model.BUFFERS) that the problem affects, None for all
     buffers: frozenset[str] | None
-    #: returns the sizes of a curve that show it
+    #: returns the message sizes in bytes that show the problem, [] for none
     test: Callable[[MedianCurve], list[int]]
 
 
 class MedianCurve:
-    """Medians of a series by size."""
+    """Medians of a series by message size."""
 
     def __init__(self, series: Series) -> None:
         self.values = series.compute_medians()
         self.more_is_better = series.case.more_is_better
 
-    def find_value(self, size: int) -> float | None:
-        """Return the value at a size in bytes, None if there is none."""
-        return self.values.get(size)
-
     def select_points(self, least: int, most: int) -> list[tuple[int, float]]:
-        """Return size and value for the sizes from `least` to `most` bytes, both included."""
+        """Return (size, median) for each measured size from `least` to `most` bytes."""
         return [(size, value) for size, value in self.values.items() if least <= size <= most]
 
     def compute_best_rate(self) -> tuple[float | None, list[int]]:
-        """Return the best rate in MB/s at 64 KiB and more, and those sizes."""
+        """
+        Return the best rate in MB/s at 64 KiB and more, and the sizes in that range.
+
+        The rate of a latency curve is size / time. Without such sizes the result is (None, []).
+        """
         rates = [
             (value if self.more_is_better else size / value, size)
             for size, value in self.select_points(64 * KIB, 1 << 40)
@@ -119,19 +121,19 @@ def _find_tcp(curve: MedianCurve) -> list[int]:
 
 
 def _find_device_copy(curve: MedianCurve) -> list[int]:
-    small, after, last = curve.select_points(1, 128), curve.find_value(256), curve.find_value(128)
+    small, after, last = curve.select_points(1, 128), curve.values.get(256), curve.values.get(128)
     if len(small) < 3 or not after or not last:
         return []
     if curve.more_is_better:
         slow = after / last >= DROP_BANDWIDTH
     else:
-        # The fastest of all sizes: a single slow value is noise, which RCCL over sockets has.
+        # Use the shortest time, because RCCL over sockets has single slow values.
         slow = min(value for _, value in small) / after >= DROP_LATENCY
     return [size for size, _ in small] if slow else []
 
 
 def _find_dip(curve: MedianCurve) -> list[int]:
-    before, dip = curve.find_value(4 * KIB), curve.find_value(8 * KIB)
+    before, dip = curve.values.get(4 * KIB), curve.values.get(8 * KIB)
     after = curve.select_points(32 * KIB, 1 << 40)
     if not (before and dip and after):
         return []
@@ -152,9 +154,9 @@ def _find_dip(curve: MedianCurve) -> list[int]:
 
 def _find_early_rendezvous(curve: MedianCurve) -> list[int]:
     first, before, after = (
-        curve.find_value(KIB),
-        curve.find_value(4 * KIB),
-        curve.find_value(8 * KIB),
+        curve.values.get(KIB),
+        curve.values.get(4 * KIB),
+        curve.values.get(8 * KIB),
     )
     if not (first and before and after):
         return []
@@ -180,13 +182,15 @@ RULES = (
         Trouble(
             'tcp',
             'TCP instead of the fast network',
-            text='The best bandwidth is 2 to 6 GB/s where Slingshot gives 22 or more, small messages take 12 µs or '
-            'more in place of 2 to 3: MPI runs over TCP. Measured for images without libraries of the fast '
-            'network. 0.4 GB/s were noted with MPICH 3.4.3; or TCP took the network of the management.',
-            remedy='See what the ranks loaded (the proof in the report). FI_PROVIDER=cxi turns the fallback into an '
-            'error that names its cause; our modules of bind, hybrid, opensource and native set it. The image '
-            'needs MPICH of device ch4:ofi, 3.1.4 has none. For TCP over it: FI_TCP_IFACE=hsn0. At '
-            '4 to 5 GB/s with the provider lnx: that of libfabric 2.2.0 is slow, ofiwg/libfabric #11392.',
+            text='MPI uses TCP: the best bandwidth is 2 to 6 GB/s, where Slingshot reaches 22 GB/s or more. Small '
+            'messages take 12 µs or more, where Slingshot needs 2 to 3 µs. Images without libraries of the fast '
+            'network were measured at these values. MPICH 3.4.3 was published at 0.4 GB/s. Such low values may '
+            'also mean that TCP uses the management network.',
+            remedy='See in the proof of the report which libraries the ranks loaded. FI_PROVIDER=cxi turns the '
+            'fallback to TCP into an error that names its cause. The modules of bind, hybrid, opensource and '
+            'native set this variable. The image needs an MPICH with the device ch4:ofi; MPICH 3.1.4 has none. '
+            'If TCP must be used, FI_TCP_IFACE=hsn0 sends it over the fast network. If the provider is lnx and '
+            'the bandwidth 4 to 5 GB/s: lnx of libfabric 2.2.0 is slow, see ofiwg/libfabric #11392.',
             source=DEIC
             + ': results of the basic container; "Works; fallback to TCP/IP". LUMI userguide: '
             '2.4 against 12.2 GB/s',
@@ -198,14 +202,14 @@ RULES = (
     TroubleRule(
         Trouble(
             'device-copy',
-            'messages up to 128 B from the GPU are copied the slow way',
-            text='About 9 µs more for each side with a device buffer, 21 µs from GPU to GPU, up to 128 B; normal from '
-            '256 B on. The cxi provider copies such messages by the CPU, and takes the slow copy of ROCm where '
-            'CXI_FORK_SAFE or CXI_FORK_SAFE_HP is set to anything, 0 and empty too. The cause is derived from '
-            'the code, and was not tried on LUMI.',
-            remedy='`unset CXI_FORK_SAFE CXI_FORK_SAFE_HP` inside the container; our modules do. For RCCL and Open MPI '
-            'FI_CXI_DISABLE_NON_INJECT_MSG_IDC=1 is enough: 2.9 µs were measured with Open MPI on LUMI. With '
-            'MPICH 4.3.1 or newer MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0 must go with it.',
+            'a slow copy of GPU messages up to 128 B',
+            text='Messages up to 128 B take about 9 µs longer for each side with a GPU buffer, and 21 µs longer from '
+            'GPU to GPU. From 256 B on, times are normal. The provider cxi copies such messages with the CPU. It '
+            'uses the slow copy of ROCm if CXI_FORK_SAFE or CXI_FORK_SAFE_HP is set, even to 0 or to an empty '
+            'value. This cause is derived from the source code and was not tested on LUMI.',
+            remedy='Unset both variables inside the container: `unset CXI_FORK_SAFE CXI_FORK_SAFE_HP`. The modules '
+            'of this project do so. For RCCL and Open MPI, FI_CXI_DISABLE_NON_INJECT_MSG_IDC=1 is enough: Open MPI '
+            'on LUMI was measured at 2.9 µs. MPICH 4.3.1 or newer also needs MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0.',
             source=DEIC
             + ': results of opensource. libfabric prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI '
             'on LUMI, 2026-05-21',
@@ -217,12 +221,13 @@ RULES = (
     TroubleRule(
         Trouble(
             'dip',
-            'dip at 8 KiB',
-            text='At 8 KiB the curve falls to a seventh or less and recovers from 16 or 32 KiB on. Native RCCL on LUMI '
-            'had it in 2025, and bind with it. In 2026 it was there with software matching of receives and with '
-            'the provider lnx, not with hardware or hybrid matching of the provider cxi.',
-            remedy='FI_CXI_RX_MATCH_MODE=hybrid, as HPE advises for RCCL, or hardware. Untested for the runs of 2025, '
-            'which did not set it.',
+            'a dip at 8 KiB',
+            text='At 8 KiB the bandwidth falls to a seventh or less. It recovers at 16 or 32 KiB. Native RCCL on LUMI '
+            'had this dip in 2025, and so had approach bind. In 2026 the dip appeared with software matching of '
+            'receives and with the provider lnx. It did not appear with hardware or hybrid matching of the '
+            'provider cxi.',
+            remedy='Set FI_CXI_RX_MATCH_MODE=hybrid, which HPE recommends for RCCL, or FI_CXI_RX_MATCH_MODE=hardware. '
+            'The runs of 2025 did not set this variable, so the remedy is untested for them.',
             source=DEIC
             + ': "weird drop at 8192 for RCCL". '
             + _LUMI_2026
@@ -236,12 +241,13 @@ RULES = (
     TroubleRule(
         Trouble(
             'early-rendezvous',
-            'bump at 8 to 16 KiB: rendezvous begins too early',
-            text='6.5 and 7.1 µs at 8 and 16 KiB in place of 3.7 and 4.3: a message waits for a round trip, which pays '
-            'from 32 KiB on only. Older releases of libfabric begin at 2 KiB; Cray MPICH moves that to 16 KiB, '
-            'other MPIs do not. The cause is derived.',
-            remedy='FI_CXI_RDZV_THRESHOLD=16384 FI_CXI_RDZV_EAGER_SIZE=2048 with libfabric before 2.4. It is what Cray '
-            'MPICH sets by itself; untested with others.',
+            'a step at 8 KiB: the rendezvous protocol begins too early',
+            text='Messages of 8 and 16 KiB take 6.5 and 7.1 µs, where 3.7 and 4.3 µs are possible. Each message waits '
+            'for a round trip of the rendezvous protocol, which saves time only from 32 KiB on. Older releases '
+            'of libfabric begin the protocol at 2 KiB. Cray MPICH moves its begin to 16 KiB, other MPIs do not. '
+            'This cause is derived.',
+            remedy='Set FI_CXI_RDZV_THRESHOLD=16384 FI_CXI_RDZV_EAGER_SIZE=2048 with libfabric before 2.4. Cray MPICH '
+            'sets the same values itself. They are untested with other MPIs.',
             source=DEIC
             + ': latency of hybrid and opensource. MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes '
             'of libfabric 2.4.0',
@@ -253,13 +259,13 @@ RULES = (
     TroubleRule(
         Trouble(
             'rccl-sockets',
-            'RCCL without its plugin: sockets',
-            text='3 GB/s where RCCL over Slingshot gives 13: it found no network plugin and goes over sockets. In a '
-            'container without libraries of the fast network it is 1.5 GB/s.',
-            remedy='NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET says which network it took. Put the folder of '
-            'librccl-net.so into LD_LIBRARY_PATH of the run, or its path into NCCL_NET_PLUGIN. '
-            'NCCL_NET="AWS Libfabric" turns the fallback into an error. The plugin must not be built with a '
-            'newer libfabric than it meets ("FABRIC_1.7 not found"). With the plugin loaded, '
+            'RCCL without its network plugin',
+            text='RCCL found no network plugin and uses sockets: the bandwidth is 3 GB/s, where RCCL over Slingshot '
+            'reaches 13 GB/s. In a container without libraries of the fast network it is 1.5 GB/s.',
+            remedy='Run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET: RCCL then prints which network it uses. Add '
+            'the folder of librccl-net.so to LD_LIBRARY_PATH of the run, or set NCCL_NET_PLUGIN to its path. '
+            'NCCL_NET="AWS Libfabric" turns the fallback to sockets into an error. The plugin must not be built '
+            'with a newer libfabric than that of the run ("FABRIC_1.7 not found"). With the plugin loaded, '
             'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
             source=DEIC
             + ': results of hybrid; compatibility notes, "RCCL much slower (3GBs)"; the script of hybrid '
@@ -274,10 +280,10 @@ RULES = (
 
 def find_network_provider(dataset: Dataset) -> str | None:
     """
-    Return the libfabric provider of the network of a dataset's system, None if unknown.
+    Return the libfabric provider of the system that a dataset was measured on, None if unknown.
 
-    For a run it is that of its site's entry: 'tcp' on a machine without a fast network. All
-    publications of this project are of fast networks; the user's references are runs of a site.
+    For a run the site data name the provider: 'tcp' on a machine without a fast network. For
+    published figures the result is 'fast', because all of them were measured on fast networks.
     """
     if dataset.kind == 'published':
         return 'fast'
@@ -286,7 +292,7 @@ def find_network_provider(dataset: Dataset) -> str | None:
 
 
 def _is_tcp(approach: str) -> bool:
-    """Return whether an approach uses TCP on every system, as pure does."""
+    """Return whether the module of an approach sets FI_PROVIDER=tcp on every system, as pure does."""
     entry: dict[str, Any] = APPROACHES.get(approach, {})
     variables = entry.get('variables', [])
     return any(entry['name'] == 'FI_PROVIDER' and entry['value'] == 'tcp' for entry in variables)
@@ -296,14 +302,14 @@ def find_series_troubles(
     series: Series, network: str | None = None
 ) -> list[tuple[Trouble, list[int]]]:
     """
-    Return the troubles that a series looks like, with the message sizes that show them.
+    Return (problem, sizes in bytes that show the problem) for each rule that matches a series.
 
-    network is that of find_network_provider(): none of the rules applies to 'tcp'; None: unknown, the
-    shape alone counts.
+    network: result of find_network_provider(). No rule applies to 'tcp'. With None the network is
+    unknown, and the shape of the curve alone decides.
     """
     case = series.case
     if network == 'tcp' or _is_tcp(series.name) or case.nodes == 1 or not series.values:
-        return []  # on one node messages go through memory, which has other limits
+        return []  # the limits do not hold for shared memory within a node
     curve = MedianCurve(series)
     troubles = [
         (rule.trouble, rule.test(curve))
@@ -318,10 +324,10 @@ def find_troubles(
     datasets: Sequence[Dataset],
 ) -> list[tuple[Trouble, list[tuple[Dataset, Series, list[int]]]]]:
     """
-    Return the troubles that curves look like, each with dataset, series and sizes.
+    Return (problem, list of (dataset, series, sizes)) for each rule that matches a curve.
 
-    The remedies are for the person who measured: published curves are inspected only if all datasets
-    are published.
+    A remedy helps only the person who measured. So published curves are left out if there is also a
+    run of the user.
     """
     curves: dict[Trouble, list[tuple[Dataset, Series, list[int]]]] = {}
     for dataset in [dataset for dataset in datasets if dataset.kind != 'published'] or datasets:

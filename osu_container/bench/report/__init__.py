@@ -1,11 +1,11 @@
 """
-Build one page of runs and of published figures: verdicts, curves, values, proof, environment.
+Build an HTML page of runs or of published figures: verdicts, curves, values, proof, environment.
 
 cli.py        the command line of `osu-container report`
-content.py    sections, cases and curves with their comparison to native; commands and proofs of runs
+content.py    sections, cases and curves, each compared with native; commands and proofs of runs
 tables.py     tables as data
-charts.py     curves as SVG
-page.py       the page: template.html.j2 and style.css in one file, without a script
+charts.py     plots as SVG
+page.py       the HTML text, from template.html.j2 and style.css
 """
 
 

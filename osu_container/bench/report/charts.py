@@ -1,9 +1,9 @@
 """
-The plots of a report: curves over message sizes as SVG.
+Draw the plots of a report: curves over message sizes as SVG.
 
-A page has hundreds of them. A plotting library takes 30 ms and 20 kB per plot, or a megabyte of
-program in the page. These take a millisecond and a kilobyte: rules of the style sheet define
-colour and mark of a curve.
+A page has hundreds of plots. A plotting library needs 30 ms and 20 kB per plot, or a megabyte of
+script in the page. These plots need a millisecond and a kilobyte each, because rules in the style
+sheet of the page define the colour and the markers of a curve.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from osu_container.bench.results.model import format_size
 if TYPE_CHECKING:
     from osu_container.bench.report.content import View
 
-#: Message size, value, least and greatest value
+#: Message size in bytes, value, and the lower and upper end of its bar
 PlotPoint = tuple[int, float, float, float]
 
 
 class Style(NamedTuple):
-    """Distinguishes a curve from the others, never by its colour alone."""
+    """Appearance of a curve; the shapes and dashes distinguish curves without colour too."""
 
     colour: str
-    #: shape of its marks, a key of _SHAPES
+    #: shape of the markers, a key of _SHAPES
     shape: str
     #: SVG's stroke-dasharray
     dash: str
 
 
-#: Approach -> hue after Okabe and Ito (colour universal design), darkened to a contrast of at least
-#: 3:1 to the paper
+#: {approach: colour}: the hues of Okabe and Ito (colour universal design), darkened to a contrast of
+#: at least 3:1 with white
 COLOURS = {
     'native': '#1a1a1a',
     'pure': '#cc5500',
@@ -56,7 +56,7 @@ _DASHES = ('none', '6 3', '2 2', '10 3 2 3')
 
 
 def select_style(number: int, approach: str | None = None) -> Style:
-    """Return the style of curve `number` (from 0), with the colour of its approach."""
+    """Return the style of curve `number` (from 0); an approach of COLOURS determines the colour."""
     colours = list(COLOURS.values())
     dash = _DASHES[number // len(_SHAPES) % len(_DASHES)]
     return Style(
@@ -68,18 +68,19 @@ def select_style(number: int, approach: str | None = None) -> Style:
 
 # ---- one pair of axes ------------------------------------------------------------------------------------------------
 
-#: Size of a plot and margins for the labels, in units of the picture; a unit is about a pixel of a
+#: Size of a plot and margins for the labels, in units of the picture. A unit is about a pixel on a
 #: phone
 WIDTH, HEIGHT = 380, 236
 LEFT, RIGHT, TOP, BOTTOM = 50, 14, 20, 24
-#: Steps of the lines of a logarithmic axis, coarse to fine; the first with three lines is used
+#: Positions of grid lines within a decade, coarse to fine. The first entry that gives at least three
+#: lines is used
 _STEPS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), tuple(n / 10 for n in range(10, 100)))
-#: Most lines of a logarithmic axis, and most message sizes with a label
+#: Maximum number of grid lines of a logarithmic axis, and of message sizes with a label
 _LINES, _NAMES = 8, 6
 
 
 def _compute_ticks(least: float, most: float) -> list[float]:
-    """Return the values of the lines of a logarithmic axis from `least` to `most` (> 0)."""
+    """Return the values of the grid lines of a logarithmic axis from `least` to `most` (> 0)."""
     decades = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     for steps in _STEPS:
         ticks = [
@@ -97,10 +98,10 @@ def render_panel(
     curves: Sequence[tuple[str, Sequence[PlotPoint]]], title: str, margin: float | None = None
 ) -> str:
     """
-    Return a pair of logarithmic axes with curves: the inside of an <svg> of WIDTH x HEIGHT.
+    Return a plot with logarithmic axes as the content of an <svg> of WIDTH x HEIGHT.
 
-    curves have a class of assign_classes() and points with sizes from 1 B on; title is that of the
-    values. margin is the fraction about 1 that counts as equal: a band with a line at 1.
+    curves: (CSS class of assign_classes(), points with sizes above 0); title: of the vertical axis;
+    margin: fraction around 1 that counts as equal, drawn as a band with a line at 1
     """
     sizes = sorted({point[0] for _, points in curves for point in points})
     values = [value for _, points in curves for point in points for value in point[1:]]
@@ -148,17 +149,17 @@ def render_panel(
 
 
 def render_swatch(name: str) -> str:
-    """Return a curve of a class for a legend: SVG text of 34 x 12."""
+    """Return the sample of a curve for a legend, as the content of an <svg> of 34 x 12."""
     return f'<polyline class="{name}" points="1,6 17,6 33,6"/>'
 
 
 def assign_classes(styles: Iterable[Style]) -> dict[Style, str]:
-    """Return a class, 'k0', 'k1' ..., for each different style."""
+    """Return {style: CSS class}, with the classes 'k0', 'k1' ..."""
     return {style: f'k{number}' for number, style in enumerate(dict.fromkeys(styles))}
 
 
 def render_marks(classes: dict[Style, str]) -> str:
-    """Return the SVG <defs> with the point marker of each line style and its CSS class."""
+    """Return the SVG <defs> with the marker of each style; the CSS class is the id of the marker."""
     return (
         '<defs>'
         + ''.join(
@@ -171,7 +172,7 @@ def render_marks(classes: dict[Style, str]) -> str:
 
 
 def render_style_rules(classes: dict[Style, str]) -> str:
-    """Return the style sheet of plots for styles with their classes."""
+    """Return the CSS rules of the plots for {style: CSS class}."""
     return '\n'.join(
         [
             'text{font:11px sans-serif;fill:#1a1a1a}.end{text-anchor:end}.mid{text-anchor:middle}.one{stroke:#5c6068}',
@@ -189,7 +190,7 @@ def render_style_rules(classes: dict[Style, str]) -> str:
 
 
 def render_panels(view: View, classes: dict[Style, str]) -> list[str]:
-    """Return the plots of a case as SVG text: values, and ratios to native."""
+    """Return the plots of a case as SVG texts: the values, and the ratios to native if any."""
     drawn = [curve for curve in view.curves if curve.list_plot_points()]
     panels = (
         [
@@ -215,7 +216,7 @@ def render_panels(view: View, classes: dict[Style, str]) -> list[str]:
 
 
 def render_picture(view: View) -> str:
-    """Return the plots of a case and their legend as an SVG file for a column of a paper."""
+    """Return the plots of a case with a legend as the text of an SVG file, 3.5 inches wide."""
     classes = assign_classes(curve.style for curve in view.curves)
     drawn, row = render_panels(view, classes), 15
     parts = [

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from osu_container.base import outputs
 from osu_container.bench.report import ReportError
-from osu_container.bench.results import references, select
+from osu_container.bench.results import model, references, select
 from osu_container.bench.results.run_files import ResultsError
 
 if TYPE_CHECKING:
     from osu_container.bench.report.content import Report, Section, View
 
 EPILOG = """
-RUN is the folder of a run, its name, latest, latest:hybrid, published figures (osu-container reference list),
-or an output of OSU's programs (osu-container import --help). Several runs are shown in the same charts. The
-page is one file that loads nothing from the network.
+RUN is the folder of a run, the name of a run, latest, latest:hybrid, published figures
+(osu-container reference list), or an output file of a benchmark program (osu-container import --help).
+Several runs are shown in the same charts. The page is a single file that loads nothing from the network.
 """
 
 
@@ -33,26 +33,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument
     add('runs', nargs='*', metavar='RUN', help="the runs to show, all in the same charts")
-    add('--published', action='store_true', help="show the published figures in place of runs")
+    add('--published', action='store_true', help="show the published figures instead of runs")
     add('-o', '--output', type=Path, metavar='FILE', help="write the page (HTML) to this file")
     add(
         '--picture',
         type=Path,
         metavar='FILE',
-        help="write the plots of a case (SVG) to this file, as wide as a column of a paper: values and "
-        "ratio to native by message size",
+        help="write the plots of one case (SVG) to this file, as wide as a column of a paper",
     )
-    add(
-        '--case',
-        default='*',
-        metavar='PATTERN',
-        help="with --picture: the case to draw, as in 'osu_latency D D*' (default: the first)",
-    )
+    add('--case', default='*', help=argparse.SUPPRESS)
     add('--force', action='store_true', help="replace existing files")
 
 
 def report(options: argparse.Namespace) -> int:
-    """Write the page and the picture once both are complete; return the exit code."""
+    """Write the page and the picture after both are rendered; return the exit code."""
     # Imported here: --help does not need the libraries of compare.
     from osu_container.bench.report import charts, content, page
 
@@ -74,7 +68,8 @@ def report(options: argparse.Namespace) -> int:
         datasets = [select.resolve_dataset(text) for text in options.runs]
         title = ', '.join(dataset.title for dataset in datasets)
         page_report = content.Report(
-            f'OSU benchmarks: {title}', [content.build_section(title, datasets)]
+            _format_title(datasets) or f'OSU benchmarks: {title}',
+            [content.build_section(title, datasets)],
         )
     texts = [page.render_page(page_report)] if options.output else []
     texts += (
@@ -88,11 +83,21 @@ def report(options: argparse.Namespace) -> int:
     return 0
 
 
+def _format_title(datasets: list[model.Dataset]) -> str | None:
+    """Return the user's commands that the datasets measured, None if they have benchmarks too."""
+    benchmarks = list(
+        dict.fromkeys(case.benchmark for dataset in datasets for case in dataset.cases)
+    )
+    if all(map(model.is_command, benchmarks)):
+        return ', '.join(name[len(model.COMMAND_PREFIX) :] for name in benchmarks)
+    return None
+
+
 def _find_view(section: Section, pattern: str) -> View:
     """
-    Return the first view with message sizes whose case matches `pattern`.
+    Return the first view whose case matches a pattern and has message sizes.
 
-    Raises ReportError if there is none.
+    Raises ReportError if no view does.
     """
     for view in section.views:
         names = view.case.title, view.case.benchmark
@@ -106,19 +111,14 @@ def _find_view(section: Section, pattern: str) -> View:
     )
 
 
-#: The publications that come first; others follow
-FIRST = ('lumi-g-2025-03', 'lumi-native-2026-03', 'lumi-mpi4py-2025-07')
-
-
 def build_published_report() -> Report:
     """Return the report of the published figures, with a section for each publication."""
     from osu_container.bench.report import content
 
-    datasets = {dataset.name: dataset for dataset in references.list_published_datasets()}
     return content.Report(
         'OSU benchmarks in containers, measured and published by others',
         [
-            content.build_section(f'{name}: {datasets[name].title}', [datasets[name]])
-            for name in dict.fromkeys((*FIRST, *datasets))
+            content.build_section(f'{dataset.name}: {dataset.title}', [dataset])
+            for dataset in references.list_published_datasets()
         ],
     )

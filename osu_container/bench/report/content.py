@@ -1,9 +1,9 @@
 """
-The content of a report: Report -> Section -> View (one case) -> Curve (one series).
+Model the content of a report: Report -> Section -> View (one case) -> Curve (one series).
 
-The datasets of a section are compared with each other: all runs of the command line, or one
-publication. Ratios are to the native series of the same run or publication; without it there are
-none.
+A section shows datasets in the same charts: all runs of the command line, or one publication.
+Ratios are to the native series of the same run or publication. A dataset without a native series
+has no ratios.
 """
 
 from __future__ import annotations
@@ -11,49 +11,23 @@ from __future__ import annotations
 import re
 import statistics
 from dataclasses import dataclass, field
-from typing import Any, Sequence
+from typing import Sequence
 
 from osu_container.bench.compare.statistics import Comparison, Point, compare_series, is_same_run
 from osu_container.bench.report import ReportError, charts
-from osu_container.bench.results import ratios, run_files
+from osu_container.bench.results import ratios
 from osu_container.bench.results.model import Case, Dataset, Series
 
 NATIVE = 'native'
-
-
-@dataclass
-class Details:
-    """What the lines of a run have besides figures."""
-
-    #: approach -> commands of its measurements, each once
-    commands: dict[str, dict[str, None]] = field(default_factory=dict)
-    #: approach -> proofs of its measurements, see proof.judging.merge_proofs()
-    proofs: dict[str, list[list[dict[str, Any]]]] = field(default_factory=dict)
-    #: lines of the outputs in which figures were lost
-    broken_lines: list[str] = field(default_factory=list)
-
-
-def read_details(dataset: Dataset) -> Details:
-    """Return the details of a run. Raises ResultsError if its lines cannot be read."""
-    details = Details()
-    approaches = {entry['approach'] for entry in dataset.modules.values()} | set(dataset.names)
-    assert dataset.path, 'a run, not published figures'
-    for _, entry in run_files.read_entries(dataset.path)[0]:
-        if entry['kind'] != 'measurement' or entry['approach'] not in approaches:
-            continue
-        details.broken_lines += entry.get('broken') or []
-        if entry.get('typed'):
-            details.commands.setdefault(entry['approach'], {})[entry['typed']] = None
-        if entry['status'] == 'ok' and entry.get('proof'):
-            details.proofs.setdefault(entry['approach'], []).append(entry['proof'])
-    return details
+#: Factor between the highest and the lowest repeat above which a value is too noisy to compare
+NOISY_SPREAD = 1.5
 
 
 @dataclass
 class Curve:
     """A series in a chart."""
 
-    #: name in the report, unique within its section: 'hybrid', 'hybrid, 20261121T131244Z'
+    #: name in the legend, unique within its section: 'hybrid', 'hybrid, 20261121T131244Z'
     name: str
     series: Series
     #: dataset of the series
@@ -64,93 +38,103 @@ class Curve:
 
     @property
     def points(self) -> dict[int, Point]:
-        """Points of the comparison with native by size, {} without one."""
+        """{size: point of the comparison with native}, {} without a comparison."""
         return {point.size: point for point in self.comparison.points} if self.comparison else {}
 
     def summarize_repeats(self, size: int) -> tuple[float, float, float, int]:
-        """Return the median, the least, the greatest and the number of values at a size."""
+        """Return the median, the minimum, the maximum and the number of values at a size."""
         values = self.series.values[size].values()
         return statistics.median(values), min(values), max(values), len(values)
 
     def list_plot_points(self) -> list[tuple[int, float, float, float]]:
-        """Return size, median, least and greatest value for the sizes of a logarithmic axis."""
+        """Return (size, median, minimum, maximum) for each size above 0, in bytes."""
         return [(size, *self.summarize_repeats(size)[:3]) for size in self.series.sizes if size]
 
     def list_ratio_points(self) -> list[tuple[int, float, float, float]]:
-        """Return size, ratio to native, and its least and greatest value within a repeat."""
+        """
+        Return (size, ratio to native, low, high) for each size above 0, in bytes.
+
+        low and high are the ends of the 90 % interval; with fewer than three repeats they are the
+        lowest and the highest ratio within a repeat.
+        """
         rows = []
         for size, point in self.points.items():
-            repeat_ratios = [point.ratio]
-            if self.comparison and point.method == 'paired':
-                repeat_ratios = ratios.compute_paired_ratios(
+            bar = [point.ratio]
+            if point.has_interval:
+                bar += filter(None, (point.low, point.high))
+            elif self.comparison and point.method == 'paired':
+                bar += ratios.compute_paired_ratios(
                     self.series.values[size], self.comparison.b.values[size]
                 )
             if size:
-                rows.append((size, point.ratio, min(repeat_ratios), max(repeat_ratios)))
+                rows.append((size, point.ratio, min(bar), max(bar)))
         return rows
 
 
 @dataclass
 class View:
-    """A case with all its curves."""
+    """A case with its curves."""
 
     case: Case
-    #: part of an address in the page, unique in the report
+    #: identifier of its part of the page, unique in the report
     key: str
     curves: list[Curve] = field(default_factory=list)
 
     @property
     def unit(self) -> str:
-        """Unit of its values as people write it."""
+        """Unit of its values, with 'µs' for 'us'."""
         return 'µs' if self.case.unit == 'us' else self.case.unit
 
 
 @dataclass
 class Section:
-    """Datasets that are compared with each other."""
+    """Datasets that are shown in the same charts."""
 
     title: str
-    #: part of an address in the page
+    #: identifier of its part of the page
     key: str
-    #: the runs, or one publication
+    #: all runs of the command line, or one publication
     datasets: list[Dataset]
     views: list[View]
-    #: details of the runs by the name of their dataset
-    details: dict[str, Details]
+    #: whether most values are too noisy to compare, see NOISY_SPREAD
+    is_noisy: bool = False
 
 
 @dataclass
 class Report:
-    """The whole report."""
+    """A report: the content of a page."""
 
     title: str
     sections: list[Section]
 
 
 def find_native_name(dataset: Dataset) -> str | None:
-    """Return the name of the series that counts as native; a publication's facts may name it."""
+    """Return the name of the native series; the facts of a publication may give another name."""
     return NATIVE if dataset.kind == 'run' else dataset.facts.get('native', NATIVE)
 
 
 def slugify(text: str) -> str:
-    """Return text as part of an address: letters, digits and '-' only."""
+    """Return text as an identifier in a page: only letters, digits and '-'."""
     return re.sub(r'[^a-z0-9]+', '-', text.lower()).strip('-') or 'x'
 
 
 def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
     """
-    Return the section of datasets that are shown in the same charts.
+    Return a section that shows datasets in the same charts.
 
-    A name that several datasets have is followed by the name of the run. Raises ReportError if the
-    datasets have neither figures nor failures, or a dataset is given twice.
+    If several datasets have a series of the same name, the name of the run is added to the name of
+    the series. In a noisy section only curves with a firm verdict keep their comparison with native.
+
+    Raises ReportError if the datasets have neither figures nor failures, or if a dataset
+    is given twice.
     """
     names = [entry.name for entry in datasets]
     if len(set(names)) < len(names):
         raise ReportError(f"a run is named twice: {', '.join(names)}. Name each run once")
     if not any(entry.series or entry.failures for entry in datasets):
         raise ReportError(
-            f"nothing to show: {', '.join(names)} has neither figures nor failures. The run ended before "
-            "its first measurement; repeat it: `osu-container bench`"
+            f"nothing to show: {', '.join(names)} has neither figures nor failures, because the run ended "
+            "before its first measurement. Measure again: `osu-container bench`"
         )
     key, labels = slugify('-'.join(names)), _assign_labels(datasets)
     views: dict[Case, View] = {}
@@ -172,21 +156,23 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
                     series, native, paired=is_same_run(dataset, dataset)
                 )
             view.curves.append(curve)
-    return Section(
-        title,
-        key,
-        list(datasets),
-        list(views.values()),
-        {
-            entry.name: read_details(entry)
-            for entry in datasets
-            if entry.kind == 'run' and entry.path
-        },
-    )
+    section = Section(title, key, list(datasets), list(views.values()))
+    curves = [curve for view in section.views for curve in view.curves]
+    spreads = [
+        high / low
+        for curve in curves
+        for _, low, high, _ in map(curve.summarize_repeats, curve.series.values)
+    ]
+    section.is_noisy = 2 * sum(spread > NOISY_SPREAD for spread in spreads) > len(spreads)
+    for curve in curves if section.is_noisy else ():
+        comparison = curve.comparison
+        if comparison and (comparison.few_repeats or comparison.verdict == 'noisy'):
+            curve.comparison = None
+    return section
 
 
 def _assign_labels(datasets: Sequence[Dataset]) -> dict[tuple[str, str], tuple[str, charts.Style]]:
-    """Return name and style in the report by the names of dataset and series."""
+    """Return {(name of dataset, name of series): (name in the legend, style)}."""
     names, approaches = (
         [name for dataset in datasets for name in dataset.names],
         list(charts.COLOURS),

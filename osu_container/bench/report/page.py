@@ -1,4 +1,8 @@
-"""The page: one HTML file with its figures, style and plots. It has no script and needs no network."""
+"""
+Render a report as one HTML file that contains all tables, plots and its style sheet.
+
+The page has no script and loads nothing from the network.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def render_page(report: content.Report) -> str:
-    """Return the page of a report."""
+    """Return the HTML text of a report."""
     classes = charts.assign_classes(
         curve.style
         for section in report.sections
@@ -49,7 +53,7 @@ def render_page(report: content.Report) -> str:
 
 
 def _make_visible(value: Any) -> Any:
-    """Return a value of the template; in text invisible characters are replaced by escapes."""
+    """Return a value of the template; in text, control characters are replaced by escapes."""
     return (
         escape_text(value)
         if isinstance(value, str) and not isinstance(value, markupsafe.Markup)
@@ -60,9 +64,10 @@ def _make_visible(value: Any) -> Any:
 def _build_section_context(
     section: content.Section, classes: dict[charts.Style, str]
 ) -> dict[str, Any]:
-    """Return the values of a section for the template."""
+    """Return the variables of the template for a section."""
     return {
         'title': section.title,
+        'noisy': section.is_noisy,
         'measured': [_format_provenance(dataset) for dataset in section.datasets],
         'notes': list_notes(section),
         'verdicts': tables.build_verdicts_table(section),
@@ -85,15 +90,15 @@ def _build_section_context(
             for view in section.views
         ],
         'runs': [
-            _build_run_context(dataset, section.details[dataset.name])
+            _build_run_context(dataset)
             for dataset in section.datasets
-            if dataset.name in section.details
+            if dataset.kind == 'run' and dataset.path
         ],
     }
 
 
 def _format_provenance(dataset: Dataset) -> str:
-    """Return what was measured, where and when, as far as the dataset names it."""
+    """Return the name of a dataset, its site or source, its date, programs and repeats as text."""
     keys = (
         ('site', 'started') if dataset.kind == 'run' else ('source', 'date', 'node_type', 'stack')
     )
@@ -108,7 +113,7 @@ def _format_provenance(dataset: Dataset) -> str:
                 *sorted({series.program_release for series in dataset.series}),
                 f'{repeats} repeats'
                 if repeats > 1
-                else 'one value each, so the spread is unknown'
+                else 'one value each, so the noise is unknown'
                 if repeats
                 else '',
             ],
@@ -116,30 +121,32 @@ def _format_provenance(dataset: Dataset) -> str:
     )
 
 
-def _build_run_context(dataset: Dataset, details: content.Details) -> dict[str, Any]:
-    """Return the values of a run for the template."""
+def _build_run_context(dataset: Dataset) -> dict[str, Any]:
+    """Return the variables of the template for a run: proof, commands and environment."""
     command = dataset.facts.get('command') or 'not recorded'
     names = {entry['approach']: name for name, entry in dataset.modules.items()}
     lines = [
         command if isinstance(command, str) else shlex.join(['osu-container', *map(str, command)])
     ]
-    for approach, commands in details.commands.items():
-        lines += ['', f'module load {names.get(approach, approach)}', *commands]
+    for approach in dataset.names:
+        commands = [entry.facts['typed'] for entry in dataset.select_series(name=approach)]
+        lines += ['', f'module load {names.get(approach, approach)}', *filter(None, commands)]
     return {
         'title': dataset.title,
-        'proof': tables.build_proof_table(dataset, details),
+        'proof': tables.build_proof_table(dataset),
         'commands': '\n'.join(lines),
         'environment': tables.build_environment_table(dataset),
     }
 
 
 def list_notes(section: content.Section) -> list[str]:
-    """Return what a reader must know before the figures of a section."""
+    """Return notes to read before the figures of a section, as sentences."""
     notes = []
     for dataset in section.datasets:
         if content.find_native_name(dataset) not in dataset.names:
             notes.append(
-                f"{dataset.name} has no native series, so there are no ratios and no verdicts."
+                f"{dataset.name} has no run of native, so the page has no ratios and no verdicts. To compare "
+                "two approaches: osu-container compare RUN:APPROACH RUN:APPROACH"
             )
         programs = sorted(
             {
@@ -150,15 +157,8 @@ def list_notes(section: content.Section) -> list[str]:
         )
         if programs:
             notes.append(
-                f"{dataset.name} ran {', '.join(programs)}, not the OSU C programs: compare them only with each other."
+                f"{dataset.name} ran {', '.join(programs)}, not the OSU C programs. Compare its figures only with "
+                "figures of the same programs."
             )
         notes += [f'{dataset.name}: {problem}' for problem in dataset.problems]
-        lines = (
-            section.details[dataset.name].broken_lines if dataset.name in section.details else []
-        )
-        if lines:
-            notes.append(
-                f"{dataset.name}: {len(lines)} lines of the outputs were not printed by the program, and their "
-                f"figures are lost. The first: {lines[0]!r}."
-            )
     return notes

@@ -16,32 +16,32 @@ NOTHING = '–'
 
 @dataclass
 class TableCell:
-    """A cell of a table."""
+    """A cell of a ReportTable."""
 
     text: str
-    #: verdict of compare, or ''
+    #: verdict of the comparison with native, '' without a verdict
     verdict: str = ''
-    #: lines below the text
+    #: further lines below the text
     extra_lines: tuple[str, ...] = ()
 
 
 @dataclass
 class ReportTable:
-    """A table of a report."""
+    """A table of a report as data."""
 
     caption: str
-    #: titles of the columns
+    #: headings of the columns
     columns: list[str]
-    #: the first cell heads its row
+    #: the first cell of each row is its heading
     rows: list[list[TableCell]]
-    #: address in the page
+    #: identifier of the table in the page
     key: str
 
 
 def _build_table(
     caption: str, columns: list[str], rows: Iterable[tuple[str, ...]], key: str
 ) -> ReportTable | None:
-    """Return a table of rows of texts, None without a row."""
+    """Return a table from rows of texts, None without rows."""
     return (
         ReportTable(caption, columns, [list(map(TableCell, row)) for row in rows], key)
         if rows
@@ -50,7 +50,7 @@ def _build_table(
 
 
 def _build_value_cell(curve: content.Curve, size: int) -> TableCell:
-    """Return median, ratio to native with its verdict, and spread of a curve at a size."""
+    """Return the cell of a curve at a size: its median, ratio to native with verdict, and spread."""
     if size not in curve.series.values:
         return TableCell(NOTHING)
     median, low, high, repeats = curve.summarize_repeats(size)
@@ -67,7 +67,7 @@ def _build_value_cell(curve: content.Curve, size: int) -> TableCell:
 
 
 def build_values_table(view: content.View) -> ReportTable:
-    """Return the median of every series of a view at every message size."""
+    """Return the table with the medians of each series (columns) at each message size (rows)."""
     sizes = sorted({size for curve in view.curves for size in curve.series.values})
     rows = [
         [
@@ -77,7 +77,7 @@ def build_values_table(view: content.View) -> ReportTable:
         for size in sizes
     ]
     return ReportTable(
-        f'{view.unit}: medians, ratio to native, spread (most - least) / median of repeats',
+        f'{view.unit}: median of the repeats, ratio to native, spread: (maximum - minimum) / median',
         ['size', *(curve.name for curve in view.curves)],
         rows,
         f'{view.key}-values',
@@ -85,7 +85,7 @@ def build_values_table(view: content.View) -> ReportTable:
 
 
 def build_verdicts_table(section: content.Section) -> ReportTable | None:
-    """Return the verdict over all sizes by case and series, None without native."""
+    """Return the table of verdicts by case (rows) and series (columns), None without native."""
     names = list(
         dict.fromkeys(
             curve.name for view in section.views for curve in view.curves if curve.comparison
@@ -127,12 +127,15 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
     )
 
 
-def build_proof_table(dataset: Dataset, details: content.Details) -> ReportTable | None:
-    """Return the libraries that the ranks of a run loaded, None without a proof."""
+def build_proof_table(dataset: Dataset) -> ReportTable | None:
+    """Return the table of the libraries that the ranks of a run loaded, None without a proof."""
     loaded: dict[tuple[str, ...], tuple[set[int], set[str]]] = {}
     for entry in dataset.modules.values():
         for group in (
-            group for proof in details.proofs.get(entry['approach'], []) for group in proof
+            group
+            for series in dataset.select_series(name=entry['approach'])
+            for proof in series.facts['proofs']
+            for group in proof
         ):
             for name, library in group['libraries'].items():
                 build = (library.get('build_id') or library.get('sha256') or '')[:12]
@@ -148,7 +151,7 @@ def build_proof_table(dataset: Dataset, details: content.Details) -> ReportTable
                 ranks.update(group['ranks'])
                 nodes.update(group['nodes'])
     return _build_table(
-        f'{dataset.title}: what the ranks loaded, read from the running ranks',
+        f'{dataset.title}: libraries that the ranks loaded, read from the running processes',
         ['module', 'library', 'path', 'build id or sha256', 'ranks', 'nodes'],
         [
             (*key, judging.format_ranges(ranks), ', '.join(sorted(nodes)))
@@ -159,7 +162,7 @@ def build_proof_table(dataset: Dataset, details: content.Details) -> ReportTable
 
 
 def build_failures_table(section: content.Section) -> ReportTable | None:
-    """Return the measurements that failed or were skipped, with reasons, None without any."""
+    """Return the table of failed and skipped measurements with reasons, None without any."""
     failures: dict[tuple[str, ...], list[Failure]] = {}
     for dataset in section.datasets:
         for failure in dataset.failures:
@@ -186,7 +189,7 @@ def build_failures_table(section: content.Section) -> ReportTable | None:
 
 
 def format_fact(value: Any) -> str:
-    """Return a fact as text, 'unknown' without a value."""
+    """Return a value of a results file as text, 'unknown' for None and ''."""
     if isinstance(value, dict):
         return '; '.join(f'{key}: {format_fact(part)}' for key, part in value.items())
     if isinstance(value, (list, tuple)):
@@ -195,21 +198,11 @@ def format_fact(value: Any) -> str:
 
 
 def build_environment_table(dataset: Dataset) -> ReportTable | None:
-    """Return the environment of a run: machine, versions, Slurm, modules with their images."""
+    """Return the table of machine, versions, Slurm settings, modules and images of a run."""
     facts = dataset.facts
     rows = [
         (name, facts.get(name))
-        for name in (
-            'site',
-            'started',
-            'ended',
-            'tag',
-            'repeats',
-            'project',
-            'machine',
-            'versions',
-            'slurm',
-        )
+        for name in 'site started ended tag repeats project machine versions slurm'.split()
     ]
     rows += [
         (name, {part: entry.get(part) for part in ('network', 'image', 'variables')})
@@ -224,8 +217,8 @@ def build_environment_table(dataset: Dataset) -> ReportTable | None:
 
 
 def build_sources_table(report: content.Report) -> ReportTable | None:
-    """Return the sources of the published figures, None if none is shown."""
-    keys = ('source', 'url', 'date', 'node_type', 'stack', 'evidence', 'notes')
+    """Return the table with the sources of the published figures, None without such figures."""
+    keys = 'source url date node_type stack evidence notes'.split()
     return _build_table(
         'Sources of the published figures',
         ['name', 'title', *keys],

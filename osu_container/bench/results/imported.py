@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from osu_container.base.files import open_plain_file
-from osu_container.bench import record
 from osu_container.bench.results import model, outputs, run_files
 from osu_container.bench.results.osu_output import BenchmarkTable
 
@@ -178,6 +177,8 @@ def _build_header(
     command: str | None = None,
 ) -> dict[str, Any]:
     """Return the first line of an imported run, see docs/benchmarks.md."""
+    from osu_container.bench import record  # slow to import, and compare rarely needs it
+
     site = site or next((output.site for output in outputs_read if output.site), outputs.UNKNOWN)
     return {
         'run': name,

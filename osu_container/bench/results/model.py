@@ -12,7 +12,7 @@ ms, where less is better.
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,35 +21,18 @@ LOWEST, HIGHEST = 1e-30, 1e30
 #: Benchmarks that measure a bandwidth; all others measure a time. Names as in OSU 7.5 and in its
 #: Python programs; Intel MPI Benchmarks have the prefix IMB, nccl-tests the prefix xccl.
 BANDWIDTH = frozenset(
-    [
-        'osu_bw',
-        'osu_bibw',
-        'osu_mbw_mr',
-        'osu_put_bw',
-        'osu_get_bw',
-        'osu_put_bibw',
-        'osu_bw_persistent',
-        'osu_bibw_persistent',
-        'osu_bw_fan_in',
-        'osu_bw_fan_out',
-        'osu_xccl_bw',
-        'osu_xccl_bibw',
-        'IMB Uniband',
-        'IMB Biband',
-    ]
+    (
+        'osu_bw, osu_bibw, osu_mbw_mr, osu_put_bw, osu_get_bw, osu_put_bibw, osu_bw_persistent, '
+        'osu_bibw_persistent, osu_bw_fan_in, osu_bw_fan_out, osu_xccl_bw, osu_xccl_bibw, '
+        'IMB Uniband, IMB Biband'
+    ).split(', ')
 )
 #: Benchmarks that print one number without a message size; their value has size 0
 SINGLE_VALUE_BENCHMARKS = frozenset(
-    [
-        'osu_barrier',
-        'osu_ibarrier',
-        'osu_barrier_persistent',
-        'osu_init',
-        'osu_hello',
-        'osu_xccl_barrier',
-        'IMB Barrier',
-        'IMB Ibarrier',
-    ]
+    (
+        'osu_barrier, osu_ibarrier, osu_barrier_persistent, osu_init, osu_hello, '
+        'osu_xccl_barrier, IMB Barrier, IMB Ibarrier'
+    ).split(', ')
 )
 #: Benchmarks that print milliseconds
 MILLISECONDS = frozenset(['osu_init'])
@@ -124,7 +107,11 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Return the case as text: 'osu_bw D D, two nodes'."""
+        """Return the case as text: 'osu_bw D D, two nodes', '$ lmp, two nodes: time in s'."""
+        if is_command(self.benchmark):
+            origin = self.variant.partition(': ')[2]
+            first = ', '.join(filter(None, (self.benchmark, self.placement)))
+            return f'{first}: {origin} in {self.unit}'
         first = ' '.join(part for part in (self.benchmark, self.buffers) if part)
         return ', '.join(part for part in (first, self.placement, self.variant) if part)
 
@@ -238,14 +225,14 @@ class Dataset:
 
     def filter_by_name(self, *names: str) -> Dataset:
         """Return a copy with only the series, failures and modules of these names."""
-        return Dataset(
-            self.name,
-            self.kind,
-            self.title,
-            self.facts,
-            [entry for entry in self.series if entry.name in names],
-            [entry for entry in self.failures if entry.name in names],
-            {name: facts for name, facts in self.modules.items() if facts.get('approach') in names},
-            list(self.problems),
-            self.path,
+        return replace(
+            self,
+            series=[entry for entry in self.series if entry.name in names],
+            failures=[entry for entry in self.failures if entry.name in names],
+            modules={
+                name: facts
+                for name, facts in self.modules.items()
+                if facts.get('approach') in names
+            },
+            problems=list(self.problems),
         )

@@ -37,7 +37,7 @@ REQUIRED_KEYS: dict[str, tuple[str, ...]] = {
     'end': ('ended',),
 }
 #: Required keys whose values are text
-TEXT_KEYS = frozenset(['run', 'started', 'site', 'name', 'module', 'approach', 'ended'])
+TEXT_KEYS = frozenset('run started site name module approach ended'.split())
 STATUS = ('ok', 'failed', 'skipped')
 
 
