@@ -37,7 +37,9 @@ def _select_speeds(run: model.Dataset) -> dict[str, list[float]]:
         if entry.get('problem')
     ]
     speeds = {}
-    for name in run.names:
+    # The measurements are in the order in which the runs ended.
+    order = [entry['approach'] for entry in run.modules.values()]
+    for name in sorted(run.names, key=order.index):
         (series,) = run.select_series(name=name)
         missing = [size for size in SIZES if size not in series.values]
         if missing:

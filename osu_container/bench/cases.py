@@ -168,6 +168,10 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
 TURN_OPTIONS = {
     'demo': ('-m', '1:65536:65536', '-i', '1000000', '-x', '100', '-z5', '--seconds', '0.8')
 }
+#: Environment of programs that take turns. srun: they use the nodes together. MPICH 5: a waiting rank
+#: keeps its processor; otherwise a busy process gets the processor for milliseconds at each poll,
+#: which MPICH 4.2 does not do, so that these releases would not compare.
+TURN_VARIABLES = {'SLURM_OVERLAP': '1', 'MPIR_CVAR_POLLS_BEFORE_YIELD': '0'}
 #: Purpose of each tag, for --help
 TAG_TITLES = {
     'quick': 'large and small messages and a collective, about two minutes',

@@ -327,7 +327,7 @@ class Session:
         env = {
             **self.base,
             holding.PLAN_VARIABLE: str(plan_file),
-            **({'SLURM_OVERLAP': '1'} if turns else {}),
+            **(cases.TURN_VARIABLES if turns else {}),
             'RFM_SAVE_LOG_FILES': 'no',
             'PYTHONUNBUFFERED': '1',
         }

@@ -450,7 +450,7 @@ def test_hanging_user_command_is_terminated(bench, tmp_path):
         '--run',
         'osu_bw -m 8',
         '--figure',
-        r'^ +8 +(\S+)',
+        r'^8 +(\S+)',
         '--unit',
         'MB/s',
         '--more-is-better',

@@ -72,7 +72,7 @@ def test_a_row_has_the_percentiles_of_single_iterations(port):
 class OneRank:
     """In place of MPI: the only rank decides."""
 
-    LOR = None
+    MAX = None
     COMM_WORLD = type('World', (), {'allreduce': staticmethod(lambda value, op: value)})
 
 
