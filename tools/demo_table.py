@@ -101,7 +101,7 @@ def render_demo_table(run: model.Dataset) -> str:
         programs = ', '.join(sorted({series.program_release for series in run.series}))
         repeats = max(series.repeats for series in run.series)
         note = (
-            "us: latency, the 5th percentile of single messages in osu_latency. MB/s: message size "
+            "us: latency, the 1st percentile of single messages in osu_latency. MB/s: message size "
             f"divided by such a latency. Each is the best of {repeats} repeats of {programs}."
         )
     return '\n'.join(

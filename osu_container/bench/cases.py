@@ -115,7 +115,7 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             'osu_latency',
             ('H H',),
             'two-nodes',
-            ('-m', '1:65536', '-i', '2000', '-x', '100', '-z5'),
+            ('-m', '1:65536', '-i', '2000', '-x', '100', '-z1'),
             'the table of `make demo`: a low percentile does not depend on other processes',
         ),
     ],
@@ -166,7 +166,7 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
 #: at the same time, each in its turn of 0.1 seconds: a processor of a virtual machine changes its
 #: speed by half within a second, and in turns all modules meet the same speeds.
 TURN_OPTIONS = {
-    'demo': ('-m', '1:65536:65536', '-i', '1000000', '-x', '100', '-z5', '--seconds', '0.8')
+    'demo': ('-m', '1:65536:65536', '-i', '1000000', '-x', '100', '-z1', '--seconds', '0.8')
 }
 #: Environment of programs that take turns. srun: they use the nodes together. MPICH 5: a waiting rank
 #: keeps its processor; otherwise a busy process gets the processor for milliseconds at each poll,

@@ -246,7 +246,7 @@ def plan_tag_runs(
                 variant = [
                     ARRAYS.get(kind, '') if module.is_python else '',
                     CHECKED_VARIANT if check else '',
-                    f'{percentile}th percentile' if percentile else '',
+                    f'percentile {percentile}' if percentile else '',
                 ]
                 case = Case(benchmark, kind, count, ranks, ', '.join(filter(None, variant)))
                 run = PlannedRun(
