@@ -27,8 +27,6 @@ MODULES = {
     'osu-container/hybrid': 'osu-container-hybrid.eb',
     'osu-container/opensource': 'osu-container-opensource.eb',
 }
-#: Measurements of each benchmark, after one start of each module that is not measured
-REPEATS = 2
 #: Files that determine a module: a module older than one of them is installed again
 INPUTS = (
     'easyblocks/generic/*.py',
@@ -90,7 +88,7 @@ def measure_modules(project: Path) -> Path:
     modules = ' '.join(f'--module {module}' for module in MODULES)
     run(
         project,
-        f'osu-container bench --tag demo --repeats {REPEATS} {modules} --output {shlex.quote(str(folder))}',
+        f'osu-container bench --tag demo {modules} --output {shlex.quote(str(folder))}',
     )
     return folder
 

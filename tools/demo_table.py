@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from osu_container.base import columns
-from osu_container.bench.results import model, ratios
+from osu_container.bench.results import model
 
-#: (benchmark, message size in bytes) of the figures; the note below the table names them
-COLUMNS = (('osu_bw', 4194304), ('osu_latency', 1))
+#: Message sizes in bytes of the two columns of speed: latency of the first, MB/s of the second
+SIZES = (1, 65536)
+#: Largest ratio between two rows of a column of speed. All rows run the same program over the same
+#: network, so that a larger ratio shows other processes, not the libraries.
+STEADY = 1.3
+INTRODUCTION = (
+    "Each row runs the same program; only the libraries differ. Speeds are equal on purpose: there "
+    "is no fast network here."
+)
 
 
 class MissingFiguresError(Exception):
     """A run lacks figures of the table; the text names the module and the reason."""
 
 
-def _find_series(run: model.Dataset, name: str, benchmark: str) -> model.Series | None:
-    return next(
-        (series for series in run.select_series(name=name) if series.case.benchmark == benchmark),
-        None,
-    )
+def _select_speeds(run: model.Dataset) -> dict[str, list[float]]:
+    """
+    Return {approach: [latency in us, MB/s]}, each the best of the repeats.
 
-
-def _require_figures(run: model.Dataset) -> None:
-    """Raise MissingFiguresError if a module of a run failed or lacks a figure."""
+    Raises MissingFiguresError if a module of a run failed or lacks a figure.
+    """
     problems = [
         f"{failure.name} {failure.case.title}: {failure.reason}"
         for failure in run.failures
@@ -32,16 +36,23 @@ def _require_figures(run: model.Dataset) -> None:
         for name, entry in run.modules.items()
         if entry.get('problem')
     ]
-    for name in run.names:
-        for benchmark, size in COLUMNS:
-            series = _find_series(run, name, benchmark)
-            if series is None or size not in series.values:
-                problems.append(
-                    f"{name}: {benchmark} has no result at {size} bytes, or 0.00 as on a busy machine. Measure again: "
-                    "make demo"
-                )
+    speeds = {}
+    # The measurements are in the order in which the runs ended.
+    order = [entry['approach'] for entry in run.modules.values()]
+    for name in sorted(run.names, key=order.index):
+        (series,) = run.select_series(name=name)
+        missing = [size for size in SIZES if size not in series.values]
+        if missing:
+            problems.append(
+                f"{name}: {series.case.benchmark} has no result at {missing[0]} bytes. Measure "
+                "again: make demo"
+            )
+        else:
+            short, long = (min(series.values[size].values()) for size in SIZES)
+            speeds[name] = [short, SIZES[1] / long]
     if problems:
         raise MissingFiguresError('\n'.join(dict.fromkeys(problems)))
+    return speeds
 
 
 def _format_library(run: model.Dataset, name: str, library: str) -> str:
@@ -62,33 +73,44 @@ def _format_library(run: model.Dataset, name: str, library: str) -> str:
 
 
 def render_demo_table(run: model.Dataset) -> str:
-    """Return the table of a run as text. Raises MissingFiguresError."""
-    _require_figures(run)
-    rows = [['approach', 'osu_bw', 'ratio', 'osu_latency', 'ratio', 'MPI', 'libfabric']]
-    for name in run.names:
-        cells = [name]
-        for benchmark, size in COLUMNS:
-            series, native = (
-                _find_series(run, name, benchmark),
-                _find_series(run, 'native', benchmark),
-            )
-            assert series  # _require_figures() has raised an error otherwise
-            ratio = native and ratios.format_ratio(
-                ratios.compute_ratio(series.values[size], native.values[size], paired=True)
-            )
-            cells += [f'{series.compute_median(size):.2f}', ratio or '-']
+    """
+    Return the table of a run as text, with its introduction and a note on the figures.
+
+    The speeds are left out if they are not steady. Raises MissingFiguresError.
+    """
+    speeds = _select_speeds(run)
+    ratio = max(max(column) / min(column) for column in zip(*speeds.values()))
+    rows = [['approach', 'MPI', 'libfabric', 'us at 1 B', 'MB/s at 64 KiB']]
+    for name, (latency, bandwidth) in speeds.items():
         rows.append(
-            [*cells, _format_library(run, name, 'libmpi'), _format_library(run, name, 'libfabric')]
+            [
+                name,
+                _format_library(run, name, 'libmpi'),
+                _format_library(run, name, 'libfabric'),
+                f'{latency:.1f}',
+                f'{bandwidth:.0f}',
+            ]
         )
-    programs = ', '.join(sorted({series.program_release for series in run.series}))
-    note = (
-        f"osu_bw at 4 MiB in MB/s, osu_latency at 1 B in us, with the ratio to native: medians of "
-        f"{max(series.repeats for series in run.series)} repeats of {programs}. `osu-container compare {run.name}` "
-        "separates differences from noise."
-    )
-    return (
-        '\n'.join(
-            [*columns.format_table(rows, right_aligned=(1, 2, 3, 4)), '', columns.fill_text(note)]
+    if ratio > STEADY:
+        rows = [row[:3] for row in rows]
+        note = (
+            f"The speeds are not shown: they differ by a factor of {ratio:.1f}, because other "
+            "processes use this machine. To measure again when it is idle: make demo"
         )
-        + '\n'
+    else:
+        programs = ', '.join(sorted({series.program_release for series in run.series}))
+        repeats = max(series.repeats for series in run.series)
+        note = (
+            "us: latency, the 1st percentile of single messages in osu_latency. MB/s: message size "
+            f"divided by such a latency. Each is the best of {repeats} repeats of {programs}."
+        )
+    return '\n'.join(
+        [
+            columns.fill_text(INTRODUCTION),
+            '',
+            *columns.format_table(rows, right_aligned=(3, 4)),
+            '',
+            columns.fill_text(note),
+            '',
+        ]
     )

@@ -138,6 +138,13 @@ class Module:
         return bool(re.search('NumPy|Python', self._labels.get('org.osu-container.osu', '')))
 
     @property
+    def has_ports(self) -> bool:
+        """Return True if its programs are the mpi4py ports of the OSU benchmarks."""
+        native = read_installation_file(self.environment, FACTS).get('programs_are', '')
+        label = self._labels.get('org.osu-container.osu', native)
+        return bool(re.fullmatch(r'mpi4py \S+ ports', label))
+
+    @property
     def _labels(self) -> dict[str, str]:
         return (self.facts.get('image') or {}).get('labels') or {}
 

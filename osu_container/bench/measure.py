@@ -68,7 +68,7 @@ def build_measurement(
             entry.update(unit=run.case.unit, values={'0': round(value, 9)})
         else:
             output = osu_output.parse(
-                text,
+                replace_mean(text) if run.is_percentile else text,
                 benchmark=run.case.benchmark,
                 source=entry['raw'],
                 largest_size=run.largest_size,
@@ -97,6 +97,11 @@ def build_measurement(
         return dict(entry, status='ok')
     entry.pop('values', None)  # a failed run has figures only in its raw output
     return dict(entry, status='failed', reason=format_failure_reason(problem, text + '\n' + errors))
+
+
+def replace_mean(text: str) -> str:
+    """Return the output of a program with its last column in place of the second, the mean."""
+    return re.sub(r'^(\d+\s+)\S+(.*?)\s(\S+)$', r'\1\3\2', text, flags=re.M)
 
 
 def extract_figure(text: str, pattern: str, source: str) -> float:

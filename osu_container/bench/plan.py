@@ -63,6 +63,10 @@ class PlannedRun:
     figure_pattern: str | None = None
     #: The program compares received with sent data (-c) and prints Pass or Fail at every size
     check: bool = False
+    #: The last column of the table, a percentile (-z), replaces the mean
+    is_percentile: bool = False
+    #: The runs of a case run at the same time, in turns
+    takes_turns: bool = False
 
     @property
     def ranks(self) -> int:
@@ -226,14 +230,23 @@ def plan_tag_runs(
         raise BenchError(f"unknown tag '{tag}', expected one of {', '.join(cases.TAGS)}")
     runs_by_name: dict[str, PlannedRun] = {}
     names = name_series(modules)
+    takes_turns = tag in cases.TURN_OPTIONS and all(module.has_ports for module in modules)
     for benchmark, buffers, place, options, _ in cases.TAGS[tag]:
+        options = cases.TURN_OPTIONS[tag] if takes_turns else options
         count, ranks = resolve_placement(place, site)
         for kind in buffers or cases.BENCHMARKS[benchmark]['buffers']:
-            largest = int(options[options.index('-m') + 1]) if '-m' in options else None
-            for module in modules:
+            largest = (
+                int(options[options.index('-m') + 1].split(':')[:2][-1])
+                if '-m' in options
+                else None
+            )
+            percentile = next((word[2:] for word in options if word.startswith('-z')), '')
+            for number, module in enumerate(modules):
+                turn = ('--turn', f'{number}:{len(modules)}') if takes_turns else ()
                 variant = [
                     ARRAYS.get(kind, '') if module.is_python else '',
                     CHECKED_VARIANT if check else '',
+                    f'percentile {percentile}' if percentile else '',
                 ]
                 case = Case(benchmark, kind, count, ranks, ', '.join(filter(None, variant)))
                 run = PlannedRun(
@@ -241,11 +254,13 @@ def plan_tag_runs(
                     names[module.name],
                     case,
                     build_start_command(count, ranks, site, bind='D' in kind, kind=module.pmi),
-                    build_program_command(benchmark, kind, options, site, check=check),
+                    build_program_command(benchmark, kind, options + turn, site, check=check),
                     None if benchmark in SINGLE_VALUE_BENCHMARKS else largest,
                     explain_skip(case, module, site, nodes, check=check),
                     (tag,),
                     check=check,
+                    is_percentile=bool(percentile),
+                    takes_turns=takes_turns,
                 )
                 runs_by_name.setdefault(run.name, run)
     runs = list(runs_by_name.values())

@@ -27,8 +27,8 @@ def derive_system_name(site: dict[str, Any]) -> str:
     return site['name'].replace('.', '_')
 
 
-def build_configuration(site: dict[str, Any]) -> dict[str, Any]:
-    """Return ReFrame's configuration for the current job; the tests launch their ranks."""
+def build_configuration(site: dict[str, Any], jobs: int) -> dict[str, Any]:
+    """Return ReFrame's configuration to run `jobs` tests at a time, which launch their ranks."""
     return {
         'systems': [
             {
@@ -43,7 +43,7 @@ def build_configuration(site: dict[str, Any]) -> dict[str, Any]:
                         'scheduler': 'local',
                         'launcher': 'local',
                         'environs': ['builtin'],
-                        'max_jobs': 1,
+                        'max_jobs': jobs,
                         'prepare_cmds': [MODULE_FUNCTION],
                     }
                 ],
@@ -64,9 +64,9 @@ def build_configuration(site: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def write(path: Path, site: dict[str, Any]) -> None:
-    """Write the settings of a site as a Python file."""
+def write(path: Path, site: dict[str, Any], jobs: int) -> None:
+    """Write the settings to run `jobs` tests at a time on a site as a Python file."""
     outputs.replace_file(
         path,
-        f'site_configuration = {pprint.pformat(build_configuration(site), width=118, sort_dicts=False)}\n',
+        f'site_configuration = {pprint.pformat(build_configuration(site, jobs), width=118, sort_dicts=False)}\n',
     )

@@ -251,10 +251,28 @@ def test_each_repeat_begins_with_another_module():
 
 
 @pytest.mark.parametrize(
-    'patterns, count', [(['osu_bw'], 2), (['*-HH-2x1-native'], 2), (['hybrid', 'native'], 4)]
+    'patterns, count', [(['osu_bw'], 4), (['*-HH-2x1-native'], 3), (['hybrid', 'native'], 10)]
 )
 def test_patterns_choose_runs_by_name(patterns, count):
-    assert len(make_plan('workstation', 'demo', patterns=patterns)) == count
+    assert len(make_plan('workstation', 'quick', patterns=patterns)) == count
+
+
+def test_ports_of_the_demo_take_turns(monkeypatch):
+    programs = [' '.join(run.program) for run in make_plan('workstation', 'demo')]
+    assert not any('--turn' in program for program in programs), 'the C programs have no turns'
+    monkeypatch.setattr(installed_modules.Module, 'has_ports', True)
+    runs = make_plan('workstation', 'demo')
+    turns = [run.program[run.program.index('--turn') + 1] for run in runs]
+    assert turns == ['0:2', '1:2'] and all(run.takes_turns for run in runs)
+
+
+@pytest.mark.parametrize(
+    'row, read',
+    [('1   88.61   9.29', '1   9.29'), ('1   88.61   Pass   9.29', '1   9.29   Pass ')],
+)
+def test_percentile_replaces_the_mean(row, read):
+    text = '# Size   Latency (us)   P5 Tail Lat(us)\n{}\n'
+    assert measure.replace_mean(text.format(row)).split() == text.format(read).split()
 
 
 def test_series_are_named_by_approach_or_version():
@@ -271,7 +289,9 @@ def test_series_are_named_by_approach_or_version():
 
 # ---- running ---------------------------------------------------------------------------------------------------------
 
-ARGUMENTS = ('--tag', 'demo', '--module', 'osu-native/1', '--module', 'osu-native/2')
+ARGUMENTS = ('--tag', 'quick', '--module', 'osu-native/1', '--module', 'osu-native/2')
+#: Patterns of two benchmarks of the tag, in host memory
+TWO = ('osu_bw-HH', 'osu_latency-HH')
 
 
 def read_measurements(folder):
@@ -288,7 +308,7 @@ def read_calls(root, name='srun.calls'):
 
 def test_run_stores_output_proof_and_repeat_command(bench, tmp_path):
     folder = tmp_path / 'run'
-    done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder)
+    done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder, *TWO)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r'\b8 [^\d\n]+ 0 [^\d\n]+ 0 ', done.stdout)
     assert read_calls(bench.root, 'salloc.calls')[0].startswith('-N2 -n2 --time=')
@@ -302,7 +322,7 @@ def test_run_stores_output_proof_and_repeat_command(bench, tmp_path):
     header = found.facts
     assert (
         header['site'] == 'workstation'
-        and header['tag'] == 'demo'
+        and header['tag'] == 'quick'
         and header['slurm']['job'] == '7'
     )
     assert header['slurm']['nodes'] == ['node1', 'node2']
@@ -338,7 +358,7 @@ def test_run_stores_output_proof_and_repeat_command(bench, tmp_path):
             rank['libraries']['libmpi']['release'] == '5.0.2'
             and rank['variables']['FI_PROVIDER'] == 'tcp'
         )
-    assert lines[0]['typed'] == 'srun -N2 -n2 --ntasks-per-node=1 osu_bw -m 4194304 -i 10 -x 1 H H'
+    assert lines[0]['typed'] == 'srun -N2 -n2 --ntasks-per-node=1 osu_bw -m 4194304 H H'
     assert lines[0]['command'].startswith(
         'module load osu-native/1; srun -N2 -n2 --ntasks-per-node=1 '
     )
@@ -400,7 +420,7 @@ def test_a_failed_run_is_recorded_with_its_reason(bench, tmp_path):
         program = bench.root / 'software' / 'osu-native' / '3' / 'bin' / 'osu_latency'
         program.write_text('#!/bin/sh\necho "cxip_gen_auth_key failed: -38" >&2\nexit 1\n')
         done = bench(
-            *ARGUMENTS, '--module', 'osu-native/3', '--repeats', '1', '-o', tmp_path / 'run'
+            *ARGUMENTS, '--module', 'osu-native/3', '--repeats', '1', '-o', tmp_path / 'run', *TWO
         )
     finally:
         broken.unlink()
@@ -430,7 +450,7 @@ def test_hanging_user_command_is_terminated(bench, tmp_path):
         '--run',
         'osu_bw -m 8',
         '--figure',
-        r'^ +8 +(\S+)',
+        r'^8 +(\S+)',
         '--unit',
         'MB/s',
         '--more-is-better',
@@ -455,7 +475,7 @@ def test_hanging_user_command_is_terminated(bench, tmp_path):
 
 
 def test_unexpected_library_is_a_failure(bench, tmp_path):
-    run_, folder = make_plan('workstation', 'demo', approaches=('native',))[0], tmp_path
+    run_, folder = make_plan('workstation', 'quick', approaches=('native',))[0], tmp_path
     raw, errors = folder / 'a.txt', folder / 'a.err'
     raw.write_text('# OSU MPI Bandwidth Test v7.5\n4194304 10.0\n')
     errors.write_text('')

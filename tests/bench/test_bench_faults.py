@@ -66,7 +66,7 @@ def test_an_interrupted_run_is_resumable(bench, tmp_path, sign):
     folder, hold = tmp_path / 'run', tmp_path / 'hold'
     add_program_text(bench.root, '2', 'osu_bw', f"while os.path.exists('{hold}'): time.sleep(0.05)")
     hold.write_text('')
-    child = bench.start(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
+    child = bench.start(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw-HH')
     wait_for_lines(folder / run_files.RESULTS_FILE, 4)  # run, two modules, a measurement
     refused = bench('--resume', folder)
     assert refused.returncode == 1 and refused.stdout == ''
@@ -85,7 +85,7 @@ def test_an_interrupted_run_is_resumable(bench, tmp_path, sign):
         handle.write('{"kind": "measu')  # as if it had been writing
     hold.unlink()
     shown = bench('--resume', 'latest', '--dry-run')
-    assert re.search(rf'{folder}.*demo.*workstation.*\b3\b.*\b4\b', shown.stdout)
+    assert re.search(rf'{folder}.*quick.*workstation.*\b3\b.*\b4\b', shown.stdout)
     other = bench('--resume', folder, '--repeats', '7', 'osu_bw')
     assert other.returncode == 1 and '--repeats, osu_bw' in other.stderr
     done = bench('--resume', folder)
@@ -106,7 +106,7 @@ def test_failure_at_job_end_is_not_recorded(bench, tmp_path):
         "'squeue.answer').write_text('echo TIMEOUT; exit')\nsys.exit('step CANCELLED')",
     )
     folder = tmp_path / 'run'
-    done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
+    done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw-HH')
     assert done.returncode == 1 and re.search('job 7.*TIMEOUT', done.stderr)
     assert f'osu-container bench --resume {folder}\n' in done.stderr
     assert [(one['status'], one['approach']) for one in read_measurements(folder)] == [('ok', '1')]
@@ -143,7 +143,7 @@ def test_slurm_is_asked_whether_the_job_exists(bench_environment, bench, text, e
 def test_run_resumes_only_with_the_same_modules(bench, tmp_path):
     folder = tmp_path / 'run'
     folder.mkdir()
-    wanted = vars(session.RunSpec('demo', ['osu-native/2'], 1, ['osu_bw'], 2))
+    wanted = vars(session.RunSpec('quick', ['osu-native/2'], 1, ['osu_bw'], 2))
     writer = run_files.Writer(folder / run_files.RESULTS_FILE)
     writer.write_header(
         run='run',

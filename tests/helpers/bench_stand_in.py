@@ -48,7 +48,7 @@ ctypes.CDLL(os.environ['LIBMPI'])
 name, size = os.path.basename(sys.argv[0]), 4194304
 special = pathlib.Path(os.environ['ROOT'], 'special', f"{os.environ['MODULE']}-{name}")
 if '-m' in sys.argv:
-    size = int(sys.argv[sys.argv.index('-m') + 1])
+    size = int(sys.argv[sys.argv.index('-m') + 1].rpartition(':')[2])
 def stay():
     """Be there until the sampler has seen the libraries: how soon is for the machine to say, a benchmark runs on."""
     proof = pathlib.Path(os.environ.get('PROOFS', '/nonexistent'), f"rank-{os.environ['SLURM_PROCID']}.json")
@@ -64,7 +64,8 @@ if os.environ['SLURM_PROCID'] == '0':
         print('libfabric provider: tcp - 127.0.0.0/8')
     print(f'# {name}: mpi4py 4.1.2 port, not the C program\n# MPI Test\n# Size [B]  Latency [us]')
     sizes = [2 ** n for n in range(23) if 2 ** n <= size]
-    print('\n'.join(f'{one:10d}{one / 2 + 1:20.2f}' for one in sizes), flush=True)
+    tail = f'{1:18.2f}' if any(word.startswith('-z') for word in sys.argv) else ''
+    print('\n'.join(f'{one:<10d}{one / 2 + 1:18.2f}{tail}' for one in sizes), flush=True)
 stay()
 '''
 PROGRAMS = ('osu_bw', 'osu_latency', 'osu_alltoall')

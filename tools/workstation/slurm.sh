@@ -71,6 +71,29 @@ free_ports() {
     done
 }
 
+# Writes the program that Slurm runs before each task. It gives each rank of a step its own share of the processors: without
+# that, two ranks at times share a core for seconds, and a round trip then takes milliseconds. Processors of one core stay
+# together. Ranks outnumbering the processors share them evenly. Slurm's own plugin would bind the ranks of both nodes to
+# the same processors.
+write_task_prolog() {
+    local allowed
+    allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr , '\n' |
+        while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done)
+    cat >"$folder/task_prolog" <<END
+#!/bin/bash
+# Written by tools/workstation/slurm.sh start: binds the task to its share of the processors.
+processors=($(lscpu --parse=CORE,CPU | grep -v '^#' | sort -t , -k 1,1n -k 2,2n | cut -d , -f 2 | grep -xFf <(echo "$allowed") |
+        paste -sd ' '))
+count=\${#processors[@]}
+tasks=\${SLURM_STEP_NUM_TASKS:-1}  # not set for a batch script, which starts the ranks of several steps
+begin=\$(( SLURM_PROCID * count / tasks ))
+share=\$(( (SLURM_PROCID + 1) * count / tasks - begin ))
+IFS=,
+exec taskset -cp "\${processors[*]:begin:share > 0 ? share : 1}" "\$SLURM_TASK_PID" >/dev/null 2>&1
+END
+    chmod +x "$folder/task_prolog"
+}
+
 write_settings() {
     local ports host user version i
     mapfile -t ports < <(free_ports $(( 1 + ${#nodes[@]} )))
@@ -98,6 +121,7 @@ TmpFS=$run/tmp/%n
 # A plain process tree. Control groups need root and a systemd that hands them out.
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
+TaskProlog=$folder/task_prolog
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
@@ -179,6 +203,7 @@ start() {
         mkdir "$run/$node" "$run/tmp/$node"
     done
     (umask 077 && head -c 128 /dev/urandom >"$run/munge.key")
+    write_task_prolog
     write_settings
 
     say "starting a private Slurm with ${#nodes[@]} nodes, ${nodes[0]} to ${nodes[-1]}"
