@@ -163,7 +163,7 @@ CASES = {
         Case(
             CHECK + 'large.sif', ('large.sif',), make=replace_by_special_file('large.sif', 'sparse')
         ),
-        Case(CHECK + 'empty', ('empty', '/usr'), files={'empty/': ''}, make=make_good_sif),
+        Case(CHECK + 'empty', ('empty', 'usr'), files={'empty/': ''}, make=make_good_sif),
         Case(
             CHECK + r"$'\033]0;title\007\033[31mred\033[2J\xff.sif'", ('red',), make=make_good_sif
         ),
