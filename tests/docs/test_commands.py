@@ -61,16 +61,16 @@ NOT_RUN = (
 #: Pages on which `eb` runs with --dry-run, which tests the name of the easyconfig and the options
 DRY_RUN = 'install-lumi|lumi-more|other-systems|mpi4py|images|abi'
 #: Command -> its valid exit codes (tuple of int), if the exit code is the result of the command
-CODES = {r'osu-container check ': (0, 4, 5, 6), r'osu-container compare |^diff ': (0, 1)}
+CODES = {r'osu-container check ': (0, 4, 5, 6, 7), r'osu-container compare |^diff ': (0, 1)}
 #: First lines of code blocks that contain output or files instead of commands
 NOT_COMMANDS = (
     r'SIF: labels',
     r'step \d+\.0: ',
     r'OVERRIDES = \{',
-    r'host: known from published data only',
-    r'\w+ +(WORKS, untested|UNKNOWN, its MPI)',
+    r'host not inspected; ',
+    r'\w+ +(PROBABLY|UNKNOWN if) ',
     r'osu-entrypoint: ',
-    r'approach +osu_bw',
+    r'Each row runs',
     r' +pure +bind',
     r'# osu_bw: mpi4py',
 )

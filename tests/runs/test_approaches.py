@@ -382,7 +382,7 @@ def test_user_checks_installs_and_runs_an_image(run_line, apptainer, tmp_path, k
     checked = run_line(f'osu-container check rings.sif {more}').stdout
     line = find_printed_line(checked, r'^ *(osu-container new rings\.sif.*)$')
     made = run_line(line).stdout
-    approach = find_printed_line(made, r'^ *-> (\w+) +works')
+    approach = find_printed_line(made, r'^wrote: rings-(\w+)\.eb')
     run_line(f'{find_printed_line(made, EB)} --prefix={tmp_path}/prefix')
     load = f'module load rings/{approach}'
     assert 'laps per second' in run_line(f'srun -N2 -n2 {program}', before=load).stdout
