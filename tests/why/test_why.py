@@ -549,7 +549,7 @@ def test_unknown_error_is_shown_once_with_program_and_advice():
     assert (
         result.returncode == 1
         and 'docs/support.md' in result.stdout
-        and 'export FI_LOG_LEVEL=warn' in result.stdout
+        and 'FI_LOG_LEVEL=warn' in result.stdout
     )
     assert result.stdout.count('quux():18') == 1 and re.search(
         r'\b4\n(.*\n)+.*\b68\n', result.stdout

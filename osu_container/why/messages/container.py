@@ -16,15 +16,16 @@ ENTRIES: List[Dict[str, Any]] = [
         "exist on the host. In this case Apptainer starts no container. SingularityCE may print "
         "only a warning, and the program then loads another library.",
         'remedy': "If your --bind option, SINGULARITY_BIND or APPTAINER_BIND names the path, "
-        "correct the path there (`ls -l PATH` on the node of the job shows whether the path "
-        "exists). If a module of this project binds the path, the host has changed since the "
-        "installation: install the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
+        "correct the path in this option or variable (`ls -l PATH` on the node of the job shows "
+        "whether the path exists). If a module of this project binds the path, the host has "
+        "changed since the installation: install the module again with `eb "
+        "osu-container-APPROACH.eb -r --rebuild`.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11; "
         "github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib, issue 422, 2026",
-        'unless': ["the image has no folder at which to bind"],
+        'unless': ["the image lacks the folder for a bind"],
     },
     {
-        'name': "the image has no folder at which to bind",
+        'name': "the image lacks the folder for a bind",
         'patterns': [
             (
                 " doesn't exist",
@@ -151,7 +152,7 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "no permission to mount with FUSE",
+        'name': "you have no permission to mount with FUSE",
         'patterns': ["failed to open /dev/fuse", "fuse: device not found"],
         'cause': "A program that mounts a file system through FUSE (Apptainer, an AppImage) has "
         "no permission to open /dev/fuse.",
@@ -231,7 +232,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "scripts/run-in-container; github.com/CSCfi/hpc-container-wrapper",
     },
     {
-        'name': "the module is not loaded",
+        'name': "the module of this project is not loaded",
         'patterns': [
             (
                 "call-settings is missing, so this is no installation",
@@ -253,8 +254,8 @@ ENTRIES: List[Dict[str, Any]] = [
         "inside the container, but /host/lib contains no libfabric.",
         'remedy': "Run `module load osu-container/swap`: the module binds the folder of "
         "libfabric. By hand, use `--bind FOLDER:/host/lib,/usr:/host/usr`; `pkg-config "
-        "--variable=libdir libfabric` prints FOLDER. If libfabric.so.1 is a symbolic link, bind "
-        "the folder of its target as well.",
+        "--variable=libdir libfabric` prints FOLDER. If libfabric.so.1 is a symbolic link to "
+        "another folder, bind this other folder as well.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -356,7 +357,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The entrypoint script of the image creates a few symbolic links in TMPDIR, /tmp "
         "or /dev/shm, but cannot write to any of these folders, or the folders are full.",
         'remedy': "Run `export TMPDIR=FOLDER` with a writable folder that is bound into the "
-        "container, or delete files in one of these folders.",
+        "container, or delete files in TMPDIR, /tmp or /dev/shm.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -432,8 +433,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "{path}, the container runtime, existed when the module was installed. It was "
         "removed since then, or this node does not have the container runtime.",
         'remedy': "Install the module again with `eb osu-container-APPROACH.eb -r --rebuild`. If "
-        "only the compute nodes lack the container runtime, ask the administrators of the system "
-        "to install it on the compute nodes.",
+        "only the compute nodes lack the container runtime, ask the administrators to install the "
+        "runtime on the compute nodes.",
         'source': "scripts/run-in-container",
     },
     {
@@ -453,7 +454,8 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "The first argument of osu-exec begins with -, so osu-exec reads the argument as "
-        "an option of {path}. After options, osu-exec needs the separator -- before the command.",
+        "an option of {path}. If osu-exec has options, the separator -- must stand between the "
+        "options and the command.",
         'remedy': "Put -- before the command, for example `osu-exec --env A=b -- cat "
         "/etc/os-release`. To set options for all commands of the module, use the variable: "
         "`export MPI_CONTAINER_OPTIONS='--env A=b'`.",
@@ -565,7 +567,7 @@ ENTRIES: List[Dict[str, Any]] = [
             ("the image file is damaged", "apptainer sif list FILE"),
         ],
         'unless': [
-            "no permission to mount with FUSE",
+            "you have no permission to mount with FUSE",
             "fusermount is not installed",
             "a loaded library has the wrong version",
             "the image file is damaged or incomplete",
@@ -752,8 +754,8 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "Your home folder cannot be bound, because the image has no folder {path} and "
-        "the runtime cannot create one: the runtime is Singularity 2, or overlay and underlay are "
-        "disabled.",
+        "the runtime cannot create this folder: the runtime is Singularity 2, or overlay and "
+        "underlay are disabled.",
         'remedy': "Create the folder when the image is built (`mkdir -p PATH` in %post), use a "
         "newer runtime, or run `singularity exec --home $PWD:/home/me IMAGE PROGRAM`.",
         'source': "github.com/apptainer/singularity, issue 295; "
@@ -902,14 +904,14 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "the action needs root",
+        'name': "the requested action needs root",
         'patterns': ["has to be run with superuser privileges"],
         'cause': "The runtime was told to do something that needs root here: to build without "
         "fakeroot, or to write into an image. Or the setuid program of the runtime (starter-suid) "
         "is not installed as root.",
-        'remedy': "Run `apptainer build --fakeroot` (this needs an entry for you in /etc/subuid), "
-        "or build the image on another machine. To change a sandbox by hand, run `apptainer shell "
-        "--fakeroot --writable FOLDER`. For a setuid installation, "
+        'remedy': "Run `apptainer build --fakeroot IMAGE RECIPE` (/etc/subuid must contain an "
+        "entry for you), or build the image on another machine. To change a sandbox by hand, run "
+        "`apptainer shell --fakeroot --writable FOLDER`. For a setuid installation, "
         "LIBEXEC/apptainer/bin/starter-suid must belong to root and have the setuid bit (`ls -l` "
         "shows an s). Without setuid the runtime needs user namespaces (`sysctl "
         "user.max_user_namespaces` must not print 0).",
@@ -944,9 +946,9 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "The runtime could not put a writable layer (overlay) on top of the image. "
-        "Possible reasons: a kernel before 5.11 does not let users do so, the overlay is on "
-        "Lustre, NFS or GPFS, which do not support overlays, or the configuration of the runtime "
-        "forbids overlays.",
+        "Possible reasons: the kernel is older than 5.11, so that only root can mount an overlay; "
+        "the overlay is on Lustre, NFS or GPFS, which do not support overlays; or the "
+        "configuration of the runtime forbids overlays.",
         'remedy': "Put the overlay or sandbox on a local disk (/tmp), or use a file as the "
         "overlay (`apptainer overlay create --size 1024 FILE`). To avoid an overlay, add "
         "--no-overlay and create the folders of all binds in the image. Administrators can "
@@ -992,7 +994,7 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "Either no instance with the name {name} runs on this node, or an instance with "
-        "this name exists already and a new one cannot get the same name.",
+        "this name runs already, so that a new instance cannot have the same name.",
         'remedy': "Run `apptainer instance list` on this node and with this account. Stop an old "
         "instance with `apptainer instance stop NAME`, then start the instance again.",
         'source': "Apptainer user guide, Running services",
@@ -1183,10 +1185,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "A package manager changes its user or the owner of files, but this container "
         "has only one user ID: the image is being built without user IDs from /etc/subuid or "
         "without fakeroot.",
-        'remedy': "Run `apptainer build --fakeroot`, and either have a range of user IDs in "
-        "/etc/subuid and /etc/subgid or install fakeroot on the host. For apt, put this line in "
-        "%post: echo 'APT::Sandbox::User \"root\";' > /etc/apt/apt.conf.d/no-sandbox. For "
-        "Charliecloud, use `ch-image build --force`.",
+        'remedy': "Run `apptainer build --fakeroot IMAGE RECIPE`. The option --fakeroot needs "
+        "either a range of user IDs in /etc/subuid and /etc/subgid, or the command fakeroot on "
+        "the host. For apt, put this line in %post: echo 'APT::Sandbox::User \"root\";' > "
+        "/etc/apt/apt.conf.d/no-sandbox. For Charliecloud, use `ch-image build --force`.",
         'source': "apt.conf(5); charliecloud, ch-image --force; Apptainer user guide, Fakeroot",
         'unless': ["files of the image have user IDs that are not assigned to you"],
     },

@@ -42,8 +42,8 @@ GPUS: List[Dict[str, Any]] = [
         ],
         'cause': "Slurm's GPU numbers ({gpus}) do not match the GPU numbers in the site "
         "description of the loaded module.",
-        'remedy': "Check with `osu-explain` that the module was made for this system. If so, "
-        "start the program without osu-gpu-bind.",
+        'remedy': "Check with `osu-explain` that the module was made for this system. If the "
+        "module was made for this system, start the program without osu-gpu-bind.",
         'source': "scripts/osu-gpu-bind",
     },
     {
@@ -278,7 +278,7 @@ GPUS: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "an access outside of GPU memory failed",
+        'name': "a program accessed an address outside GPU memory",
         'patterns': ["Memory access fault by GPU node-"],
         'cause': "A GPU kernel or MPI accessed an address that is not in GPU memory. Either the "
         "program has a bug, or MPI does not handle GPU buffers correctly (because of two ROCm "
@@ -432,7 +432,7 @@ GPUS: List[Dict[str, Any]] = [
         'source': "CUDA Runtime API, cudaError; HIP, hipError_t",
     },
     {
-        'name': "the GPU failed",
+        'name': "a GPU has failed",
         'patterns': [
             ("uncorrectable ", "uncorrectable (?:ECC|NVLink|hardware) ?error"),
             "ueue preemption time out",
@@ -545,8 +545,9 @@ NCCL: List[Dict[str, Any]] = [
     {
         'name': "NCCL or RCCL finds no InfiniBand card",
         'patterns': ["Failed to open libibverbs.so"],
-        'cause': "{NCCL|RCCL} finds no InfiniBand card and uses TCP. This is normal on Slingshot "
-        "(LUMI, Alps), where the libfabric plugin is used instead of InfiniBand.",
+        'cause': "{NCCL|RCCL} finds no InfiniBand card and uses TCP. On Slingshot (LUMI, Alps) "
+        "this message is normal, because {NCCL|RCCL} uses the libfabric plugin instead of "
+        "InfiniBand.",
         'remedy': "If the node has an InfiniBand card, check `ls /dev/infiniband` in the "
         "container, and install libibverbs (rdma-core) in the image.",
         'source': "NCCL, source code",

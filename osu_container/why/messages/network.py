@@ -425,8 +425,8 @@ ENTRIES: List[Dict[str, Any]] = [
         "issue 66",
         'also': [
             (
-                "the program allocated the GPU memory with another GPU runtime library than the "
-                "one that MPI uses",
+                "the program and MPI use different GPU runtime libraries, and the program "
+                "allocated the GPU memory",
                 "ldd PROGRAM, which lists the libraries that the program loads",
             ),
             (
@@ -649,7 +649,7 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "UCX has different versions",
+        'name': "two versions of UCX do not match",
         'patterns': [
             ("address version mismatch", "UCX +ERROR +address version mismatch"),
             ("version mismatch", "UCX.{0,40}version mismatch"),

@@ -68,8 +68,8 @@ LOADER: List[Dict[str, Any]] = [
                 r"found(?: \(required by (?P<by>[^)\n]{1,300})\))?",
             )
         ],
-        'cause': "{by} was built with one version of a library, but another version was loaded, "
-        "and the loaded version lacks the symbol version {version}.",
+        'cause': "{by} was built with another version of a library than the loaded version. The "
+        "loaded version lacks the symbol version {version}.",
         'remedy': "The beginning of the message names the library. Find out which setting leads "
         "to this library (`osu-explain` lists the binds of the module, `echo $LD_LIBRARY_PATH` "
         "the folders), and use a version of the library that has {version}.",
@@ -96,7 +96,7 @@ LOADER: List[Dict[str, Any]] = [
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
-        'name': "ROCm has another major version",
+        'name': "the installed ROCm has the wrong major version",
         'patterns': [
             (
                 ": cannot open shared object file",
@@ -496,8 +496,8 @@ MPI: List[Dict[str, Any]] = [
             ("Function MPID_Comm_spawn", r"Function MPID_Comm_spawn\w{0,20} not implemented")
         ],
         'cause': "The program starts more ranks with MPI_Comm_spawn. Either no slots are left, or "
-        "the launcher does not support MPI_Comm_spawn: srun with pmi2 or cray_shasta does not "
-        "support it.",
+        "the launcher does not support MPI_Comm_spawn (srun with pmi2 or cray_shasta, for "
+        "example, does not).",
         'remedy': "Use mpirun instead of srun, with more slots than ranks (`mpirun -n 1 PROGRAM` "
         "in a job of 8 tasks, or mpirun with --oversubscribe). For MPIPoolExecutor of mpi4py, run "
         "`python -m mpi4py.futures SCRIPT`, which does not call MPI_Comm_spawn.",
@@ -574,9 +574,9 @@ MPI: List[Dict[str, Any]] = [
     {
         'name': "ranks of MPI_Comm_spawn cannot reach the other ranks",
         'patterns': [("_ERROR_LOG: ", r"_ERROR_LOG: [\w ]{1,40} in file \S{0,200}\bdpm/dpm")],
-        'cause': "Ranks that MPI_Comm_spawn started cannot reach the ranks that started them: on "
-        "the node of the new ranks, Open MPI selects another network interface or another "
-        "transport.",
+        'cause': "Ranks that MPI_Comm_spawn started cannot reach the ranks that called "
+        "MPI_Comm_spawn: on the node of the new ranks, Open MPI selects another network interface "
+        "or another transport.",
         'remedy': "To test, run `export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp "
         "OMPI_MCA_btl_tcp_if_include=NAME`, where NAME is a network interface that all nodes "
         "have. Or use a newer Open MPI. With mpi4py, `python -m mpi4py.futures SCRIPT` does not "
@@ -624,8 +624,8 @@ MPI: List[Dict[str, Any]] = [
         'cause': "The Python that runs the program has no mpi4py: either mpi4py was installed for "
         "another Python, or the container has no mpi4py.",
         'remedy': "Check with `which python; python -m pip show mpi4py`. Among the images of this "
-        "project, use one whose name begins with osu-mpi4py. In your own container, run `pip "
-        "install mpi4py` with the image's mpicc on PATH.",
+        "project, the images whose names begin with osu-mpi4py contain mpi4py. In your own "
+        "container, run `pip install mpi4py` with the image's mpicc on PATH.",
         'source': "mpi4py, documentation, Installation",
     },
     {
@@ -681,9 +681,9 @@ MPI: List[Dict[str, Any]] = [
         'cause': "MPI was started a second time in the same process: two libraries of a program "
         "(for example a simulator and mpi4py) both call MPI_Init, or each of the two libraries is "
         "linked with a different MPI.",
-        'remedy': "Import mpi4py before the other library, or set mpi4py.rc.initialize = False. "
-        "All libraries of the program must be linked with the same MPI (`ldd FILE` shows which "
-        "MPI a library uses).",
+        'remedy': "Import mpi4py before the other library that calls MPI_Init, or set "
+        "mpi4py.rc.initialize = False. All libraries of the program must be linked with the same "
+        "MPI (`ldd FILE` shows which MPI a library uses).",
         'source': "github.com/neuronsimulator/nrn, issue 581; MPI standard, MPI_Init",
     },
 ]
@@ -694,8 +694,8 @@ TERMINATIONS: List[Dict[str, Any]] = [
         'patterns': [
             ("Fatal error in ", r"Fatal error in (?:internal_\w+|P?MPIX?_\w+|MPI[DR]\w*)")
         ],
-        'cause': "MPI or the program terminated the job. The lines that follow name the call that "
-        "failed.",
+        'cause': "MPI or the program terminated the job. The lines after this message name the "
+        "call that failed.",
         'remedy': "The last line of MPI's error stack names the first cause. `export "
         "FI_LOG_LEVEL=warn` prints more details.",
         'source': "MPICH 4.2.3, seen by this project, 2026-11",

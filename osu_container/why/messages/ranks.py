@@ -151,7 +151,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'unless': ["Open MPI cannot reach a PMIx server"],
     },
     {
-        'name': "the output contains several tables",
+        'name': "the output contains several tables of results",
         'patterns': ["two tables in one output"],
         'cause': "The output contains more than one table of results: each rank ran the benchmark "
         "alone, because the ranks have not found each other.",
@@ -504,9 +504,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "A rank was killed by another process: usually because the node or the job had "
         "no memory left, otherwise at the time limit or because another rank failed.",
         'remedy': "Run `sacct -j JOB -o state,exitcode,maxrss` and `dmesg`: the state "
-        "OUT_OF_MEMORY shows that no memory was left. If so, request all memory of the node with "
-        "--mem=0, or start fewer ranks on a node. Otherwise look for an earlier error of another "
-        "rank.",
+        "OUT_OF_MEMORY shows that no memory was left. In this state, request all memory of the "
+        "node with --mem=0, or start fewer ranks on a node. In any other state, look for an "
+        "earlier error of another rank.",
         'source': "signal(7); sacct(1)",
         'also': [
             (

@@ -61,7 +61,7 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "enroot keeps its state in {folder}. The system creates the parent folder only "
         "when a user logs in: in a job the parent folder does not exist, and you have no "
-        "permission to create it.",
+        "permission to create the parent folder.",
         'remedy': "If you use enroot without pyxis, run `export "
         "ENROOT_RUNTIME_PATH=/tmp/$USER/enroot`. Administrators can set ENROOT_RUNTIME_PATH, "
         "ENROOT_CACHE_PATH and ENROOT_DATA_PATH in enroot.conf to folders that a Slurm prolog "
@@ -210,9 +210,9 @@ ENTRIES: List[Dict[str, Any]] = [
         "call srun, or a node of the job, has not loaded the plugin; slurmd reads plugstack.conf "
         "only when slurmd starts.",
         'remedy': "`srun --help | grep pyxis` prints a line if the plugin is loaded. "
-        "Administrators must install spank_pyxis.so and add its line to plugstack.conf on login "
-        "and compute nodes, then restart slurmd. Give the option to srun; sbatch accepts the "
-        "option only if pyxis on all nodes supports sbatch.",
+        "Administrators must install spank_pyxis.so and add a line with the path of "
+        "spank_pyxis.so to plugstack.conf on login and compute nodes, then restart slurmd. Give "
+        "the option to srun; sbatch accepts the option only if pyxis on all nodes supports sbatch.",
         'source': "github.com/NVIDIA/pyxis, issue 84 and README",
     },
     {

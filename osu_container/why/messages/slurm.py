@@ -77,7 +77,7 @@ ENTRIES: List[Dict[str, Any]] = [
             ("BadConstraints", r"\bBadConstraints\b"),
         ],
         'cause': "The job requests more nodes, cores, memory or GPUs than the partition has, or "
-        "than the partition allows for one job.",
+        "than a single job may use in the partition.",
         'remedy': "Request less: `sinfo -o '%P %D %c %G'` prints the nodes, cores and GPUs of "
         "each partition.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
@@ -237,7 +237,7 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "a node rejects credentials",
+        'name': "a node rejects the credentials of another node",
         'patterns': [
             ("Munge decode failed: ", r"Munge decode failed: (?P<why>[\w ]{1,80})"),
             "Application launch failed: Invalid job credential",
@@ -274,9 +274,9 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "A Slurm command was called inside a container, which does not contain {library}.",
-        'remedy': "Call the command on the host: call srun and sbatch outside, and let them start "
-        "the container. A program that must submit jobs from inside a container can do so through "
-        "ssh to a login node.",
+        'remedy': "Call srun or sbatch on the host, outside the container: srun and sbatch then "
+        "start the container. A program inside a container can submit jobs only through ssh to a "
+        "login node.",
         'source': "github.com/OpenEuroLLM/oellm-eval, issue 26",
     },
     {
@@ -301,9 +301,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             ("mutually exclusive", r"(?:SLURM_MEM_PER|--mem)\w{0,60}.{0,80}mutually exclusive")
         ],
-        'cause': "Two variables set the memory of the job, and Slurm accepts only a single one: "
-        "you submitted the job from within another job, and the new job has inherited the "
-        "variables of the other job.",
+        'cause': "Two variables set the memory of the job, and Slurm accepts only one of the two "
+        "variables: you submitted the job from within another job, and the new job has inherited "
+        "the variables of the other job.",
         'remedy': "Run `unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE` before you "
         "call sbatch or srun inside a job, or submit the job from a login node.",
         'source': "github.com/mehta-lab/recOrder, issue 482",
@@ -428,7 +428,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "Slurm, src/common/slurm_errno.c; munge(7)",
         'unless': [
             "munge cannot be reached",
-            "a node rejects credentials",
+            "a node rejects the credentials of another node",
             "the service of auth/slurm cannot be reached",
         ],
     },
