@@ -268,7 +268,8 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "{by} was built with a newer version of {library} and needs the symbol version "
-        "{version}. The entrypoint script of the image found this before the program started.",
+        "{version}. The entrypoint script of the image found that this symbol version is missing, "
+        "before the program started.",
         'remedy': "If the symbol version begins with FABRIC_, use an image whose MPI was built "
         "with the host's version of libfabric or an older version, or use approach opensource. If "
         "the symbol version begins with GLIBC_, use an image of a distribution at least as new as "
@@ -303,9 +304,9 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "{by} calls the function {symbol}, but no library of the host or the image "
         "contains this function. The libraries come from builds that do not match.",
-        'remedy': "If the name begins with cxi, the host's libcxi is older than its libfabric, or "
-        "another libcxi precedes the host's on the library path. Otherwise use another image, or "
-        "approach opensource.",
+        'remedy': "If the function's name begins with cxi, the host's libcxi is older than the "
+        "host's libfabric, or another libcxi precedes the host's libcxi on the library path. "
+        "Otherwise use another image, or approach opensource.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -430,8 +431,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             ("the container runtime ", r"the container runtime (?P<path>\S+) is not there")
         ],
-        'cause': "{path}, the container runtime, existed when the module was installed. It was "
-        "removed since then, or this node does not have the container runtime.",
+        'cause': "{path}, the container runtime, existed when the module was installed. The "
+        "container runtime was removed after the installation, or this node does not have the "
+        "container runtime.",
         'remedy': "Install the module again with `eb osu-container-APPROACH.eb -r --rebuild`. If "
         "only the compute nodes lack the container runtime, ask the administrators to install the "
         "runtime on the compute nodes.",
@@ -513,8 +515,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'remedy': "Start the job on another node (`srun --exclude=NODE`), and tell the "
         "administrators. If many containers start at once and overload the user directory, start "
         "one container for all ranks of a node. With Docker or podman, add `-v "
-        "/etc/passwd:/etc/passwd:ro`. For programs that look up the user's name, add `-e USER=me "
-        "-e HOME=/tmp` to --user instead.",
+        "/etc/passwd:/etc/passwd:ro`. If you start Docker or podman with --user, add `-e USER=me "
+        "-e HOME=/tmp` for programs that look up the user's name.",
         'source': "github.com/apptainer/singularity, issues 5598, 5757 and 4767",
         'also': [
             (
@@ -615,7 +617,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The C library of the image needs a newer kernel than this node has. A container "
         "always uses the host's kernel.",
         'remedy': "Use an image of an older distribution. `uname -r` prints the version of the "
-        "kernel; with kernel 2.6.32, for example, images of Ubuntu 16.04 and CentOS 7 run.",
+        "kernel; kernel 2.6.32, for example, can run images of Ubuntu 16.04 and CentOS 7.",
         'source': "glibc, sysdeps/unix/sysv/linux/dl-sysdep.c; "
         "github.com/trinityrnaseq/trinityrnaseq, issue 989",
     },
@@ -679,7 +681,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "no range of user IDs is assigned to you",
         'patterns': ["User not listed in /etc/subuid"],
         'cause': "/etc/subuid does not list you, or assigns fewer than 65536 user IDs to you. A "
-        "container with --fakeroot then has only one user.",
+        "container that you start with --fakeroot therefore has only one user.",
         'remedy': "This warning is mostly harmless, but packages that change the owner of files "
         "may fail to install. Administrators can run `singularity config fakeroot --add USER`, or "
         "`usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER`.",
@@ -702,8 +704,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "fusermount is not installed",
         'patterns': [("failed to exec fusermount", "failed to exec fusermount3?")],
-        'cause': "Programs that mount a file system through FUSE call fusermount or fusermount3, "
-        "and this node has neither.",
+        'cause': "Programs that mount a file system through FUSE call fusermount or fusermount3. "
+        "This node has neither of these two programs.",
         'remedy': "Administrators can install fuse3 (and fuse for older programs). Without FUSE, "
         "use `apptainer exec --unsquash`, or unpack the image with `apptainer build --sandbox "
         "FOLDER IMAGE`. An AppImage unpacks itself with --appimage-extract.",
@@ -932,9 +934,9 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "This version of the runtime does not know an option or a command, or an option "
         "lacks its value: {why}",
-        'remedy': "Compare the options with `apptainer --version` and `apptainer exec --help`. "
-        "Write options of the runtime between exec and the image, and options of the program "
-        "after the program's name.",
+        'remedy': "`apptainer --version` prints the version of the runtime, and `apptainer exec "
+        "--help` lists its options. Write options of the runtime between exec and the image, and "
+        "options of the program after the program's name.",
         'source': "Apptainer user guide, Command line",
     },
     {
@@ -1080,9 +1082,9 @@ ENTRIES: List[Dict[str, Any]] = [
         "denies root access to a folder with permissions 750.",
         'remedy': "List the folder before you start the container (for example `ls /oak/ > "
         "/dev/null`): autofs then mounts the file system. `namei -l PATH` shows which folder "
-        "lacks the permission x for others: bind a folder above, or use `apptainer exec "
-        "--userns`. Remove a path that does not exist from --bind, SINGULARITY_BIND and "
-        "singularity.conf.",
+        "lacks the permission x for others: bind a parent folder that has the permission x, or "
+        "use `apptainer exec --userns`. Remove a path that does not exist from --bind, "
+        "SINGULARITY_BIND and singularity.conf.",
         'source': "github.com/apptainer/singularity, issue 1313",
     },
     {

@@ -178,9 +178,9 @@ LOADER: List[Dict[str, Any]] = [
         'cause': "The file was built for another processor architecture, or is neither a program "
         "nor a library ({what}).",
         'remedy': "Use an image for the architecture of the node, which `uname -m` prints: LUMI "
-        "and workstations are x86_64, Alps is aarch64. If the file is a library of the host, a "
-        "path in the site description may lead to a linker script instead of a library (`file "
-        "FILE` shows the type).",
+        "and workstations are x86_64, Alps is aarch64. If the file is a library of the host, run "
+        "`file FILE`: a path in the site description may lead to a linker script (a text file) "
+        "instead of a library.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
@@ -228,7 +228,7 @@ LOADER: List[Dict[str, Any]] = [
         "issue 668; github.com/open-mpi/ompi, issue 6352",
         'also': [
             (
-                "the library exists, but another library that it needs does not exist",
+                "the library exists, but another library that the library needs does not exist",
                 "osu-exec ldd FILE",
             ),
             (
@@ -385,9 +385,9 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<by>[^)\n]{1,200})\)",
             )
         ],
-        'cause': "{by} was built with a library that has symbol versions, but loads {library}, a "
-        "build without symbol versions (from conda, a module or LD_LIBRARY_PATH). This message is "
-        "a warning, but the program may crash later.",
+        'cause': "{by} was built with a library that has symbol versions, but loads {library}, "
+        "which has no symbol versions (a build from conda, a module or a folder on "
+        "LD_LIBRARY_PATH). This message is a warning, but the program may crash later.",
         'remedy': "Before you start a program of the system, run `unset LD_LIBRARY_PATH` or "
         "`conda deactivate`.",
         'source': "ld.so(8); github.com/hashdist/hashstack, issue 765",
@@ -447,7 +447,8 @@ MPI: List[Dict[str, Any]] = [
         'source': "Open MPI, ompi/errhandler; MPICH, src/mpi/errhan/errnames.txt",
         'also': [
             (
-                "the program uses a communicator that it has freed, or calls MPI before MPI_Init",
+                "the program uses a communicator after freeing the communicator, or calls MPI "
+                "before MPI_Init",
                 "run a debugger with a breakpoint at MPI_Abort",
             )
         ],
@@ -525,7 +526,7 @@ MPI: List[Dict[str, Any]] = [
         'source': "MPICH, src/mpid/common/shm",
         'also': [
             (
-                "files of earlier runs belong to another user, so you cannot remove them",
+                "files of earlier runs belong to another user, so you cannot remove these files",
                 "ls -l /dev/shm",
             )
         ],

@@ -548,10 +548,10 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "A rank of Open MPI started another program (with subprocess, multiprocessing or "
         "a shell), and this program also starts MPI. mpirun does not know this program as a rank.",
-        'remedy': "Start the program without the variables of the rank: `env -i PATH=$PATH "
+        'remedy': "Start the other program without the variables of the rank: `env -i PATH=$PATH "
         "HOME=$HOME PROGRAM`, or unset the variables that `env | grep -E '^(OMPI|PMIX)_'` prints. "
-        "In Python, prevent that the child process imports mpi4py (put the import below if "
-        "__name__ == '__main__'), or set mpi4py.rc.initialize = False in the child process.",
+        "In Python, import mpi4py only below if __name__ == '__main__', so that a child process "
+        "does not import mpi4py, or set mpi4py.rc.initialize = False in the child process.",
         'source': "github.com/mpi4py/mpi4py, issue 705; github.com/open-mpi/ompi, issue 12027",
         'also': [
             (

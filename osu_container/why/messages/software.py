@@ -116,9 +116,9 @@ MODULES: List[Dict[str, Any]] = [
         "container.",
         'remedy': "Begin the script with `#!/bin/bash -l`, or run `. /etc/profile.d/lmod.sh` (or "
         "modules.sh, or `source $LMOD_PKG/init/bash`); csh has a separate init file. If the job "
-        "inherits a `module` function of the login node that does not work in the job, submit the "
-        "job with `sbatch --export=NONE`. Load modules before you start a container, not inside "
-        "the container.",
+        "inherits a function `module` that works only on the login node, submit the job with "
+        "`sbatch --export=NONE`. Load modules before you start a container, not inside the "
+        "container.",
         'source': "Lmod, documentation, FAQ; github.com/access-ci-org/Jetstream_Cluster, issue 18",
     },
     {
