@@ -656,7 +656,7 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}(?:stat|lstat|open) (?P<path>(?!/proc/|/dev/)\S{1,300}): no such file or directory",
             ),
         ],
-        'cause': "The image {path} does not exist.",
+        'cause': "The image {path} does not exist, or the path of the image is wrong.",
         'remedy': "Check the path with `ls -l IMAGE`. A relative path starts at the current "
         "folder, and the current folder of a job may differ from the folder of your shell: use "
         "the absolute path.",

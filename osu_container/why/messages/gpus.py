@@ -134,8 +134,8 @@ GPUS: List[Dict[str, Any]] = [
         'name': "the node has fewer GPUs than ranks",
         'patterns': [": fewer GPUs than ranks: on"],
         'cause': "The node has more ranks than GPUs, so several ranks use the same GPU.",
-        'remedy': "Request as many GPUs as ranks (`srun --gpus-per-node=8 osu-gpu-bind osu_bw D "
-        "D`), or let ranks share a GPU with `osu_bw -s D D`.",
+        'remedy': "Request at least as many GPUs as ranks per node (`srun --gpus-per-node=8 "
+        "osu-gpu-bind osu_bw D D`), or let several ranks use the same GPU with `osu_bw -s D D`.",
         'source': "scripts/osu-port",
     },
     {
@@ -149,8 +149,9 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "the received data are wrong",
         'patterns': ["the data that arrived is wrong at"],
-        'cause': "With -c the benchmark compares the received data with the sent data. At the "
-        "listed message sizes, the received data differ from the sent data.",
+        'cause': "With the option -c, the benchmark compares the received data with the sent "
+        "data. At the message sizes that the message lists, the received data differ from the "
+        "sent data.",
         'remedy': "Do not trust results of this combination of MPI, driver and card. Repeat the "
         "run with host memory (`osu_bw -c H H`) and with another libfabric provider (`export "
         "FI_PROVIDER=NAME`), and report the results to the administrators.",
@@ -179,8 +180,8 @@ GPUS: List[Dict[str, Any]] = [
         ],
         'cause': "The mpi4py port of the benchmark does not accept these arguments; a port has "
         "fewer options than the C benchmark.",
-        'remedy': "`osu_bw --help` lists the arguments, for example `osu_bw -m MAX -i ITERATIONS "
-        "-x WARMUP H H`.",
+        'remedy': "`osu_bw --help` lists the arguments of osu_bw; a valid command is, for "
+        "example, `osu_bw -m MAX -i ITERATIONS -x WARMUP H H`.",
         'source': "scripts/osu-port",
     },
     {
@@ -335,8 +336,9 @@ GPUS: List[Dict[str, Any]] = [
         "rank a separate GPU.",
         'remedy': "Run `srun --gpus-per-node=8` without --gpus-per-task and --gpu-bind, or let "
         "the program use GPU 0 in each rank. The variable "
-        "{CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES} of a rank lists the GPUs that the rank "
-        "sees{|. With Docker or podman, pass all of /dev/dri and add the groups render and video}.",
+        "{CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES} lists the GPUs that a rank can use{|. With "
+        "Docker or podman, give the container all files of /dev/dri (--device /dev/dri) and add "
+        "the groups render and video}.",
         'source': "CUDA Runtime API, cudaError; HIP, hipError_t; github.com/ROCm/rccl-tests, "
         "issue 16; github.com/ROCm/hip, issue 337",
     },

@@ -13,8 +13,8 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "A library (libfabric's provider psm3 or verbs, which Open MPI calls) opens the "
-        "card {card} in addition to UCX. The kernel refuses this, because newer kernels and OFED "
-        "23.10 reserve the key that the library uses for root.",
+        "card {card} in addition to UCX. Newer kernels and OFED 23.10 permit only root to use the "
+        "key that this library uses, so the kernel refuses the operation.",
         'remedy': "Disable libfabric in Open MPI: `export OMPI_MCA_pml=ucx OMPI_MCA_mtl=^ofi "
         "OMPI_MCA_btl=^uct,ofi`. Or run `export PSM3_DEVICES=self,shm`.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 20233",
@@ -95,10 +95,9 @@ ENTRIES: List[Dict[str, Any]] = [
         "prov/cxi/src/cxip_dom.c",
         'also': [
             (
-                "the card is not a Slingshot card, and the container lacks its device file or the "
-                "permission to lock memory",
-                "FI_LOG_LEVEL=warn srun PROGRAM, which shows the reason in the lines of the "
-                "provider",
+                "the card is not a Slingshot card, and the container lacks the card's device file "
+                "or the permission to lock memory",
+                "FI_LOG_LEVEL=warn srun PROGRAM; the lines of the provider name the reason",
             )
         ],
     },
@@ -119,7 +118,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "event queue is full. The run then hangs or terminates.",
         'remedy': "Run `export FI_CXI_DEFAULT_CQ_SIZE=131072` before srun, and set a larger value "
         "if the message appears again. For OSU benchmarks with many messages in flight, run with "
-        "a smaller window (-W): if the message does not appear then, the number of messages is "
+        "a smaller window (-W): if the message disappears, the number of messages in flight is "
         "the cause.",
         'source': "github.com/argonne-lcf/user-guides, pull request 315; "
         "github.com/ofiwg/libfabric, issue 9286; Cray MPICH's own advice",
@@ -306,9 +305,10 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "The network card needs locked memory, and the limit of this process (`ulimit "
         "-l`) is too low. The node itself has enough memory.",
-        'remedy': "`srun bash -c 'ulimit -l'` should print unlimited. Slurm takes the limit from "
-        "slurmd (LimitMEMLOCK) or from your login shell (PropagateResourceLimits): ask the "
-        "administrators to raise the limit. With Docker or podman, add --ulimit memlock=-1:-1.",
+        'remedy': "Run `srun bash -c 'ulimit -l'`: the command should print unlimited. Slurm "
+        "takes the limit from slurmd (LimitMEMLOCK) or from your login shell "
+        "(PropagateResourceLimits): ask the administrators to raise the limit. With Docker or "
+        "podman, add --ulimit memlock=-1:-1.",
         'source': "github.com/openucx/ucx, issue 8746; github.com/awslabs/awsome-distributed-ai, "
         "issue 647; github.com/NVIDIA/cudf-spark, pull request 7632",
         'also': [
@@ -317,8 +317,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 "run the same command with two ranks per node",
             ),
             (
-                "more memory is registered than the card (EFA) supports; huge pages need fewer "
-                "entries",
+                "the program registers more memory than the card (EFA) supports (with huge pages, "
+                "the program can register more)",
                 "run the same command with a smaller problem",
             ),
         ],
@@ -399,8 +399,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "Open MPI has no transport for messages: the transport that a setting selects "
         "(OMPI_MCA_pml, OMPI_MCA_btl, --mca) does not work here. Usually the setting selects UCX, "
         "and UCX finds no network card.",
-        'remedy': "Find the setting with `env | grep OMPI_MCA_` and unset the variable. `export "
-        "OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp` selects TCP (in Open MPI 4 write vader "
+        'remedy': "Find the setting with `env | grep OMPI_MCA_` and unset the variable. To select "
+        "TCP, run `export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp` (in Open MPI 4, write vader "
         "instead of sm).",
         'source': "github.com/openucx/ucx, issue 5284; github.com/open-mpi/ompi, issue 9838; "
         "github.com/hpc/charliecloud, pull request 166",
@@ -571,8 +571,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "A setting selects the fabric {fabric} for Intel MPI, but this fabric is not "
         "available here.",
         'remedy': "Run `unset I_MPI_FABRICS`, or set an available fabric: shm:ofi (Intel MPI 2019 "
-        "or newer), shm:tcp or shm:dapl (older). `env | grep I_MPI_` shows the settings of a "
-        "module or of the program's script.",
+        "or newer), shm:tcp or shm:dapl (older releases). `env | grep I_MPI_` prints the "
+        "variables that a module or the start script of the program has set.",
         'source': "github.com/UCL-ARC/rcps-buildscripts, issue 50",
         'unless': [
             "provider psm2 cannot open an Omni-Path card",
@@ -587,7 +587,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 "libibverbs: Warning: couldn't load driver '(?P<driver>[^']{1,100})'",
             )
         ],
-        'cause': "/etc/libibverbs.d names the driver {driver}, which is not installed.",
+        'cause': "The folder /etc/libibverbs.d lists the driver {driver}, but this driver is not "
+        "installed.",
         'remedy': "The warning is harmless unless {driver} is the driver of this node's card "
         "(`ibv_devices` lists the cards that work). If {driver} is the driver of the card, "
         "install ibverbs-providers or rdma-core in the image.",
@@ -637,9 +638,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "UCX finds no transport that reaches the other rank. UCX_TLS may exclude a "
         "transport that UCX needs (self, sm, or a transport between nodes), or the two nodes or "
         "containers have different network cards.",
-        'remedy': "Run `unset UCX_TLS UCX_NET_DEVICES`; `export UCX_TLS=self,sm,tcp` works on "
-        "every system. `ucx_info -d` on both nodes (in a container: `osu-exec ucx_info -d`) shows "
-        "the cards of each node.",
+        'remedy': "Run `unset UCX_TLS UCX_NET_DEVICES`, or run `export UCX_TLS=self,sm,tcp`, "
+        "which works on every system. `ucx_info -d` on both nodes (in a container: `osu-exec "
+        "ucx_info -d`) shows the cards of each node.",
         'source': "UCX, src/ucp/wireup/select.c",
         'also': [
             (
@@ -773,7 +774,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'also': [
             (
                 "the program freed the memory during the transfer, or another rank failed",
-                "run the same command with buffers in host memory (osu_bw H H)",
+                "run the benchmark with buffers in host memory: osu_bw H H",
             )
         ],
     },

@@ -464,8 +464,9 @@ MPI: List[Dict[str, Any]] = [
             ),
             "message sizes do not match across processes",
         ],
-        'cause': "A rank received more data than its buffer holds. The ranks disagree on a count "
-        "or a tag, usually because the program has an error or the ranks read different input.",
+        'cause': "A rank received more data than the rank's buffer can hold. The ranks disagree "
+        "on a count or a tag, usually because the program has a bug or the ranks read different "
+        "input.",
         'remedy': "Check that all ranks run the same program with the same input. If only a "
         "single MPI or a single message size shows the error, select other algorithms: `export "
         "OMPI_MCA_coll=^hcoll,tuned` (Open MPI), `export MPIR_CVAR_DEVICE_COLLECTIVES=none` "
@@ -595,8 +596,9 @@ MPI: List[Dict[str, Any]] = [
         'cause': "MPI-IO or HDF5 locks parts of a file, and the file system of this file does not "
         "support locks (Lustre without flock, NFS, some cluster file systems).",
         'remedy': "Write to another file system. For HDF5, run `export "
-        "HDF5_USE_FILE_LOCKING=FALSE`. For ROMIO, set the hint romio_ds_write=disable (Cray: in "
-        "MPICH_MPIIO_HINTS). Administrators can mount Lustre with -o flock.",
+        "HDF5_USE_FILE_LOCKING=FALSE`. For ROMIO, set the hint romio_ds_write=disable (Cray "
+        "MPICH: `export MPICH_MPIIO_HINTS='*:romio_ds_write=disable'`). Administrators can mount "
+        "Lustre with -o flock.",
         'source': "ROMIO, adio/common/lock.c; HDF5, documentation, file locking",
     },
     {
@@ -751,12 +753,12 @@ TERMINATIONS: List[Dict[str, Any]] = [
             "NCCL WARN Call to posix_fallocate failed",
             "mmap: an error occurred while determining whether or not",
         ],
-        'cause': "A program could not get the shared memory that it needs: /dev/shm (or the "
-        "session folder of Open MPI) is full, or too small for the ranks. Docker containers have "
-        "64 MB.",
+        'cause': "A program could not get enough shared memory: /dev/shm (or the session folder "
+        "of Open MPI) is full, or is too small for the number of ranks. In a Docker container, "
+        "/dev/shm has only 64 MB by default.",
         'remedy': "Check the space with `df -h /dev/shm` in the container, and remove files of "
-        "earlier runs. With Docker, add --shm-size=2g or --ipc=host. In a container of Apptainer, "
-        "/dev/shm is that of the host unless --contain is given.",
+        "earlier runs. With Docker, add --shm-size=2g or --ipc=host. A container of Apptainer "
+        "uses the host's /dev/shm unless --contain is given.",
         'source': "mmap(2), SIGBUS; github.com/GlobalArrays/ga, issues 160 and 254",
         'also': [
             ("the disk of a memory-mapped file is full, so the file was truncated", "df -h . /tmp"),

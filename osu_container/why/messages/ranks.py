@@ -108,8 +108,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 "osu-exec ldd PROGRAM | grep libpmi",
             ),
             (
-                "the MPI is MPICH, MVAPICH or Intel MPI, and its launcher uses another PMI "
-                "(correct are srun --mpi=pmi2 or mpiexec of this MPI)",
+                "the MPI is MPICH, MVAPICH or Intel MPI, and the launcher uses another PMI than "
+                "this MPI (start the ranks with srun --mpi=pmi2 or with mpiexec of this MPI)",
                 "env | grep -i PMI; srun --mpi=list",
             ),
         ],
@@ -510,7 +510,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "signal(7); sacct(1)",
         'also': [
             (
-                "the time limit was reached, or the job was cancelled",
+                "the job reached its time limit, or somebody cancelled the job",
                 "sacct -j JOB -o state,end,timelimit",
             )
         ],

@@ -36,9 +36,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "no NVIDIA driver is detected",
         'patterns': ["The NVIDIA Driver was not detected"],
-        'cause': "The container or node sees no NVIDIA driver. The container was started without "
-        "--nv (Docker and podman: --gpus all), the node has no GPU, or the driver was updated and "
-        "the node was not rebooted.",
+        'cause': "The program finds no NVIDIA driver in the container or on the node. The "
+        "container was started without --nv (Docker and podman: --gpus all), the node has no GPU, "
+        "or the driver was updated and the node was not rebooted.",
         'remedy': "Run `srun nvidia-smi -L` outside the container: the command lists the GPUs of "
         "the node. Start the container with `apptainer exec --nv` (enroot: "
         "NVIDIA_VISIBLE_DEVICES=all; podman: --device nvidia.com/gpu=all). If the message "

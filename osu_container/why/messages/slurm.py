@@ -56,7 +56,8 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "No partition has the name that you requested, or you have no permission to use "
         "the partition.",
-        'remedy': "`sinfo -s` lists the partitions; LUMI-G has standard-g, small-g and dev-g.",
+        'remedy': "`sinfo -s` lists the partitions; the partitions of LUMI-G are standard-g, "
+        "small-g and dev-g.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
@@ -64,7 +65,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': ["Invalid account or account/partition combination"],
         'cause': "The Slurm account (the project) is missing, is misspelt, or has no access to "
         "this partition.",
-        'remedy': "Add --account=project_46XXXXXXX, or run `export "
+        'remedy': "Add --account=project_46XXXXXXX with the name of your project, or run `export "
         "SLURM_ACCOUNT=project_46XXXXXXX`. On LUMI, `lumi-workspaces` lists your projects.",
         'source': "Slurm, src/common/slurm_errno.c",
     },
@@ -243,8 +244,8 @@ ENTRIES: List[Dict[str, Any]] = [
             "Application launch failed: Invalid job credential",
             "Job credential expired",
         ],
-        'cause': "A node rejects the credentials of another node, because their munge keys, "
-        "clocks, user IDs or Slurm versions differ. {why}",
+        'cause': "A node rejects the credentials of another node, because the munge keys, clocks, "
+        "user IDs or Slurm versions of the two nodes differ. {why}",
         'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators: "
         "`munge -n | ssh NODE unmunge` checks the munge keys and clocks, and `srun --version` on "
         "both nodes prints the versions of Slurm. After a change of its key, the daemon munged "
@@ -273,7 +274,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<library>libslurm\w{0,60}\.so[.\d]*): cannot open shared object file",
             )
         ],
-        'cause': "A Slurm command was called inside a container, which does not contain {library}.",
+        'cause': "A Slurm command was called inside a container, but the container does not "
+        "contain {library}, which the command needs.",
         'remedy': "Call srun or sbatch on the host, outside the container: srun and sbatch then "
         "start the container. A program inside a container can submit jobs only through ssh to a "
         "login node.",
@@ -321,7 +323,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "inside another job or step (salloc, an interactive shell), or --cpus-per-task was given "
         "a second time. {what} {why}",
         'remedy': "Run `unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SRUN_CPUS_PER_TASK` before "
-        "srun or mpirun, or submit from a shell outside any job.",
+        "srun or mpirun, or submit the job from a shell that does not belong to a job.",
         'source': "Slurm, src/common/slurm_opt.c; srun(1), SLURM_CPUS_PER_TASK",
     },
     {
@@ -405,7 +407,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the job requests more memory than a node has",
         'patterns': ["Memory specification can not be satisfied"],
-        'cause': "The job requests more memory on a node than the nodes of the partition have.",
+        'cause': "The job requests more memory per node than the nodes of the partition have.",
         'remedy': "`sinfo -o '%P %m'` prints the memory of a node in MB. --mem requests memory "
         "per node, --mem-per-cpu memory per core, and --mem=0 all memory of the node.",
         'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --mem",
@@ -451,8 +453,8 @@ ENTRIES: List[Dict[str, Any]] = [
             ("srun: ", "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)"),
             "error: Timed out waiting for job step to complete",
         ],
-        'cause': "srun terminated the other ranks, because one rank failed or finished long "
-        "before the others.",
+        'cause': "srun terminated the other ranks of the job step, because one rank failed or "
+        "finished long before the other ranks.",
         'remedy': "The first error of any rank is the cause; `sacct -j JOB` prints the exit "
         "codes. With --kill-on-bad-exit=0, srun does not terminate the other ranks when a rank "
         "fails; with --wait=0, srun waits without limit for the other ranks when a rank has "
@@ -534,7 +536,7 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "A rule of this cluster (job_submit, cli_filter), or the library that submits "
-        "the job (DRMAA), rejects the job with these options. {why}",
+        "the job (DRMAA), rejects the job because of its options. {why}",
         'remedy': "The line before this message names the requirement of the site. The "
         "documentation of the site lists the options that jobs need.",
         'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue "
@@ -599,9 +601,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The job is held and does not start until somebody releases the job. You or an "
         "administrator held the job, or Slurm held the job because its start on a node failed; "
         "after a failed start, usually the node is the cause, not your script.",
-        'remedy': "Exclude the node with `scontrol update JobId=JOB ExcNodeList=NODE` (`scontrol "
-        "show job JOB` prints the node as BatchHost), then run `scontrol release JOB`. For "
-        "JobHeldAdmin, ask the administrators.",
+        'remedy': "Exclude the node on which the start failed with `scontrol update JobId=JOB "
+        "ExcNodeList=NODE` (`scontrol show job JOB` prints this node as BatchHost), then run "
+        "`scontrol release JOB`. If the reason is JobHeldAdmin, ask the administrators to release "
+        "the job.",
         'source': "squeue(1), JOB REASON CODES; github.com/burrmill/burrmill, issue 15; "
         "github.com/ArjunaCluster/ArjunaUsers, issue 56",
     },
