@@ -14,17 +14,17 @@ from osu_container.why.search import Search, make_printable, search_file
 #: Maximum number of places that are printed per message, and of printed lines without a known cause
 SHOWN_PLACES, SHOWN_CLUES = 6, 12
 #: Sentence on another possible cause, and the command that shows whether this cause applies
-MAY_BE = "It may also be that %s. To find out: %s"
+MAY_BE = "Another possible cause is that %s. To check this cause: %s"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
+    """Add the arguments of `osu-container why` to a parser."""
     parser.add_argument(
         'log',
         nargs='*',
         default=['-'],
         metavar='LOG',
-        help="file with the output of a job, or - for standard input (default: -)",
+        help="name of a file with the output of a job; - is standard input (default: -)",
     )
     parser.add_argument('--json', action='store_true', help="machine-readable output")
     parser.set_defaults(
@@ -36,12 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _search_log(name: str) -> Search:
-    """Search a file, or standard input if the name is '-'. Raises OSError or ValueError."""
+    """
+    Search a file, or standard input if the name is '-', and return the finished Search.
+
+    Raises OSError if the file cannot be read, and ValueError if the file is not a text or a device.
+    """
     if name != '-':
         with open_plain_file(name) if os.path.isfile(name) else open(name, 'rb') as handle:
             # Pipes and plain files have no device number.
             if os.fstat(handle.fileno()).st_rdev and not handle.isatty():
-                raise ValueError("the file is a device. Name a file with the output of a job")
+                raise ValueError(
+                    "this name is a device, not a file. Give the name of a file with the output of a job"
+                )
             return search_file(handle)
     if sys.stdin.isatty():
         sys.stderr.write("osu-container why: paste the output, then press Ctrl-D\n")
@@ -49,18 +55,18 @@ def _search_log(name: str) -> Search:
 
 
 def _print_text(text: str) -> None:
-    """Print text, with '?' in place of characters that the terminal's encoding lacks."""
+    """Print a text, with '?' for each character that the terminal's encoding lacks."""
     encoding = sys.stdout.encoding or 'ascii'
     print(text.encode(encoding, 'replace').decode(encoding))
 
 
 def _format_field(text: str, title: str) -> str:
-    """Return a title and an indented text, wrapped to the width of the terminal."""
+    """Return a text that begins with a title and is wrapped to the width of the terminal."""
     return fill_text(text, '  %-8s' % title, ' ' * 10)
 
 
 def _format_advice(message: Dict[str, Any]) -> str:
-    """Return the lines with cause, remedy, other possible causes and source of a message."""
+    """Return the cause, the remedy, other possible causes and the source of a message as text."""
     return '\n'.join(
         _format_field(words, title)
         for title, words in [('cause', message['cause']), ('remedy', message['remedy'])]
@@ -73,7 +79,7 @@ def _format_advice(message: Dict[str, Any]) -> str:
 
 
 def _format_place(message: Dict[str, Any], several_files: bool) -> str:
-    """Return the line number of a message, after its file name if several files were read."""
+    """Return the place of a message: its line number, and its file if several files were read."""
     more = ' (and %d more)' % (message['times'] - 1) if message.get('times', 1) > 1 else ''
     return make_printable(
         '%sline %d%s%s'
@@ -87,7 +93,7 @@ def _format_place(message: Dict[str, Any], several_files: bool) -> str:
 
 
 def _print_messages(messages: Iterable[Dict[str, Any]], several_files: bool) -> None:
-    """Print each message once, with all files that contain the message."""
+    """Print each message once, with the places (files and lines) that contain the message."""
     groups: Dict[Any, List[Dict[str, Any]]] = {}
     for message in messages:
         groups.setdefault((message['name'], message['cause'], message['remedy']), []).append(
@@ -108,7 +114,7 @@ def _print_messages(messages: Iterable[Dict[str, Any]], several_files: bool) -> 
 
 
 def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
-    """Print the lines that look like an error but have no known cause."""
+    """Print the lines that look like an error but contain no known message."""
     if clues:
         _print_text(
             "\nThese lines look like errors, but their cause is not known. The first line is usually the "
@@ -131,14 +137,19 @@ def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
 
 
 def _summarize_search(name: str, search: Search, several_files: bool) -> List[str]:
-    """Return sentences about a text without known messages and about parts that were not read."""
+    """
+    Return sentences on a text that is empty, has no known message or was read in part only.
+
+    The list is empty if the text has a known message and was read completely.
+    """
     sentences = []
     if not search.has_text:
         sentences.append("The text is empty.")
     elif not search.list_messages():
         sentences.append(
-            "This text (%d lines) contains none of the %d known messages. Please send the text to the "
-            "project (docs/support.md, section Send a report)." % (search.line_count, len(MESSAGES))
+            "The output (%d lines) contains none of the %d known messages. Please send the output to the "
+            "project; docs/support.md, section 'Send a report', explains how."
+            % (search.line_count, len(MESSAGES))
         )
     return [
         ('%s: ' % make_printable(name) if several_files else '') + sentence
@@ -147,7 +158,11 @@ def _summarize_search(name: str, search: Search, several_files: bool) -> List[st
 
 
 def main(options: argparse.Namespace) -> int:
-    """Print the known messages of the logs; return the exit code."""
+    """
+    Print the known messages of the logs in `options.log`, or lines that look like an error.
+
+    Return the exit code: 0 if a known message was found and all logs were read, else 1.
+    """
     messages: List[Dict[str, Any]] = []
     clues: List[Dict[str, Any]] = []
     sentences: List[str] = []
@@ -163,7 +178,9 @@ def main(options: argparse.Namespace) -> int:
                 "osu-container why: error: %s: %s\n"
                 % (
                     make_printable(name),
-                    reason + ". Name a file with the output of a job" if reason else err,
+                    reason + ". Give the name of a file with the output of a job"
+                    if reason
+                    else err,
                 )
             )
             continue

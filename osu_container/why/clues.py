@@ -1,7 +1,8 @@
 """
 Find the lines that look like an error, for texts without a known message.
 
-For each line, name the program that printed the line and how to make this program print more.
+For each line, the module names the program that printed the line, and a command or a setting with
+which this program prints more details.
 """
 
 import re
@@ -118,7 +119,7 @@ MESSAGE_PROGRAMS = [
     (
         'enroot or pyxis',
         r'\bpyxis: |\benroot(?:-\w+)?: ',
-        'export ENROOT_DEBUG=yes',
+        'run export ENROOT_DEBUG=yes',
         'github.com/NVIDIA/enroot, bin/common.h',
     ),
     (
@@ -130,51 +131,56 @@ MESSAGE_PROGRAMS = [
     (
         'UCX',
         r'\bUCX\s+(?:ERROR|WARN|FATAL|DIAG)',
-        'export UCX_LOG_LEVEL=info; ucx_info -d',
+        'run export UCX_LOG_LEVEL=info before the program, and ucx_info -d',
         'openucx.readthedocs.io, FAQ',
     ),
-    ('RCCL', r'\bRCCL\b', 'export NCCL_DEBUG=INFO', 'rocm.docs.amd.com, RCCL'),
+    (
+        'RCCL',
+        r'\bRCCL\b',
+        'run export NCCL_DEBUG=INFO before the program',
+        'rocm.docs.amd.com, RCCL',
+    ),
     (
         'NCCL',
         r'\bNCCL (?:WARN|ERROR)|\bnccl[A-Z]\w+Error|\bncclComm',
-        'export NCCL_DEBUG=INFO',
+        'run export NCCL_DEBUG=INFO before the program',
         'docs.nvidia.com, NCCL, Environment Variables',
     ),
     (
         'libfabric',
         r'\blibfabric:\w|^fi_[a-z]\w+|^libcxi: |\bcxip_\w+\(',
-        'export FI_LOG_LEVEL=warn; fi_info',
+        'run export FI_LOG_LEVEL=warn before the program, and fi_info',
         'libfabric, fabric(7)',
     ),
     (
         'Cray MPICH',
         r'\bMPICH ERROR \[|\bPE_?\d* ?MPICH|\bMPIDI_CRAY|_cray_',
-        'export MPICH_ENV_DISPLAY=1 MPICH_OFI_VERBOSE=1',
+        'run export MPICH_ENV_DISPLAY=1 MPICH_OFI_VERBOSE=1 before the program',
         'Cray MPICH, intro_mpi(3)',
     ),
     (
         'Intel MPI',
         r'MPI startup\(\)',
-        'export I_MPI_DEBUG=10',
+        'run export I_MPI_DEBUG=10 before the program',
         'Intel MPI Library, Developer Reference',
     ),
     (
         'Hydra, the mpiexec of MPICH',
         r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(|^= {3}|^YOUR APPLICATION TERM',
-        'mpiexec -verbose',
+        'run mpiexec -verbose PROGRAM',
         'MPICH, mpiexec -help',
     ),
     (
         'MPICH',
         r'\bAbort\(-?\d+\)|\b(?:MPIDI|MPIDU|MPIR)_\w+|\b(?:MPID|PMPI|internal)_\w+\(\d+\)'
         r'|Fatal error in (?:P?MPI|internal)_|^Assertion failed in file \S+ at line \d+|^internal ABORT',
-        'export MPIR_CVAR_DEBUG_SUMMARY=1',
+        'run export MPIR_CVAR_DEBUG_SUMMARY=1 before the program',
         'MPICH, README.envvar',
     ),
     (
         'PMIx',
         r'\bPMIX[ _]ERROR|^PMIx ',
-        'export PMIX_MCA_ptl_base_verbose=10; srun --mpi=list',
+        'run export PMIX_MCA_ptl_base_verbose=10 before the program; srun --mpi=list prints the PMI types',
         'OpenPMIx, pmix_info',
     ),
     (
@@ -182,75 +188,77 @@ MESSAGE_PROGRAMS = [
         r'^\*\*\* |^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
         r'|^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm|OPAL|ORTE|PRTE)\b'
         r'|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d',
-        'mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30; for its libfabric: export FI_LOG_LEVEL=warn',
+        'run mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30 PROGRAM; '
+        'for messages of libfabric, run export FI_LOG_LEVEL=warn',
         'docs.open-mpi.org, MCA',
     ),
     (
         'Slurm',
         r'^(?:\w+: )?(?:srun|sbatch|salloc|slurmstepd|slurmd|scancel|sacct|squeue|slurm_load\w+)\b[^:]{0,60}:',
-        'srun -vv; sacct -j JOB -o State,ExitCode,MaxRSS; scontrol show job JOB',
+        'run srun -vv PROGRAM; sacct -j JOB -o State,ExitCode,MaxRSS; scontrol show job JOB',
         'srun(1), sacct(1)',
     ),
     (
         'Apptainer or Singularity',
         r'^(?:FATAL|ERROR|ABORT|WARNING)(?:: {3}| {1,3}: | {3}\[U=)\S|^apptainer: ',
-        'apptainer --debug exec ...; APPTAINER_DEBUG=1 with a command of the module',
+        'run apptainer --debug exec IMAGE PROGRAM; for commands of the module, run export APPTAINER_DEBUG=1',
         'Apptainer 1.4.5, tried here',
     ),
     (
         'podman or Docker',
         r'^(?:podman|docker|crun|runc|conmon)\b|OCI runtime|Error response from daemon',
-        'podman --log-level=debug run ...',
+        'run podman --log-level=debug run IMAGE PROGRAM',
         'podman(1)',
     ),
     (
         'the kernel',
         r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill|^\[ *\d+\.\d{6}\] (?!\[)',
-        'dmesg -T on the node; if this is not permitted, ask the administrators',
+        'run dmesg -T on the node; if you have no permission to run dmesg, ask the administrators',
         'dmesg(1)',
     ),
     (
         'the NVIDIA driver or CUDA runtime',
         r'^nvidia-[\w-]+|\bNVIDIA-SMI\b|\bcuda[A-Z]\w+|\bCUDA(?:_ERROR_| (?i:error'
         r'|driver|failure|runtime))|\bNVML\b|\bcu[A-Z]\w+\(',
-        'nvidia-smi on the node and in the container; export CUDA_LAUNCH_BLOCKING=1',
+        'run nvidia-smi on the node and in the container; run export CUDA_LAUNCH_BLOCKING=1 before the program',
         'docs.nvidia.com, CUDA',
     ),
     (
         'the ROCm runtime',
         r'\bhip[A-Z]\w*|\bHIP (?i:error|runtime)|\bHSA_STATUS_\w+|Memory access fault by GPU',
-        'rocminfo on the node and in the container; export AMD_LOG_LEVEL=3',
+        'run rocminfo on the node and in the container; run export AMD_LOG_LEVEL=3 before the program',
         'rocm.docs.amd.com, HIP, Logging',
     ),
     (
         'the dynamic loader',
         r'loading shared librar|cannot open shared object|symbol lookup|: undefined symbol'
         r'|\bld\.so\b|version `\S+. not found',
-        'LD_DEBUG=libs PROGRAM 2>&1 | less',
+        'run LD_DEBUG=libs PROGRAM 2>&1 | less',
         'ld.so(8)',
     ),
     (
         'Lmod',
         r'\bLmod\b|\bmodule\(s\)',
-        'module -D load NAME; module spider NAME',
+        'run module -D load NAME; module spider NAME',
         'lmod.readthedocs.io',
     ),
     (
         'EasyBuild',
         r'^== |^eb: |\bbuild_log\.py\b|\bEasyBuild\b',
-        'less $(eb --last-log)',
+        'run less $(eb --last-log)',
         'docs.easybuild.io',
     ),
     (
         'Python',
         r'^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b|^Traceback',
-        'the last line of the traceback names the error, the lines above name the place in the code',
+        'the last line of the traceback names the error, and the lines above the last line name the place'
+        ' in the code',
         'docs.python.org, traceback',
     ),
     (
         "the program's C++ runtime",
         r'^terminate called|^\s*what\(\): ',
-        'gdb -batch -ex run -ex bt --args PROGRAM',
+        'run gdb -batch -ex run -ex bt --args PROGRAM',
         'gdb(1)',
     ),
 ]
@@ -286,7 +294,11 @@ _VARIES = re.compile(r'^\s*(?:\[?[\w.-]*\d+[\w.:,-]*\]?\s*:?\s*)|0x[0-9a-f]+|\d+
 
 
 def identify_program(line: str) -> Tuple[str, str]:
-    """Return the program that printed a line, and how to make the program print more, or ''."""
+    """
+    Return a pair (name, advice) about the program that printed a line.
+
+    The advice says how to make the program print more. Each of the two strings is '' if unknown.
+    """
     line = _LABEL.sub('', line[:MAX_LETTERS])
     for name, expression, more in _MESSAGE_PROGRAMS:
         if expression.search(line):
@@ -296,7 +308,7 @@ def identify_program(line: str) -> Tuple[str, str]:
 
 
 def weigh_line(line: str) -> int:
-    """Return 2 for a line that looks like an error, 1 for a warning, 0 for other lines."""
+    """Return the weight of a line: 2 for an error, 1 for a warning, 0 for any other line."""
     if _CODE.match(line) or _FRAME.match(_LABEL.sub('', line[:MAX_LETTERS]).lstrip()):
         return 0
     lowered = _NO_ERROR.sub(' ', line[:MAX_LETTERS]).lower()
@@ -306,7 +318,12 @@ def weigh_line(line: str) -> int:
 
 
 def extract_explanations(lines: Iterable[str]) -> List[str]:
-    """Return explanations after an error: what(), proposals, the place of a crash."""
+    """
+    Return the explanations in the lines after an error, as a list of sentences or lines.
+
+    An explanation is a line with what() of C++, a labelled reason ('Error: ...') or a hint ('try
+    ...'), or a sentence on the function in which the program crashed.
+    """
     explanations: List[str] = []
     frames: List[str] = []
     for line in [_LABEL.sub('', line[:MAX_LETTERS]) for line in lines]:
@@ -314,7 +331,7 @@ def extract_explanations(lines: Iterable[str]) -> List[str]:
         where = ', '.join(group for group in frame.groups() if group) if frame else ''
         if where and not _HANDLER.search(where.split(',')[0]) and not frames:
             frames.append(
-                "the program crashed in %s, the first frame of the stack outside the crash handler"
+                "the program crashed in %s, which is the first frame of the stack outside the crash handler"
                 % where
             )
         elif not frame and len(explanations) < 3 and _EXPLANATION.match(line):
@@ -323,7 +340,11 @@ def extract_explanations(lines: Iterable[str]) -> List[str]:
 
 
 class Clues:
-    """Collects the first lines of a text that look like an error, a few of each weight."""
+    """
+    Collects the first lines of a text that look like an error or a warning.
+
+    KEPT_PER_WEIGHT limits the number of errors and of warnings.
+    """
 
     def __init__(self) -> None:
         #: weight -> number of the line, line, explanations that follow it
@@ -332,10 +353,10 @@ class Clues:
 
     def add(self, text: str, words: str, ended_lines: int) -> None:
         """
-        Search the next part of a text, which follows `ended_lines` complete lines.
+        Search the next part of a text for lines that look like an error or a warning.
 
-        words: the different words of this part (see search.split_words()). A part without any word
-        of an error or warning is skipped.
+        words: the different words of this part (see search.split_words()), joined with newlines
+        ended_lines: number of complete lines of the text before this part
         """
         lowered = words.lower()
         for begin in sorted(self._find_line_starts(text, lowered)):
@@ -360,7 +381,11 @@ class Clues:
                 )
 
     def _find_line_starts(self, text: str, lowered: str) -> Set[int]:
-        """Return the start positions of lines with an error word; `lowered` has the text's words."""
+        """
+        Return the start positions in `text` of the lines with an error word or a warning word.
+
+        lowered: the words of `text` in lower case; only words that occur in `lowered` are searched
+        """
         lower = text.lower()
         if len(lower) != len(text):  # a few characters become two in lower case
             lower = text.translate(_SMALL)
@@ -379,7 +404,12 @@ class Clues:
         return starts
 
     def list_lines(self) -> List[Tuple[int, str, List[str], str, str]]:
-        """Return (number, line, explanations, program, how to make the program print more)."""
+        """
+        Return the collected lines in the order of the text, each as a tuple of five items.
+
+        The items are the line number, the line, the explanations after the line, the name of the
+        program that printed the line, and how to make this program print more.
+        """
         return [
             entry + identify_program(entry[1]) for entry in sorted(self.lines[1] + self.lines[2])
         ]

@@ -1,7 +1,7 @@
 """
 Search the output of a job for the known messages (package messages), in a single pass.
 
-The memory needed does not grow with the length of the output.
+The search keeps only a part of the output in memory, however long the output is.
 """
 
 import os
@@ -39,7 +39,7 @@ _Parts = List[Tuple[Pattern[str], str]]
 
 
 def _compile_patterns(entry: Dict[str, Any]) -> _Parts:
-    """Return the compiled patterns of an entry of MESSAGES."""
+    """Return the patterns of an entry of MESSAGES as pairs (compiled expression, plain text)."""
     pairs = [
         (item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']
     ]
@@ -47,22 +47,27 @@ def _compile_patterns(entry: Dict[str, Any]) -> _Parts:
 
 
 def _list_group_names(parts: _Parts) -> List[str]:
-    """Return the names of all groups in the compiled patterns."""
+    """Return the sorted names of all groups in the compiled patterns of an entry."""
     return sorted({name for part, _ in parts for name in part.groupindex})
 
 
 def split_words(text: str) -> Set[str]:
-    """Return the set of words of a text, without digits: messages differ mostly in numbers."""
+    """
+    Return the set of the words of a text, with all digits removed from the words.
+
+    Many lines of a log differ in numbers only, so the set is smaller without digits.
+    """
     return set(text.translate(NO_DIGITS).split())
 
 
 def select_gate(text: str) -> Tuple[str, bool]:
     """
-    Return a word that every log with `text` contains, and whether the word is a whole word.
+    Return a pair: a word that each log with `text` contains, and whether the word is whole.
 
-    A whole word has white space on both sides in `text`, so that the set of words of the log
-    contains the word itself. Any other word may be a part of a longer word of the log. Looking up
-    hundreds of words in a set is several times faster than searching the log for hundreds of texts.
+    A whole word has white space on both sides in `text`: the set of words of a log with `text`
+    contains a whole word as an item. Any other word may be a part of a longer word of the log.
+    The search looks up hundreds of words in the set of words, which is several times faster than
+    searching the log for hundreds of texts.
     """
     words = text.translate(NO_DIGITS).split()
     whole_words = text.split()[
@@ -85,12 +90,12 @@ GATES = {text: select_gate(text) for _, _, parts in PATTERNS for _, text in part
 
 
 def make_printable(text: str) -> str:
-    """Return the text on a single line, with control characters replaced."""
+    """Return the text on a single line, with visible escapes in place of control characters."""
     return escape_line(re.sub(r'\s', ' ', text)).strip()
 
 
 def _extract_line(text: str, match: Match[str]) -> str:
-    """Return the line in which a match begins; of a long line the part near the match."""
+    """Return the line in which a match begins, or the part near the match if the line is long."""
     begin = max(text.rfind(end, 0, match.start()) for end in '\n\r') + 1
     ends = [place for place in (text.find(end, match.start()) for end in '\n\r') if place >= 0]
     end = min(ends) if ends else len(text)
@@ -101,14 +106,24 @@ def _extract_line(text: str, match: Match[str]) -> str:
 
 
 def identify_vendor(text: str, line: str) -> str:
-    """Return the GPU vendor of a line: 'AMD', 'NVIDIA' or ''. RCCL also prints NCCL's name."""
+    """
+    Return the GPU vendor of a line: 'AMD', 'NVIDIA', or '' if the vendor is unknown.
+
+    text: the log around the line. A line with NCCL's name may come from AMD's RCCL, which also
+    prints this name.
+    """
     if AMD.search(line) or AMD.search(text):
         return '' if 'NCCL' not in line and NVIDIA.search(line) and not AMD.search(line) else 'AMD'
     return 'NVIDIA' if NVIDIA.search(line) or NVIDIA.search(text) else ''
 
 
 def fill_placeholders(text: str, groups: Dict[str, str], vendor: str = '') -> str:
-    """Replace the placeholders of a text (see GROUP) with the matches and the vendor's text."""
+    """
+    Return a text with its placeholders replaced.
+
+    {group} becomes the value in `groups`; {text for NVIDIA|text for AMD} becomes the text for the
+    vendor, or both texts joined with 'or' if the vendor is ''.
+    """
 
     def replace(match: Match[str]) -> str:
         nvidia, bar, amd = match[1].partition('|')
@@ -123,7 +138,7 @@ def fill_placeholders(text: str, groups: Dict[str, str], vendor: str = '') -> st
 
 
 def _fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str = '') -> Dict[str, Any]:
-    """Return cause, remedy, also and source of an entry, with all placeholders filled."""
+    """Return the entry's cause, remedy, also and source (dict), with placeholders replaced."""
     return {
         'cause': fill_placeholders(entry['cause'], groups, vendor),
         'remedy': fill_placeholders(entry['remedy'], groups, vendor),
@@ -139,7 +154,11 @@ def _fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str = ''
 
 
 def _extract_groups(match: Match[str], names: Iterable[str]) -> Dict[str, str]:
-    """Return {group: matched text}; an empty group 'by' becomes 'the program'."""
+    """
+    Return a dict {name of a group: text that the group matched} for all groups in `names`.
+
+    A group without text has the value '', but the group 'by' then has the value 'the program'.
+    """
     groups = dict.fromkeys(names)
     groups.update(match.groupdict())
     return {
@@ -149,12 +168,21 @@ def _extract_groups(match: Match[str], names: Iterable[str]) -> Dict[str, str]:
 
 
 def rank_entry(entry: Dict[str, Any]) -> int:
-    """Return 0 for a message with one cause, 1 for several causes, 2 for the key `last`."""
+    """
+    Return the rank of an entry of MESSAGES; only messages of the lowest rank are reported.
+
+    The rank is 2 for an entry with the key `last`, else 1 with the key `general` (the message has
+    several causes), else 0 (the message has a single cause).
+    """
     return 2 if entry.get('last') else int(entry.get('general', False))
 
 
 class Search:
-    """Searches a text that is added in parts; its memory does not grow with the text."""
+    """
+    Searches a text for known messages and for lines that look like an error.
+
+    The method add() takes the text in parts. A Search keeps no text of earlier parts in memory.
+    """
 
     def __init__(self) -> None:
         #: number of complete lines; whether the last line is incomplete; whether any text is not
@@ -171,18 +199,22 @@ class Search:
 
     @property
     def line_count(self) -> int:
-        """Number of lines that were read, including an incomplete last line."""
+        """Return the number of lines that were read, including an incomplete last line."""
         return self.ended_lines + self.has_open_line
 
     def skip_to_end(self) -> None:
-        """Continue with the last part of a long text; its first line gets number 1."""
+        """
+        Continue with the last part of a long text, after a part that is not searched.
+
+        Line numbers start again at 1, with the suffix ' of the end'.
+        """
         self.ended_lines, self.has_open_line, self.part = 0, False, ' of the end'
 
     def list_skipped_parts(self) -> List[str]:
-        """Return a sentence about the part of the text that was not read, or []."""
+        """Return a list with a sentence on the part that was not read, [] if all text was read."""
         return (
             [
-                "The first %d MB and the last %d MB were read. The %d MB between them were not read."
+                "The first %d MB and the last %d MB of the text were read. The %d MB in the middle were not read."
                 % (HEAD >> 20, TAIL >> 20, self.skipped_bytes >> 20)
             ]
             if self.skipped_bytes
@@ -237,10 +269,13 @@ class Search:
         """
         Return the known messages of the text, in the order of their first lines.
 
-        Each message is a dict with the keys name, cause, remedy and source as in MESSAGES, and also
-        (list of dicts with cause and command). line is the first line with the message (shortened),
-        number is its line number from 1, part its suffix, times the number of lines with the
-        message.
+        Each message is a dict. The keys name, cause, remedy and source are as in MESSAGES. The other
+        keys are:
+            also     list of dicts with the keys cause and command
+            line     the first line with the message, shortened (str)
+            number   the line number of this line, from 1 (int)
+            part     suffix of the line number, such as ' of the end' (str)
+            times    number of lines with the message (int)
         """
         if not self.has_loud_hit and not self.clues.lines[2]:
             return []
@@ -258,11 +293,16 @@ class Search:
 
     def list_clues(self) -> List[Dict[str, Any]]:
         """
-        Return the first lines that look like an error, or [] if their cause is known.
+        Return the first lines that look like an error, as a list of dicts.
 
-        Each line is a dict with the keys line (shortened text), number (line number), program (name
-        of the program that printed the line, or ''), more (how to make this program print more, or
-        '') and says (list of the explanations that follow the line).
+        The list is empty if the text has a message with a single cause (see rank_entry()).
+
+        Each line is a dict with these keys:
+            line      the text of the line, shortened (str)
+            number    the line number, from 1 (int)
+            program   name of the program that printed the line, '' if unknown (str)
+            more      how to make this program print more, '' if unknown (str)
+            says      the explanations that follow the line (list of str)
         """
         known_numbers = {hit['number'] for hit in self.hits.values()}
         if self.has_cause:
@@ -288,14 +328,18 @@ class Search:
 
 
 def find_messages(text: str) -> List[Dict[str, Any]]:
-    """Return the known messages of a text in the form of Search.list_messages()."""
+    """Return the known messages of a text as dicts, as Search.list_messages() does."""
     search = Search()
     search.add(text)
     return search.list_messages()
 
 
 def _read_blocks(handle: BinaryIO) -> Iterator[Union[bytes, int]]:
-    """Yield the blocks of a file to search; an int is a number of bytes that are skipped."""
+    """
+    Yield the blocks of a file (bytes) that are to be searched.
+
+    Between the beginning and the end of a long file, yield the number of skipped bytes (int).
+    """
     text = unpack_stream(handle)
     skipped, count = 0, 0
     if text is handle and handle.seekable():
@@ -315,11 +359,11 @@ def _read_blocks(handle: BinaryIO) -> Iterator[Union[bytes, int]]:
 
 def search_file(handle: BinaryIO) -> Search:
     """
-    Search a file that is open in binary mode; at most a few BLOCKs are in memory at a time.
+    Search a file that is open in binary mode, and return the finished Search.
 
-    If a plain file is longer than HEAD and TAIL together, only its beginning and its end are
-    searched (see Search.list_skipped_parts()). Raises OSError if the file cannot be read, and
-    ValueError if the file is not a text.
+    At most a few BLOCKs of the file are in memory at the same time. Of an uncompressed file that is
+    longer than HEAD and TAIL together, only the beginning (HEAD bytes) and the end (TAIL bytes) are
+    searched. Raises OSError if the file cannot be read, and ValueError if the file is not a text.
     """
     search, rest = Search(), b''
     for data in _read_blocks(handle):

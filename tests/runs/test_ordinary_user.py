@@ -207,7 +207,10 @@ def test_missing_dev_fuse_is_named_with_working_alternatives(clone):
         done = run_as_user('bash', '-c', start, folder=clone)
         assert done.returncode != 0 and '/dev/fuse' in done.stderr
         said = run([PROJECT / 'scripts' / 'osu-container', 'why'], input=done.stderr).stdout
-        assert 'no right to mount' in said and 'MPI_CONTAINER_OPTIONS=--unsquash' in said
+        assert (
+            'no permission to mount with FUSE' in said
+            and 'MPI_CONTAINER_OPTIONS=--unsquash' in said
+        )
         done = run_as_user(
             'bash', '-c', 'export MPI_CONTAINER_OPTIONS=--unsquash; ' + start, folder=clone
         )
@@ -267,7 +270,7 @@ def test_ucx_of_debian_runs_in_separate_user_namespaces(clone):
     done = run_as_user('bash', '-c', script, folder=clone, timeout=100)
     said = done.stdout + done.stderr
     cause = run([PROJECT / 'scripts' / 'osu-container', 'why'], input=said).stdout
-    assert done.returncode and 'shared memory of UCX in another user namespace' in cause
+    assert done.returncode and 'UCX cannot share memory with a rank in another container' in cause
 
 
 # ---- two users -------------------------------------------------------------------------------------------------------

@@ -125,7 +125,9 @@ def test_messages_of_other_systems_are_recognized(encode):
         + "./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
     )
     hits = search.search_file(io.BytesIO(encode(text))).list_messages()
-    assert [(each['name'], each['number']) for each in hits] == [('libfabric too old', 100_001)]
+    assert [(each['name'], each['number']) for each in hits] == [
+        ('the loaded libfabric is too old', 100_001)
+    ]
 
 
 def test_long_line_is_shortened_around_the_message():
@@ -156,10 +158,13 @@ def test_causes_follow_the_order_of_lines():
         "a: undefined symbol: f7\n./b: error while loading shared libraries: libx.so.1: "
         "cannot open shared object file"
     )
-    assert list_names(text) == ['undefined symbol', 'library not in the image']
+    assert list_names(text) == [
+        'a loaded library lacks a function',
+        'the loader does not find a library',
+    ]
     assert list_names('\n'.join(reversed(text.splitlines()))) == [
-        'library not in the image',
-        'undefined symbol',
+        'the loader does not find a library',
+        'a loaded library lacks a function',
     ]
 
 
@@ -187,9 +192,21 @@ def test_every_wrapper_and_binding_message_is_recognized(path):
 @pytest.mark.parametrize(
     'soname, linked_version, present_version, expected, word',
     [
-        ('libfabric.so.1', 'FABRIC_1.7', 'FABRIC_1.6', 'libfabric too old', 'FABRIC_1.7'),
-        ('libgrape.so.1', 'GRAPE_2', 'GRAPE_1', 'library of another version', 'GRAPE_2'),
-        ('libgrape.so.1', 'GRAPE_1', None, 'library not in the image', 'libgrape.so.1'),
+        (
+            'libfabric.so.1',
+            'FABRIC_1.7',
+            'FABRIC_1.6',
+            'the loaded libfabric is too old',
+            'FABRIC_1.7',
+        ),
+        (
+            'libgrape.so.1',
+            'GRAPE_2',
+            'GRAPE_1',
+            'a loaded library has the wrong version',
+            'GRAPE_2',
+        ),
+        ('libgrape.so.1', 'GRAPE_1', None, 'the loader does not find a library', 'libgrape.so.1'),
     ],
 )
 def test_loader_messages_are_recognized(
@@ -260,13 +277,13 @@ def lmod(tmp_path):
 @pytest.mark.parametrize(
     'script, expected_name, word',
     [
-        ('module load nonesuch/1', 'unknown module', 'nonesuch/1'),
-        ('module load ours', 'image gone', '/long/x.sif'),
-        ('module load host', 'host has changed', '--rebuild'),
-        ('module load other one', 'modules that exclude each other', 'other'),
+        ('module load nonesuch/1', 'Lmod does not find the module', 'nonesuch/1'),
+        ('module load ours', 'the image of the module was deleted', '/long/x.sif'),
+        ('module load host', 'the host has changed since the module was installed', '--rebuild'),
+        ('module load other one', 'two modules cannot be loaded together', 'other'),
         (
             'module spider within >/dev/null 2>&1; module load within',
-            'module of another stack',
+            'the module belongs to another software stack',
             'within',
         ),
     ],
@@ -325,12 +342,14 @@ def logs(tmp_path):
 def test_repeated_message_is_named_once_with_all_its_files(logs, tmp_path):
     result = command(*logs, cwd=tmp_path)
     assert result.returncode == 0 and result.stderr == ''
-    assert re.findall('^(libfabric too old|undefined symbol)', result.stdout, re.M) == [
-        'libfabric too old',
-        'undefined symbol',
+    assert re.findall(
+        '^(the loaded libfabric is too old|a loaded library lacks a function)', result.stdout, re.M
+    ) == [
+        'the loaded libfabric is too old',
+        'a loaded library lacks a function',
     ]
     assert re.search(
-        r'\nlibfabric too old.*slurm-0\.out\D+1\b.*slurm-1\.out\D+2\D+1\b.*slurm-2\.out',
+        r'\nthe loaded libfabric is too old.*slurm-0\.out\D+1\b.*slurm-1\.out\D+2\D+1\b.*slurm-2\.out',
         result.stdout,
     )
     assert re.findall(r'(slurm-[89]\.out)\b.*?(docs/support\.md|$)', result.stdout, re.M) == [
@@ -356,7 +375,7 @@ def test_unreadable_file_is_named_and_other_files_are_read(logs, tmp_path, name)
 
 
 def test_alternative_cause_has_a_deciding_command():
-    text = next(text for name, _, text in TEXTS if name == 'no provider')
+    text = next(text for name, _, text in TEXTS if name == 'MPI finds no libfabric provider')
     (hit,) = json.loads(command('--json', input=text).stdout)
     assert hit['also'] and all(
         each['command'] in ' '.join(command(input=text).stdout.split()) for each in hit['also']
@@ -416,7 +435,7 @@ def test_binary_is_refused_and_junk_hides_no_message():
     hits = search.search_file(
         io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)
     ).list_messages()
-    assert [each['name'] for each in hits] == ['undefined symbol']
+    assert [each['name'] for each in hits] == ['a loaded library lacks a function']
 
 
 # ---- messages of the real Slurm
@@ -444,17 +463,17 @@ def slurm_shell(slurm):
 @pytest.mark.parametrize(
     'script, expected_name',
     [
-        ('srun --mpi=nonesuch true', 'unknown MPI type'),
-        ('srun -N1 -n1 --mem=900000G true', 'memory that a node does not have'),
-        ('salloc -Q -N1 -n1 srun -n40 true', 'more than the job has'),
-        ('srun -N1 -n1 osu_nonesuch', 'program not found'),
-        ("srun -N1 -n1 sh -c 'exit 7'", 'program failed'),
-        ("srun -N1 -n1 sh -c 'kill -KILL $$'", 'task killed'),
+        ('srun --mpi=nonesuch true', 'Slurm does not have the requested MPI type'),
+        ('srun -N1 -n1 --mem=900000G true', 'the job requests more memory than a node has'),
+        ('salloc -Q -N1 -n1 srun -n40 true', 'srun requests more than the job has'),
+        ('srun -N1 -n1 osu_nonesuch', 'the node does not find the program'),
+        ("srun -N1 -n1 sh -c 'exit 7'", 'the program failed'),
+        ("srun -N1 -n1 sh -c 'kill -KILL $$'", 'a task was killed'),
         (
             "salloc -Q -N1 -n1 sh -c 'srun -n1 --exact sleep 3 & sleep 1; srun -n1 --exact true; wait'",
-            'step waits for another',
+            'the job step waits for another step',
         ),
-        ('SLURM_CONF=/nonesuch timeout 3 srun true', 'no controller'),
+        ('SLURM_CONF=/nonesuch timeout 3 srun true', "Slurm's controller does not answer"),
     ],
 )
 def test_slurm_messages_are_recognized(slurm_shell, script, expected_name):
@@ -530,7 +549,7 @@ def test_unknown_error_is_shown_once_with_program_and_advice():
     assert (
         result.returncode == 1
         and 'docs/support.md' in result.stdout
-        and 'export FI_LOG_LEVEL=warn' in result.stdout
+        and 'FI_LOG_LEVEL=warn' in result.stdout
     )
     assert result.stdout.count('quux():18') == 1 and re.search(
         r'\b4\n(.*\n)+.*\b68\n', result.stdout
@@ -546,12 +565,16 @@ def test_unknown_error_is_shown_once_with_program_and_advice():
 
 def test_unknown_errors_are_shown_unless_a_cause_is_known():
     result = command(input=UNKNOWN + CONSEQUENCE)
-    assert result.returncode == 0 and re.search(r'^program failed\b.*\b2\n', result.stdout, re.M)
+    assert result.returncode == 0 and re.search(
+        r'^the program failed\b.*\b2\n', result.stdout, re.M
+    )
     assert 'failed: wibbled' in result.stdout
     assert result.stdout.count('Exited with exit code') == 1, (
         'a line with a known message must not be a clue'
     )
-    cause = next(text for name, _, text in TEXTS if name == 'PSM3 opens no card')
+    cause = next(
+        text for name, _, text in TEXTS if name == 'provider psm3 cannot open a network card'
+    )
     log_search = search.Search()
     log_search.add(UNKNOWN + cause + '\n')
     assert log_search.list_clues() == []

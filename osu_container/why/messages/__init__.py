@@ -1,5 +1,5 @@
 """
-The messages that `osu-container why` knows, as data for ../search.py.
+Define the messages that `osu-container why` knows, as data for ../search.py.
 
 programs.py   the loader (ld.so), errors and settings of MPI, terminated programs
 network.py    libfabric, UCX, network cards, and MPI's messages about the network
@@ -10,26 +10,30 @@ software.py   Lmod, Environment Modules, EasyBuild
 gpus.py       CUDA, ROCm and the benchmarks; NCCL, RCCL and their plugins
 slurm.py      Slurm
 
-docs/why.md defines the rules for entries. tests/why/messages.tsv has at least one text per entry.
+docs/why.md defines the rules for entries of MESSAGES. tests/why/messages.tsv has at least one
+sample text for each pattern of an entry.
 
 Keys of an entry:
-    name       short unique name (str)
+    name       unique short statement of the problem (str), such as 'the image cannot be read'
     patterns   list of patterns that match a line. A pattern is a plain text (str), or a pair (plain
-               text, regular expression) in which every match of the expression contains the plain
-               text. The search looks for the plain text first, which is about ten times faster.
-               Expressions match line by line (re.MULTILINE), after colours are removed. They limit
-               repetitions (.{0,300} instead of .*), so that long lines take no quadratic time. They
-               contain \\s+ where Lmod may break a line.
-    cause      one or two sentences (str); {group} is replaced with the match of that group
-    remedy     what to run or change, the most likely remedy first (str, with {group} as in cause)
-    source     source of the message and the remedy (str)
-    also       optional: list of pairs (another possible cause, command that shows whether it applies)
-    times      optional: minimum number of matching lines, if a single line is harmless (int)
+               text, regular expression). Every match of the expression must contain the plain text:
+               the search looks for the plain text first, which is about ten times faster.
+               Expressions match line by line (re.MULTILINE), after colours are removed. Expressions
+               limit repetitions (.{0,300} instead of .*), because long lines would take quadratic
+               time otherwise. Expressions contain \\s+ where Lmod may break a line.
+    cause      one or two sentences (str); {group} is replaced with the text that this group of the
+               expression matched, and {text 1|text 2} with text 1 for NVIDIA and text 2 for AMD
+    remedy     what to run or change, the most likely remedy first (str); placeholders as in cause
+    source     where the message and the remedy are documented (str)
+    also       optional: list of pairs (another possible cause as a clause after "that", command that
+               shows whether this cause applies)
+    times      optional: minimum number of matching lines for a report, if a single line is harmless (int)
     last       optional, True: the message is harmless or follows from another error, and is reported
                only if the text has no other known message
     general    optional, True: the message has several causes, and is reported only if no message with
                a single cause is found
-    unless     optional: names of more exact messages; the entry is not reported together with them
+    unless     optional: names of more exact messages; if the text contains one of these messages, the
+               entry is not reported
 """
 
 from typing import Any, Dict, List

@@ -4,7 +4,7 @@ from typing import Any, Dict, List
 
 ENTRIES: List[Dict[str, Any]] = [
     {
-        'name': "bound file missing",
+        'name': "the path of a bind does not exist on the host",
         'patterns': [
             (" doesn't exist", r"mount source (?P<path>\S+) doesn't exist"),
             (
@@ -12,19 +12,20 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"skipping mount of (?P<path>[^\s:]+)(?!: permission denied)(?:[:\s]|$)",
             ),
         ],
-        'cause': "A bind names {path}, but this path does not exist on the host. Apptainer then "
-        "starts no container; SingularityCE may only warn, and the program then loads another "
-        "library.",
+        'cause': "An option or variable binds {path} into the container, but this path does not "
+        "exist on the host. In this case Apptainer starts no container. SingularityCE may print "
+        "only a warning, and the program then loads another library.",
         'remedy': "If your --bind option, SINGULARITY_BIND or APPTAINER_BIND names the path, "
-        "correct the name (`ls -l PATH` on that node shows whether the path exists). If a module "
-        "of this project binds the path, the host has changed since the installation: install the "
-        "module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
+        "correct the path in this option or variable (`ls -l PATH` on the node of the job shows "
+        "whether the path exists). If a module of this project binds the path, the host has "
+        "changed since the installation: install the module again with `eb "
+        "osu-container-APPROACH.eb -r --rebuild`.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11; "
         "github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib, issue 422, 2026",
-        'unless': ["no place for a bind"],
+        'unless': ["the image lacks the folder for a bind"],
     },
     {
-        'name': "no place for a bind",
+        'name': "the image lacks the folder for a bind",
         'patterns': [
             (
                 " doesn't exist",
@@ -45,16 +46,16 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"'?(?P<path>(?!/etc/)[^'\s]{1,300})",
             ),
         ],
-        'cause': "{path} is to be bound into the container, but the image has no such folder and "
-        "the runtime cannot create one. Either an image is being built, or the runtime has no "
-        "overlay (Singularity 2, Charliecloud).",
-        'remedy': "Unload the module before you run `singularity build`. Otherwise create the "
+        'cause': "The runtime should bind {path} into the container, but the image has no folder "
+        "with this path and the runtime cannot create the folder. Either an image is being built, "
+        "or the runtime has no overlay (Singularity 2, Charliecloud).",
+        'remedy': "If you run `singularity build`, unload the module before. Otherwise create the "
         "folder in the image (`mkdir -p PATH` in %post, or `ch-run -w IMAGE -- mkdir -p PATH`), "
         "or ask the administrators to enable overlay in the configuration of the runtime.",
         'source': "LUMI training 2026-04, Containers",
     },
     {
-        'name': "two sets of binds",
+        'name': "SINGULARITY_BIND and APPTAINER_BIND differ",
         'patterns': [
             (
                 " have different values, using the latter",
@@ -65,14 +66,15 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"SINGULARITY_(?:BIND|BINDPATH) is set, but APPTAINER_\w{1,60} is preferred",
             ),
         ],
-        'cause': "You have set SINGULARITY_BIND and the module has set APPTAINER_BIND. If you "
+        'cause': "You have set SINGULARITY_BIND, and the module has set APPTAINER_BIND. If you "
         "start apptainer by hand, apptainer ignores SINGULARITY_BIND.",
         'remedy': "Use the commands of the module (osu_*, osu-exec, osu-shell), which combine "
-        "both variables, or add your folders to APPTAINER_BIND as well.",
+        "both variables. If you start apptainer by hand, add your folders to APPTAINER_BIND as "
+        "well.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11",
     },
     {
-        'name': "image cannot be read",
+        'name': "the image cannot be read",
         'patterns': [
             (
                 "could not open image ",
@@ -85,26 +87,27 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "The image {path} does not exist, is not readable, or is not a container image "
         "({why}).",
-        'remedy': "Load the module of the image with `module load NAME`: the module prints the "
+        'remedy': "If a module uses the image, run `module load NAME`: the module prints the "
         "command that restores the image. If the file is very small, a web page was downloaded "
         "instead of the image: copy the image again and check the copy with `osu-container image "
         "verify FILE`.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11",
     },
     {
-        'name': "signature refused",
+        'name': "the runtime refuses the signature of the image",
         'patterns': [
             "while checking container image with ECL",
             ("signature object ", r"signature object \d+ not valid"),
         ],
         'cause': "This system runs only images that are signed by a key that the administrators "
-        "trust (ecl.toml), or the signature does not match the image.",
+        "trust (listed in ecl.toml). Either the image has no such signature, or its signature "
+        "does not match the content of the image.",
         'remedy': "Ask the administrators which signatures the system accepts. If your image has "
-        "one of these signatures, the file is damaged: copy the image again.",
+        "an accepted signature, the file is damaged: copy the image again.",
         'source': "github.com/apptainer/apptainer, issue 1805",
     },
     {
-        'name': "program not in the image",
+        'name': "the image does not contain the program",
         'patterns': [
             (
                 '": executable file not found in $PATH',
@@ -131,35 +134,37 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}exec (?P<program>\S{1,200}) failed: no such file or directory",
             ),
         ],
-        'cause': "The image does not contain the program {program}. Or the program exists, but "
-        "its interpreter (first line) or its loader (ELF header) does not exist.",
+        'cause': "The image does not contain the program {program}. Or the image contains the "
+        "program, but lacks the interpreter that the program's first line names or the loader "
+        "that its ELF header names.",
         'remedy': "Look for the program with `singularity exec IMAGE ls -l PATH` and `singularity "
-        "exec IMAGE sh -c 'echo $PATH'`. In a module of this project, `module help` lists the "
-        "benchmarks and `osu-exec ls /opt` shows other programs. An image that was built without "
-        "the OSU source archive contains only the mpi4py ports of the OSU benchmarks, which are "
-        "fewer.",
+        "exec IMAGE sh -c 'echo $PATH'`. With a module of this project, `module help NAME` lists "
+        "the benchmarks and `osu-exec ls /opt` shows other programs. An image that was built "
+        "without the OSU source archive contains only the mpi4py ports of the OSU benchmarks, and "
+        "not every OSU benchmark has a port.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11",
         'also': [
             (
-                "the program is in the home folder of the image, which your own home folder "
-                "hides, or .bashrc of the image sets PATH",
+                "the program is in the home folder of the image, and your own home folder hides "
+                "the home folder of the image, or .bashrc of the image sets PATH",
                 "apptainer exec --no-home IMAGE PROGRAM",
             )
         ],
     },
     {
-        'name': "no right to mount",
+        'name': "you have no permission to mount with FUSE",
         'patterns': ["failed to open /dev/fuse", "fuse: device not found"],
         'cause': "A program that mounts a file system through FUSE (Apptainer, an AppImage) has "
         "no permission to open /dev/fuse.",
-        'remedy': "To start without FUSE, run `apptainer exec --unsquash`, or set `export "
-        "MPI_CONTAINER_OPTIONS=--unsquash` for the commands of the module; both unpack the image "
-        "into $TMPDIR at each start. To allow FUSE, root runs `modprobe fuse; chmod 666 "
-        "/dev/fuse`; a CI container needs --privileged or --device /dev/fuse.",
+        'remedy': "To start without FUSE, run `apptainer exec --unsquash IMAGE PROGRAM`, or run "
+        "`export MPI_CONTAINER_OPTIONS=--unsquash` before the commands of the module; in both "
+        "cases Apptainer unpacks the image into $TMPDIR at each start. To allow FUSE, root runs "
+        "`modprobe fuse; chmod 666 /dev/fuse`; a CI container needs --privileged or --device "
+        "/dev/fuse.",
         'source': "seen by this project, 2026-11",
     },
     {
-        'name': "no user namespaces",
+        'name': "the runtime cannot create a user namespace or keep capabilities",
         'patterns': [
             (
                 "ailed to create user namespace",
@@ -169,13 +174,13 @@ ENTRIES: List[Dict[str, Any]] = [
             "Failed to create container process: No space left on device",
             "can't init user+mount namespaces",
         ],
-        'cause': "The container runtime lacks a permission that it needs as this user: to create "
-        "user namespaces, or to keep its capabilities.",
+        'cause': "The container runtime lacks a permission when this user starts the runtime: the "
+        "permission to create user namespaces, or to keep the capabilities of root.",
         'remedy': "On Ubuntu 24.04, root runs `sysctl "
         "kernel.apparmor_restrict_unprivileged_userns=0`. If root lacks capabilities, set 'root "
         "default capabilities = file' in apptainer.conf. LUMI disables user namespaces on "
-        "purpose: on LUMI, `osu-container image build` uses SingularityCE with PRoot (`module "
-        "load LUMI PRoot`).",
+        "purpose: on LUMI, run `module load LUMI PRoot` before `osu-container image build`, which "
+        "then uses SingularityCE with PRoot.",
         'source': "github.com/apptainer/apptainer, issues 1038, 1294, 2360 and 2457; seen by this "
         "project, 2026-11; LUMI training 2026-04, Containers",
         'also': [
@@ -195,23 +200,24 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "a folder of another stage with PRoot",
+        'name': "PRoot cannot copy a folder from another build stage",
         'patterns': [
             (
                 "unable to copy files from stage",
                 r"unable to copy files from stage .{1,300} chown (?P<path>\S{1,300}): operation not permitted",
             )
         ],
-        'cause': "SingularityCE gives the ownership of each folder that %files copies from "
-        "another stage to root ({path}). With PRoot, no process has the right to do so.",
-        'remedy': "Pack the folder with tar at the end of that stage, copy the single archive, "
-        "and unpack the archive in %post with `tar --no-same-owner`, as the definition files of "
-        "this project do.",
+        'cause': "SingularityCE changes the owner of each folder that %files copies from another "
+        "build stage to root (here {path}). With PRoot, no process has the permission to change "
+        "the owner.",
+        'remedy': "At the end of the other stage, pack the folder with tar. Then copy the single "
+        "archive with %files, and unpack the archive in %post with `tar --no-same-owner`, as the "
+        "definition files of this project do.",
         'source': "github.com/sylabs/singularity 40ef481, internal/pkg/build/stage.go; "
         "SingularityCE 4.1.3 with PRoot",
     },
     {
-        'name': "started inside the container",
+        'name': "a command of the module was called inside the container",
         'patterns': [
             (
                 "; containers do not nest",
@@ -221,38 +227,39 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "A command of the module was called inside the container, and a container cannot "
         "start another container.",
-        'remedy': "Inside the container, call the program itself (osu_bw is on PATH there), or "
-        "start the command of the module on the host.",
+        'remedy': "Inside the container, call the program itself (for example osu_bw, which is on "
+        "PATH inside the container). Or start the command of the module on the host.",
         'source': "scripts/run-in-container; github.com/CSCfi/hpc-container-wrapper",
     },
     {
-        'name': "module not loaded",
+        'name': "the module of this project is not loaded",
         'patterns': [
             (
                 "call-settings is missing, so this is no installation",
                 r"(?<!\S)(?P<path>\S+)/call-settings is missing, so this is no installation",
             )
         ],
-        'cause': "The wrapper was called from a folder that is not an installation, or files of "
-        "the installation {path} were deleted.",
+        'cause': "The wrapper script run-in-container was called from a folder that is not an "
+        "installation of the module, or files of the installation {path} were deleted.",
         'remedy': "Load the module with `module load NAME/APPROACH` (for example "
-        "osu-container/hybrid), which puts its commands on PATH. If these commands print this "
-        "message, install the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
+        "osu-container/hybrid): the module puts its commands on PATH. If these commands also "
+        "print the message, install the module again with `eb osu-container-APPROACH.eb -r "
+        "--rebuild`.",
         'source': "scripts/run-in-container",
     },
     {
-        'name': "nothing bound for the entrypoint",
+        'name': "the host's libfabric is not bound to /host/lib",
         'patterns': [("there is no ", r"there is no (?:/host/lib|libfabric\.so\.1 in /host/lib)")],
-        'cause': "The entrypoint of the image looks for the host's libfabric in /host/lib, but "
-        "libfabric does not exist there.",
-        'remedy': "`module load osu-container/swap` binds the folder of libfabric. By hand, use "
-        "`--bind FOLDER:/host/lib,/usr:/host/usr`; `pkg-config --variable=libdir libfabric` "
-        "prints FOLDER. If libfabric.so.1 is a symbolic link, bind the folder of its target as "
-        "well.",
+        'cause': "The entrypoint script of the image looks for the host's libfabric in /host/lib "
+        "inside the container, but /host/lib contains no libfabric.",
+        'remedy': "Run `module load osu-container/swap`: the module binds the folder of "
+        "libfabric. By hand, use `--bind FOLDER:/host/lib,/usr:/host/usr`; `pkg-config "
+        "--variable=libdir libfabric` prints FOLDER. If libfabric.so.1 is a symbolic link to "
+        "another folder, bind this other folder as well.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "host library does not fit the image",
+        'name': "a host library needs a newer library than the image has",
         'patterns': [
             (
                 ", which is not in ",
@@ -261,30 +268,33 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "{by} was built with a newer version of {library} and needs the symbol version "
-        "{version}. The entrypoint noticed this before the program started.",
-        'remedy': "If the version begins with FABRIC_, use an image whose MPI was built with a "
-        "libfabric that is not newer than the host's, or use approach opensource. If the version "
-        "begins with GLIBC_, use an image of a distribution at least as new as the host's. With "
-        "`export OSU_SWAP=0` the program uses the libfabric of the image.",
+        "{version}. The entrypoint script of the image found that this symbol version is missing, "
+        "before the program started.",
+        'remedy': "If the symbol version begins with FABRIC_, use an image whose MPI was built "
+        "with the host's version of libfabric or an older version, or use approach opensource. If "
+        "the symbol version begins with GLIBC_, use an image of a distribution at least as new as "
+        "the host's. With `export OSU_SWAP=0` the program uses the libfabric of the image.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "library of the host not bound",
+        'name': "a library that the host's libfabric needs is not bound",
         'patterns': [
             (
                 " is neither in the image nor in the folders of the host",
                 r"(?<!\S)(?P<library>\S+) is neither in the image nor in the folders of the host",
             )
         ],
-        'cause': "The host's libfabric needs {library}, but the entrypoint finds this library "
-        "neither in the image nor below /host.",
-        'remedy': "Bind /usr of the host to /host/usr. If the library is elsewhere on the host, "
-        "bind its folder too and add the path inside the container to OSU_SWAP_PATH. If you use "
-        "the module, install the module again: the installation searches for such folders.",
+        'cause': "The host's libfabric needs {library}, but the entrypoint script of the image "
+        "finds {library} neither in the image nor below /host.",
+        'remedy': "Bind /usr of the host to /host/usr with `--bind /usr:/host/usr`. If the "
+        "library is elsewhere on the host, bind the library's folder too and add the folder's "
+        "path inside the container to OSU_SWAP_PATH. If you use the module, install the module "
+        "again with `eb osu-container-swap.eb -r --rebuild`: the installation searches for "
+        "folders of this kind.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "function of a library missing",
+        'name': "no library contains a function that another library calls",
         'patterns': [
             (
                 ", which no library has",
@@ -292,43 +302,45 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"library has",
             )
         ],
-        'cause': "{by} calls the function {symbol}, which no library of the host or the image "
-        "contains. The libraries come from different builds.",
-        'remedy': "If the name begins with cxi, the host's libcxi is older than its libfabric, or "
-        "another libcxi precedes the host's on the library path. Otherwise use another image, or "
-        "approach opensource.",
+        'cause': "{by} calls the function {symbol}, but no library of the host or the image "
+        "contains this function. The libraries come from builds that do not match.",
+        'remedy': "If the function's name begins with cxi, the host's libcxi is older than the "
+        "host's libfabric, or another libcxi precedes the host's libcxi on the library path. "
+        "Otherwise use another image, or approach opensource.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "swap defeated by DT_RPATH",
+        'name': "DT_RPATH of the image's MPI prevents the swap of libfabric",
         'patterns': [
             (
                 " would be loaded all the same: a DT_RPATH",
                 r"(?<!\S)(?P<library>\S+) would be loaded all the same: a DT_RPATH",
             )
         ],
-        'cause': "The MPI of the image names the folder of its own libfabric, {library}, in "
-        "DT_RPATH. No environment variable can override DT_RPATH.",
-        'remedy': "In the image, run `patchelf --set-rpath FOLDER LIBRARY`, which writes "
-        "DT_RUNPATH instead of DT_RPATH. Libraries in conda environments have a DT_RPATH by "
-        "default.",
+        'cause': "The image's MPI names the folder of the image's libfabric, {library}, in "
+        "DT_RPATH. No environment variable can override DT_RPATH, so the program does not load "
+        "the host's libfabric.",
+        'remedy': "In the image, run `patchelf --set-rpath FOLDER LIBRARY` for the MPI library: "
+        "patchelf writes DT_RUNPATH instead of DT_RPATH. Libraries in conda environments have a "
+        "DT_RPATH by default.",
         'source': "container-recipes/entrypoint/osu-entrypoint; ld.so(8)",
     },
     {
-        'name': "static program behind the entrypoint",
+        'name': "a static program cannot use the host's libfabric",
         'patterns': [
             (
                 " is linked statically: no library can be put before its own",
                 r"(?<!\S)(?P<program>\S+) is linked statically: no library can be put before its own",
             )
         ],
-        'cause': "{program} is statically linked, so it cannot load the host's libfabric.",
-        'remedy': "Start the program with `apptainer exec` or `singularity exec`, or set `export "
-        "OSU_SWAP=0`. Or link the program with shared libraries.",
+        'cause': "{program} is statically linked, and therefore cannot load the host's libfabric, "
+        "which the entrypoint script of the image provides.",
+        'remedy': "Start the program with `apptainer exec` or `singularity exec`, or run `export "
+        "OSU_SWAP=0`. To use the host's libfabric, link the program with shared libraries.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "image without loader of glibc",
+        'name': "the image does not use glibc",
         'patterns': ["the image has no loader of glibc"],
         'cause': "The image does not use glibc (for example Alpine, which uses musl), but the "
         "host's libraries are built for glibc.",
@@ -337,37 +349,38 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "no folder for links",
+        'name': "the entrypoint of the image cannot create its links",
         'patterns': [
             "no folder for links can be made in",
             "mktemp could not make a folder in",
             "links cannot be made in",
         ],
-        'cause': "The entrypoint of the image creates a few symbolic links in TMPDIR, /tmp or "
-        "/dev/shm, but it cannot write to any of these folders, or they are full.",
+        'cause': "The entrypoint script of the image creates a few symbolic links in TMPDIR, /tmp "
+        "or /dev/shm, but cannot write to any of these folders, or the folders are full.",
         'remedy': "Run `export TMPDIR=FOLDER` with a writable folder that is bound into the "
-        "container, or free some space.",
+        "container, or delete files in TMPDIR, /tmp or /dev/shm.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "RCCL plugin does not load with the host",
+        'name': "the RCCL plugin does not load with the host's libfabric",
         'patterns': ["the plugin of RCCL does not load with it"],
-        'cause': "The RCCL plugin of the image was built with a newer libfabric than the host's, "
-        "so RCCL falls back to TCP.",
-        'remedy': "Use an image whose RCCL plugin was built with a libfabric that is not newer "
-        "than the host's, or use approach opensource.",
+        'cause': "The RCCL plugin of the image was built with a newer libfabric than the host's. "
+        "RCCL therefore cannot load the plugin and uses TCP.",
+        'remedy': "Use an image whose RCCL plugin was built with the host's version of libfabric "
+        "or an older version, or use approach opensource.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "unknown OSU_SWAP",
+        'name': "OSU_SWAP has an unknown value",
         'patterns': [(" is unknown", r"OSU_SWAP=(?P<value>\S{0,300}) is unknown")],
-        'cause': "The entrypoint of the image reads the variable OSU_SWAP, and does not know its "
-        "value {value}.",
-        'remedy': "Run `export OSU_SWAP=require`, `export OSU_SWAP=0` or `unset OSU_SWAP`.",
+        'cause': "The entrypoint script of the image reads the variable OSU_SWAP, and does not "
+        "know the value {value}.",
+        'remedy': "To require the host's libfabric, run `export OSU_SWAP=require`. To use the "
+        "image's libfabric, run `export OSU_SWAP=0`. For the default, run `unset OSU_SWAP`.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "libfabric of the host cannot be taken",
+        'name': "the entrypoint cannot use the host's libfabric",
         'patterns': [
             (
                 "the libfabric of the ",
@@ -375,16 +388,16 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"host's): (?P<reason>[^\n]{1,600})",
             )
         ],
-        'cause': "The entrypoint of the image could not replace the image's libfabric with the "
-        "host's. Its reason: {reason}",
-        'remedy': "Fix the reason that this line names; the section on swap in docs/approaches.md "
-        "lists what the image and the binds must provide. With `export OSU_SWAP=0` the program "
-        "uses the libfabric of the image.",
+        'cause': "The entrypoint script of the image could not replace the image's libfabric with "
+        "the host's. The script's reason: {reason}",
+        'remedy': "Fix the reason that the message names; the section on swap in "
+        "docs/approaches.md lists what the image and the binds must provide. With `export "
+        "OSU_SWAP=0` the program uses the libfabric of the image.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
         'last': True,
     },
     {
-        'name': "image gone",
+        'name': "the image of the module was deleted",
         'patterns': [
             (
                 " is missing or cannot be read",
@@ -392,79 +405,83 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("image", r"The\s+image\s+(?P<path>\S+)\s+is\s+gone(?:\. ?Get|:\s+its\s+owner\s+has)"),
         ],
-        'cause': "The image {path} was deleted after the installation, or you have no permission "
-        "to read the image.",
-        'remedy': "Load the module of the image with `module load NAME`: the module prints the "
-        "command that restores the image.",
+        'cause': "The image {path} existed at the installation of the module, but was deleted, or "
+        "you have no permission to read the image.",
+        'remedy': "Run `module load NAME`: the module prints the command that restores the image.",
         'source': "scripts/run-in-container",
     },
     {
-        'name': "image of LUMI's module gone",
+        'name': "the image of a LUMI container module was deleted",
         'patterns': [
             (
                 "singularity",
                 r"Cannot\s+locate\s+the\s+singularity\s+container\s+file\s+(?P<path>\S+)",
             )
         ],
-        'cause': "A container module of LUMI does not find its image {path}, neither in the "
-        "installation nor in LUMI's central folder. LUMI removes old images from the central "
-        "folder.",
+        'cause': "A container module of LUMI does not find the image {path}, neither in the "
+        "module's installation nor in LUMI's central folder. LUMI removes old images from the "
+        "central folder.",
         'remedy': "Install the module again with `eb EASYCONFIG`, or install a newer version: the "
-        "repository LUMI-EasyBuild-containers has the current easyconfigs.",
+        "current easyconfigs are at github.com/Lumi-supercomputer/LUMI-EasyBuild-containers.",
         'source': "github.com/Lumi-supercomputer/LUMI-SoftwareStack, LMOD/SitePackage.lua; Lmod "
         "8.6 and 8.7, seen by this project, 2026-11",
     },
     {
-        'name': "container runtime gone",
+        'name': "the container runtime does not exist here",
         'patterns': [
             ("the container runtime ", r"the container runtime (?P<path>\S+) is not there")
         ],
-        'cause': "{path} existed when the module was installed. The container runtime does not "
-        "exist now, or does not exist on this node.",
+        'cause': "{path}, the container runtime, existed when the module was installed. The "
+        "container runtime was removed after the installation, or this node does not have the "
+        "container runtime.",
         'remedy': "Install the module again with `eb osu-container-APPROACH.eb -r --rebuild`. If "
-        "only the compute nodes lack a container runtime, ask the administrators of the system.",
+        "only the compute nodes lack the container runtime, ask the administrators to install the "
+        "runtime on the compute nodes.",
         'source': "scripts/run-in-container",
     },
     {
-        'name': "no command",
+        'name': "osu-exec was called without a command",
         'patterns': ["give the command to run in the container"],
-        'cause': "osu-exec was called without a command.",
+        'cause': "osu-exec runs a command in the container, but was called without a command.",
         'remedy': "Give osu-exec a command, for example `osu-exec cat /etc/os-release`. "
         "`osu-shell` starts a shell in the container.",
         'source': "scripts/run-in-container",
     },
     {
-        'name': "options without their end",
+        'name': "the options of osu-exec do not end with --",
         'patterns': [
             (
                 "put -- between options of ",
                 r"put -- between options of (?P<path>\S+) and the command",
             )
         ],
-        'cause': "The first argument of osu-exec begins with -, so osu-exec reads it as an option "
-        "of {path}. Then -- must mark where the command begins.",
+        'cause': "The first argument of osu-exec begins with -, so osu-exec reads the argument as "
+        "an option of {path}. If osu-exec has options, the separator -- must stand between the "
+        "options and the command.",
         'remedy': "Put -- before the command, for example `osu-exec --env A=b -- cat "
-        "/etc/os-release`. Options for all commands of the module belong in MPI_CONTAINER_OPTIONS.",
+        "/etc/os-release`. To set options for all commands of the module, use the variable: "
+        "`export MPI_CONTAINER_OPTIONS='--env A=b'`.",
         'source': "scripts/run-in-container",
     },
     {
-        'name': "variable set and empty",
+        'name': "a variable of the module is set but empty",
         'patterns': [(" is set and empty", r"(?<!\w)(?P<name>\w+) is set and empty\b")],
-        'cause': "The variable {name} selects a file or a folder, but its value is empty.",
+        'cause': "The variable {name} must name a file or a folder, but its value is empty.",
         'remedy': "Run `unset {name}`, or give {name} a value.",
         'source': "scripts/run-in-container",
     },
     {
-        'name': "proof without its program",
+        'name': "the program that OSU_PROOF needs is missing",
         'patterns': [("OSU_PROOF is set, and ", r"OSU_PROOF is set, and (?P<path>\S+) is missing")],
-        'cause': "OSU_PROOF requests a record of each rank, but the program {path}, which writes "
-        "the records, is not in the installation.",
-        'remedy': "Install the module again from a complete clone of the repository, or run "
-        "`unset OSU_PROOF`.",
+        'cause': "The variable OSU_PROOF requests a record of each rank, but the installation of "
+        "the module lacks {path}, the program that writes these records.",
+        'remedy': "To run without records, use `unset OSU_PROOF`. To get records, clone the whole "
+        "repository again and install the module from the clone with `eb "
+        "osu-container-APPROACH.eb -r --rebuild`.",
         'source': "scripts/run-in-container",
     },
     {
-        'name': "host has changed",
+        'name': "the host has changed since the module was installed",
         'patterns': [
             ("was installed:", r'since\s+this\s+module\s+was\s+installed:\s*[^\s\"]'),
             (
@@ -474,13 +491,14 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "A library of the host, the container image or the loaded software stack differs "
-        "from its state when the module was installed.",
-        'remedy': "Load the software stack and partition for which the module was installed, or "
-        "install the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
+        "from the state at the installation of the module.",
+        'remedy': "Load the software stack and the partition for which the module was installed "
+        "(on LUMI, for example, `module load LUMI partition/G`), or install the module again with "
+        "`eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "seen by this project, 2026-11",
     },
     {
-        'name': "user unknown on the node",
+        'name': "the node or container does not know your account",
         'patterns': [
             "Couldn't determine user account information",
             (" userid ", r"user: (?:unknown|lookup) userid (?P<number>\d+)"),
@@ -491,54 +509,55 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("getpwuid(): uid not found: ", r"getpwuid\(\): uid not found: (?P<number>\d+)"),
         ],
-        'cause': "The number of your account or group ({number}) has no name here. Either the "
+        'cause': "The numeric ID {number} of your account or group has no name here. Either the "
         "node does not reach its user directory (LDAP, sssd), or /etc/passwd of the container "
         "does not list you.",
         'remedy': "Start the job on another node (`srun --exclude=NODE`), and tell the "
-        "administrators. Thousands of simultaneous starts can overload the user directory; one "
-        "container for all ranks of a node avoids the overload. With Docker or podman, add `-v "
-        "/etc/passwd:/etc/passwd:ro`, or `-e USER=me -e HOME=/tmp` beside --user, for programs "
-        "that look up the user's name.",
+        "administrators. If many containers start at once and overload the user directory, start "
+        "one container for all ranks of a node. With Docker or podman, add `-v "
+        "/etc/passwd:/etc/passwd:ro`. If you start Docker or podman with --user, add `-e USER=me "
+        "-e HOME=/tmp` for programs that look up the user's name.",
         'source': "github.com/apptainer/singularity, issues 5598, 5757 and 4767",
         'also': [
             (
                 "only the container does not know your account",
-                "srun id -un, which then prints your name",
+                "srun id -un, which prints your name if the node knows the account",
             )
         ],
     },
     {
-        'name': "no loop device",
+        'name': "no loop device is available for the image",
         'patterns': ["failed to find loop device", "no loop devices available"],
-        'cause': "A setuid runtime mounts the image through a loop device, and none was "
-        "available: many containers use all of them, a loop device is broken, or this user (for "
-        "example in a CI container) has no permission to use one.",
-        'remedy': "Start fewer containers on a node: one container can serve all ranks, as with "
-        "the commands of the module. `singularity exec --userns` needs no loop device. "
-        "Administrators can set 'shared loop devices = yes' and raise 'max loop devices' in "
-        "singularity.conf.",
+        'cause': "A setuid runtime mounts the image through a loop device, and no loop device was "
+        "available: many containers use all loop devices, a loop device is broken, or this user "
+        "(for example in a CI container) has no permission to use a loop device.",
+        'remedy': "Start fewer containers on a node: a single container can serve all ranks of "
+        "the node, as with the commands of the module. `singularity exec --userns` needs no loop "
+        "device. Administrators can set 'shared loop devices = yes' and raise 'max loop devices' "
+        "in singularity.conf.",
         'source': "github.com/apptainer/singularity, issues 4652 and 2049; "
         "github.com/sylabs/singularity, issue 668",
         'also': [
             (
                 "the image file is truncated (unexpected EOF)",
-                "singularity sif list FILE; then copy the image again",
+                "singularity sif list FILE; if this command fails, copy the image again",
             )
         ],
-        'unless': ["loop device taken by another start"],
+        'unless': ["two containers chose the same loop device"],
     },
     {
-        'name': "image not mounted",
+        'name': "squashfuse cannot mount the image",
         'patterns': [
             ("squashfuse", r"squashfuse\w{0,8} (?:instance )?exited(?!: fuse: failed to unmount)"),
             "A fusermount error may indicate",
             (": mount failed", "fusermount3?: mount failed"),
         ],
         'cause': "The runtime mounts the image with squashfuse, and squashfuse terminated. "
-        "Possible reasons: a kernel older than 4.18 does not let users mount FUSE in a namespace, "
-        "users cannot open /dev/fuse, or the image file is incomplete.",
+        "Possible reasons: the kernel is older than 4.18 and does not let users mount with FUSE "
+        "in a namespace, users have no permission to open /dev/fuse, or the image file is "
+        "incomplete.",
         'remedy': "Run `apptainer exec --unsquash` (SingularityCE: `singularity exec --userns`), "
-        "which unpacks the image instead of mounting it. Administrators can install "
+        "which unpacks the image instead of mounting the image. Administrators can install "
         "apptainer-suid or a newer kernel.",
         'source': "Apptainer 1.3, its own hint; github.com/apptainer/apptainer, issues 778 and "
         "2324",
@@ -550,21 +569,21 @@ ENTRIES: List[Dict[str, Any]] = [
             ("the image file is damaged", "apptainer sif list FILE"),
         ],
         'unless': [
-            "no right to mount",
-            "fusermount not installed",
-            "library of another version",
-            "image damaged",
+            "you have no permission to mount with FUSE",
+            "fusermount is not installed",
+            "a loaded library has the wrong version",
+            "the image file is damaged or incomplete",
         ],
     },
     {
-        'name': "no fakeroot",
+        'name': "building without root fails, because fakeroot does not work",
         'patterns': [
             ("idmap' execution failed", "'new[gu]idmap' execution failed"),
             "while copying pseudo devices",
         ],
-        'cause': "Building as an ordinary user needs fakeroot: either a range of user IDs that "
-        "the system assigns to you (/etc/subuid, newuidmap), or the command fakeroot. Neither "
-        "works here.",
+        'cause': "A build as an ordinary user needs either a range of user IDs that the system "
+        "assigns to you (in /etc/subuid, applied by newuidmap), or the command fakeroot. Neither "
+        "of the two works here.",
         'remedy': "Install fakeroot beside apptainer and run `apptainer build --ignore-subuid`, "
         "or build the image on another machine and copy the SIF file. Administrators can install "
         "uidmap and run `apptainer config fakeroot --add USER`.",
@@ -578,7 +597,7 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "overlay in use",
+        'name': "another container uses the overlay",
         'patterns': [
             (
                 ", currently in use",
@@ -586,24 +605,24 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "Only one container at a time can write to the overlay {path}, and another "
-        "container uses this overlay: the container of another rank or of an earlier run.",
-        'remedy': "Open the overlay read-only with `--overlay FILE:ro` if several ranks use it, "
-        "or give each rank an overlay of its own (`--overlay FILE.$SLURM_PROCID`).",
+        "container, of another rank or of an earlier run, already uses the overlay.",
+        'remedy': "If several ranks use the overlay, open the overlay read-only with `--overlay "
+        "FILE:ro`, or give each rank a separate overlay (`--overlay FILE.$SLURM_PROCID`).",
         'source': "github.com/apptainer/singularity, issues 5577 and 6196",
-        'also': [("a container of an earlier run still exists", "pgrep -u $USER -a starter")],
+        'also': [("a container of an earlier run is still running", "pgrep -u $USER -a starter")],
     },
     {
-        'name': "kernel too old",
+        'name': "the kernel is too old for the image",
         'patterns': ["FATAL: kernel too old"],
-        'cause': "The C library of the image needs a newer kernel than the kernel of this node. A "
-        "container always uses the host's kernel.",
+        'cause': "The C library of the image needs a newer kernel than this node has. A container "
+        "always uses the host's kernel.",
         'remedy': "Use an image of an older distribution. `uname -r` prints the version of the "
-        "kernel; kernel 2.6.32 runs Ubuntu 16.04 and CentOS 7.",
+        "kernel; kernel 2.6.32, for example, can run images of Ubuntu 16.04 and CentOS 7.",
         'source': "glibc, sysdeps/unix/sysv/linux/dl-sysdep.c; "
         "github.com/trinityrnaseq/trinityrnaseq, issue 989",
     },
     {
-        'name': "overlay cannot be opened",
+        'name': "the overlay cannot be opened",
         'patterns': [
             (
                 "failed to open overlay image ",
@@ -612,16 +631,16 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "The overlay {path} cannot be opened ({why}): you have no permission to read or "
         "write the file, or the file is not an overlay.",
-        'remedy': "Check the permissions with `ls -l {path}`: you need to read the file, and to "
-        "write it unless :ro follows its name. `apptainer overlay create --size 1024 FILE` "
-        "creates a new overlay.",
+        'remedy': "Check the permissions with `ls -l {path}`: you need permission to read the "
+        "file, and also to write the file unless :ro follows its name in --overlay. `apptainer "
+        "overlay create --size 1024 FILE` creates a new overlay.",
         'source': "github.com/sylabs/singularity, issue 786",
     },
     {
-        'name': "runtime older than the image",
+        'name': "the runtime is too old for the image format",
         'patterns': [("Unknown image format/type: ", r"Unknown image format/type: (?P<path>\S+)")],
-        'cause': "The runtime does not know the format of {path}. Singularity 2 cannot read SIF "
-        "files, which need Singularity 3.0 or newer.",
+        'cause': "The runtime does not know the format of the image {path}. Singularity 2 cannot "
+        "read SIF images, which need Singularity 3.0 or newer.",
         'remedy': "Check the version with `singularity --version`, and use Apptainer or "
         "Singularity 3.0 or newer.",
         'source': "github.com/irlab-sdu/fuzi.mingcha, issue 17; github.com/yihongXU/deepMOT, "
@@ -629,7 +648,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'also': [("the file is damaged or not an image", "file IMAGE")],
     },
     {
-        'name': "image not there",
+        'name': "the image file does not exist",
         'patterns': [
             ("mage path doesn't exist", "[Ii]mage path doesn't exists?"),
             (
@@ -637,62 +656,63 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}(?:stat|lstat|open) (?P<path>(?!/proc/|/dev/)\S{1,300}): no such file or directory",
             ),
         ],
-        'cause': "The image {path} does not exist.",
-        'remedy': "Check the path with `ls -l IMAGE`. A relative path refers to the current "
-        "folder, which may be a different folder in a job.",
+        'cause': "The image {path} does not exist, or the path of the image is wrong.",
+        'remedy': "Check the path with `ls -l IMAGE`. A relative path starts at the current "
+        "folder, and the current folder of a job may differ from the folder of your shell: use "
+        "the absolute path.",
         'source': "Singularity 2; github.com/swords123/IDA-3D, issue 17",
     },
     {
-        'name': "host's fakeroot in another image",
+        'name': "the host's fakeroot does not work in this image",
         'patterns': [
             "libs/faked: not found",
             ("error while starting the", "error while starting the .faked. daemon"),
         ],
-        'cause': "The option --fakeroot runs the host's command fakeroot inside the container, "
-        "where it does not work: the image uses musl (for example Alpine), or its C library is "
-        "older than the host's.",
+        'cause': "The option --fakeroot runs the host's command fakeroot inside the container. "
+        "This command does not work in this container, because the image uses musl (for example "
+        "Alpine) or its C library is older than the host's.",
         'remedy': "Add `--ignore-fakeroot-command`, or install fakeroot in the image. Or ask the "
-        "administrators for a range in /etc/subuid and /etc/subgid, with which the command "
-        "fakeroot is not needed.",
+        "administrators to assign a range of user IDs to you in /etc/subuid and /etc/subgid: with "
+        "this range the command fakeroot is not needed.",
         'source': "github.com/apptainer/apptainer, issue 2932; Apptainer user guide, fakeroot",
-        'unless': ["C library too old"],
+        'unless': ["the C library is too old"],
     },
     {
-        'name': "no numbers of users lent",
+        'name': "no range of user IDs is assigned to you",
         'patterns': ["User not listed in /etc/subuid"],
         'cause': "/etc/subuid does not list you, or assigns fewer than 65536 user IDs to you. A "
-        "container with --fakeroot then has only one user.",
-        'remedy': "This warning is mostly harmless; packages that change the owner of files may "
-        "fail to install. Administrators can run `singularity config fakeroot --add USER`, or "
+        "container that you start with --fakeroot therefore has only one user.",
+        'remedy': "This warning is mostly harmless, but packages that change the owner of files "
+        "may fail to install. Administrators can run `singularity config fakeroot --add USER`, or "
         "`usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER`.",
         'source': "github.com/apptainer/apptainer, issue 692",
         'last': True,
     },
     {
-        'name': "registry's limit of pulls",
+        'name': "Docker Hub's limit of pulls is reached",
         'patterns': [
             "toomanyrequests",
             ("pull rate limit", "reached your (?:unauthenticated )?pull rate limit"),
         ],
         'cause': "Docker Hub limits the number of images that one network address may pull within "
-        "some hours. All users of a login node share one address.",
+        "some hours. All users of a login node share one network address.",
         'remedy': "Log in with your own account: `apptainer remote login docker://docker.io` "
         "(Singularity: `singularity remote login docker://docker.io`; Docker: `docker login`). Or "
         "try again later, or pull the image from another registry (quay.io, ghcr.io).",
         'source': "github.com/antimony-team/antimony, issue 1",
     },
     {
-        'name': "fusermount not installed",
+        'name': "fusermount is not installed",
         'patterns': [("failed to exec fusermount", "failed to exec fusermount3?")],
-        'cause': "Programs that mount a file system through FUSE call fusermount or fusermount3, "
-        "and this node has neither.",
+        'cause': "Programs that mount a file system through FUSE call fusermount or fusermount3. "
+        "This node has neither of these two programs.",
         'remedy': "Administrators can install fuse3 (and fuse for older programs). Without FUSE, "
         "use `apptainer exec --unsquash`, or unpack the image with `apptainer build --sandbox "
         "FOLDER IMAGE`. An AppImage unpacks itself with --appimage-extract.",
         'source': "github.com/apptainer/apptainer, issue 778; github.com/hael/SIMPLE, issue 14",
     },
     {
-        'name': "working folder not in the container",
+        'name': "the working folder is not in the container",
         'patterns': [
             (
                 "container working directory",
@@ -704,13 +724,15 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"/bin/bash: (?:line \d+: )?(?P<folder>\S{0,300}\.command\.(?:sh|run|stub)): No such file",
             ),
         ],
-        'cause': "The current folder (with Nextflow the folder of the task), or your home folder, "
-        "is not in the container. The program starts in another folder or does not start: {folder}",
+        'cause': "The current folder (with Nextflow, the folder of the task) or your home folder "
+        "is not in the container. The program then starts in another folder or does not start: "
+        "{folder}",
         'remedy': "Bind the folder with `--bind FOLDER` (or with `export SINGULARITY_BIND=FOLDER` "
-        "or `export APPTAINER_BIND=FOLDER`), start in a folder that is bound, or name one with "
-        "--pwd. Give the program absolute paths. For Nextflow, set singularity.autoMounts = true "
-        "or singularity.runOptions = '--bind /FOLDER' in nextflow.config; for a symbolic link, "
-        "bind the link and its target (`realpath FOLDER`).",
+        "or `export APPTAINER_BIND=FOLDER`), start in a folder that is bound, or name a bound "
+        "folder with --pwd. Give the program absolute paths. For Nextflow, set "
+        "singularity.autoMounts = true or singularity.runOptions = '--bind /FOLDER' in "
+        "nextflow.config. If the folder is a symbolic link, bind the link and its target "
+        "(`realpath FOLDER` prints the target).",
         'source': "github.com/IDEALLab/EngiBench, issue 155; github.com/apptainer/singularity, "
         "issue 2778",
         'also': [
@@ -719,10 +741,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 "env | grep -E '^(SINGULARITY|APPTAINER)_'",
             )
         ],
-        'unless': ["no place for the home folder"],
+        'unless': ["the home folder cannot be bound"],
     },
     {
-        'name': "no place for the home folder",
+        'name': "the home folder cannot be bound",
         'patterns': [
             (
                 "bind point does not exist in container: ",
@@ -734,15 +756,15 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "Your home folder cannot be bound, because the image has no folder {path} and "
-        "the runtime cannot create one: the runtime is Singularity 2, or overlay and underlay are "
-        "disabled.",
-        'remedy': "Create the folder when the image is built (`mkdir -p PATH`), use a newer "
-        "runtime, or run `singularity exec --home $PWD:/home/me`.",
+        "the runtime cannot create this folder: the runtime is Singularity 2, or overlay and "
+        "underlay are disabled.",
+        'remedy': "Create the folder when the image is built (`mkdir -p PATH` in %post), use a "
+        "newer runtime, or run `singularity exec --home $PWD:/home/me IMAGE PROGRAM`.",
         'source': "github.com/apptainer/singularity, issue 295; "
         "github.com/assemblerflow/flowcraft, issue 102",
     },
     {
-        'name': "overlay not mounted in time",
+        'name': "mounting the image or overlay takes too long",
         'patterns': [
             (
                 " failed to mount ",
@@ -751,13 +773,15 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "{program} did not mount an image within ten seconds, because the file system of "
-        "the image was too slow: a large overlay is checked first, or the disk is overloaded.",
-        'remedy': "Try again. Put the overlay on a faster disk, create a smaller or a --sparse "
-        "overlay, or use a folder as the overlay.",
+        "the image was too slow: the disk is overloaded, or the image is a large overlay, which "
+        "is checked before mounting.",
+        'remedy': "Try again. If the error remains, put the overlay on a faster disk, create a "
+        "smaller overlay or a sparse overlay (`apptainer overlay create --sparse --size 1024 "
+        "FILE`), or use a folder as the overlay.",
         'source': "github.com/apptainer/apptainer, issues 1033 and 1232",
     },
     {
-        'name': "image mounted in vain",
+        'name': "the kernel cannot mount the image",
         'patterns': [
             (
                 "failed to mount squashfs filesystem: ",
@@ -770,30 +794,34 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The kernel could not mount the image ({why}). The file may be truncated or "
-        "damaged, or compressed with a method (zstd, lz4) that this kernel or runtime does not "
-        "support. The kernel may lack squashfs (`modprobe squashfs`) or be too new for "
-        "Singularity 2. Or the file is on a file system from which nothing can be mounted (a "
-        "Windows disk, an encrypted disk).",
+        "damaged, or may be compressed with a method (zstd, lz4) that this kernel or runtime does "
+        "not support. The kernel may lack squashfs (root then runs `modprobe squashfs`) or may be "
+        "too new for Singularity 2. Or the file is on a file system from which no image can be "
+        "mounted (a Windows disk, an encrypted disk).",
         'remedy': "Compare the size and sha256sum of the image with the original and copy the "
         "image again; `singularity sif list FILE` checks the file. Use a newer runtime, or "
-        "`--userns` (Apptainer: --unsquash), which unpacks the image instead of mounting it.",
+        "`singularity exec --userns` (Apptainer: `apptainer exec --unsquash`), which unpacks the "
+        "image instead of mounting the image.",
         'source': "Apptainer, internal/pkg/runtime; github.com/apptainer/singularity, issues 1357 "
         "and 5626",
-        'unless': ["no loop device"],
+        'unless': ["no loop device is available for the image"],
     },
     {
-        'name': "image damaged",
+        'name': "the image file is damaged or incomplete",
         'patterns': ["Something went wrong trying to read the squashfs"],
-        'cause': "The image file cannot be read to its end: the copy was interrupted, the file is "
-        "being replaced, or its file system has an error.",
-        'remedy': "Compare the sha256sum of the file and of the original. Copy or pull the image "
-        "again, to another file system. If the error occurs on one node only, leave the node out "
-        "with `srun --exclude=NODE`.",
+        'cause': "The runtime cannot read the image file to its end: the copy was interrupted, "
+        "another process is replacing the file, or the file system has an error.",
+        'remedy': "Compare the sha256sum of the file with that of the original. Copy or pull the "
+        "image again, to another file system. If the error occurs on a single node only, exclude "
+        "the node with `srun --exclude=NODE`.",
         'source': "github.com/apptainer/singularity, issue 5061",
-        'unless': ["no user namespaces", "attributes of files that cannot be unpacked"],
+        'unless': [
+            "the runtime cannot create a user namespace or keep capabilities",
+            "extended attributes of the image's files cannot be unpacked",
+        ],
     },
     {
-        'name': "program that the runtime needs missing",
+        'name': "a host program that the runtime needs is missing",
         'patterns': [
             (
                 " not found",
@@ -819,17 +847,17 @@ ENTRIES: List[Dict[str, Any]] = [
                 "found",
             ),
         ],
-        'cause': "The runtime calls the program {program} of the host, but does not find this "
-        "program on PATH or in the folders of its own configuration.",
+        'cause': "The runtime calls the program {program} of the host, but finds the program "
+        "neither on PATH nor in the folders that the runtime's configuration names.",
         'remedy': "Install the package of the program on the node: squashfs-tools, squashfuse, "
-        "fuse2fs or e2fsprogs, fuse-overlayfs, uidmap or shadow-utils, or fakeroot. Make sure "
-        "that /usr/sbin is on PATH. The entry 'binary path' in apptainer.conf sets a search path "
-        "for such programs.",
+        "fuse2fs, e2fsprogs, fuse-overlayfs, uidmap (also named shadow-utils) or fakeroot. Make "
+        "sure that /usr/sbin is on PATH. The entry 'binary path' in apptainer.conf sets the "
+        "search path of the runtime for these programs.",
         'source': "Apptainer, internal/pkg/runtime; github.com/nf-core/mag, issue 702",
-        'unless': ["no fakeroot"],
+        'unless': ["building without root fails, because fakeroot does not work"],
     },
     {
-        'name': "image that the registry does not give",
+        'name': "the registry does not provide the image",
         'patterns': [
             "requested access to the resource is denied",
             (
@@ -839,21 +867,21 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             "image was not found in the library",
         ],
-        'cause': "The registry has no image with this name and tag, or gives the image only to "
-        "accounts with permission to read it ({why}).",
+        'cause': "The registry has no image with this name and tag, or provides the image only to "
+        "accounts with permission to read the image ({why}).",
         'remedy': "Check the address and the tag with `skopeo inspect docker://NAME:TAG`. For a "
-        "private image, log in with `apptainer registry login docker://HOST` (older: `apptainer "
-        "remote login docker://HOST`), or set APPTAINER_DOCKER_USERNAME and "
+        "private image, log in with `apptainer registry login docker://HOST` (older releases: "
+        "`apptainer remote login docker://HOST`), or set APPTAINER_DOCKER_USERNAME and "
         "APPTAINER_DOCKER_PASSWORD.",
         'source': "OCI distribution specification, error codes; Apptainer user guide, registries",
         'unless': [
-            "registry's limit of pulls",
-            "registry not reached",
-            "container run as another user",
+            "Docker Hub's limit of pulls is reached",
+            "the node cannot reach the registry",
+            "files of the image have user IDs that are not assigned to you",
         ],
     },
     {
-        'name': "registry not reached",
+        'name': "the node cannot reach the registry",
         'patterns': [
             (
                 "dial tcp",
@@ -866,53 +894,62 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "This node cannot reach the container registry ({why}). Compute nodes often have "
-        "no internet access, a proxy may not be set, or the node does not trust the certificate "
-        "of the registry.",
-        'remedy': "Pull the image on a login node, and use the file in the job. If the site has a "
-        "proxy, run `export https_proxy=ADDRESS`. For a registry without TLS, add --no-https.",
+        "no internet access. Otherwise the address of a proxy may not be set, or the node may not "
+        "trust the certificate of the registry.",
+        'remedy': "Pull the image on a login node, and use the image file in the job. If the site "
+        "has a proxy, run `export https_proxy=ADDRESS`. For a registry without TLS, add "
+        "--no-https.",
         'source': "Go, net/http; Apptainer user guide, registries",
-        'unless': ["registry's limit of pulls", "download of an image too slow"],
+        'unless': [
+            "Docker Hub's limit of pulls is reached",
+            "the download of the image takes too long",
+        ],
     },
     {
-        'name': "right of root asked for",
+        'name': "the requested action needs root",
         'patterns': ["has to be run with superuser privileges"],
-        'cause': "The runtime was asked for an action that needs root here: a build without "
-        "fakeroot, or writing into an image. Or the setuid program of the runtime (starter-suid) "
+        'cause': "The runtime was told to do something that needs root here: to build without "
+        "fakeroot, or to write into an image. Or the setuid program of the runtime (starter-suid) "
         "is not installed as root.",
-        'remedy': "Run `apptainer build --fakeroot` (this needs an entry in /etc/subuid), or "
-        "build on another machine. To change a sandbox by hand, run `apptainer shell --fakeroot "
-        "--writable FOLDER`. For a setuid installation, LIBEXEC/apptainer/bin/starter-suid must "
-        "belong to root and have the setuid bit (`ls -l` shows an s). Without setuid the runtime "
-        "needs user namespaces (`sysctl user.max_user_namespaces`).",
+        'remedy': "Run `apptainer build --fakeroot IMAGE RECIPE` (/etc/subuid must contain an "
+        "entry for you), or build the image on another machine. To change a sandbox by hand, run "
+        "`apptainer shell --fakeroot --writable FOLDER`. For a setuid installation, "
+        "LIBEXEC/apptainer/bin/starter-suid must belong to root and have the setuid bit (`ls -l` "
+        "shows an s). Without setuid the runtime needs user namespaces (`sysctl "
+        "user.max_user_namespaces` must not print 0).",
         'source': "Apptainer admin guide, Security",
         'general': True,
-        'unless': ["no user namespaces", "overlay not possible"],
+        'unless': [
+            "the runtime cannot create a user namespace or keep capabilities",
+            "the runtime cannot create an overlay",
+        ],
     },
     {
-        'name': "option that the runtime does not know",
+        'name': "the runtime does not know an option",
         'patterns': [
             (
                 "Error for command",
                 r"Error for command .\w{1,20}.: (?P<why>unknown (?:shorthand )?flag: [^\n]{1,60})",
             )
         ],
-        'cause': "This version of the runtime does not know the option or command, or the option "
-        "lacks a value: {why}",
-        'remedy': "Check `apptainer --version` and `apptainer exec --help`. Options of the "
-        "runtime belong between exec and the image; options of the program follow the program's "
-        "name.",
+        'cause': "This version of the runtime does not know an option or a command, or an option "
+        "lacks its value: {why}",
+        'remedy': "`apptainer --version` prints the version of the runtime, and `apptainer exec "
+        "--help` lists its options. Write options of the runtime between exec and the image, and "
+        "options of the program after the program's name.",
         'source': "Apptainer user guide, Command line",
     },
     {
-        'name': "overlay not possible",
+        'name': "the runtime cannot create an overlay",
         'patterns': [
             (
                 "/overlay: operation not permitted",
                 r"failed to mount \S{1,300}/overlay: operation not permitted",
             )
         ],
-        'cause': "The runtime could not put a writable layer on top of the image. Kernels before "
-        "5.11 do not let users do so, an overlay cannot be on Lustre, NFS or GPFS, or the "
+        'cause': "The runtime could not put a writable layer (overlay) on top of the image. "
+        "Possible reasons: the kernel is older than 5.11, so that only root can mount an overlay; "
+        "the overlay is on Lustre, NFS or GPFS, which do not support overlays; or the "
         "configuration of the runtime forbids overlays.",
         'remedy': "Put the overlay or sandbox on a local disk (/tmp), or use a file as the "
         "overlay (`apptainer overlay create --size 1024 FILE`). To avoid an overlay, add "
@@ -922,23 +959,24 @@ ENTRIES: List[Dict[str, Any]] = [
         "and 1232",
         'general': True,
         'unless': [
-            "overlay in use",
-            "overlay cannot be opened",
-            "overlay not mounted in time",
-            "overlay of another user",
+            "another container uses the overlay",
+            "the overlay cannot be opened",
+            "mounting the image or overlay takes too long",
+            "the overlay belongs to another user",
         ],
     },
     {
-        'name': "writable image refused",
+        'name': "the image cannot be opened for writing",
         'patterns': [
             "no SIF writable overlay partition found",
             ("SIF writable overlay", r"SIF writable overlay[^\n]{0,60}"),
             "WARNING: no overlay partition found",
         ],
-        'cause': "The option --writable requests to write into the image itself, but a SIF file "
-        "is read-only unless it contains an overlay.",
-        'remedy': "Use --writable-tmpfs (changes stay in memory) or --overlay FILE, or unpack the "
-        "image with `apptainer build --sandbox FOLDER IMAGE` and use --writable FOLDER.",
+        'cause': "The option --writable opens the image itself for writing, but a SIF file is "
+        "read-only unless the file contains an overlay.",
+        'remedy': "Use --writable-tmpfs (changes stay in memory) or `--overlay FILE`. Or unpack "
+        "the image with `apptainer build --sandbox FOLDER IMAGE` and start the sandbox with "
+        "`apptainer exec --writable FOLDER PROGRAM`.",
         'source': "Apptainer user guide, Persistent overlays",
         'also': [
             (
@@ -947,24 +985,24 @@ ENTRIES: List[Dict[str, Any]] = [
                 "lsmod | grep overlay; apptainer sif list FILE",
             )
         ],
-        'unless': ["overlay of another user"],
+        'unless': ["the overlay belongs to another user"],
     },
     {
-        'name': "instance not there or there already",
+        'name': "the instance does not exist, or exists already",
         'patterns': [
             (
                 " already exists",
                 r"FATAL: {2,}[^\n]{0,60}\binstance (?P<name>\S{1,60}) already exists",
             )
         ],
-        'cause': "No instance with the name {name} runs on this node, or an instance with this "
-        "name exists already.",
-        'remedy': "Run `apptainer instance list` on this node as this user. Stop an old instance "
-        "with `apptainer instance stop NAME`, then start the instance again.",
+        'cause': "Either no instance with the name {name} runs on this node, or an instance with "
+        "this name runs already, so that a new instance cannot have the same name.",
+        'remedy': "Run `apptainer instance list` on this node and with this account. Stop an old "
+        "instance with `apptainer instance stop NAME`, then start the instance again.",
         'source': "Apptainer user guide, Running services",
     },
     {
-        'name': "program of the image that only root may start",
+        'name': "you have no permission to start the program in the image",
         'patterns': [
             (
                 " failed: permission denied",
@@ -972,11 +1010,12 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "The file {file} in the image belongs to root and other users cannot read or "
-        "execute it, or the file is not executable. In Docker you are root; with this runtime you "
-        "keep your own account.",
+        "execute the file, or the file is not executable at all. In Docker you are root; this "
+        "runtime starts the program with your own account.",
         'remedy': "In the recipe of the image, run `chmod -R a+rX FOLDER` and `chmod a+x FILE`. "
         "Until the image is rebuilt, use `apptainer exec --fakeroot`, or unpack the image with "
-        "`apptainer build --sandbox --fakeroot FOLDER IMAGE` and run chmod there.",
+        "`apptainer build --sandbox --fakeroot FOLDER IMAGE` and run both chmod commands in the "
+        "unpacked folder.",
         'source': "execve(2), EACCES; github.com/jhuguetn/cat12-docker, issue 14",
         'also': [
             (
@@ -986,7 +1025,7 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "runtime that is not there",
+        'name': "the container runtime is not on PATH",
         'patterns': [
             (
                 "not found",
@@ -1003,8 +1042,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 "(?P<command>singularity|apptainer) command has to be available in order to use",
             ),
         ],
-        'cause': "The command {command} is not on PATH: its module is not loaded, the runtime is "
-        "not installed on this node, or the command was called inside a container.",
+        'cause': "The command {command} is not on PATH: the module that provides the command is "
+        "not loaded, the runtime is not installed on this node, or the command was called inside "
+        "a container.",
         'remedy': "Run `module load apptainer` (or singularity). `srun which singularity` shows "
         "whether the compute nodes have the runtime. Call the command on the host: a container "
         "cannot start another container.",
@@ -1012,20 +1052,20 @@ ENTRIES: List[Dict[str, Any]] = [
         "github.com/ComparativeGenomicsToolkit/cactus, issue 1222",
     },
     {
-        'name': "container run as another user",
+        'name': "files of the image have user IDs that are not assigned to you",
         'patterns': ["no subuid ranges found", "cannot find UID/GID for user", "No subuid"],
         'cause': "Some files of the image belong to user IDs that the system has not assigned to "
-        "you: /etc/subuid and /etc/subgid do not list you or assign too few IDs. Or newuidmap, "
-        "which maps these IDs, lacks its permission.",
+        "you: /etc/subuid and /etc/subgid do not list you, or assign too few user IDs to you. Or "
+        "the program newuidmap, which maps these user IDs, is not setuid root.",
         'remedy': "Check your entries with `grep $USER /etc/subuid /etc/subgid`. Administrators "
         "can run `usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER` and make "
-        "newuidmap setuid root; then run `podman system migrate`. For podman, "
-        "ignore_chown_errors=true in storage.conf avoids the need.",
+        "newuidmap setuid root; then run `podman system migrate`. With ignore_chown_errors=true "
+        "in storage.conf, podman needs no other user IDs.",
         'source': "subuid(5); podman, troubleshooting; apptainer user guide, Fakeroot",
-        'unless': ["no fakeroot"],
+        'unless': ["building without root fails, because fakeroot does not work"],
     },
     {
-        'name': "source of a bind not mounted",
+        'name': "a host path cannot be bound",
         'patterns': [
             (
                 "There was an error binding ",
@@ -1036,18 +1076,19 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"skipping mount of (?P<path>[^\s:]{1,200}): permission denied",
             ),
         ],
-        'cause': "{path} could not be bound. Its file system is mounted on demand (autofs) and "
-        "was not mounted yet, the path was deleted, or a folder above the path denies access. A "
-        "setuid runtime accesses the path as root, which NFS with root_squash and permissions 750 "
-        "also denies.",
-        'remedy': "List the folder before the command (`ls /oak/ > /dev/null`), so that autofs "
-        "mounts the file system. `namei -l PATH` shows which folder lacks x for others: bind a "
-        "folder above, or use `apptainer exec --userns`. Remove a missing path from --bind, "
+        'cause': "The runtime could not bind the host's {path}. Its file system is mounted on "
+        "demand (autofs) and was not mounted yet, the path was deleted, or a folder above the "
+        "path denies access. A setuid runtime reads the path as root, and NFS with root_squash "
+        "denies root access to a folder with permissions 750.",
+        'remedy': "List the folder before you start the container (for example `ls /oak/ > "
+        "/dev/null`): autofs then mounts the file system. `namei -l PATH` shows which folder "
+        "lacks the permission x for others: bind a parent folder that has the permission x, or "
+        "use `apptainer exec --userns`. Remove a path that does not exist from --bind, "
         "SINGULARITY_BIND and singularity.conf.",
         'source': "github.com/apptainer/singularity, issue 1313",
     },
     {
-        'name': "configuration of the runtime not to be read",
+        'name': "the runtime cannot read its configuration file",
         'patterns': [
             (
                 "configuration file ",
@@ -1056,17 +1097,17 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"|enroot)[^\s:]{0,100})",
             )
         ],
-        'cause': "The runtime cannot find or refuses its configuration file {file}. Its "
-        "installation was moved or copied, the runtime was not started by its absolute path, or "
-        "the file does not belong to root.",
-        'remedy': "Start the runtime by its absolute path (`type -a apptainer` prints it). A "
-        "copied installation does not work: install the runtime in the new folder, or use "
-        "install-unprivileged.sh, whose result can be moved. For a setuid runtime, root runs "
-        "`chown root:root FILE`.",
+        'cause': "The runtime does not find or does not accept its configuration file {file}. The "
+        "installation of the runtime was moved or copied, the runtime was not started by its "
+        "absolute path, or the file does not belong to root.",
+        'remedy': "Start the runtime by its absolute path (`type -a apptainer` prints the path). "
+        "A copied installation does not work: install the runtime in the new folder, or use "
+        "install-unprivileged.sh, which makes an installation that can be moved. For a setuid "
+        "runtime, root runs `chown root:root FILE`.",
         'source': "github.com/apptainer/apptainer, issue 958; Apptainer admin guide, Security",
     },
     {
-        'name': "current folder closed to the runtime",
+        'name': "the runtime cannot enter the current folder",
         'patterns': [
             (
                 " current working directory: ",
@@ -1075,16 +1116,17 @@ ENTRIES: List[Dict[str, Any]] = [
             "can't determine current working directory",
         ],
         'cause': "The process that starts the container cannot enter the current folder ({why}). "
-        "The folder was deleted, belongs to another user (sudo -u), or its file server denies "
-        "access to root, and --fakeroot acts as root.",
-        'remedy': "Run `cd /tmp` (or change to another folder on a local disk), start again, and "
-        "bind the folders that you need. Without --fakeroot the current folder may work. "
-        "Administrators can give x to others on the folders above.",
+        "The folder was deleted, or the folder belongs to another user (after sudo -u). With "
+        "--fakeroot the process acts as root, and the file server of the folder may deny access "
+        "to root.",
+        'remedy': "Run `cd /tmp` (or change to another folder on a local disk), start the "
+        "container again, and bind the folders that you need. If you use --fakeroot, try without "
+        "--fakeroot. Administrators can give others the permission x on the folders above.",
         'source': "github.com/apptainer/apptainer, issue 2769; github.com/apptainer/singularity, "
         "issue 6347",
     },
     {
-        'name': "loop device taken by another start",
+        'name': "two containers chose the same loop device",
         'patterns': [
             "Failed to set loop flags on loop device",
             (
@@ -1093,27 +1135,27 @@ ENTRIES: List[Dict[str, Any]] = [
                 "unavailable|[Dd]evice or resource busy)",
             ),
         ],
-        'cause': "Several containers started at the same time on a node, and two of them chose "
-        "the same loop device. Older runtimes do not retry.",
-        'remedy': "Start the job again, or start the ranks one after another (`sleep "
-        "$SLURM_LOCALID`), or use one container for all ranks of a node. Administrators can "
-        "install Singularity 3.2.1 or newer (a current release is better) and raise 'max loop "
-        "devices' in its configuration.",
+        'cause': "Several containers started at the same time on a node, and two of the "
+        "containers chose the same loop device. Older runtimes do not try another loop device.",
+        'remedy': "Start the job again, or start the ranks at different times (`srun bash -c "
+        "'sleep $SLURM_LOCALID; singularity exec IMAGE PROGRAM'`), or use a single container for "
+        "all ranks of a node. Administrators can install Singularity 3.2.1 or newer (a current "
+        "release is better) and raise 'max loop devices' in its configuration.",
         'source': "github.com/biocorecrg/master_of_pores, issue 6",
     },
     {
-        'name': "command fakeroot of the host not usable",
+        'name': "the host's command fakeroot does not work",
         'patterns': ["No LD_PRELOAD in fakeroot environment", "while getting fakeroot bindpoints"],
-        'cause': "Without a range of user IDs in /etc/subuid, a build uses the host's command "
-        "fakeroot, which does not work here: PATH is empty, the build runs inside another "
+        'cause': "If /etc/subuid assigns no user IDs to you, a build uses the host's command "
+        "fakeroot. This command does not work here: PATH is empty, the build runs inside another "
         "fakeroot, or the fakeroot daemon terminated.",
         'remedy': "Run `export PATH=/usr/bin:/bin:$PATH` and try again, or build with "
-        "--ignore-fakeroot-command. The best solution is a range in /etc/subuid and /etc/subgid, "
-        "which administrators add with `apptainer config fakeroot --add USER`.",
+        "--ignore-fakeroot-command. The best solution is a range of user IDs in /etc/subuid and "
+        "/etc/subgid, which administrators add with `apptainer config fakeroot --add USER`.",
         'source': "github.com/apptainer/apptainer, issue 603; fakeroot(1)",
     },
     {
-        'name': "download of an image too slow",
+        'name': "the download of the image takes too long",
         'patterns': [
             (
                 "Client.Timeout or context cancellation while reading body",
@@ -1122,37 +1164,38 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "The download of the image started, but did not finish within the time limit of "
         "the runtime (30 minutes).",
-        'remedy': "Download the file with `wget -c URL` or `curl -C - -O URL`, which continue an "
-        "interrupted download, and use the file. For a docker:// image, pull again: the cache "
-        "keeps the layers that were complete.",
+        'remedy': "Download the image with `wget -c URL` or `curl -C - -O URL`, which continue an "
+        "interrupted download, and start the container from the downloaded file. For a docker:// "
+        "image, pull again: the cache keeps the layers that were downloaded completely.",
         'source': "github.com/ehw-fit/tf-approximate, issue 2",
     },
     {
-        'name': "setuid part of the runtime without its right",
+        'name': "the setuid program of the runtime is missing or not setuid",
         'patterns': ["No setuid installation found", "Failed to set effective UID to 0"],
         'cause': "apptainer.conf requires the setuid program starter-suid. This program does not "
         "exist, does not belong to root, has no setuid bit, or is on a disk that is mounted with "
         "nosuid.",
-        'remedy': "Use `apptainer exec --userns`, which needs no setuid program if user "
-        "namespaces are enabled. Administrators can install the package apptainer-suid, or run "
-        "`chown root:root` and `chmod 4755` on LIBEXEC/apptainer/bin/starter-suid; `findmnt -T "
-        "FILE` shows the mount options.",
+        'remedy': "Use `apptainer exec --userns`, which needs user namespaces instead of a setuid "
+        "program. Administrators can install the package apptainer-suid, or run `chown root:root` "
+        "and `chmod 4755` on LIBEXEC/apptainer/bin/starter-suid; `findmnt -T FILE` shows the "
+        "mount options of the disk.",
         'source': "Apptainer admin guide, Installation",
     },
     {
-        'name': "packages that want more than one user",
+        'name': "installing packages needs more than one user ID",
         'patterns': ["SetupAPTPartialDirectory"],
         'cause': "A package manager changes its user or the owner of files, but this container "
-        "has only one user: it was built without user IDs from /etc/subuid or without fakeroot.",
-        'remedy': "Run `apptainer build --fakeroot`, with a range in /etc/subuid and /etc/subgid "
-        "or with fakeroot installed on the host. For apt, put this line in %post: echo "
-        "'APT::Sandbox::User \"root\";' > /etc/apt/apt.conf.d/no-sandbox. For Charliecloud, use "
-        "`ch-image build --force`.",
+        "has only one user ID: the image is being built without user IDs from /etc/subuid or "
+        "without fakeroot.",
+        'remedy': "Run `apptainer build --fakeroot IMAGE RECIPE`. The option --fakeroot needs "
+        "either a range of user IDs in /etc/subuid and /etc/subgid, or the command fakeroot on "
+        "the host. For apt, put this line in %post: echo 'APT::Sandbox::User \"root\";' > "
+        "/etc/apt/apt.conf.d/no-sandbox. For Charliecloud, use `ch-image build --force`.",
         'source': "apt.conf(5); charliecloud, ch-image --force; Apptainer user guide, Fakeroot",
-        'unless': ["container run as another user"],
+        'unless': ["files of the image have user IDs that are not assigned to you"],
     },
     {
-        'name': "attributes of files that cannot be unpacked",
+        'name': "extended attributes of the image's files cannot be unpacked",
         'patterns': [
             ("saw forbidden xattr ", r"saw forbidden xattr (?P<what>\S{1,60})"),
             (
@@ -1161,16 +1204,17 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             "llistxattr: operation not supported",
         ],
-        'cause': "The files of the image have extended attributes (SELinux, capabilities: "
-        "{what}), which an ordinary user cannot set or the file system does not store.",
+        'cause': "Files of the image have extended attributes (for SELinux or capabilities: "
+        "{what}). An ordinary user has no permission to set these attributes, or the file system "
+        "cannot store them.",
         'remedy': "Use a newer runtime (Apptainer, or Singularity 3.5 or newer), which ignores "
         "these attributes, or set TMPDIR to a folder on another type of file system. By hand, "
-        "`unsquashfs -no-xattrs` unpacks an image without its attributes. Ask the authors of the "
-        "image to build the image without SELinux.",
+        "`unsquashfs -no-xattrs` unpacks an image without its attributes. Or ask the authors of "
+        "the image to build the image on a machine without SELinux.",
         'source': "github.com/apptainer/singularity, issues 4578, 4593 and 6113",
     },
     {
-        'name': "links between files that the disk refuses",
+        'name': "the file system does not allow hard links",
         'patterns': [
             ("operation not permitted", r"unpriv\.link: [^\n]{0,100}operation not permitted"),
             (
@@ -1178,42 +1222,43 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"error extracting layer: link (?P<path>\S{1,300}) \S{1,300}: operation not permitted",
             ),
         ],
-        'cause': "The image contains hard links, and the file system on which the image is "
-        "unpacked does not allow them (BeeGFS, some network file systems, "
+        'cause': "The image contains hard links, but the file system on which the image is "
+        "unpacked does not allow hard links (BeeGFS, some network file systems, the setting "
         "fs.protected_hardlinks). {path}",
-        'remedy': "Unpack on a local disk: `mkdir -p /tmp/$USER; export "
+        'remedy': "Unpack the image on a local disk: run `mkdir -p /tmp/$USER; export "
         "APPTAINER_TMPDIR=/tmp/$USER SINGULARITY_TMPDIR=/tmp/$USER`, then try again. Or pull the "
         "image on another machine and copy the SIF file.",
         'source': "github.com/apptainer/singularity, issue 3512; "
         "github.com/ComparativeGenomicsToolkit/cactus, issue 408",
     },
     {
-        'name': "overlay of another user",
+        'name': "the overlay belongs to another user",
         'patterns': [
             ("setup of overlay upper dir failed", r"setup of overlay upper dir failed[^\n]{0,250}"),
             ("/upper is not writable", r"(?<!\S)\S{1,200}/upper is not writable"),
         ],
-        'cause': "The folders upper and work in the overlay belong to root or another user, "
-        "because an older Singularity or sudo created the overlay. Without setuid these folders "
-        "must belong to you.",
-        'remedy': "Create an overlay of your own with `apptainer overlay create --size 1024 "
-        "NEW.img`, or open the old one read-only with `--overlay FILE:ro`. Root can mount the "
-        "overlay and run `chown -R USER upper work`. A setuid installation (package "
-        "apptainer-suid) accepts the overlay unchanged.",
+        'cause': "The folders 'upper' and 'work' in the overlay belong to root or another user, "
+        "because an older Singularity or sudo created the overlay. A runtime without setuid needs "
+        "folders that belong to you.",
+        'remedy': "Create a new overlay with `apptainer overlay create --size 1024 NEW.img`, or "
+        "open the old overlay read-only with `--overlay FILE:ro`. Root can mount the overlay and "
+        "run `chown -R USER upper work`. A setuid installation (package apptainer-suid) accepts "
+        "the overlay unchanged.",
         'source': "github.com/apptainer/apptainer, issue 757",
     },
     {
-        'name': "docker:// forgotten",
+        'name': "the image name lacks docker://",
         'patterns': [("invalid container ref: ", r"invalid container ref: (?P<name>\S{1,100})")],
-        'cause': "The runtime looks for a name without docker:// in Sylabs' library (library://), "
-        "and this library does not have the image: {name}",
-        'remedy': "Run `singularity pull docker://NAME:TAG` for an image from Docker Hub, or name "
-        "the registry, for example `singularity pull docker://quay.io/NAME:TAG`.",
+        'cause': "Without docker://, the runtime looks for an image name in Sylabs' library "
+        "(library://), and this library does not contain the image: {name}",
+        'remedy': "For an image from Docker Hub, run `singularity pull docker://NAME:TAG`. For an "
+        "image from another registry, name the registry, for example `singularity pull "
+        "docker://quay.io/NAME:TAG`.",
         'source': "github.com/StaPH-B/docker-builds, issue 891",
-        'unless': ["registry not reached"],
+        'unless': ["the node cannot reach the registry"],
     },
     {
-        'name': "file of the host that the runtime shows inside",
+        'name': "a host file that the runtime always binds is missing",
         'patterns': [
             (
                 "container creation failed: ",
@@ -1221,17 +1266,17 @@ ENTRIES: List[Dict[str, Any]] = [
                 "|passwd|group|hostname)): no such file",
             )
         ],
-        'cause': "The runtime binds the host's {file} into every container, and this file does "
-        "not exist. Usually the file is a dangling symbolic link, because the name service of the "
-        "node did not start.",
-        'remedy': "Check with `ls -lL FILE` on the node. Use another node (`srun "
+        'cause': "The runtime binds the host's {file} into every container, but this file does "
+        "not exist on this node. Usually the file is a dangling symbolic link, because the name "
+        "service of the node did not start.",
+        'remedy': "Check the file with `ls -lL FILE` on the node. Use another node (`srun "
         "--exclude=NODE`), and tell the administrators, who can run `systemctl restart "
         "systemd-resolved`.",
         'source': "Apptainer admin guide, config resolv_conf; github.com/apptainer/apptainer, "
         "issue 999",
     },
     {
-        'name': "clean-up of the container incomplete",
+        'name': "the runtime cannot remove its temporary files",
         'patterns': [
             (
                 "failed to delete container image",
@@ -1243,13 +1288,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Could not remove directory (?P<path>\S{0,200}\.singularity-runtime\.[^\s:]{1,100})",
             ),
         ],
-        'cause': "The program terminated, but the runtime could not remove its temporary files: a "
-        "background process still uses the container, or the files are on a network file system. "
-        "{path}",
-        'remedy': "The result of the run is valid. Find the remaining files with `ls -d "
-        "/tmp/rootfs-* $TMPDIR/rootfs-*`, then run `chmod -R u+w FOLDER; rm -rf FOLDER`. To avoid "
-        "this, run `wait` at the end of a script with background processes, and set "
-        "APPTAINER_TMPDIR to a local disk.",
+        'cause': "The program terminated, but the runtime could not remove the temporary files of "
+        "the container: a background process still uses the container, or the files are on a "
+        "network file system. {path}",
+        'remedy': "The result of the run is valid. Find the remaining folders with `ls -d "
+        "/tmp/rootfs-* $TMPDIR/rootfs-*`, then remove each folder with `chmod -R u+w FOLDER; rm "
+        "-rf FOLDER`. To avoid the message, run `wait` at the end of a script with background "
+        "processes, and set APPTAINER_TMPDIR to a folder on a local disk.",
         'source': "github.com/apptainer/apptainer, issues 613 and 2104; "
         "github.com/apptainer/singularity, issues 2880 and 4049",
         'last': True,

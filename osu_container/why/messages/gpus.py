@@ -4,49 +4,50 @@ from typing import Any, Dict, List
 
 GPUS: List[Dict[str, Any]] = [
     {
-        'name': "osu-gpu-bind without a map",
+        'name': "osu-gpu-bind has no map of GPUs and cores",
         'patterns': ["OSU_GPU_MAP is not set"],
         'cause': "osu-gpu-bind reads from the loaded module which GPU, cores and network card are "
-        "close to each other, and no module of a site with GPUs is loaded.",
-        'remedy': "Load the module first. On nodes without GPUs, start the program without "
-        "osu-gpu-bind.",
+        "close to each other. No module of a site with GPUs is loaded.",
+        'remedy': "Load the module first, for example `module load osu-container/hybrid`. On "
+        "nodes without GPUs, start the program without osu-gpu-bind.",
         'source': "scripts/osu-gpu-bind",
     },
     {
-        'name': "osu-gpu-bind outside of srun",
+        'name': "osu-gpu-bind was started without srun",
         'patterns': ["SLURM_LOCALID is not set"],
-        'cause': "osu-gpu-bind chooses the GPU by the rank's number on the node (SLURM_LOCALID), "
-        "which only srun sets.",
+        'cause': "osu-gpu-bind chooses the GPU by the rank's number on the node (the variable "
+        "SLURM_LOCALID), and only srun sets this variable.",
         'remedy': "Start osu-gpu-bind with srun: `srun -N2 -n2 osu-gpu-bind osu_bw D D`.",
         'source': "scripts/osu-gpu-bind",
     },
     {
-        'name': "part of the GPUs",
+        'name': "the job has only a part of the node's GPUs",
         'patterns': [
             (" of the node's ", r"the job has (?P<some>\d+) of the node's (?P<all>\d+) GPUs")
         ],
-        'cause': "The job has {some} of the node's {all} GPUs. Slurm renumbers these GPUs, and "
-        "SLURM_STEP_GPUS does not list their original numbers.",
+        'cause': "The job has {some} of the node's {all} GPUs. Slurm gives these GPUs new "
+        "numbers, and SLURM_STEP_GPUS does not list the original numbers, which osu-gpu-bind "
+        "needs.",
         'remedy': "Request whole nodes with --gpus-per-node={all}, and add --exclusive in "
         "partitions that share nodes.",
         'source': "scripts/osu-gpu-bind",
     },
     {
-        'name': "GPUs of another node",
+        'name': "the GPU numbers do not match the site description",
         'patterns': [
             (
                 ", and OSU_GPU_MAP knows",
                 r"the step has the GPUs (?P<gpus>[\w ]{1,60}), and OSU_GPU_MAP knows",
             )
         ],
-        'cause': "Slurm's GPU numbers ({gpus}) do not match the GPU numbers in the description of "
-        "the module's site.",
-        'remedy': "Check with `osu-explain` that the module is for this system. If the module is "
-        "for this system, start the program without osu-gpu-bind.",
+        'cause': "Slurm's GPU numbers ({gpus}) do not match the GPU numbers in the site "
+        "description of the loaded module.",
+        'remedy': "Check with `osu-explain` that the module was made for this system. If the "
+        "module was made for this system, start the program without osu-gpu-bind.",
         'source': "scripts/osu-gpu-bind",
     },
     {
-        'name': "cores far from the GPU",
+        'name': "the job lacks the cores that are closest to the GPU",
         'patterns': [
             (
                 ", and the job has none of them",
@@ -55,31 +56,32 @@ GPUS: List[Dict[str, Any]] = [
         ],
         'cause': "The cores of the job do not include the cores closest to this rank's GPU "
         "({mask}).",
-        'remedy': "The program runs, but slower. Request whole nodes with --exclusive.",
+        'remedy': "The program works, but is slower than with the closest cores. To get these "
+        "cores, request whole nodes with --exclusive.",
         'source': "scripts/osu-gpu-bind",
     },
     {
-        'name': "unknown option of osu-gpu-bind",
+        'name': "osu-gpu-bind does not know an option",
         'patterns': [
             ("'; osu-gpu-bind --help", r"unknown option '(?P<option>[^'\n]*)'; osu-gpu-bind --help")
         ],
-        'cause': "osu-gpu-bind has no option {option}. The first argument without a dash is the "
-        "command that osu-gpu-bind starts.",
+        'cause': "osu-gpu-bind has no option {option}. The first argument that does not begin "
+        "with - is the command that osu-gpu-bind starts.",
         'remedy': "Correct the command line, for example `srun -N2 -n2 osu-gpu-bind osu_bw D D`.",
         'source': "scripts/osu-gpu-bind",
     },
     {
-        'name': "osu-explain without its data",
+        'name': "osu-explain cannot read its data",
         'patterns': [("osu-explain: ", "osu-explain: (?:cannot read |.{0,300} does not set )")],
-        'cause': "osu-explain reads its data from a file of the installation. This file does not "
-        "exist, or does not contain the requested variable.",
-        'remedy': "Choose a variable from the list in the message. If the message says that the "
-        "file cannot be read, install the module again with `eb osu-container-APPROACH.eb -r "
-        "--rebuild`.",
+        'cause': "osu-explain reads the explanations of variables from a file of the "
+        "installation. This file does not exist, or does not contain the requested variable.",
+        'remedy': "If the message lists variables, run `osu-explain VARIABLE` with a variable of "
+        "the list. If the message says that the file cannot be read, install the module again "
+        "with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "scripts/osu-explain",
     },
     {
-        'name': "no GPU support",
+        'name': "the benchmark does not support GPU memory",
         'patterns': [
             "asks for buffers in GPU memory",
             ("upport ", "(?:ROCm|ROCM|CUDA|OpenACC) [Ss]upport [Nn]ot [Ee]nabled"),
@@ -87,11 +89,11 @@ GPUS: List[Dict[str, Any]] = [
         'cause': "The command requests buffers in GPU memory (D), but this benchmark supports "
         "host memory only.",
         'remedy': "Run the benchmark with host memory (`osu_bw H H`), or use an image or "
-        "installation with the C benchmarks built for the GPU.",
+        "installation whose C benchmarks were built for the GPU.",
         'source': "scripts/osu-port; OSU Micro-Benchmarks, c/util/osu_util_options.c",
     },
     {
-        'name': "no GPU for the ports",
+        'name': "the benchmark finds no GPU",
         'patterns': [
             ("wants GPU memory: ", r"wants GPU memory: \S{1,60} finds no GPU"),
             (" gives error 100 (", r"wants GPU memory: \w{1,60} of \S{1,60} gives error 100 \("),
@@ -100,60 +102,63 @@ GPUS: List[Dict[str, Any]] = [
                 r"wants GPU memory: [^\n]{1,200} is not found\. Runtime: none",
             ),
         ],
-        'cause': "The command requests buffers in GPU memory (D), but the process sees no GPU, no "
-        "driver or no GPU library. An environment variable may also hide the GPU.",
-        'remedy': "The message names the GPU runtime, driver and device files that were found. "
-        "Request GPUs for the job, make the driver available in the container ({`apptainer exec "
-        "--nv`|`apptainer exec --rocm`}; the modules do so), and unset a wrong "
+        'cause': "The command requests buffers in GPU memory (D), but the process finds no GPU, "
+        "no driver or no GPU library. An environment variable may also hide the GPU.",
+        'remedy': "The message lists the GPU runtime, driver and device files that the benchmark "
+        "found. Request GPUs for the job, make the driver available in the container ({`apptainer "
+        "exec --nv`|`apptainer exec --rocm`}; the modules use this option), and unset a wrong "
         "{CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES}. Or use host memory: "
         "`osu_bw H H`.",
         'source': "scripts/osu-port",
     },
     {
-        'name': "GPU driver too old",
+        'name': "the GPU driver is too old",
         'patterns': ["The driver is older than the runtime"],
         'cause': "The GPU runtime library of the image or module is too new for the driver of "
         "this machine.",
-        'remedy': "Use an image or a module with an older {CUDA|ROCm}; the message names both "
-        "versions.",
+        'remedy': "Use an image or a module with an older {CUDA|ROCm}; the message names the "
+        "version of the library and the version of the driver.",
         'source': "scripts/osu-port; docs.nvidia.com, CUDA Compatibility",
     },
     {
-        'name': "MPI without GPU support",
+        'name': "the MPI has no GPU support",
         'patterns': ["wants GPU memory, and this MPI does not take it"],
-        'cause': "This MPI was built without support for this GPU, or its GPU support is not "
-        "enabled.",
+        'cause': "This MPI was built without support for the GPUs of this node, or its GPU "
+        "support is not enabled.",
         'remedy': "Intel MPI: `export I_MPI_OFFLOAD=1`. Cray MPICH: `export "
         "MPICH_GPU_SUPPORT_ENABLED=1`. For any other MPI, use an image or a module whose MPI is "
         "built with ROCm or CUDA. `osu_bw H H` works without GPU support.",
         'source': "scripts/osu-port; MPIX_Query_cuda_support of MPICH, Open MPI and Intel MPI",
     },
     {
-        'name': "fewer GPUs than ranks",
+        'name': "the node has fewer GPUs than ranks",
         'patterns': [": fewer GPUs than ranks: on"],
-        'cause': "Several ranks of a node use the same GPU.",
-        'remedy': "Request as many GPUs as ranks (`srun --gpus-per-node=8 osu-gpu-bind osu_bw D "
-        "D`), or let ranks share a GPU with `osu_bw -s D D`.",
+        'cause': "The node has more ranks than GPUs, so several ranks use the same GPU.",
+        'remedy': "Request at least as many GPUs as ranks per node (`srun --gpus-per-node=8 "
+        "osu-gpu-bind osu_bw D D`), or let several ranks use the same GPU with `osu_bw -s D D`.",
         'source': "scripts/osu-port",
     },
     {
-        'name': "not enough GPU memory",
+        'name': "the GPU does not have enough free memory",
         'patterns': ["bytes of GPU memory cannot be had"],
         'cause': "The free memory of the GPU is smaller than the buffers of the benchmark.",
-        'remedy': "Use smaller messages (-m), or a GPU that no other process uses.",
+        'remedy': "Run the benchmark with a smaller maximum message size (`osu_bw -m MAX D D`), "
+        "or use a GPU that no other process uses.",
         'source': "scripts/osu-port",
     },
     {
-        'name': "wrong data",
+        'name': "the received data are wrong",
         'patterns': ["the data that arrived is wrong at"],
-        'cause': "With -c the benchmark compares the received data with the sent data. At the "
-        "listed message sizes, the received data differ from the sent data.",
-        'remedy': "Do not trust this combination of MPI, driver and card. Repeat the run with H H "
-        "and with another libfabric provider, and report the result to the administrators.",
+        'cause': "With the option -c, the benchmark compares the received data with the sent "
+        "data. At the message sizes that the message lists, the received data differ from the "
+        "sent data.",
+        'remedy': "Do not trust results of this combination of MPI, driver and card. Repeat the "
+        "run with host memory (`osu_bw -c H H`) and with another libfabric provider (`export "
+        "FI_PROVIDER=NAME`), and report the results to the administrators.",
         'source': "scripts/osu-port",
     },
     {
-        'name': "wrong arguments",
+        'name': "the benchmark does not accept the arguments",
         'patterns': [
             (": error: unrecognized arguments", r"osu_\w{1,40}: error: unrecognized arguments"),
             "unknown buffer place",
@@ -175,12 +180,12 @@ GPUS: List[Dict[str, Any]] = [
         ],
         'cause': "The mpi4py port of the benchmark does not accept these arguments; a port has "
         "fewer options than the C benchmark.",
-        'remedy': "`osu_bw --help` lists the arguments, for example `osu_bw -m MAX -i ITERATIONS "
-        "-x WARMUP H H`.",
+        'remedy': "`osu_bw --help` lists the arguments of osu_bw; a valid command is, for "
+        "example, `osu_bw -m MAX -i ITERATIONS -x WARMUP H H`.",
         'source': "scripts/osu-port",
     },
     {
-        'name': "buffers of a Python benchmark",
+        'name': "the two buffers come from different Python libraries",
         'patterns': [
             (" numpy or ", r": give \S{1,40} numpy or \S{1,40} cupy"),
             "asks for two kinds of buffers: give one",
@@ -189,27 +194,27 @@ GPUS: List[Dict[str, Any]] = [
                 r"buffers [^\n]{1,100}: give H H \(NumPy\) or D D \(CuPy",
             ),
         ],
-        'cause': "The Python benchmarks need both buffers in arrays of the same library, either "
-        "NumPy or CuPy.",
+        'cause': "The Python benchmarks need both buffers in arrays of the same library: either "
+        "both in NumPy arrays or both in CuPy arrays.",
         'remedy': "For NumPy, run `osu_py_bw --buffer numpy` or `osu_bw H H`. For CuPy, run "
         "`osu_py_bw --buffer cupy` or `osu_bw D D` in an image with CuPy.",
         'source': "container-recipes/mpi4py/osu-python",
     },
     {
-        'name': "port not installed rightly",
+        'name': "the mpi4py ports are not installed completely",
         'patterns': [
             "no port of that name in",
             ("installation is incomplete", "no mpi4py in .{0,300}installation is incomplete"),
             ("the mpi4py in ", "the mpi4py in .{0,300} is for"),
         ],
-        'cause': "The mpi4py ports of the benchmarks are incomplete, or the Python of the system "
-        "was updated after the installation.",
+        'cause': "Files of the mpi4py ports of the OSU benchmarks are missing, or the Python of "
+        "the system was updated after the installation.",
         'remedy': "Install the module again with `eb osu-native.eb -r --rebuild`. For a "
         "container, build the image again.",
         'source': "scripts/osu-port",
     },
     {
-        'name': "CUDA newer than the driver",
+        'name': "CUDA is newer than the driver supports",
         'patterns': [
             "CUDA driver version is insufficient",
             (
@@ -219,15 +224,15 @@ GPUS: List[Dict[str, Any]] = [
             "cudaErrorInsufficientDriver",
             "NVIDIA driver on your system is too old",
         ],
-        'cause': "The CUDA version of the program is newer than the driver supports. A container "
-        "that is started without --nv sees no driver at all.",
+        'cause': "The program uses a newer version of CUDA than the driver supports. In a "
+        "container that was started without --nv, the program finds no driver at all.",
         'remedy': "Run `singularity exec --nv` or `apptainer exec --nv`; for the commands of a "
         "module, run `export MPI_CONTAINER_OPTIONS=--nv`. Otherwise use an image with an older "
         "CUDA: `nvidia-smi` prints the newest CUDA version that the driver supports.",
         'source': "github.com/rickstaa/panda-autograsp, issue 150; NVIDIA, CUDA Compatibility",
     },
     {
-        'name': "no GPU seen",
+        'name': "the program finds no GPU",
         'patterns': [
             (
                 "-capable device is ",
@@ -238,8 +243,8 @@ GPUS: List[Dict[str, Any]] = [
                 "Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?",
             ),
         ],
-        'cause': "The program sees no GPU. The job step has no GPU, the container does not show "
-        "the GPU, or you have no permission to open its device file. {why}",
+        'cause': "The program finds no GPU. The job step has no GPU, the container does not "
+        "contain the GPU's device file, or you have no permission to open this device file. {why}",
         'remedy': "Request GPUs with `srun --gpus-per-node=8` (or --gpus=1). Start the container "
         "with {--nv|--rocm; with --containall, add --bind=/dev/kfd,/dev/dri}.",
         'source': "github.com/ROCm/ROCm, issue 1798; docs.sylabs.io, SingularityCE, GPU support",
@@ -255,16 +260,16 @@ GPUS: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "code for another GPU",
+        'name': "the program was compiled for another GPU model",
         'patterns': [
             "hipErrorNoBinaryForGpu",
             "invalid device function",
             "no kernel image is available for execution on the device",
         ],
         'cause': "The program was compiled for a different GPU model than the model of this node.",
-        'remedy': "Build the program for this model, which {`nvidia-smi`|`rocminfo | grep gfx`} "
-        "prints: {sm_80 is A100, sm_90 is H100 and GH200|gfx90a is MI250X (LUMI-G, Frontier), "
-        "gfx942 is MI300A}.",
+        'remedy': "Build the program for the GPU model of this node, which "
+        "{`nvidia-smi`|`rocminfo | grep gfx`} prints: {sm_80 is A100, sm_90 is H100 and "
+        "GH200|gfx90a is MI250X (LUMI-G, Frontier), gfx942 is MI300A}.",
         'source': "HIP, documentation, hipError_t; github.com/ROCm/MIVisionX, issue 778",
         'also': [
             (
@@ -274,25 +279,26 @@ GPUS: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "GPU memory access fault",
+        'name': "a program accessed an address outside GPU memory",
         'patterns': ["Memory access fault by GPU node-"],
         'cause': "A GPU kernel or MPI accessed an address that is not in GPU memory. Either the "
-        "program has an error, or MPI does not handle GPU buffers correctly (two ROCm versions in "
-        "one process, memory that was freed).",
-        'remedy': "Run `osu_bw H H` and `osu_bw D D`: if only D D fails, MPI is the cause. Check "
-        "that image and host have the same ROCm version (`osu-explain`), and try `export "
-        "FI_MR_CACHE_MONITOR=memhooks` or `export MPICH_GPU_SUPPORT_ENABLED=0`.",
+        "program has a bug, or MPI does not handle GPU buffers correctly (because of two ROCm "
+        "versions in a process, or memory that was freed).",
+        'remedy': "Run `osu_bw H H` and `osu_bw D D`: if only `osu_bw D D` fails, MPI is the "
+        "cause. Check that image and host have the same ROCm version (`osu-explain`), and try "
+        "`export FI_MR_CACHE_MONITOR=memhooks` or `export MPICH_GPU_SUPPORT_ENABLED=0`.",
         'source': "ROCR-Runtime; github.com/ComputationalRadiationPhysics/picongpu, pull request "
         "5462",
         'also': [
             (
-                "the program itself has an error",
-                "AMD_SERIALIZE_KERNEL=3 HSA_ENABLE_SDMA=0 PROGRAM on one GPU",
+                "the program has a bug",
+                "AMD_SERIALIZE_KERNEL=3 HSA_ENABLE_SDMA=0 PROGRAM on a single GPU, which reports "
+                "the failing kernel",
             )
         ],
     },
     {
-        'name': "GPU of AMD not to be used",
+        'name': "ROCm cannot open a GPU",
         'patterns': [
             "HSA_STATUS_ERROR_OUT_OF_RESOURCES",
             "Call returned 4104",
@@ -303,11 +309,12 @@ GPUS: List[Dict[str, Any]] = [
             "open /dev/kfd: permission denied",
         ],
         'cause': "ROCm cannot open a GPU. You have no permission to open /dev/kfd and "
-        "/dev/dri/renderD* (groups render and video), the container does not show these files, or "
-        "ROCm does not support this GPU.",
+        "/dev/dri/renderD* (you need the groups render and video), the container does not contain "
+        "these files, or ROCm does not support this GPU.",
         'remedy': "Run `srun ls -l /dev/kfd /dev/dri`; the output of `groups` must include the "
         "groups of these files. Start the container with --rocm or --bind=/dev/kfd,/dev/dri. If "
-        "the program works as root only, your account lacks the groups.",
+        "the program works for root only, your account is not in these groups: ask the "
+        "administrators to add your account.",
         'source': "github.com/ROCm/legacy-rocm-build, issues 1070 and 1758",
         'also': [
             (
@@ -315,27 +322,28 @@ GPUS: List[Dict[str, Any]] = [
                 "dmesg | grep -i -E 'kfd|amdgpu'",
             )
         ],
-        'unless': ["memory of the GPU used up"],
+        'unless': ["the memory of the GPU is used up"],
     },
     {
-        'name': "GPUs fewer than asked for",
+        'name': "the program chose a GPU that does not exist",
         'patterns': [
             ("invalid device ordinal", r"(?:CUDA|HIP|cuda|hip)[^\n]{0,120}invalid device ordinal"),
             ("ErrorInvalidDevice", r"(?:hip|cuda)ErrorInvalidDevice\b"),
             "CUDA_ERROR_INVALID_DEVICE",
         ],
-        'cause': "The program chose a GPU number that does not exist. The program sees fewer GPUs "
-        "than there are ranks on the node, often only one, because Slurm gives each rank its own "
-        "GPU.",
+        'cause': "The program chose a GPU number that does not exist. The program finds fewer "
+        "GPUs than there are ranks on the node, often a single GPU, because Slurm assigns each "
+        "rank a separate GPU.",
         'remedy': "Run `srun --gpus-per-node=8` without --gpus-per-task and --gpu-bind, or let "
         "the program use GPU 0 in each rank. The variable "
-        "{CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES} of a rank lists the GPUs that the rank "
-        "sees{|. With Docker or podman, pass all of /dev/dri and add the groups render and video}.",
+        "{CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES} lists the GPUs that a rank can use{|. With "
+        "Docker or podman, give the container all files of /dev/dri (--device /dev/dri) and add "
+        "the groups render and video}.",
         'source': "CUDA Runtime API, cudaError; HIP, hipError_t; github.com/ROCm/rccl-tests, "
         "issue 16; github.com/ROCm/hip, issue 337",
     },
     {
-        'name': "no GPU that the program may use",
+        'name': "the program finds no usable GPU",
         'patterns': [
             (
                 "No HIP ",
@@ -348,9 +356,9 @@ GPUS: List[Dict[str, Any]] = [
             ("No devices were found", "(?:^|nvidia-smi: )No devices were found"),
             "Could not find cuda drivers on your machine",
         ],
-        'cause': "The program sees no usable GPU. The job step has no GPU, the container does not "
-        "show the GPU, you have no permission to open its device files, or the library was built "
-        "without GPU support.",
+        'cause': "The program finds no usable GPU. The job step has no GPU, the container does "
+        "not contain the GPU's device files, you have no permission to open these files, or the "
+        "library was built without GPU support.",
         'remedy': "Request GPUs with `srun --gpus-per-node=8`, and start the container with "
         "{--nv|--rocm}{|. The output of `groups` must include the groups of /dev/kfd and "
         "/dev/dri/renderD* (render, video; podman: --group-add keep-groups --device /dev/kfd "
@@ -366,14 +374,14 @@ GPUS: List[Dict[str, Any]] = [
             ),
         ],
         'unless': [
-            "no GPU for the ports",
-            "no GPU seen",
-            "no driver of NVIDIA detected",
-            "driver of NVIDIA not in the container",
+            "the benchmark finds no GPU",
+            "the program finds no GPU",
+            "no NVIDIA driver is detected",
+            "the NVIDIA driver is not in the container",
         ],
     },
     {
-        'name': "GPU not usable after an update or an error",
+        'name': "the driver cannot initialize the GPU",
         'patterns': [
             (
                 "CUDA_ERROR_",
@@ -397,46 +405,48 @@ GPUS: List[Dict[str, Any]] = [
         'remedy': "Run `nvidia-smi` on the node outside the container. In the container, "
         "`ldconfig -p | grep libcuda` must list only the host's libcuda; remove "
         "/usr/local/cuda/compat from LD_LIBRARY_PATH. Administrators can check `systemctl status "
-        "nvidia-fabricmanager` and run `nvidia-modprobe -u` (or `modprobe nvidia_uvm`; a missing "
-        "/dev/nvidia-uvm gives 'unknown error'). Leave the node out with `srun --exclude=NODE`.",
+        "nvidia-fabricmanager` and run `nvidia-modprobe -u` (or `modprobe nvidia_uvm`; if "
+        "/dev/nvidia-uvm is missing, CUDA reports 'unknown error'). Exclude the node with `srun "
+        "--exclude=NODE`.",
         'source': "CUDA Runtime API, cudaError; HIP, hipError_t; NVIDIA, Fabric Manager user "
         "guide; github.com/NVIDIA/libnvidia-container, issue 48",
         'also': [
             (
-                "the process was forked after it had used the GPU",
+                "the process was forked after the parent process had used the GPU",
                 "run the same program with the multiprocessing start method spawn",
             )
         ],
     },
     {
-        'name': "GPU taken by another process",
+        'name': "another process uses the GPU exclusively",
         'patterns': [
             "all CUDA-capable devices are busy",
             ("device(s) is/are busy or unavailable", r"device\(s\) is/are busy or unavailable"),
             ("Return value 46 from 'cuda", r"Return value 46 from 'cuda\w+"),
         ],
-        'cause': "The GPU accepts only one process at a time (compute mode EXCLUSIVE_PROCESS), "
-        "and another process, for example a second rank, uses the GPU. Or the GPU has failed.",
-        'remedy': "Start one rank per GPU. For more ranks, start MPS on the node with "
-        "`nvidia-cuda-mps-control -d`, and bind the folder CUDA_MPS_PIPE_DIRECTORY into the "
-        "container under the same name. `nvidia-smi -q -d COMPUTE` prints the compute mode, and "
-        "`nvidia-smi` lists the processes on the GPU.",
+        'cause': "The GPU accepts only a single process at a time (compute mode "
+        "EXCLUSIVE_PROCESS), and another process, for example a second rank, uses the GPU. Or the "
+        "GPU has failed.",
+        'remedy': "Start only one rank per GPU. If you need more ranks than GPUs, start MPS on "
+        "the node with `nvidia-cuda-mps-control -d`, and bind the folder that "
+        "CUDA_MPS_PIPE_DIRECTORY names into the container at the same path. `nvidia-smi -q -d "
+        "COMPUTE` prints the compute mode, and `nvidia-smi` lists the processes on the GPU.",
         'source': "CUDA Runtime API, cudaError; HIP, hipError_t",
     },
     {
-        'name': "GPU lost",
+        'name': "a GPU has failed",
         'patterns': [
             ("uncorrectable ", "uncorrectable (?:ECC|NVLink|hardware) ?error"),
             "ueue preemption time out",
         ],
         'cause': "The GPU has failed (memory, bus, NVLink), or the driver reset the GPU.",
-        'remedy': "Leave the node out with `srun --exclude=NODE`, and send the line from dmesg "
-        "(with its Xid number) to the administrators. If the error occurs on every node, the "
-        "program hangs the GPU.",
+        'remedy': "Exclude the node with `srun --exclude=NODE`, and send the line of the GPU "
+        "driver from `dmesg` (with its Xid number) to the administrators. If the error occurs on "
+        "every node, a bug in the program makes the GPU hang.",
         'source': "NVIDIA, Xid errors; Linux, amdgpu",
     },
     {
-        'name': "GPU of another kind than the library was built for",
+        'name': "the library contains no code for this GPU model",
         'patterns': [
             ("TensileLibrary", r"TensileLibrary[^\n]{0,100}(?:No such|Cannot|not|Illegal)"),
             "nvrtc: error: invalid value for --gpu-architecture",
@@ -447,31 +457,31 @@ GPUS: List[Dict[str, Any]] = [
         "gfx942 is MI300A. For a GPU that ROCm does not list, try `export "
         "HSA_OVERRIDE_GFX_VERSION=10.3.0`}.",
         'source': "github.com/ollama/ollama, issue 2870; CUDA driver API",
-        'unless': ["code for another GPU"],
+        'unless': ["the program was compiled for another GPU model"],
     },
     {
-        'name': "driver of NVIDIA updated while it ran",
+        'name': "the NVIDIA driver and its libraries have different versions",
         'patterns': [("river/library version mismatch", "[Dd]river/library version mismatch")],
-        'cause': "The driver in the kernel and its libraries have different versions. The driver "
-        "packages were updated and the node was not rebooted, or the image contains its own "
-        "libnvidia-ml or libcuda.",
+        'cause': "The NVIDIA driver in the kernel and the driver's libraries have different "
+        "versions. The driver packages were updated and the node was not rebooted, or the image "
+        "contains its own libnvidia-ml or libcuda.",
         'remedy': "Run `nvidia-smi` and `cat /proc/driver/nvidia/version` outside the container. "
-        "If nvidia-smi fails there too, leave the node out with `srun --exclude=NODE`; "
-        "administrators can reboot the node or run `rmmod nvidia_uvm nvidia_drm nvidia_modeset "
-        "nvidia; modprobe nvidia`. If nvidia-smi fails only inside the container, remove "
-        "libnvidia-* and libcuda from the image.",
+        "If nvidia-smi also fails outside the container, exclude the node with `srun "
+        "--exclude=NODE`; administrators can reboot the node or run `rmmod nvidia_uvm nvidia_drm "
+        "nvidia_modeset nvidia; modprobe nvidia`. If nvidia-smi fails only inside the container, "
+        "remove libnvidia-* and libcuda from the image.",
         'source': "github.com/NVIDIA/nvidia-container-toolkit, issues 171 and 394; "
         "github.com/lyulyul/shine-cluster, issue 30",
     },
     {
-        'name': "GPUs lost by the container",
+        'name': "the container has no access to the GPUs",
         'patterns': [
             "Failed to initialize NVML: Unknown Error",
             ("nsufficient ", "nvml(?: error)?: [Ii]nsufficient [Pp]ermissions"),
         ],
         'cause': "The container or the job step has no access to the device files of the GPUs. "
-        "Either a cgroup denies the access (`systemctl daemon-reload` removes the access of "
-        "running Docker containers), or the job has no GPU.",
+        "Either a cgroup denies the access (in Docker, `systemctl daemon-reload` on the host "
+        "removes the access of running containers), or the job has no GPU.",
         'remedy': "In a job, request GPUs with --gpus-per-node. For Docker, start the container "
         "again with `--device /dev/nvidia0 --device /dev/nvidiactl --device /dev/nvidia-uvm`, or "
         "use the cgroup driver cgroupfs. For rootless Docker, set no-cgroups = true in "
@@ -480,7 +490,7 @@ GPUS: List[Dict[str, Any]] = [
         "Container Toolkit, Troubleshooting",
     },
     {
-        'name': "memory of the GPU used up",
+        'name': "the memory of the GPU is used up",
         'patterns': [
             (" out of memory", r"(?:CUDA|HIP)(?: error)?(?: \(\d+\))?:? out of memory"),
             (
@@ -494,20 +504,20 @@ GPUS: List[Dict[str, Any]] = [
         ],
         'cause': "The memory of the GPU (not of the node) is used up: by this program, by another "
         "rank on the same GPU, or by a process of an earlier run.",
-        'remedy': "Run {`nvidia-smi`|`rocm-smi`} in the same job step to see which process uses "
-        "the memory. Start one rank per GPU, use more GPUs, or choose a smaller problem, batch or "
-        "message size (-m). For PyTorch, `export "
+        'remedy': "Run {`nvidia-smi`|`rocm-smi`} in the same job step to find out which process "
+        "uses the memory. Start only one rank per GPU, use more GPUs, or choose a smaller "
+        "problem, batch or message size (-m). For PyTorch, `export "
         "{PYTORCH_CUDA_ALLOC_CONF|PYTORCH_HIP_ALLOC_CONF}=expandable_segments:True` reduces "
         "fragmentation; for JAX, run `export XLA_PYTHON_CLIENT_PREALLOCATE=false`. Slurm's option "
-        "--mem does not help.",
+        "--mem concerns the memory of the node and does not help.",
         'source': "CUDA Runtime API, cudaError; pytorch.org, CUDA semantics, Memory management",
-        'unless': ["not enough GPU memory", "NCCL stopped"],
+        'unless': ["the GPU does not have enough free memory", "NCCL or RCCL terminated"],
     },
 ]
 
 NCCL: List[Dict[str, Any]] = [
     {
-        'name': "error of CUDA within NCCL",
+        'name': "a call of the GPU runtime failed in NCCL or RCCL",
         'patterns': [
             (
                 " failure ",
@@ -516,35 +526,37 @@ NCCL: List[Dict[str, Any]] = [
             ("Cuda failure '", r"Cuda failure '(?P<why>[^'\n]{1,60})'"),
         ],
         'cause': "{NCCL|RCCL} called the GPU runtime library, and the call failed: {why}",
-        'remedy': "For 'out of memory', leave some GPU memory free; {`nvidia-smi`|`rocm-smi`} "
-        "shows other processes on the GPU. For 'invalid device' or 'no device', the node has "
-        "fewer GPUs than ranks or the container shows no GPU. For 'peer access', 'mapping' or "
-        "'invalid argument' of IPC, run `export NCCL_P2P_DISABLE=1`, or let the ranks see all "
-        "GPUs. For any other text, the driver and {CUDA|ROCm} are not compatible.",
+        'remedy': "If the message contains 'out of memory', leave some GPU memory free; "
+        "{`nvidia-smi`|`rocm-smi`} lists other processes on the GPU. For 'invalid device' or 'no "
+        "device', the node has fewer GPUs than ranks or the container has no GPU. For 'peer "
+        "access', 'mapping' or 'invalid argument' of IPC, run `export NCCL_P2P_DISABLE=1`, or let "
+        "each rank see all GPUs of the node. For any other text, the driver and {CUDA|ROCm} are "
+        "not compatible.",
         'source': "NCCL, src/include/checks.h; NCCL documentation, Troubleshooting",
         'general': True,
         'unless': [
-            "CUDA newer than the driver",
-            "NVLS of NCCL not usable",
-            "no GPU seen",
-            "GPU memory not shared between ranks",
-            "out of memory",
-            "code for another GPU",
-            "GPUs fewer than asked for",
+            "CUDA is newer than the driver supports",
+            "NCCL cannot use NVLS or MNNVL",
+            "the program finds no GPU",
+            "ranks cannot share GPU memory",
+            "the node or job has no memory left",
+            "the program was compiled for another GPU model",
+            "the program chose a GPU that does not exist",
         ],
     },
     {
-        'name': "NCCL found no InfiniBand",
+        'name': "NCCL or RCCL finds no InfiniBand card",
         'patterns': ["Failed to open libibverbs.so"],
-        'cause': "{NCCL|RCCL} finds no InfiniBand card and uses TCP. This is normal on Slingshot "
-        "(LUMI, Alps), where the libfabric plugin is used instead of InfiniBand.",
+        'cause': "{NCCL|RCCL} finds no InfiniBand card and uses TCP. On Slingshot (LUMI, Alps) "
+        "this message is normal, because {NCCL|RCCL} uses the libfabric plugin instead of "
+        "InfiniBand.",
         'remedy': "If the node has an InfiniBand card, check `ls /dev/infiniband` in the "
         "container, and install libibverbs (rdma-core) in the image.",
         'source': "NCCL, source code",
         'last': True,
     },
     {
-        'name': "topology that NCCL cannot read",
+        'name': "NCCL cannot read the topology of the node",
         'patterns': [
             (
                 "ould not find real path of ",
@@ -556,18 +568,19 @@ NCCL: List[Dict[str, Any]] = [
             ),
             ("NCCL WARN Attribute ", r"NCCL WARN Attribute (?:\w+) of node \w+ not found"),
         ],
-        'cause': "NCCL reads from /sys and from the driver how GPUs and network cards are "
-        "connected. In this container or virtual machine NCCL cannot read all of this information "
-        "({path}).",
-        'remedy': "Start the container with --nv (Docker: --gpus all) and do not hide /sys. "
-        "`nvidia-smi topo -m` shows a missing connection. NCCL_TOPO_FILE names a topology file of "
-        "the cloud provider; if an attribute is not found, unset NCCL_TOPO_FILE or install a "
-        "newer aws-ofi-nccl. NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
+        'cause': "NCCL reads in /sys and from the driver how GPUs and network cards are "
+        "connected. In this container or virtual machine NCCL cannot read a part of this "
+        "information ({path}).",
+        'remedy': "Start the container with --nv (Docker: --gpus all), and give the container the "
+        "host's /sys. `nvidia-smi topo -m` prints the connections that the driver knows. "
+        "NCCL_TOPO_FILE names a topology file of the cloud provider; if the message says that an "
+        "attribute is not found, run `unset NCCL_TOPO_FILE` or install a newer aws-ofi-nccl. To "
+        "set the connections by hand, use NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL.",
         'source': "NCCL, src/graph/xml.cc",
         'general': True,
     },
     {
-        'name': "rank of NCCL at the other end has gone",
+        'name': "another rank of NCCL or RCCL closed the connection",
         'patterns': [
             (
                 "onnection closed by remote peer",
@@ -582,38 +595,40 @@ NCCL: List[Dict[str, Any]] = [
             "remote process exited or there was a network error",
             "ncclRemoteError",
         ],
-        'cause': "Another rank of {NCCL|RCCL} terminated or crashed, which closed the connection, "
-        "or the network between two nodes failed. This rank only reports the closed connection.",
+        'cause': "Another rank of {NCCL|RCCL} terminated or crashed and thereby closed the "
+        "connection, or the network between two nodes failed. The rank that prints this message "
+        "is not the cause.",
         'remedy': "Look for the first error of any rank, including signals and used-up memory "
         "(`dmesg`, `sacct -j JOB -o state,exitcode,maxrss`). If no rank has another error, run "
-        "again with `export NCCL_DEBUG=INFO`, with NCCL_SOCKET_IFNAME set to an interface that "
-        "the nodes share, with `export NCCL_IB_DISABLE=1`, and without one node (`srun "
-        "--exclude=NODE`).",
+        "again with `export NCCL_DEBUG=INFO`. Then change one setting at a time: set "
+        "NCCL_SOCKET_IFNAME to an interface that all nodes have, run `export NCCL_IB_DISABLE=1`, "
+        "or exclude a node (`srun --exclude=NODE`).",
         'source': "NCCL, src/misc/socket.cc; github.com/NVIDIA/nccl, issues 795 and 2076",
         'last': True,
     },
     {
-        'name': "NVLS of NCCL not usable",
+        'name': "NCCL cannot use NVLS or MNNVL",
         'patterns': [(" NCCL WARN", r"nvls\.cc:\d+ NCCL WARN")],
         'cause': "NCCL tried to reduce data in the NVSwitch (NVLS), or to share memory between "
-        "nodes of one NVLink domain (MNNVL). The driver, the fabric manager or the container does "
-        "not allow this.",
-        'remedy': "`export NCCL_NVLS_ENABLE=0` (or `export NCCL_MNNVL_ENABLE=0`) avoids the "
-        "feature and shows whether this is the cause. Administrators must run "
+        "nodes of an NVLink domain (MNNVL). The driver, the fabric manager or the container does "
+        "not allow this use of NVLink.",
+        'remedy': "Run `export NCCL_NVLS_ENABLE=0` (or `export NCCL_MNNVL_ENABLE=0` for MNNVL): "
+        "if the program works then, the feature is the cause. Administrators must run "
         "nvidia-fabricmanager in the version of the driver (`systemctl status "
         "nvidia-fabricmanager; nvidia-smi -q | grep -A2 Fabric`). For MNNVL, containers need "
         "/dev/nvidia-caps-imex-channels.",
         'source': "NCCL documentation, NCCL_NVLS_ENABLE; NCCL, src/transport/nvls.cc",
     },
     {
-        'name': "ranks of NCCL in different calls",
+        'name': "the ranks call different collectives of NCCL",
         'patterns': ["may be caused by a collective mismatch", "Mismatched collective detected"],
         'cause': "The ranks call different collectives, or the same collective with different "
-        "sizes, so that each rank waits forever. Either the program has an error, or the ranks "
-        "read different data.",
-        'remedy': "`export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL` prints the calls of each rank, "
-        "and `export TORCH_DISTRIBUTED_DEBUG=DETAIL` names the call that differs. Check that all "
-        "ranks execute the same number of steps (data, branches).",
+        "sizes, so that each rank waits forever. Either the program has a bug, or the ranks read "
+        "different data.",
+        'remedy': "`export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL` prints the collectives that "
+        "each rank calls, and for PyTorch `export TORCH_DISTRIBUTED_DEBUG=DETAIL` names the "
+        "collective that differs. Check that all ranks execute the same number of steps: each "
+        "rank needs the same amount of data and must take the same branches.",
         'source': "NCCL, src/enqueue.cc; PyTorch, torch.distributed",
     },
 ]

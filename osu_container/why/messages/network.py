@@ -4,7 +4,7 @@ from typing import Any, Dict, List
 
 ENTRIES: List[Dict[str, Any]] = [
     {
-        'name': "key of a queue pair that the kernel refuses",
+        'name': "the kernel refuses the key of a queue pair",
         'patterns': [
             (
                 "Failed to modify UD QP to INIT on ",
@@ -12,15 +12,15 @@ ENTRIES: List[Dict[str, Any]] = [
                 "argument)",
             )
         ],
-        'cause': "A library (libfabric's provider psm3 or verbs, used by Open MPI) opens the card "
-        "{card} in addition to UCX, and the kernel refuses: newer kernels and OFED 23.10 reserve "
-        "for root the key that this library uses.",
-        'remedy': "Keep Open MPI from using libfabric: `export OMPI_MCA_pml=ucx OMPI_MCA_mtl=^ofi "
+        'cause': "A library (libfabric's provider psm3 or verbs, which Open MPI calls) opens the "
+        "card {card} in addition to UCX. Newer kernels and OFED 23.10 permit only root to use the "
+        "key that this library uses, so the kernel refuses the operation.",
+        'remedy': "Disable libfabric in Open MPI: `export OMPI_MCA_pml=ucx OMPI_MCA_mtl=^ofi "
         "OMPI_MCA_btl=^uct,ofi`. Or run `export PSM3_DEVICES=self,shm`.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 20233",
     },
     {
-        'name': "no provider",
+        'name': "MPI finds no libfabric provider",
         'patterns': [
             ("No data available", "open_fabric: ?No data available"),
             ("getinfo", r"\b(?:fi_|OFI (?:call )?)getinfo(?:\(\))?(?: call)? fail(?:ed|ure)"),
@@ -30,14 +30,15 @@ ENTRIES: List[Dict[str, Any]] = [
             "fi_getinfo: -61",
         ],
         'cause': "libfabric has no provider that MPI can use. FI_PROVIDER may name a provider "
-        "that is not built in or finds no card here, or MPI requests features that the provider "
-        "lacks.",
+        "that was not compiled into libfabric or finds no card on this node, or MPI requests "
+        "features that the provider lacks.",
         'remedy': "`osu-explain FI_PROVIDER` shows the value that the module sets; if you have "
-        "set FI_PROVIDER yourself, run `unset FI_PROVIDER`. On one node MPICH avoids cxi unless "
-        "MPIR_CVAR_SINGLE_HOST_ENABLED is 0. With approach opensource, `osu-exec fi_info -l` "
-        "shows whether the image's libfabric has the provider. With approach hybrid, MPICH may "
-        "need a newer libfabric than the host's. `export FI_LOG_LEVEL=info` prints each provider "
-        "that libfabric tries. MPICH 3.4.3 does not work over cxi.",
+        "set FI_PROVIDER yourself, run `unset FI_PROVIDER`. On a single node, MPICH uses the "
+        "provider cxi only if MPIR_CVAR_SINGLE_HOST_ENABLED is 0. With approach opensource, "
+        "`osu-exec fi_info -l` shows whether the image's libfabric has the provider. With "
+        "approach hybrid, MPICH may need a newer libfabric than the host's. `export "
+        "FI_LOG_LEVEL=info` prints each provider that libfabric tries. MPICH 3.4.3 does not work "
+        "over cxi.",
         'source': "MPICH 4.2.3 and 5.0.2, seen by this project, 2026-11; open_fabric: "
         "github.com/DeiC-HPC/BitBulldozersLab, 2025",
         'also': [
@@ -50,28 +51,28 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "libfabric older than asked for",
+        'name': "MPI requests a newer libfabric",
         'patterns': ["Requested version is newer than library"],
-        'cause': "MPI requests the interface of a newer libfabric version than the version that "
-        "was loaded.",
+        'cause': "MPI requests the interface of a newer libfabric version than the version of the "
+        "loaded libfabric.",
         'remedy': "With approach hybrid and MPICH, run `export MPIR_CVAR_CH4_OFI_MAJOR_VERSION=1 "
-        "MPIR_CVAR_CH4_OFI_MINOR_VERSION=21`, which requests version 1.21. Otherwise use an image "
-        "whose MPI was built with an older libfabric, or approach opensource.",
+        "MPIR_CVAR_CH4_OFI_MINOR_VERSION=21`: MPICH then requests version 1.21. Otherwise use an "
+        "image whose MPI was built with an older libfabric, or use approach opensource.",
         'source': "libfabric, src/fabric.c, fi_getinfo(); MPI_Init of MPICH 3.4.3 to 5.0.2 with "
         "and without the variables",
     },
     {
-        'name': "provider asked for by an old name",
+        'name': "MPICH 4 ignores MPIR_CVAR_OFI_USE_PROVIDER",
         'patterns': ["MPIR_CVAR_OFI_USE_PROVIDER is no longer supported"],
-        'cause': "MPICH 4 does not read the variable MPIR_CVAR_OFI_USE_PROVIDER, so libfabric "
-        "chooses the provider.",
+        'cause': "MPICH 4 does not read the variable MPIR_CVAR_OFI_USE_PROVIDER. Therefore "
+        "libfabric chooses the provider.",
         'remedy': "Run `export FI_PROVIDER=NAME` instead; `osu-explain FI_PROVIDER` shows the "
         "value that the module sets.",
         'source': "MPICH 4.2.3, seen by this project, 2026-11",
         'last': True,
     },
     {
-        'name': "no VNI on one node",
+        'name': "the job step has no VNI",
         'patterns': [
             ("cxip_gen_auth_key", "cxip_gen_auth_key(?: failed)?:? ?-38"),
             ("Function not implemented", r"fi_domain\b.{0,200}Function not implemented"),
@@ -82,72 +83,73 @@ ENTRIES: List[Dict[str, Any]] = [
             "Failed to find valid default rgroup and vni",
             "Couldn't open a fabric access domain. RC: -38",
         ],
-        'cause': "The job step has no VNI, the key that a Slingshot network card requires. Slurm "
-        "assigns no VNI to a step on a single node unless srun asks for one, and none to a "
-        "program that srun did not start.",
-        'remedy': "Start the program with `srun --network=single_node_vni`; the modules of hybrid "
-        "and opensource set SLURM_NETWORK to this value unless you have set SLURM_NETWORK. Do not "
-        "use --cleanenv, which removes SLINGSHOT_VNIS from the container. To run without the "
-        "card, use `module load osu-settings/single-node`.",
+        'cause': "The job step has no VNI (virtual network identifier), which a Slingshot network "
+        "card requires. Slurm assigns no VNI to a step on a single node unless srun requests a "
+        "VNI, and no VNI to a program that srun did not start.",
+        'remedy': "Start the program with `srun --network=single_node_vni`; the modules of the "
+        "approaches hybrid and opensource set SLURM_NETWORK to this value unless you have set "
+        "SLURM_NETWORK. Do not start the container with --cleanenv, which removes SLINGSHOT_VNIS "
+        "from the container. To run without the card, use `module load osu-settings/single-node`.",
         'source': "github.com/uiuc-hpc/lci, issue 110, 2025; github.com/open-mpi/ompi, issues "
         "12038, 12913 (LUMI) and 13148; github.com/aws/aws-ofi-nccl, issue 801; libfabric, "
         "prov/cxi/src/cxip_dom.c",
         'also': [
             (
-                "the card is not a Slingshot card, and the container lacks its device file or the "
-                "permission to lock memory",
-                "FI_LOG_LEVEL=warn srun PROGRAM, which shows the reason in the lines of the "
-                "provider",
+                "the card is not a Slingshot card, and the container lacks the card's device file "
+                "or the permission to lock memory",
+                "FI_LOG_LEVEL=warn srun PROGRAM; the lines of the provider name the reason",
             )
         ],
     },
     {
-        'name': "VNI not found",
+        'name': "the ranks have different VNIs",
         'patterns': ["VNI_NOT_FOUND"],
-        'cause': "The ranks use different VNIs, or a rank has no VNI, because the ranks were not "
-        "started by the same srun command. mpirun inside a job starts its daemons with `srun "
-        "--mpi=none`.",
-        'remedy': "Start all ranks with one srun command, without mpirun and without --mpi=none.",
+        'cause': "The ranks use different VNIs (virtual network identifiers of Slingshot), or a "
+        "rank has no VNI, because the ranks were not started by the same srun command. mpirun "
+        "inside a job starts its daemons with `srun --mpi=none`.",
+        'remedy': "Start all ranks with a single srun command, without mpirun and without "
+        "--mpi=none.",
         'source': "github.com/openpmix/prrte, issue 2004, 2024",
     },
     {
-        'name': "event queue too small",
+        'name': "the event queue of the card is full",
         'patterns': ["Cassini Event Queue overflow", "completion queue exhaustion"],
-        'cause': "The network card reports events faster than the rank reads them, and the event "
-        "queue is full. The run then hangs or terminates.",
-        'remedy': "Run `export FI_CXI_DEFAULT_CQ_SIZE=131072` before srun, and use a larger value "
-        "if the message appears again. For OSU benchmarks with many messages in flight, a smaller "
-        "-W (window) shows whether this is the cause.",
+        'cause': "The network card reports events faster than the rank reads the events, so the "
+        "event queue is full. The run then hangs or terminates.",
+        'remedy': "Run `export FI_CXI_DEFAULT_CQ_SIZE=131072` before srun, and set a larger value "
+        "if the message appears again. For OSU benchmarks with many messages in flight, run with "
+        "a smaller window (-W): if the message disappears, the number of messages in flight is "
+        "the cause.",
         'source': "github.com/argonne-lcf/user-guides, pull request 315; "
         "github.com/ofiwg/libfabric, issue 9286; Cray MPICH's own advice",
     },
     {
-        'name': "portal table entry not found",
+        'name': "a message arrived for an endpoint that no longer exists",
         'patterns': ["PTLTE_NOT_FOUND"],
-        'cause': "A message arrived for an endpoint that no longer exists: a rank terminated, was "
-        "killed, or ran out of resources of the card. This message often follows from another "
-        "error.",
+        'cause': "A message arrived for an endpoint that no longer exists: the receiving rank "
+        "terminated, was killed, or used up a resource of the card. This message often follows "
+        "from another error.",
         'remedy': "Look for the first error of any rank. If no rank has another error, run "
         "`export FI_CXI_RX_MATCH_MODE=software`.",
         'source': "github.com/ofiwg/libfabric, issue 10072 (open), 2024",
     },
     {
-        'name': "message not delivered",
+        'name': "the network card could not deliver a message",
         'patterns': [("UNDELIVERABLE", r"\bUNDELIVERABLE\b")],
-        'cause': "The network card gave up on a message: the other node or a network link is "
-        "down, or the other card had no resources to match the message.",
+        'cause': "The network card could not deliver a message: the other node or a network link "
+        "is down, or the other node's card had no resources to match the message.",
         'remedy': "Run `export FI_CXI_RX_MATCH_MODE=software` before srun; in public reports this "
-        "helped one code and did not help another. If the same node fails each time, leave the "
-        "node out with `srun --exclude=NODE`, and tell the administrators.",
+        "setting helped one code and did not help another. If the same node fails each time, "
+        "exclude the node with `srun --exclude=NODE`, and tell the administrators.",
         'source': "github.com/quokka-astro/quokka, issue 353; github.com/BLAST-WarpX/warpx, issue "
         "4234 and pull request 4235, 2023",
     },
     {
-        'name': "memory not registered",
+        'name': "the card could not register a buffer",
         'patterns': ["cxil_map: write error"],
-        'cause': "libcxi could not register a buffer with the network card. Usually the buffer is "
-        "in GPU memory and MPI or libfabric does not recognise GPU memory, or too much memory is "
-        "registered already.",
+        'cause': "The library libcxi could not register a buffer with the network card. Usually "
+        "the buffer is in GPU memory and MPI or libfabric does not recognise GPU memory, or too "
+        "much memory is registered already.",
         'remedy': "For GPU buffers, check that GPU support is on (`osu-explain` lists "
         "MPICH_GPU_SUPPORT_ENABLED or MPIR_CVAR_CH4_OFI_ENABLE_HMEM) and that the loaded module "
         "is for GPU nodes. On CUDA systems, run `export FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD=0`, "
@@ -155,23 +157,23 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/eth-cscs/cscs-docs, pull request 161, 2025; shs-libcxi, cxil_map()",
     },
     {
-        'name': "GTL not linked",
+        'name': "Cray's GPU transport layer is not loaded",
         'patterns': ["GPU_SUPPORT_ENABLED is requested, but GTL library is not linked"],
         'cause': "MPICH_GPU_SUPPORT_ENABLED is 1, but the program did not load Cray's GPU "
         "transport layer (GTL, libmpi_gtl_hsa.so.0) before MPI started.",
-        'remedy': "In a container with manual binds, bind the folder of libmpi_gtl_hsa.so "
-        "(libmpi_gtl_cuda.so) with --bind, and name the file in LD_PRELOAD inside the container. "
-        "With approach bind, do not set LD_PRELOAD. With approach native, build with the module "
-        "craype-accel-amd-gfx90a loaded. For host memory only, run `export "
-        "MPICH_GPU_SUPPORT_ENABLED=0` before `module load`.",
+        'remedy': "In a container with manual binds, bind the folder of libmpi_gtl_hsa.so (for "
+        "CUDA: libmpi_gtl_cuda.so) with --bind, and set LD_PRELOAD inside the container to the "
+        "path of this file. With approach bind, do not set LD_PRELOAD. With approach native, "
+        "build the program while the module craype-accel-amd-gfx90a is loaded. If you need host "
+        "memory only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before `module load`.",
         'source': "github.com/eth-cscs/cscs-docs, cray-mpich.md; "
         "github.com/sstsimulator/sst-core, issue 895",
     },
     {
-        'name': "RCCL without its plugin",
+        'name': "NCCL or RCCL uses TCP, because the libfabric plugin is missing",
         'patterns': [("NET/Socket", r"NET/Socket ?: Using \[0\](?:hsn|cxi)\d")],
-        'cause': "{NCCL|RCCL} found no plugin for libfabric, or could not load the plugin, and "
-        "sends over Slingshot with TCP, which is several times slower.",
+        'cause': "{NCCL|RCCL} found no plugin for libfabric, or could not load the plugin. "
+        "{NCCL|RCCL} therefore sends over Slingshot with TCP, which is several times slower.",
         'remedy': "Use an image with {libnccl-net.so|librccl-net.so} (from aws-ofi-nccl) and put "
         "the folder of the plugin on LD_LIBRARY_PATH; the lines with NET/Plugin show why the "
         "plugin was not loaded. With the modules of this project, `osu-explain NCCL_NET_PLUGIN` "
@@ -180,22 +182,21 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/DeiC-HPC/BitBulldozersLab, 2025",
     },
     {
-        'name': "RCCL finds no interface",
+        'name': "NCCL or RCCL finds no network interface",
         'patterns': [(": no socket interface found", "Bootstrap ?: no socket interface found")],
-        'cause': "NCCL_SOCKET_IFNAME names no network interface of this node. {NCCL|RCCL} needs "
-        "an interface through which the ranks find each other, even if the data use another "
-        "network.",
+        'cause': "NCCL_SOCKET_IFNAME does not name a network interface of this node. {NCCL|RCCL} "
+        "needs an interface through which the ranks connect, even if the data use another network.",
         'remedy': "List the interfaces with `ip -brief addr` and run `export "
-        "NCCL_SOCKET_IFNAME=NAME` with an interface that all nodes have (Slingshot: hsn). Or run "
-        "`unset NCCL_SOCKET_IFNAME` if you have set the variable; `osu-explain "
+        "NCCL_SOCKET_IFNAME=NAME`, where NAME is an interface that all nodes have (Slingshot: "
+        "hsn). Or run `unset NCCL_SOCKET_IFNAME` if you have set the variable; `osu-explain "
         "NCCL_SOCKET_IFNAME` shows the value that a module sets.",
         'source': "NCCL, src/bootstrap.cc",
     },
     {
-        'name': "one GPU for two ranks",
+        'name': "two ranks use the same GPU",
         'patterns': ["Duplicate GPU detected"],
         'cause': "Two ranks of {NCCL|RCCL} use the same GPU: the node has more ranks than GPUs, "
-        "or each rank sees a single GPU and takes the first.",
+        "or each rank uses the first GPU that the rank sees.",
         'remedy': "Start as many ranks as GPUs, and let each rank choose its GPU with "
         "{cudaSetDevice|hipSetDevice}(local rank). The osu_xccl_* benchmarks choose the GPU by "
         "local rank, so each rank must see all GPUs of the node: do not use --gpus-per-task, "
@@ -203,7 +204,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "EESSI on LUMI, 2026; github.com/horovod/horovod, issue 3929",
     },
     {
-        'name': "no memory of another rank",
+        'name': "a rank cannot read the memory of another rank",
         'patterns': [
             (
                 "process_vm_",
@@ -213,13 +214,14 @@ ENTRIES: List[Dict[str, Any]] = [
             ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?[13]\b"),
         ],
         'cause': "A rank has no permission to read the memory of another rank on its node (CMA), "
-        "because each rank runs in its own container and therefore in its own user namespace. 'No "
-        "such process' means that the other rank is in another PID namespace or has terminated.",
+        "because each rank runs in a separate container and therefore in a separate user "
+        "namespace. 'No such process' means that the other rank is in another PID namespace or "
+        "has terminated.",
         'remedy': "Start the program with a command of the module (`osu-exec PROGRAM`): the ranks "
-        "of a node then share a container, or the module configures MPI accordingly. If one "
-        "program uses two images, run `export OSU_SHARE=0`. Without the module, start all ranks "
-        "of a node in one container (`apptainer exec --sharens`), or disable CMA. MPICH 5: "
-        "`export MPIR_CVAR_CH4_CMA_ENABLE=0`. Open MPI 4: `export "
+        "of a node then share a container, or the module configures MPI for separate containers. "
+        "If a program uses two images, run `export OSU_SHARE=0`. Without the module, start all "
+        "ranks of a node in the same container (`apptainer exec --sharens`), or disable CMA. "
+        "MPICH 5: `export MPIR_CVAR_CH4_CMA_ENABLE=0`. Open MPI 4: `export "
         "OMPI_MCA_btl_vader_single_copy_mechanism=none`. Open MPI 5: `export OMPI_MCA_smsc=^cma`. "
         "UCX: `export UCX_TLS=^cma`.",
         'source': "github.com/open-mpi/ompi, pull request 6844; github.com/openucx/ucx, issue "
@@ -227,18 +229,18 @@ ENTRIES: List[Dict[str, Any]] = [
         "user namespace each, 2026-11-23",
     },
     {
-        'name': "PSM3 opens no card",
+        'name': "provider psm3 cannot open a network card",
         'patterns': ["PSM3 can't open nic unit"],
         'cause': "libfabric's provider psm3 supports Intel's RDMA cards. Here psm3 selected an "
-        "Ethernet interface and cannot open it (in a container, a virtual machine, or on a login "
-        "node). MPI then terminates or waits forever.",
-        'remedy': "Run `export PSM3_DEVICES=self,shm` if all ranks are on one node, or `export "
-        "FI_PROVIDER=^psm3`, with which tcp connects the nodes.",
+        "Ethernet interface and cannot open this interface (in a container, in a virtual machine "
+        "or on a login node). MPI then terminates or waits forever.",
+        'remedy': "If all ranks are on the same node, run `export PSM3_DEVICES=self,shm`. "
+        "Otherwise run `export FI_PROVIDER=^psm3`: the provider tcp then connects the nodes.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 18925; "
         "github.com/mpi4py/shmem4py, pull request 28",
     },
     {
-        'name': "PSM2 opens no card",
+        'name': "provider psm2 cannot open an Omni-Path card",
         'patterns': [
             "PSM2 can't open hfi unit",
             "PSM2 was unable to open an endpoint",
@@ -247,15 +249,18 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?:hfi|ipath)_userinit\w{0,60}: .{0,20}assign_context command failed",
             ),
         ],
-        'cause': "The Omni-Path card has no free context for this rank, or the card is not "
-        "visible in the container.",
-        'remedy': "Start fewer ranks on the node, or request the whole node with --exclusive: "
-        "another job may use the contexts. In a container, bind the device with `--bind "
-        "/dev/hfi1_0`.",
+        'cause': "The Omni-Path card has no free hardware context for this rank, or the card is "
+        "not visible in the container.",
+        'remedy': "Start fewer ranks on the node. Request the whole node with --exclusive: "
+        "otherwise another job may use the contexts of the card. In a container, bind the device "
+        "with `--bind /dev/hfi1_0`.",
         'source': "github.com/intel/opa-psm2, README; github.com/open-mpi/ompi, issue 10601",
         'also': [
             ("the link of the card is down", "opainfo"),
-            ("the node has no Omni-Path card", "ls /dev/hfi1*; then export FI_PROVIDER=tcp"),
+            (
+                "the node has no Omni-Path card",
+                "ls /dev/hfi1*; if this lists no file, run export FI_PROVIDER=tcp",
+            ),
             (
                 "the process has no permission to lock memory",
                 "srun bash -c 'ulimit -l', which should print unlimited",
@@ -263,13 +268,13 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "no endpoint on the card",
+        'name': "libfabric cannot open an endpoint on the card",
         'patterns': ["OFI endpoint open failed", "Libfabric library call (fi_endpoint)"],
         'cause': "libfabric chose a provider, but this provider cannot open its network card for "
-        "this rank.",
+        "the rank that printed the message.",
         'remedy': "`FI_LOG_LEVEL=warn srun PROGRAM` prints the provider and the reason; `export "
-        "FI_PROVIDER=NAME` selects another provider. Start the rank with srun: on Cray's networks "
-        "only srun gives a rank access to the card.",
+        "FI_PROVIDER=NAME` selects another provider. Start the ranks with srun: on Cray's "
+        "networks only srun gives a rank access to the card.",
         'source': "MPICH, src/mpid/ch4/netmod/ofi/ofi_init.c; github.com/LLNL/sundials, issue 316",
         'also': [
             (
@@ -281,10 +286,14 @@ ENTRIES: List[Dict[str, Any]] = [
                 "srun bash -c 'ulimit -l', which should print unlimited",
             ),
         ],
-        'unless': ["PSM3 opens no card", "PSM2 opens no card", "limit of locked memory"],
+        'unless': [
+            "provider psm3 cannot open a network card",
+            "provider psm2 cannot open an Omni-Path card",
+            "the limit of locked memory is too low",
+        ],
     },
     {
-        'name': "limit of locked memory",
+        'name': "the limit of locked memory is too low",
         'patterns': [
             "set max locked memory",
             "Failure to post internal receive buffers",
@@ -294,27 +303,28 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"failed[^\n]{0,60}Cannot allocate memory",
             ),
         ],
-        'cause': "The network card needs locked memory, and the limit of this process is too low "
-        "(ulimit -l). The memory of the node is sufficient.",
-        'remedy': "`srun bash -c 'ulimit -l'` should print unlimited. Slurm takes the limit from "
-        "slurmd (LimitMEMLOCK) or from your login shell (PropagateResourceLimits): ask the "
-        "administrators to raise the limit. With Docker or podman, add --ulimit memlock=-1:-1.",
+        'cause': "The network card needs locked memory, and the limit of this process (`ulimit "
+        "-l`) is too low. The node itself has enough memory.",
+        'remedy': "Run `srun bash -c 'ulimit -l'`: the command should print unlimited. Slurm "
+        "takes the limit from slurmd (LimitMEMLOCK) or from your login shell "
+        "(PropagateResourceLimits): ask the administrators to raise the limit. With Docker or "
+        "podman, add --ulimit memlock=-1:-1.",
         'source': "github.com/openucx/ucx, issue 8746; github.com/awslabs/awsome-distributed-ai, "
         "issue 647; github.com/NVIDIA/cudf-spark, pull request 7632",
         'also': [
             (
-                "the card has no resources for so many connections",
+                "the card has no resources for the number of connections",
                 "run the same command with two ranks per node",
             ),
             (
-                "more memory is registered than the card (EFA) supports; huge pages need fewer "
-                "entries",
+                "the program registers more memory than the card (EFA) supports (with huge pages, "
+                "the program can register more)",
                 "run the same command with a smaller problem",
             ),
         ],
     },
     {
-        'name': "queue pairs of the card used up",
+        'name': "the card has no resources for another connection",
         'patterns': [
             (
                 "mlx5dv_devx_obj_create(",
@@ -326,15 +336,15 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The InfiniBand card has no resources for another connection ({what}): with "
-        "transport rc, every rank opens a connection to every other rank.",
-        'remedy': "Run `export UCX_TLS=self,sm,ud_x` (or dc_x), transports that need few "
-        "connections, or start fewer ranks on a node. For libfabric, run `export "
+        "UCX's transport rc, every rank opens a connection to every other rank.",
+        'remedy': "Run `export UCX_TLS=self,sm,ud_x` (or self,sm,dc_x): ud_x and dc_x need few "
+        "connections. Or start fewer ranks on a node. For libfabric, run `export "
         "FI_VERBS_TX_SIZE=128 FI_VERBS_RX_SIZE=128`.",
         'source': "github.com/openucx/ucx, issues 7978 and 5351; UCX, documentation, FAQ",
         'also': [("the driver of the card causes the error", "UCX_IB_MLX5_DEVX=n srun PROGRAM")],
     },
     {
-        'name': "openib not used",
+        'name': "Open MPI cannot use its old component openib",
         'patterns': [
             "error initializing an OpenFabrics device",
             "infiniband ports on a device",
@@ -347,29 +357,29 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "Open MPI 4 warns that its old component openib cannot use the network card. "
-        "Open MPI is meant to use UCX instead.",
-        'remedy': "The warning is harmless if the run is fast; `export OMPI_MCA_btl=^openib` "
+        "Open MPI should use UCX for this card instead.",
+        'remedy': "The warning is harmless if Open MPI uses UCX; `export OMPI_MCA_btl=^openib` "
         "silences the warning.",
         'source': "github.com/open-mpi/ompi, issues 10693 and 7461; github.com/shankar1729/jdftx, "
         "issue 270",
         'also': [
             (
-                "the run uses TCP and is slow",
+                "Open MPI does not use UCX, so the run uses TCP and is slow",
                 "OMPI_MCA_pml=ucx srun PROGRAM, which terminates if UCX finds no card",
             )
         ],
         'last': True,
     },
     {
-        'name': "component of Open MPI missing",
+        'name': "Open MPI does not have a requested component",
         'patterns': [
             ("Framework: ", r"Framework: +(?P<framework>btl|pml|mtl|coll|osc|smsc|plm|ras)\b")
         ],
-        'cause': "A setting requests a component of the framework {framework} that this Open MPI "
-        "does not have. Usually a module of the host sets a variable OMPI_MCA_* for another Open "
-        "MPI than the image's.",
-        'remedy': "Find the variable with `env | grep OMPI_MCA_` and unset it, or unload that "
-        "module before you start the container.",
+        'cause': "A setting requests a component of the Open MPI framework {framework} that this "
+        "Open MPI does not have. Usually a module of the host sets a variable OMPI_MCA_* for "
+        "another Open MPI than the image's.",
+        'remedy': "Find the variable with `env | grep OMPI_MCA_` and unset the variable, or "
+        "unload the module that sets the variable before you start the container.",
         'source': "github.com/glotzerlab/software, issue 120",
         'also': [
             (
@@ -389,8 +399,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "Open MPI has no transport for messages: the transport that a setting selects "
         "(OMPI_MCA_pml, OMPI_MCA_btl, --mca) does not work here. Usually the setting selects UCX, "
         "and UCX finds no network card.",
-        'remedy': "Find the setting with `env | grep OMPI_MCA_` and unset the variable. `export "
-        "OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp` selects TCP (in Open MPI 4 write vader "
+        'remedy': "Find the setting with `env | grep OMPI_MCA_` and unset the variable. To select "
+        "TCP, run `export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp` (in Open MPI 4, write vader "
         "instead of sm).",
         'source': "github.com/openucx/ucx, issue 5284; github.com/open-mpi/ompi, issue 9838; "
         "github.com/hpc/charliecloud, pull request 166",
@@ -400,38 +410,41 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "GPU buffer in an MPI without GPU support",
+        'name': "an MPI without GPU support got a GPU buffer",
         'patterns': [
             ("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}Bad address"),
             ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?14\b"),
         ],
-        'cause': "MPI received a buffer in GPU memory but treats it as host memory: GPU support "
-        "is disabled in this MPI, or not built in.",
-        'remedy': "Cray MPICH: `export MPICH_GPU_SUPPORT_ENABLED=1`, and link the GTL library "
-        "(load a module craype-accel-*). MPICH: `export MPIR_CVAR_ENABLE_GPU=1`. Open MPI: use a "
-        "build with CUDA or ROCm. `osu_bw H H` shows whether messages from host memory work.",
+        'cause': "MPI received a buffer in GPU memory but treats the buffer as host memory: GPU "
+        "support is disabled in this MPI, or was not compiled into this MPI.",
+        'remedy': "For Cray MPICH, run `export MPICH_GPU_SUPPORT_ENABLED=1` and link the GTL "
+        "library (load a module craype-accel-*). For MPICH, run `export MPIR_CVAR_ENABLE_GPU=1`. "
+        "For Open MPI, use a build with CUDA or ROCm. `osu_bw H H` shows whether messages from "
+        "host memory work.",
         'source': "process_vm_readv(2), EFAULT; github.com/spectral-compute/scale-validation, "
         "issue 66",
         'also': [
             (
-                "another GPU runtime library than MPI's allocated the GPU memory",
+                "the program and MPI use different GPU runtime libraries, and the program "
+                "allocated the GPU memory",
                 "ldd PROGRAM, which lists the libraries that the program loads",
             ),
             (
-                "UCX_TLS excludes cuda_copy (rocm_copy), which UCX needs to recognise GPU memory",
+                "UCX_TLS excludes cuda_copy (AMD: rocm_copy), which UCX needs to recognise GPU "
+                "memory",
                 "env | grep UCX_TLS",
             ),
         ],
     },
     {
-        'name': "GPU memory not shared between ranks",
+        'name': "ranks cannot share GPU memory",
         'patterns': [
             ("IpcGetMemHandle failed", "(?:cu|cuda|hip)IpcGetMemHandle failed"),
             "failed to open ipc mem handle",
         ],
-        'cause': "The ranks of a node cannot share their GPU memory with each other (IPC). The "
-        "memory may come from a memory pool of the program, each rank may see only its own GPU, "
-        "or each rank may run in its own namespaces.",
+        'cause': "The ranks of a node cannot share their GPU memory with each other (IPC). "
+        "Possible reasons: the memory comes from a memory pool of the program, each rank sees "
+        "only its own GPU, or each rank runs in separate namespaces (a separate container).",
         'remedy': "Let each rank see all GPUs of the node (`srun "
         "--gres-flags=allow-task-sharing`), and allocate the memory with {cudaMalloc (in Julia: "
         "`export JULIA_CUDA_MEMORY_POOL=none`)|hipMalloc}. To run without IPC, use `export "
@@ -439,29 +452,30 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/JuliaGPU/CUDA.jl, issue 1398; github.com/openucx/ucx, issue 3192",
         'also': [
             (
-                "the separate containers cause the error",
+                "the ranks are in separate containers",
                 "run the same command with apptainer exec --sharens, or with "
                 "UCX_TLS=^{cuda_ipc|rocm_ipc}",
             )
         ],
     },
     {
-        'name': "RCCL's wish about the kernel",
+        'name': "NCCL or RCCL recommends a kernel setting",
         'patterns': [
             (
                 'NCCL WARN Missing "',
                 r'NCCL WARN Missing \"[^\"\n]{1,80}\" from (?:kernel|environment)',
             )
         ],
-        'cause': "{NCCL|RCCL} recommends a setting of the kernel or of the environment, and does "
-        "not find this setting.",
-        'remedy': "The message is harmless if the run is successful: the kernels of Cray systems "
-        "are configured with IOMMU passthrough.",
+        'cause': "{NCCL|RCCL} recommends a setting of the kernel or of the environment that this "
+        "node does not have.",
+        'remedy': "The message is harmless if the run is successful. The kernels of Cray systems, "
+        "for example, are configured with IOMMU passthrough, so that the recommended setting is "
+        "not needed.",
         'source': "github.com/ROCm/rocm-systems, pull request 7916",
         'last': True,
     },
     {
-        'name': "NCCL of two releases",
+        'name': "ranks use different versions or settings of NCCL or RCCL",
         'patterns': [
             (
                 "Message truncated : receiv",
@@ -469,13 +483,13 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("collective mismatch error", r"collective mismatch error,? local size \d+"),
         ],
-        'cause': "The ranks do not use the same protocol. They may load different versions of "
-        "{NCCL|RCCL} (image and host, two pip packages), call different collectives, or have "
-        "different settings (NCCL_PROTO, NCCL_ALGO, NCCL_BUFFSIZE). Or another program connected "
-        "to the same port.",
-        'remedy': "Compare the versions on all ranks with `export NCCL_DEBUG=VERSION`, ldd and "
-        "`pip list | grep nccl`; all ranks must use the same single version. Compare the settings "
-        "with `srun -l bash -c 'env | grep NCCL_'`.",
+        'cause': "The ranks do not use the same protocol. The ranks may load different versions "
+        "of {NCCL|RCCL} (from image and host, or from two pip packages), call different "
+        "collectives, or have different settings (NCCL_PROTO, NCCL_ALGO, NCCL_BUFFSIZE). Or "
+        "another program connected to the same port.",
+        'remedy': "Compare the versions on all ranks with `export NCCL_DEBUG=VERSION`, `ldd "
+        "PROGRAM` and `pip list | grep nccl`; all ranks must load the same version. Compare the "
+        "settings with `srun -l bash -c 'env | grep NCCL_'`.",
         'source': "NCCL, src/bootstrap.cc",
         'also': [
             (
@@ -483,20 +497,20 @@ ENTRIES: List[Dict[str, Any]] = [
                 "TORCH_DISTRIBUTED_DEBUG=DETAIL PROGRAM",
             ),
             (
-                "the InfiniBand cards reorder writes, if only runs over InfiniBand fail",
+                "the InfiniBand cards reorder writes (likely if only runs over InfiniBand fail)",
                 "NCCL_IB_PCI_RELAXED_ORDERING=0 PROGRAM",
             ),
         ],
     },
     {
-        'name': "NCCL stopped",
+        'name': "NCCL or RCCL terminated",
         'patterns': [
             "ncclSystemError",
             ("NCCL error", r"NCCL error\b"),
             ("NCCL failure", r"NCCL failure \S{1,60}:\d+"),
         ],
-        'cause': "{NCCL|RCCL} terminated. This line is its last message and does not name the "
-        "cause.",
+        'cause': "{NCCL|RCCL} terminated. This line is the last message of {NCCL|RCCL} and does "
+        "not name the cause.",
         'remedy': "`NCCL_DEBUG=WARN srun PROGRAM` prints the first message, which `osu-container "
         "why` can explain. A run over TCP (`export NCCL_IB_DISABLE=1 NCCL_NET=Socket`) shows "
         "whether the network is the cause.",
@@ -509,22 +523,23 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'last': True,
-        'unless': ["rank of NCCL at the other end has gone"],
+        'unless': ["another rank of NCCL or RCCL closed the connection"],
     },
     {
-        'name': "plugin cannot register memory",
+        'name': "the network plugin of NCCL or RCCL cannot register GPU memory",
         'patterns': ["NET/OFI Unable to register memory", "unable to set memops for cuda ptr"],
         'cause': "The network plugin of {NCCL|RCCL} cannot register GPU memory with the network: "
         "libfabric does not recognise GPU memory, or the libfabric provider is too old for this "
         "{NCCL|RCCL}.",
         'remedy': "On EFA, run `export FI_EFA_SET_CUDA_SYNC_MEMOPS=0` or install EFA installer "
         "1.29.1 or newer. On cxi, use a libfabric that is built with {CUDA|ROCm}, and bind "
-        "/boot/config-$(uname -r), from which libfabric learns whether the kernel supports "
-        "DMABUF. `export NCCL_NET_GDR_LEVEL=LOC` avoids the registration but is slower.",
+        "/boot/config-$(uname -r) into the container: libfabric reads in this file whether the "
+        "kernel supports DMABUF. `export NCCL_NET_GDR_LEVEL=LOC` avoids the registration but is "
+        "slower.",
         'source': "github.com/awslabs/awsome-distributed-ai, issue 203",
     },
     {
-        'name': "no answer over InfiniBand",
+        'name': "the other node did not answer over InfiniBand",
         'patterns': [
             "ransport retry count exceeded",
             ("Endpoint timeout", r"(?:transport error: |UCX +ERROR[^\n]{0,200})Endpoint timeout"),
@@ -533,12 +548,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Got completion .{0,120}(?:status=|error )(?:12\b|IBV_WC_RETRY_EXC_ERR)",
             ),
         ],
-        'cause': "The network card sent a message and the other node never answered. The rank on "
+        'cause': "The network card sent a message and the other node did not answer. The rank on "
         "the other node terminated, a link is faulty, or the two cards cannot reach each other "
-        "(on Ethernet: a wrong GID, or a network that drops packets).",
+        "(on Ethernet: because of a wrong GID, or because the network drops packets).",
         'remedy': "Look for the first error of any rank. If no rank has another error, run "
-        "`ibstat` and `perfquery` on both nodes, and leave out a node that fails each time with "
-        "`srun --exclude=NODE`. For RoCE, run `export UCX_IB_GID_INDEX=3` or `export "
+        "`ibstat` and `perfquery` on both nodes. If the same node fails each time, exclude the "
+        "node with `srun --exclude=NODE`. For RoCE, run `export UCX_IB_GID_INDEX=3` or `export "
         "NCCL_IB_GID_INDEX=3`.",
         'source': "github.com/openucx/ucx, issues 5199, 6000 and 9590",
         'also': [
@@ -546,36 +561,41 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "no such fabric for Intel MPI",
+        'name': "the fabric that Intel MPI should use is not available",
         'patterns': [
             (
                 " fabric is not available and fallback fabric",
                 r"(?<![\w:])(?P<fabric>[\w:]+) fabric is not available and fallback fabric",
             )
         ],
-        'cause': "Intel MPI is set to use the fabric {fabric}, which is not available here.",
+        'cause': "A setting selects the fabric {fabric} for Intel MPI, but this fabric is not "
+        "available here.",
         'remedy': "Run `unset I_MPI_FABRICS`, or set an available fabric: shm:ofi (Intel MPI 2019 "
-        "or newer), shm:tcp or shm:dapl (older). `env | grep I_MPI_` shows the settings of a "
-        "module or of the program's script.",
+        "or newer), shm:tcp or shm:dapl (older releases). `env | grep I_MPI_` prints the "
+        "variables that a module or the start script of the program has set.",
         'source': "github.com/UCL-ARC/rcps-buildscripts, issue 50",
-        'unless': ["PSM2 opens no card", "PSM3 opens no card"],
+        'unless': [
+            "provider psm2 cannot open an Omni-Path card",
+            "provider psm3 cannot open a network card",
+        ],
     },
     {
-        'name': "driver of another card not installed",
+        'name': "a driver that libibverbs lists is not installed",
         'patterns': [
             (
                 "libibverbs: Warning: couldn't load driver '",
                 "libibverbs: Warning: couldn't load driver '(?P<driver>[^']{1,100})'",
             )
         ],
-        'cause': "/etc/libibverbs.d names the driver {driver}, which is not installed.",
+        'cause': "The folder /etc/libibverbs.d lists the driver {driver}, but this driver is not "
+        "installed.",
         'remedy': "The warning is harmless unless {driver} is the driver of this node's card "
-        "(`ibv_devices` lists the cards that work). In that case install ibverbs-providers or "
-        "rdma-core in the image.",
+        "(`ibv_devices` lists the cards that work). If {driver} is the driver of the card, "
+        "install ibverbs-providers or rdma-core in the image.",
         'source': "github.com/NVIDIA/nccl, issue 1044",
     },
     {
-        'name': "NCCL reaches no other node",
+        'name': "NCCL or RCCL cannot reach another rank over TCP",
         'patterns': [
             (
                 "Connect: ",
@@ -586,26 +606,27 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"WARN (?:Net : )?(?:Call to c|C)onnect(?:ion)? ?(?:to \S{1,100} )?(?:failed|returned|timeout)",
             ),
         ],
-        'cause': "A rank cannot reach another rank by TCP ({to}). {NCCL|RCCL} may have chosen a "
-        "network interface that does not lead to the other node, a firewall may block the "
-        "connection, or the other rank may have terminated.",
-        'remedy': "Run `export NCCL_SOCKET_IFNAME=NAME` with an interface that `ip addr` lists on "
-        "both nodes (Slingshot: hsn), not docker0 or lo. The firewall must allow all ports "
-        "between compute nodes.",
+        'cause': "A rank cannot reach another rank over TCP ({to}). Possible reasons: {NCCL|RCCL} "
+        "chose a network interface that does not lead to the other node, a firewall blocks the "
+        "connection, or the other rank terminated.",
+        'remedy': "Run `export NCCL_SOCKET_IFNAME=NAME`, where NAME is an interface that `ip "
+        "addr` lists on both nodes (Slingshot: hsn), not docker0 or lo. If a firewall blocks the "
+        "connection, ask the administrators to allow all ports between compute nodes.",
         'source': "github.com/NVIDIA/nccl-tests, issue 162",
         'also': [("another rank failed earlier", "look for an earlier error of any rank")],
     },
     {
-        'name': "message cancelled",
+        'name': "a message was cancelled",
         'patterns': ["Input/output error - CANCELED"],
-        'cause': "The message was cancelled because this rank or its partner was terminating: "
-        "after scancel, the time limit or a signal, or after an error of another rank.",
+        'cause': "The message was cancelled because the sending or the receiving rank was "
+        "terminating: after scancel, the time limit or a signal, or after an error of another "
+        "rank.",
         'remedy': "`sacct -j JOB -o state,exitcode,end` shows how the job terminated. Then look "
         "for the first error of any rank.",
         'source': "github.com/ofiwg/libfabric, issue 11307",
     },
     {
-        'name': "no way of UCX to the other rank",
+        'name': "UCX finds no transport to the other rank",
         'patterns': [
             (
                 " transport",
@@ -615,35 +636,35 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "UCX finds no transport that reaches the other rank. UCX_TLS may exclude a "
-        "transport that is needed (self, sm, and one between nodes), or the two nodes or "
-        "containers do not have the same network cards.",
-        'remedy': "Run `unset UCX_TLS UCX_NET_DEVICES`; `export UCX_TLS=self,sm,tcp` works on "
-        "every system. `ucx_info -d` on both nodes (in a container: `osu-exec ucx_info -d`) shows "
-        "the cards of each node.",
+        "transport that UCX needs (self, sm, or a transport between nodes), or the two nodes or "
+        "containers have different network cards.",
+        'remedy': "Run `unset UCX_TLS UCX_NET_DEVICES`, or run `export UCX_TLS=self,sm,tcp`, "
+        "which works on every system. `ucx_info -d` on both nodes (in a container: `osu-exec "
+        "ucx_info -d`) shows the cards of each node.",
         'source': "UCX, src/ucp/wireup/select.c",
         'also': [
             (
-                "only one of the nodes shows its card to the container",
+                "only one of the nodes makes its card visible in the container",
                 "srun osu-exec ls /dev/infiniband",
             )
         ],
     },
     {
-        'name': "UCX of two releases",
+        'name': "two versions of UCX do not match",
         'patterns': [
             ("address version mismatch", "UCX +ERROR +address version mismatch"),
             ("version mismatch", "UCX.{0,40}version mismatch"),
             ("(ucs_config_", r"\(ucs_config_(?:clone|parser)_\w{1,40}\+0x"),
         ],
-        'cause': "The program or MPI was built with another version of UCX than the version that "
-        "is loaded here, or the nodes (or host and image) have different versions of UCX.",
-        'remedy': "Compare `ucx_info -v` inside and outside the container. `ldd` on libmpi.so or "
-        "mca_pml_ucx.so shows which libucp.so.0 is loaded. Remove the folder of the other UCX "
-        "from LD_LIBRARY_PATH (`module unload ucx hpcx`).",
+        'cause': "The program or MPI was built with another version of UCX than the loaded "
+        "version, or the nodes (or host and image) have different versions of UCX.",
+        'remedy': "Compare `ucx_info -v` inside and outside the container. `ldd FILE` for "
+        "libmpi.so or mca_pml_ucx.so shows which libucp.so.0 the file loads. Remove the folder of "
+        "the other UCX from LD_LIBRARY_PATH (`module unload ucx hpcx`).",
         'source': "UCX, src/ucp/core/ucp_context.c",
     },
     {
-        'name': "memory that the card cannot take",
+        'name': "the network card cannot register the memory",
         'patterns': [
             (
                 "failed: Bad address",
@@ -651,11 +672,11 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("ouldn't register ", "[Cc]ouldn't register (?:GPU )?MR"),
         ],
-        'cause': "The network card cannot register this memory. Usually the buffer is in GPU "
-        "memory and the kernel module that gives cards access to GPU memory is not loaded. "
-        "Otherwise the memory is read-only or of a type that the card does not support.",
-        'remedy': "{On the node, `lsmod | grep nvidia_peermem` should print a line "
-        "(administrators: `modprobe nvidia_peermem`)|The kernel must support DMABUF}. To send "
+        'cause': "The network card cannot register the memory of a buffer. Usually the buffer is "
+        "in GPU memory and the kernel module that gives network cards access to GPU memory is not "
+        "loaded. Otherwise the memory is read-only or of a type that the card does not support.",
+        'remedy': "{On the node, `lsmod | grep nvidia_peermem` should print a line (if not, "
+        "administrators run `modprobe nvidia_peermem`)|The kernel must support DMABUF}. To send "
         "without direct access to GPU memory, run `export UCX_IB_GPU_DIRECT_RDMA=no`, or `export "
         "NCCL_NET_GDR_LEVEL=LOC`{, or `export FI_HMEM_CUDA_USE_GDRCOPY=0`|}.",
         'source': "NVIDIA, GPUDirect RDMA; UCX, documentation, FAQ",
@@ -665,10 +686,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 "ulimit -l, which should print unlimited",
             )
         ],
-        'unless': ["limit of locked memory", "GDRCopy of another release than its driver"],
+        'unless': ["the limit of locked memory is too low", "the GDRCopy driver refuses a call"],
     },
     {
-        'name': "objects of the card that its driver refuses",
+        'name': "the driver of the card refuses an operation of UCX",
         'patterns': [
             (
                 "mlx5dv_devx_",
@@ -678,109 +699,113 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "The driver or firmware of the network card refuses an operation of UCX "
         "({what}): this version of UCX and the firmware are not compatible.",
-        'remedy': "`export UCX_IB_MLX5_DEVX=n` (or `export UCX_IB_MLX5_DEVX_OBJECTS=`) avoids the "
-        "operation. Administrators can install newer firmware.",
+        'remedy': "Run `export UCX_IB_MLX5_DEVX=n` (or `export UCX_IB_MLX5_DEVX_OBJECTS=`): UCX "
+        "then avoids the refused operation. Administrators can install newer firmware.",
         'source': "github.com/openucx/ucx, issues 10451 and 8440",
     },
     {
-        'name': "shared memory of UCX too small",
+        'name': "the shared memory for UCX is too small",
         'patterns': [
             (
                 "Not enough memory to write total of ",
                 r"Not enough memory to write total of \d+ bytes",
             )
         ],
-        'cause': "UCX keeps messages between the ranks of a node in /dev/shm, which is full, too "
-        "small or not accessible.",
-        'remedy': "Check the space with `df -h /dev/shm` in the container, and remove old files "
-        "(`ls -l /dev/shm`). With Docker or podman, add --shm-size=2g or --ipc=host. `export "
-        "UCX_TLS=^posix` avoids /dev/shm.",
+        'cause': "UCX keeps messages between the ranks of a node in /dev/shm, but /dev/shm is "
+        "full, too small or not accessible.",
+        'remedy': "Check the space with `df -h /dev/shm` in the container, list old files with "
+        "`ls -l /dev/shm`, and remove these files. With Docker or podman, add --shm-size=2g or "
+        "--ipc=host. With `export UCX_TLS=^posix`, UCX does not use /dev/shm.",
         'source': "UCX, src/uct/sm/mm/posix",
     },
     {
-        'name': "shared memory of UCX in another user namespace",
+        'name': "UCX cannot share memory with a rank in another container",
         'patterns': [
             (
                 "open(file_name=/proc/",
                 r"open\(file_name=/proc/\d+/fd/\d+ flags=\w{1,20}\) failed: (?:Permission denied|No such file)",
             )
         ],
-        'cause': "UCX opens the shared memory of another rank below /proc/PID/fd. The kernel refuses "
-        "this to a rank in another container, which has its own user or PID namespace.",
-        'remedy': "export UCX_POSIX_USE_PROC_LINK=n UCX_TLS=^cma, or start the ranks by a command of "
-        "the module (osu-exec PROGRAM), which sets both variables or shares one container.",
+        'cause': "UCX opens the shared memory of another rank below /proc/PID/fd. The kernel "
+        "denies this access if the other rank is in another container, because each container has "
+        "a separate user or PID namespace.",
+        'remedy': "Run `export UCX_POSIX_USE_PROC_LINK=n UCX_TLS=^cma`. Or start the ranks with a "
+        "command of the module (`osu-exec PROGRAM`), which sets both variables or starts all "
+        "ranks of a node in the same container.",
         'source': "UCX, src/uct/sm/mm/posix/mm_posix.c; github.com/openucx/ucx, issue 4224; seen by "
         "this project with UCX 1.13.1, 2026-11-28",
     },
     {
-        'name': "libfabric under Open MPI failed",
+        'name': "libfabric failed in Open MPI",
         'patterns': ["The Open MPI OFI MTL is aborting the MPI job"],
         'cause': "Open MPI sends messages through libfabric (mtl ofi), and the libfabric provider "
-        "failed: the provider does not suit this system (psm3, or tcp on one machine), or a rank "
-        "terminated.",
+        "failed: the provider does not suit this system (psm3, or tcp on a single machine), or a "
+        "rank terminated.",
         'remedy': "Run `export OMPI_MCA_mtl=^ofi OMPI_MCA_btl=^ofi`; Open MPI then uses UCX, "
         "shared memory and TCP. Or select another provider with `export FI_PROVIDER=NAME`; "
         "`export FI_LOG_LEVEL=warn` prints the reason.",
         'source': "github.com/OPM/LBPM, issue 48",
     },
     {
-        'name': "no fast network for Open MPI",
+        'name': "Open MPI finds no high-speed network",
         'patterns': ["help-mpi-btl-base.txt / btl:no-nics", "there are no active ports detected"],
-        'cause': "Open MPI looked for a fast network (InfiniBand) and found none that is active. "
-        "Open MPI uses shared memory and TCP.",
-        'remedy': "The message is harmless on a machine without a fast network; `export "
+        'cause': "Open MPI looked for an active high-speed network (InfiniBand) and found none. "
+        "Open MPI uses shared memory and TCP instead.",
+        'remedy': "The message is harmless on a machine without a high-speed network; `export "
         "OMPI_MCA_btl_base_warn_component_unused=0` silences the message. If the machine has a "
-        "fast network, check the card with `ibstat` and with `ls /dev/infiniband` in the "
+        "high-speed network, check the card with `ibstat` and with `ls /dev/infiniband` in the "
         "container.",
         'source': "Open MPI, help-mpi-btl-base.txt; github.com/open-mpi/ompi, issue 1393",
         'last': True,
-        'unless': ["openib not used"],
+        'unless': ["Open MPI cannot use its old component openib"],
     },
     {
-        'name': "GPU memory kept from the card by the node's bridges",
+        'name': "the network card has no permission to access the memory",
         'patterns': [("Got completion ", r"Got completion .{0,160}(?:status=|error )4\b")],
-        'cause': "The network card has no permission to read or write this memory. For GPU memory "
-        "(GPUDirect RDMA), usually PCI access control (ACS) or the IOMMU of the node prevents the "
-        "access, often in a virtual machine.",
-        'remedy': "`export NCCL_NET_GDR_LEVEL=LOC UCX_IB_GPU_DIRECT_RDMA=no` avoids the access, "
-        "is slower, and shows whether this is the cause. Administrators can disable ACS (`lspci "
-        "-vvv | grep ACSCtl` must not print SrcValid+), set iommu=pt or iommu=off, and load "
-        "nvidia_peermem.",
+        'cause': "The network card has no permission to read or write the memory of a buffer. If "
+        "the buffer is in GPU memory (GPUDirect RDMA), usually PCI access control (ACS) or the "
+        "IOMMU of the node prevents the access, often in a virtual machine.",
+        'remedy': "Run `export NCCL_NET_GDR_LEVEL=LOC UCX_IB_GPU_DIRECT_RDMA=no`, which avoids "
+        "the access but is slower: if the run works then, the access is the cause. Administrators "
+        "can disable ACS (`lspci -vvv | grep ACSCtl` must not print SrcValid+), set iommu=pt or "
+        "iommu=off, and load nvidia_peermem.",
         'source': "github.com/NVIDIA/nccl, issues 928 and 523; github.com/openucx/ucx, issue "
         "3564; NCCL documentation, Troubleshooting",
         'also': [
             (
                 "the program freed the memory during the transfer, or another rank failed",
-                "run the same command with buffers in host memory (osu_bw H H)",
+                "run the benchmark with buffers in host memory: osu_bw H H",
             )
         ],
     },
     {
-        'name': "GDRCopy of another release than its driver",
+        'name': "the GDRCopy driver refuses a call",
         'patterns': [
             (" failed", r"UCX +ERROR +gdr_(?:pin_buffer|map|get_info)\w{0,60}(?:\(\))? failed")
         ],
-        'cause': "UCX opened GDRCopy, and the GDRCopy driver refused a call. Either libgdrapi in "
-        "the image and the kernel module gdrdrv on the node have different versions (1.3 and 2.0 "
-        "are not compatible), or the memory window of the GPU is full.",
-        'remedy': "`export UCX_TLS=^gdr_copy` avoids GDRCopy, but small messages are slower. "
-        "Otherwise install libgdrapi in the image in the version that `modinfo gdrdrv` prints on "
-        "the node.",
+        'cause': "UCX uses the library GDRCopy (libgdrapi), and the GDRCopy driver refused a "
+        "call. Either libgdrapi in the image and the kernel module gdrdrv on the node have "
+        "different versions (1.3 and 2.0 are not compatible), or the memory window (BAR1) of the "
+        "GPU is full.",
+        'remedy': "Run `export UCX_TLS=^gdr_copy`: UCX then does not use GDRCopy, but small "
+        "messages are slower. Otherwise install libgdrapi in the image, in the version that "
+        "`modinfo gdrdrv` prints on the node.",
         'source': "github.com/NVIDIA/gdrcopy, issue 113",
     },
     {
-        'name': "message of UCX that nobody takes",
+        'name': "UCX receives a message for another part of the program",
         'patterns': [
             (", but no handler installed", r"got active message id \d+, but no handler installed")
         ],
-        'cause': "Two parts of one program use UCX at the same time and receive each other's "
-        "messages (Open MPI's btl uct beside pml ucx), or the ranks use different versions of UCX.",
+        'cause': "Two parts of the same program use UCX at the same time and receive each other's "
+        "messages (Open MPI's btl uct and Open MPI's pml ucx), or the ranks use different "
+        "versions of UCX.",
         'remedy': "Run `export OMPI_MCA_btl=^uct`. `ucx_info -v` should print the same version on "
         "all nodes.",
         'source': "github.com/open-mpi/ompi, issue 8098",
     },
     {
-        'name': "provider that lacks what MPI asks of it",
+        'name': "the libfabric provider lacks a feature",
         'patterns': [
             "OFI event counter create failed",
             (
@@ -796,23 +821,27 @@ ENTRIES: List[Dict[str, Any]] = [
         "verbs;ofi_rxm, cxi or psm2. For Intel MPI with all ranks on one node, run `export "
         "I_MPI_FABRICS=shm`.",
         'source': "github.com/ofiwg/libfabric, issue 5465",
-        'unless': ["no VNI on one node", "no provider", "no endpoint on the card"],
+        'unless': [
+            "the job step has no VNI",
+            "MPI finds no libfabric provider",
+            "libfabric cannot open an endpoint on the card",
+        ],
     },
     {
-        'name': "memory of another rank that the card may not touch",
+        'name': "the network card cannot find the memory of a rank",
         'patterns': [
             (
                 "unexpected event received",
                 r"cxip_\w{1,60}\(\):\d+<warn>[^\n]{0,120}(?P<why>unexpected event received)",
             )
         ],
-        'cause': "The network card does not find the memory that a rank reads or writes, at this "
-        "rank or at another rank ({why}). The window or buffer was freed or moved too early, or "
-        "MPI or libfabric passed a wrong key.",
+        'cause': "A rank reads or writes remote memory, and the network card of this rank or of "
+        "another rank does not find the memory ({why}). The window or buffer was freed or moved "
+        "too early, or MPI or libfabric passed a wrong key.",
         'remedy': "Check that each buffer exists until MPI_Wait returns, and that the window "
-        "exists on all ranks (MPI_Win_free, a rank that crashed). Use a newer MPICH; `export "
-        "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0` keeps the card from reading remote memory. Or run "
-        "`export FI_CXI_RX_MATCH_MODE=software`.",
+        "exists on all ranks (no rank has called MPI_Win_free or crashed). Use a newer MPICH, or "
+        "run `export MPIR_CVAR_CH4_OFI_ENABLE_RMA=0`: the card then reads no remote memory. Or "
+        "run `export FI_CXI_RX_MATCH_MODE=software`.",
         'source': "libfabric, prov/cxi; github.com/pmodels/mpich, issues 7118 and 6687",
     },
 ]

@@ -8,7 +8,7 @@ from typing import Any, Dict, List
 
 LOADER: List[Dict[str, Any]] = [
     {
-        'name': "libfabric too old",
+        'name': "the loaded libfabric is too old",
         'patterns': [
             (
                 " not found",
@@ -17,16 +17,16 @@ LOADER: List[Dict[str, Any]] = [
             )
         ],
         'cause': "The loaded libfabric is older than the libfabric with which {by} was built: the "
-        "loaded one lacks {version}.",
-        'remedy': "Do not bind the host's libfabric (approaches pure and opensource use the "
-        "image's), or use an image whose MPI was built with an older libfabric. FABRIC_1.7 comes "
-        "with libfabric 1.20, FABRIC_1.8 with 2.0 and FABRIC_1.9 with 2.5. Check that no folder "
-        "on LD_LIBRARY_PATH contains a libfabric. If the host was updated, install the module "
-        "again.",
+        "loaded libfabric lacks the symbol version {version}.",
+        'remedy': "Use approach pure or opensource, which use the image's libfabric instead of "
+        "the host's, or use an image whose MPI was built with an older libfabric. FABRIC_1.7 "
+        "comes with libfabric 1.20, FABRIC_1.8 with 2.0 and FABRIC_1.9 with 2.5. Check that no "
+        "folder on LD_LIBRARY_PATH contains another libfabric. If the host was updated, install "
+        "the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "libfabric, libfabric.map.in by release; seen by this project, 2026-11",
     },
     {
-        'name': "C library too old",
+        'name': "the C library is too old",
         'patterns': [
             (
                 " not found",
@@ -34,17 +34,17 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<by>[^)\n]{1,300})\))?",
             )
         ],
-        'cause': "{by} needs {version}, and the C library of the image (outside a container, of "
-        "the host) is older. A host library that is bound into a container uses the image's C "
-        "library.",
+        'cause': "{by} needs {version}, and the C library is older. In a container, the C library "
+        "is the image's, also for host libraries that are bound into the container; outside a "
+        "container, the C library is the host's.",
         'remedy': "Use an image of a distribution at least as new as the host's, or bind fewer "
-        "libraries of the host (approaches opensource and pure bind none of its MPI). If you have "
-        "added --rocm or --nv, remove these options.",
+        "libraries of the host (approaches opensource and pure bind no MPI library of the host). "
+        "If you have added --rocm or --nv, remove these options.",
         'source': "github.com/apptainer/apptainer, pull request 2606, issues 1621 and 3041",
-        'unless': ["parts of glibc of two releases"],
+        'unless': ["parts of two versions of glibc are mixed"],
     },
     {
-        'name': "C++ library too old",
+        'name': "the C++ library is too old",
         'patterns': [
             (
                 " not found",
@@ -52,14 +52,15 @@ LOADER: List[Dict[str, Any]] = [
                 r"\(required by (?P<by>[^)\n]{1,300})\))?",
             )
         ],
-        'cause': "{by} needs {version} of the compiler's libraries (libstdc++, libgcc), and the "
-        "loaded libraries are older.",
+        'cause': "{by} needs {version} of the compiler's libraries (libstdc++, libgcc), but the "
+        "loaded versions of these libraries are older.",
         'remedy': "Use an image with a newer compiler, or an approach that binds fewer host "
-        "libraries. If a module of the host has set LD_LIBRARY_PATH, unload this module.",
+        "libraries (opensource, pure). If a module of the host has set LD_LIBRARY_PATH, unload "
+        "the module with `module unload NAME`.",
         'source': "github.com/apptainer/apptainer, issue 1621",
     },
     {
-        'name': "library of another version",
+        'name': "a loaded library has the wrong version",
         'patterns': [
             (
                 " not found",
@@ -67,15 +68,15 @@ LOADER: List[Dict[str, Any]] = [
                 r"found(?: \(required by (?P<by>[^)\n]{1,300})\))?",
             )
         ],
-        'cause': "{by} was built with another version of a library than the version that was "
-        "loaded: the loaded library lacks {version}.",
-        'remedy': "The library is named at the beginning of the message. Find out which setting "
-        "leads to this library (`osu-explain` lists the binds of the module), and use a version "
-        "that has {version}.",
+        'cause': "{by} was built with another version of a library than the loaded version. The "
+        "loaded version lacks the symbol version {version}.",
+        'remedy': "The beginning of the message names the library. Find out which setting leads "
+        "to this library (`osu-explain` lists the binds of the module, `echo $LD_LIBRARY_PATH` "
+        "the folders), and use a version of the library that has {version}.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
-        'name': "missing library",
+        'name': "a library is missing",
         'patterns': [
             (
                 ": cannot open shared object file",
@@ -84,18 +85,18 @@ LOADER: List[Dict[str, Any]] = [
                 r"|sci_\w{1,60})\.so[^\s:'(]{0,80}): cannot open shared object file(?![^\n]{0,80}\(ignored\))",
             )
         ],
-        'cause': "The library {library} is needed, and exists neither in the image nor among the "
-        "libraries that are bound from the host.",
+        'cause': "A program or library needs {library}, but this library exists neither in the "
+        "image nor among the libraries that are bound from the host.",
         'remedy': "Find the library on the host with `ldconfig -p` or `find /opt /usr -name "
         "'LIBRARY*'`. In a container with manual binds, add `--bind FILE --env "
-        "LD_LIBRARY_PATH=FOLDER`, and bind the libraries that `ldd FILE` lists as well. With a "
-        "module of this project, the host has changed: run `eb osu-container-APPROACH.eb -r "
-        "--rebuild`. If the library is in another folder, add the folder to library_folders of "
-        "the site (docs/add-a-site.md).",
+        "LD_LIBRARY_PATH=FOLDER`, and also bind the libraries that `ldd FILE` lists. With a "
+        "module of this project, the host has changed since the installation: run `eb "
+        "osu-container-APPROACH.eb -r --rebuild`. If the module still does not find the library, "
+        "add the library's folder to library_folders of the site description (docs/add-a-site.md).",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
-        'name': "ROCm of another release",
+        'name': "the installed ROCm has the wrong major version",
         'patterns': [
             (
                 ": cannot open shared object file",
@@ -107,13 +108,13 @@ LOADER: List[Dict[str, Any]] = [
         "built with another major version of ROCm than the installed version, or ROCm is not "
         "installed.",
         'remedy': "Use an image with the same major version of ROCm as the host's MPI: Cray MPICH "
-        "up to 25.09 needs ROCm 6, even if the image contains ROCm 7. A name without a version "
-        "number is opened by libfabric; some distributions have this name only in the -dev "
-        "package.",
+        "up to 25.09 needs ROCm 6, even if the image contains ROCm 7. If the name in the message "
+        "has no version number (libamdhip64.so), libfabric opens the library; some distributions "
+        "have the file with this name only in the -dev package.",
         'source': "LUMI training, update of January 2026; libfabric, src/hmem_rocr.c",
     },
     {
-        'name': "preloaded library missing",
+        'name': "LD_PRELOAD names a library that cannot be loaded",
         'patterns': [
             (
                 "' from LD_PRELOAD cannot be preloaded",
@@ -121,47 +122,50 @@ LOADER: List[Dict[str, Any]] = [
             )
         ],
         'cause': "LD_PRELOAD names {library}, which is missing or not compatible. The program "
-        "continues without this library; if the library is an MPI, the program uses another MPI "
-        "than intended.",
+        "continues without {library}. If {library} is an MPI, the program uses another MPI than "
+        "intended.",
         'remedy': "If you have set LD_PRELOAD, run `unset LD_PRELOAD`. If the module sets "
-        "LD_PRELOAD (see `osu-explain LD_PRELOAD`), the host has changed: install the module "
-        "again with `eb osu-container-APPROACH.eb -r --rebuild`.",
+        "LD_PRELOAD (`osu-explain LD_PRELOAD` shows this), the host has changed: install the "
+        "module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
-        'name': "libcxi too old",
+        'name': "libcxi is too old for libfabric",
         'patterns': [
             ("undefined symbol: cxi", r"(?<![Ee]rror: )undefined symbol: (?P<symbol>cxil?_\w+)")
         ],
-        'cause': "libfabric's provider cxi calls {symbol}, which this libcxi does not have: "
-        "libfabric is newer than libcxi.",
+        'cause': "The provider cxi of libfabric calls {symbol}, but the loaded libcxi does not "
+        "have this function: libfabric is newer than libcxi.",
         'remedy': "With approach opensource, build the image with matching versions of libcxi and "
         "libfabric (libfabric 2.5.0 needs libcxi of January 2026). With approach hybrid, libcxi "
         "and libfabric must both come from the host; `srun scripts/rank-proof FOLDER PROGRAM` "
-        "shows which of them comes from the image.",
+        "shows which of the two comes from the image.",
         'source': "github.com/ofiwg/libfabric, issues 9835 and 12036",
     },
     {
-        'name': "undefined symbol",
+        'name': "a loaded library lacks a function",
         'patterns': [
             (
                 "undefined symbol: ",
                 r"(?<![Ee]rror: )undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)(?![^\n]{0,80}\(ignored\))",
             )
         ],
-        'cause': "The loaded library lacks the function {symbol}: the library has another "
-        "version, or is another library with the same name, than when the program was built. "
-        "Names with ompi_, opal_ or orte_ belong to Open MPI, names with MPIR_ or MPID_ to MPICH; "
-        "names MPI_*_c were added in MPI 4.",
-        'remedy': "The library that needs the function is named at the beginning of the message. "
-        "`srun scripts/rank-proof FOLDER PROGRAM` shows which files are loaded: remove the folder "
-        "or the LD_PRELOAD entry that leads to the wrong file. If the host was updated, install "
-        "the module again.",
+        'cause': "The loaded library lacks the function {symbol}. The program was built with "
+        "another version of the library, or with another library of the same name. Functions with "
+        "ompi_, opal_ or orte_ belong to Open MPI, functions with MPIR_ or MPID_ to MPICH; MPI 4 "
+        "added the functions MPI_*_c.",
+        'remedy': "The beginning of the message names the library that needs the function. `srun "
+        "scripts/rank-proof FOLDER PROGRAM` shows which files are loaded: remove the folder or "
+        "the LD_PRELOAD entry that leads to the wrong file. If the host was updated, install the "
+        "module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
-        'unless': ["library of CUDA of another release", "parts of glibc of two releases"],
+        'unless': [
+            "a library of CUDA or ROCm has the wrong version",
+            "parts of two versions of glibc are mixed",
+        ],
     },
     {
-        'name': "file of another architecture",
+        'name': "a file is for another processor architecture",
         'patterns': [
             ("wrong ELF class", "(?P<what>wrong ELF class)"),
             ("invalid ELF header", "(?P<what>invalid ELF header)"),
@@ -171,26 +175,27 @@ LOADER: List[Dict[str, Any]] = [
                 "format error))",
             ),
         ],
-        'cause': "The file is for another processor architecture, or the file is neither a "
-        "program nor a library ({what}).",
-        'remedy': "Use an image for this architecture, which `uname -m` prints: LUMI and "
-        "workstations are x86_64, Alps is aarch64. A path in the description of the site may also "
-        "lead to a linker script instead of a library.",
+        'cause': "The file was built for another processor architecture, or is neither a program "
+        "nor a library ({what}).",
+        'remedy': "Use an image for the architecture of the node, which `uname -m` prints: LUMI "
+        "and workstations are x86_64, Alps is aarch64. If the file is a library of the host, run "
+        "`file FILE`: a path in the site description may lead to a linker script (a text file) "
+        "instead of a library.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
-        'name': "library that libtree or lddtree misses",
+        'name': "libtree or lddtree does not find a library",
         'patterns': [(" not found", r"── (?P<library>lib\S{1,100}\.so\S{0,20}) not found")],
         'cause': "{library} is in no folder that the loader searches for this program: not in the "
-        "program's rpath, not on LD_LIBRARY_PATH, not in the loader's cache. Cray MPICH relies on "
-        "the module libfabric to set the folder.",
-        'remedy': "Load the module that provides the library (`module load libfabric`), or bind "
-        "its folder into the container. Or find the library with `find / -name 'LIBRARY*'` and "
-        "add its folder to LD_LIBRARY_PATH.",
+        "program's rpath, not on LD_LIBRARY_PATH, not in the loader's cache. Cray MPICH finds "
+        "libfabric only if the module libfabric has set LD_LIBRARY_PATH.",
+        'remedy': "Load the module that provides the library (for example `module load "
+        "libfabric`). In a container, bind the folder of the library. Or find the library with "
+        "`find / -name 'LIBRARY*'` and add its folder to LD_LIBRARY_PATH.",
         'source': "ld.so(8); libtree, README; github.com/spack/spack, pull request 29392",
     },
     {
-        'name': "library not in the image",
+        'name': "the loader does not find a library",
         'patterns': [
             (
                 ": cannot open shared object file",
@@ -210,18 +215,22 @@ LOADER: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The library {library} is in no folder that the loader searches. In a container, "
-        "the image lacks the library. Outside a container, the module of the library is not "
-        "loaded, the compute nodes lack a package that the login node has, or conda installed "
-        "another version.",
+        "the image lacks the library. Outside a container, the module that provides the library "
+        "is not loaded, the compute nodes lack a package that the login node has, or conda "
+        "installed another version of the library.",
         'remedy': "Install the package of the library in the image: libgfortran.so.5 is in "
         "libgfortran5 (Debian, openSUSE) or libgfortran (Rocky). If the library is in a separate "
         "folder (conda, /opt), add the folder to LD_LIBRARY_PATH in the container. With conda, "
-        "install the version with this number from the same channel as all other packages: "
-        "libcrypto.so.1.0.0 is openssl=1.0, libmkl_*.so.1 is mkl=2021.",
+        "install the version of the package that has the number in the library's name, from the "
+        "same channel as all other packages: libcrypto.so.1.0.0 is openssl=1.0, libmkl_*.so.1 is "
+        "mkl=2021.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11; github.com/sylabs/singularity, "
         "issue 668; github.com/open-mpi/ompi, issue 6352",
         'also': [
-            ("the library exists, but a library that it needs does not", "osu-exec ldd FILE"),
+            (
+                "the library exists, but another library that the library needs does not exist",
+                "osu-exec ldd FILE",
+            ),
             (
                 "the library belongs to the host, and the host has changed since the module was "
                 "installed",
@@ -230,7 +239,7 @@ LOADER: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "MPI of another kind",
+        'name': "the program needs another MPI",
         'patterns': [
             (
                 ": cannot open shared object file",
@@ -238,13 +247,13 @@ LOADER: List[Dict[str, Any]] = [
                 r"file(?![^\n]{0,80}\(ignored\))",
             )
         ],
-        'cause': "The program was built with another MPI than the MPI here, which has no "
-        "{library}. libmpi.so.12 belongs to MPICH, Intel MPI, Cray MPICH and MVAPICH, "
+        'cause': "The program was built with another MPI than the loaded MPI, which has no "
+        "{library}. libmpi.so.12 belongs to MPICH, Intel MPI, Cray MPICH and MVAPICH, and "
         "libmpi.so.40 to Open MPI. libmpi_mpifh and libmpi_usempif08 are Open MPI's libraries for "
         "Fortran.",
-        'remedy': "Use the MPI with which the program was built, or build the program with this "
-        "MPI. Approaches bind and hybrid need an image with libmpi.so.12. Open MPI has its "
-        "Fortran libraries only if it was built with a Fortran compiler.",
+        'remedy': "Use the MPI with which the program was built, or build the program again with "
+        "the loaded MPI. Approaches bind and hybrid need an image with libmpi.so.12. Open MPI has "
+        "its Fortran libraries only if Open MPI was built with a Fortran compiler.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11; "
         "github.com/OpenRadioss/OpenRadioss, issue 1876; github.com/wi4mpi/wi4mpi, issue 23",
         'also': [
@@ -255,7 +264,7 @@ LOADER: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "driver of NVIDIA not in the container",
+        'name': "the NVIDIA driver is not in the container",
         'patterns': [
             (
                 ": cannot open shared object file",
@@ -268,9 +277,9 @@ LOADER: List[Dict[str, Any]] = [
             ),
             ("unable to find libcuda.so DSO", r"unable to find (?P<library>libcuda\.so) DSO"),
         ],
-        'cause': "{library} was not found. This library belongs to the driver of NVIDIA GPUs. "
-        "Only nodes with such a GPU have the driver, and only the option --nv makes the driver "
-        "available in a container.",
+        'cause': "The loader did not find {library}. This library belongs to the driver of NVIDIA "
+        "GPUs. Only nodes with an NVIDIA GPU have the driver, and only the option --nv makes the "
+        "driver available in a container.",
         'remedy': "Run `singularity exec --nv` or `apptainer exec --nv`; for the commands of a "
         "module, run `export MPI_CONTAINER_OPTIONS=--nv`.",
         'source': "docs.sylabs.io, SingularityCE, GPU support; github.com/apptainer/singularity, "
@@ -278,22 +287,23 @@ LOADER: List[Dict[str, Any]] = [
         'also': [("this node has no GPU", "srun nvidia-smi -L")],
     },
     {
-        'name': "component of Open MPI left out",
+        'name': "Open MPI skips a component",
         'patterns': [
             (
                 "mca_base_component_repository_open: unable to open ",
                 r"mca_base_component_repository_open: unable to open (?P<component>\w+)",
             )
         ],
-        'cause': "Open MPI skips its component {component}, because a library of the component is "
-        "missing or not compatible.",
-        'remedy': "The message is harmless unless the run needs the network of this component. In "
-        "that case install the missing library in the image.",
+        'cause': "Open MPI skips its component {component}, because a library that the component "
+        "needs is missing or not compatible.",
+        'remedy': "The message is harmless unless the run needs the network that this component "
+        "supports. If the run needs this network, install the missing library in the image; the "
+        "message names the library.",
         'source': "github.com/PrincetonUniversity/hpc_beginning_workshop, pull request 7",
         'last': True,
     },
     {
-        'name': "parts of glibc of two releases",
+        'name': "parts of two versions of glibc are mixed",
         'patterns': [
             (
                 " with link time reference",
@@ -305,33 +315,33 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?<![Ee]rror: )undefined symbol: \S{1,80}, version GLIBC_PRIVATE",
             ),
         ],
-        'cause': "A library meets another version of {file} than the version with which it was "
-        "built. If the message names GLIBC_PRIVATE, the C library of one system is mixed with "
-        "parts of another system's (LD_PRELOAD, LD_LIBRARY_PATH, a bind).",
-        'remedy': "Never load another libc.so.6 than the system's: run `unset LD_PRELOAD "
+        'cause': "A library was built with another version of {file} than the loaded version. If "
+        "the message names GLIBC_PRIVATE, the C library of one system is mixed with parts of "
+        "another system's C library (through LD_PRELOAD, LD_LIBRARY_PATH or a bind).",
+        'remedy': "Load only the libc.so.6 of the system or image: run `unset LD_PRELOAD "
         "LD_LIBRARY_PATH`; `env -i PROGRAM` in the container shows whether a variable is the "
-        "cause. A program that needs a newer glibc needs an image that contains this glibc.",
+        "cause. If a program needs a newer glibc, use an image that contains the newer glibc.",
         'source': "ld.so(8); github.com/bcbio/bcbio-nextgen, issue 3718",
-        'unless': ["library of CUDA of another release"],
+        'unless': ["a library of CUDA or ROCm has the wrong version"],
     },
     {
-        'name': "library that is no library",
+        'name': "the loader cannot use a library file",
         'patterns': [
             (
                 "failed to map segment from shared object",
                 r"failed to map segment from shared object[^\n]{0,40}",
             )
         ],
-        'cause': "The loader cannot use a library file. The file is empty or truncated (a full "
-        "disk during copying, or a driver file bound from a host without the driver), is on a "
-        "disk mounted with noexec, or memory is short.",
+        'cause': "The loader cannot use a library file. The file is empty or truncated (by a full "
+        "disk during copying, or because a driver file was bound from a host without the driver), "
+        "the file is on a disk mounted with noexec, or no memory is left.",
         'remedy': "Run `ls -lL FILE` inside the container for the file that the message names, "
-        "and install or copy the file again. For 'failed to map segment', check `findmnt -T "
-        "FOLDER` (noexec) and `ulimit -v`.",
+        "and install or copy the file again. If the message contains 'failed to map segment', "
+        "check `findmnt -T FOLDER` for noexec and `ulimit -v` for a memory limit.",
         'source': "ld.so(8); glibc, elf/dl-load.c",
     },
     {
-        'name': "library of CUDA of another release",
+        'name': "a library of CUDA or ROCm has the wrong version",
         'patterns': [
             (
                 "undefined symbol: ",
@@ -350,10 +360,9 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<symbol>\S{1,200})",
             ),
         ],
-        'cause': "Another version of a {CUDA|ROCm} library is loaded than the version with which "
-        "the package was built. A library of a module (LD_LIBRARY_PATH, "
-        "{/usr/local/cuda|/opt/rocm}), of conda or of the host precedes the library of the "
-        "package. {symbol}",
+        'cause': "The package was built with another version of a {CUDA|ROCm} library than the "
+        "loaded version. A library of a module (LD_LIBRARY_PATH, {/usr/local/cuda|/opt/rocm}), of "
+        "conda or of the host precedes the library of the package. {symbol}",
         'remedy': "Run `unset LD_LIBRARY_PATH`, or unload the module {cuda|rocm}: PyTorch and "
         "CuPy from pip contain their own libraries. If the error remains, create a new "
         "environment and run `pip install --force-reinstall torch`{ (with its nvidia-* "
@@ -368,7 +377,7 @@ LOADER: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "library without its versions",
+        'name': "a library without symbol versions is loaded",
         'patterns': [
             (
                 ": no version information available (required by ",
@@ -376,15 +385,16 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<by>[^)\n]{1,200})\)",
             )
         ],
-        'cause': "{by} loads {library}, a separate build (from conda, a module or "
-        "LD_LIBRARY_PATH), instead of the system's library. This is a warning, but the program "
-        "may crash later.",
-        'remedy': "For programs of the system, run `unset LD_LIBRARY_PATH` or `conda deactivate`.",
+        'cause': "{by} was built with a library that has symbol versions, but loads {library}, "
+        "which has no symbol versions (a build from conda, a module or a folder on "
+        "LD_LIBRARY_PATH). This message is a warning, but the program may crash later.",
+        'remedy': "Before you start a program of the system, run `unset LD_LIBRARY_PATH` or "
+        "`conda deactivate`.",
         'source': "ld.so(8); github.com/hashdist/hashstack, issue 765",
         'last': True,
     },
     {
-        'name': "executable stack refused",
+        'name': "a library needs an executable stack",
         'patterns': [
             (
                 "cannot enable executable stack as shared object requires",
@@ -392,18 +402,18 @@ LOADER: List[Dict[str, Any]] = [
                 r"object requires",
             )
         ],
-        'cause': "The library {library} is marked as needing an executable stack (usually by "
-        "mistake, from hand-written assembler). glibc 2.41 and newer ('Invalid argument') or "
-        "SELinux ('Permission denied') refuses an executable stack.",
-        'remedy': "Run `patchelf --clear-execstack FILE` or `execstack -c FILE`, or use a newer "
-        "version of the package. Otherwise run `export GLIBC_TUNABLES=glibc.rtld.execstack=2` "
-        "(glibc) or `setsebool selinuxuser_execstack on` (SELinux), or use an image with an older "
-        "glibc.",
+        'cause': "The library {library} requests an executable stack (usually by mistake, from "
+        "hand-written assembler). glibc 2.41 and newer ('Invalid argument') or SELinux "
+        "('Permission denied') refuses an executable stack.",
+        'remedy': "Run `patchelf --clear-execstack FILE` or `execstack -c FILE` for the library, "
+        "or use a newer version of its package. If glibc refuses the stack, you can also run "
+        "`export GLIBC_TUNABLES=glibc.rtld.execstack=2` or use an image with an older glibc. If "
+        "SELinux refuses the stack, root can run `setsebool selinuxuser_execstack on`.",
         'source': "glibc 2.41, NEWS; github.com/open-power/pdbg, issue 111; "
         "github.com/mjakeman/extension-manager, issue 88",
     },
     {
-        'name': "loader at odds with a library",
+        'name': "the loader and the C library do not match",
         'patterns': [
             (
                 "Inconsistency detected by ld.so: ",
@@ -412,36 +422,39 @@ LOADER: List[Dict[str, Any]] = [
             (": invalid mode for dlopen", r"__vdso_\w{1,30}: invalid mode for dlopen"),
         ],
         'cause': "The loader of one C library found parts of another C library, or a damaged "
-        "file. A libc.so.6, libpthread or ld.so of another system comes first (LD_LIBRARY_PATH, "
-        "LD_PRELOAD, a bind).",
-        'remedy': "Run `unset LD_LIBRARY_PATH LD_PRELOAD`, and check that no folder on these "
-        "paths contains a libc.so.6. Install the last file that `LD_DEBUG=files PROGRAM` names "
-        "again. Tools that strip or rewrite programs (upx, patchelf) can damage them too.",
+        "file. LD_LIBRARY_PATH, LD_PRELOAD or a bind leads to the libc.so.6, libpthread or ld.so "
+        "of another system.",
+        'remedy': "Run `unset LD_LIBRARY_PATH LD_PRELOAD`, and check that no folder on "
+        "LD_LIBRARY_PATH contains a libc.so.6. `LD_DEBUG=files PROGRAM` names the files that the "
+        "loader reads: the last file may be damaged, install its package again. Tools that strip "
+        "or rewrite programs (upx, patchelf) can also damage a program.",
         'source': "glibc, elf/dl-version.c; ld.so(8)",
     },
 ]
 
 MPI: List[Dict[str, Any]] = [
     {
-        'name': "handles of another MPI",
+        'name': "a communicator or datatype belongs to another MPI",
         'patterns': [
             ("invalid communicator", "MPI_ERR_COMM: ?invalid communicator"),
             "Invalid communicator, error stack",
         ],
-        'cause': "A communicator or datatype does not belong to this MPI. Usually the program, or "
-        "a library in it, was compiled with mpi.h of another MPI than the MPI that is loaded.",
+        'cause': "A communicator or datatype does not belong to the loaded MPI. Usually the "
+        "program, or a library in the program, was compiled with mpi.h of another MPI than the "
+        "loaded MPI.",
         'remedy': "`ldd PROGRAM | grep -i mpi` should show a single MPI. Compile all parts with "
         "mpicc of this MPI; for mpi4py, run `pip install --no-binary mpi4py mpi4py`.",
         'source': "Open MPI, ompi/errhandler; MPICH, src/mpi/errhan/errnames.txt",
         'also': [
             (
-                "the program uses a communicator that it has freed, or calls MPI before MPI_Init",
+                "the program uses a communicator after freeing the communicator, or calls MPI "
+                "before MPI_Init",
                 "run a debugger with a breakpoint at MPI_Abort",
             )
         ],
     },
     {
-        'name': "message longer than its buffer",
+        'name': "an MPI message is longer than its buffer",
         'patterns': [
             "MPI_ERR_TRUNCATE",
             (
@@ -451,44 +464,49 @@ MPI: List[Dict[str, Any]] = [
             ),
             "message sizes do not match across processes",
         ],
-        'cause': "A rank received more data than its buffer holds. The ranks disagree on a count "
-        "or a tag, usually because the program has an error or the ranks read different input.",
-        'remedy': "Check that all ranks run the same program with the same input. If only one MPI "
-        "or one message size shows the error, select other algorithms: `export "
-        "OMPI_MCA_coll=^hcoll,tuned`, `export MPIR_CVAR_DEVICE_COLLECTIVES=none`, a variable "
-        "I_MPI_ADJUST_*, or `export UCX_TLS=self,sm,tcp`.",
+        'cause': "A rank received more data than the rank's buffer can hold. The ranks disagree "
+        "on a count or a tag, usually because the program has a bug or the ranks read different "
+        "input.",
+        'remedy': "Check that all ranks run the same program with the same input. If only a "
+        "single MPI or a single message size shows the error, select other algorithms: `export "
+        "OMPI_MCA_coll=^hcoll,tuned` (Open MPI), `export MPIR_CVAR_DEVICE_COLLECTIVES=none` "
+        "(MPICH), a variable I_MPI_ADJUST_* (Intel MPI), or `export UCX_TLS=self,sm,tcp` (UCX).",
         'source': "MPICH, src/mpi/errhan/errnames.txt; Open MPI, ompi/errhandler",
-        'also': [("the MPI has an error", "run the same command with another MPI, or with TCP")],
-    },
-    {
-        'name': "window that MPI cannot make",
-        'patterns': ["MPI_ERR_WIN: invalid window"],
-        'cause': "One-sided communication (MPI_Win_*) does not work with the component that MPI "
-        "selected for it.",
-        'remedy': "Open MPI: `export OMPI_MCA_osc=^ucx` (or OMPI_MCA_osc=rdma or pt2pt). MPICH "
-        "with libfabric: `export MPIR_CVAR_CH4_OFI_ENABLE_RMA=0`.",
-        'source': "github.com/maierbn/opendihu, issue 33; Open MPI, osc",
-        'unless': [
-            "message not delivered",
-            "portal table entry not found",
-            "message cancelled",
-            "shared window over ranks that do not share memory",
+        'also': [
+            ("the MPI library has a bug", "run the same command with another MPI, or over TCP")
         ],
     },
     {
-        'name': "MPI cannot start ranks of its own",
+        'name': "MPI cannot create a window",
+        'patterns': ["MPI_ERR_WIN: invalid window"],
+        'cause': "One-sided communication (MPI_Win_*) does not work with the component that MPI "
+        "selected for one-sided communication.",
+        'remedy': "For Open MPI, run `export OMPI_MCA_osc=^ucx` (or OMPI_MCA_osc=rdma or "
+        "OMPI_MCA_osc=pt2pt). For MPICH with libfabric, run `export "
+        "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0`.",
+        'source': "github.com/maierbn/opendihu, issue 33; Open MPI, osc",
+        'unless': [
+            "the network card could not deliver a message",
+            "a message arrived for an endpoint that no longer exists",
+            "a message was cancelled",
+            "ranks of a shared window do not share memory",
+        ],
+    },
+    {
+        'name': "MPI_Comm_spawn cannot start more ranks",
         'patterns': [
             ("Function MPID_Comm_spawn", r"Function MPID_Comm_spawn\w{0,20} not implemented")
         ],
         'cause': "The program starts more ranks with MPI_Comm_spawn. Either no slots are left, or "
-        "the launcher does not support spawning: srun with pmi2 or cray_shasta does not.",
-        'remedy': "Use mpirun instead of srun, with more slots than ranks (`mpirun -n 1` in a job "
-        "of 8 tasks, or --oversubscribe). For MPIPoolExecutor of mpi4py, run `python -m "
-        "mpi4py.futures`, which needs no spawn.",
+        "the launcher does not support MPI_Comm_spawn (srun with pmi2 or cray_shasta, for "
+        "example, does not).",
+        'remedy': "Use mpirun instead of srun, with more slots than ranks (`mpirun -n 1 PROGRAM` "
+        "in a job of 8 tasks, or mpirun with --oversubscribe). For MPIPoolExecutor of mpi4py, run "
+        "`python -m mpi4py.futures SCRIPT`, which does not call MPI_Comm_spawn.",
         'source': "Open MPI, orte/mca/rmaps; mpi4py, documentation, mpi4py.futures",
     },
     {
-        'name': "memory of MPI for its ranks not to be had",
+        'name': "MPI cannot create shared memory",
         'patterns': [
             "MPIDU_Init_shm",
             (
@@ -503,25 +521,34 @@ MPI: List[Dict[str, Any]] = [
         ],
         'cause': "MPI could not create the memory that the ranks of a node share: /dev/shm is "
         "full, too small or not accessible.",
-        'remedy': "Check the space with `df -h /dev/shm` in the container, and remove files of "
-        "earlier runs (`ls -l /dev/shm`). With Docker or podman, add --shm-size=2g or --ipc=host.",
+        'remedy': "Check the space with `df -h /dev/shm` in the container, list files of earlier "
+        "runs with `ls -l /dev/shm`, and remove these files. With Docker or podman, add "
+        "--shm-size=2g or --ipc=host.",
         'source': "MPICH, src/mpid/common/shm",
-        'also': [("files of earlier runs belong to another user", "ls -l /dev/shm")],
-        'unless': ["shared memory full", "shared memory of UCX in another user namespace"],
+        'also': [
+            (
+                "files of earlier runs belong to another user, so you cannot remove these files",
+                "ls -l /dev/shm",
+            )
+        ],
+        'unless': [
+            "shared memory is full",
+            "UCX cannot share memory with a rank in another container",
+        ],
     },
     {
-        'name': "shared window over ranks that do not share memory",
+        'name': "ranks of a shared window do not share memory",
         'patterns': ["not in the same shared memory domain"],
         'cause': "The program requests memory that all its ranks share (MPI_Win_allocate_shared). "
-        "But the ranks are on several nodes, or MPI shares no memory between them (ch3:sock, "
-        "MPIR_CVAR_NOLOCAL, containers that hide /dev/shm).",
-        'remedy': "To test, start all ranks on one node (`srun -N1`), and run `unset "
-        "MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL`. In the program, use the communicator of "
-        "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED.",
+        "But the ranks are on several nodes, or MPI uses no shared memory between the ranks of a "
+        "node (ch3:sock, MPIR_CVAR_NOLOCAL, containers without /dev/shm of the host).",
+        'remedy': "To test, start all ranks on the same node (`srun -N1`), and run `unset "
+        "MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL`. In the source code of the program, create the "
+        "window with the communicator of MPI_Comm_split_type with MPI_COMM_TYPE_SHARED.",
         'source': "github.com/pmodels/mpich, issue 7381; MPI standard, MPI_Win_allocate_shared",
     },
     {
-        'name': "ranks that took different networks",
+        'name': "ranks selected different transports",
         'patterns': [
             (
                 "selected pml ",
@@ -532,46 +559,50 @@ MPI: List[Dict[str, Any]] = [
         'cause': "Open MPI selected another transport on this node ({one}) than on {host} "
         "({other}). Only one of the two nodes has a network card, an active link or the library "
         "of the card, or the nodes have different settings.",
-        'remedy': "Select the same transport on all nodes: `export OMPI_MCA_pml=ucx` (the node "
-        "that lacks UCX or its card then prints the reason) or `export OMPI_MCA_pml=ob1`. `srun "
-        "bash -c 'ibv_devinfo -l; env | grep ^OMPI'` compares the nodes.",
+        'remedy': "Select the same transport on all nodes: `export OMPI_MCA_pml=ucx` (a node "
+        "without UCX or without a card for UCX then prints the reason) or `export "
+        "OMPI_MCA_pml=ob1`. `srun bash -c 'ibv_devinfo -l; env | grep ^OMPI'` prints the cards "
+        "and settings of each node.",
         'source': "Open MPI, ompi/mca/pml/base/pml_base_select.c; github.com/open-mpi/ompi, issue "
         "12475",
         'also': [
             (
-                "PMIx lost the data of the other rank, if no name follows the last pml",
+                "PMIx lost the data of the other rank (likely if no name follows the last 'pml' "
+                "in the message)",
                 "PMIX_MCA_gds=hash srun PROGRAM",
             )
         ],
     },
     {
-        'name': "ranks of MPI_Comm_spawn that do not reach the others",
+        'name': "ranks of MPI_Comm_spawn cannot reach the other ranks",
         'patterns': [("_ERROR_LOG: ", r"_ERROR_LOG: [\w ]{1,40} in file \S{0,200}\bdpm/dpm")],
-        'cause': "Ranks that MPI_Comm_spawn started cannot reach the ranks that started them: on "
-        "the node of the new ranks, Open MPI selects another network interface or another "
-        "transport.",
+        'cause': "Ranks that MPI_Comm_spawn started cannot reach the ranks that called "
+        "MPI_Comm_spawn: on the node of the new ranks, Open MPI selects another network interface "
+        "or another transport.",
         'remedy': "To test, run `export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp "
-        "OMPI_MCA_btl_tcp_if_include=NAME` with the interface that the nodes share. Or use a "
-        "newer Open MPI. With mpi4py, `python -m mpi4py.futures` needs no spawn.",
+        "OMPI_MCA_btl_tcp_if_include=NAME`, where NAME is a network interface that all nodes "
+        "have. Or use a newer Open MPI. With mpi4py, `python -m mpi4py.futures SCRIPT` does not "
+        "call MPI_Comm_spawn.",
         'source': "Open MPI, ompi/dpm/dpm.c; github.com/open-mpi/ompi, issue 9041",
-        'unless': ["ranks that took different networks"],
+        'unless': ["ranks selected different transports"],
     },
     {
-        'name': "file that MPI-IO cannot lock",
+        'name': "MPI-IO cannot lock a file",
         'patterns': [
             "File locking failed in ADIOI",
             "ADIOI_Set_lock",
             ("unable to lock file, errno = ", r"unable to lock file, errno = (?!11\b)(?:\d+)"),
         ],
-        'cause': "MPI-IO or HDF5 locks parts of files, and this file system does not support "
-        "locks (Lustre without flock, NFS, some cluster file systems).",
+        'cause': "MPI-IO or HDF5 locks parts of a file, and the file system of this file does not "
+        "support locks (Lustre without flock, NFS, some cluster file systems).",
         'remedy': "Write to another file system. For HDF5, run `export "
-        "HDF5_USE_FILE_LOCKING=FALSE`. For ROMIO, set the hint romio_ds_write=disable (Cray: in "
-        "MPICH_MPIIO_HINTS). Administrators can mount Lustre with -o flock.",
+        "HDF5_USE_FILE_LOCKING=FALSE`. For ROMIO, set the hint romio_ds_write=disable (Cray "
+        "MPICH: `export MPICH_MPIIO_HINTS='*:romio_ds_write=disable'`). Administrators can mount "
+        "Lustre with -o flock.",
         'source': "ROMIO, adio/common/lock.c; HDF5, documentation, file locking",
     },
     {
-        'name': "GPU memory between ranks of Cray MPICH",
+        'name': "Cray MPICH cannot access the GPU memory of another rank",
         'patterns': [
             ("(GTL DEBUG:", r"\(GTL DEBUG: ?-?\d+\) (?P<call>\w+): (?P<why>[^\n]{1,100})"),
             (
@@ -579,110 +610,115 @@ MPI: List[Dict[str, Any]] = [
                 r"Assertion failed in file \S{0,150}(?P<call>cray_gpu_ops)\.c at line (?P<why>\d+)",
             ),
         ],
-        'cause': "Cray's GPU transport layer could not access the GPU memory of a rank ({call}: "
-        "{why}). The ranks of the node may not see each other's GPUs, the memory may come from a "
-        "pool ({cudaMallocAsync|hipMallocAsync}), or the driver libraries may not be compatible.",
+        'cause': "Cray's GPU transport layer could not access the GPU memory of another rank "
+        "({call}: {why}). Possible reasons: the ranks of the node do not see each other's GPUs, "
+        "the memory comes from a pool ({cudaMallocAsync|hipMallocAsync}), or the driver libraries "
+        "are not compatible.",
         'remedy': "Let each rank see all GPUs of the node (`srun "
         "--gres-flags=allow-task-sharing`), and allocate the memory with {cudaMalloc|hipMalloc}. "
-        "`export MPICH_GPU_IPC_ENABLED=0` avoids the access.",
+        "With `export MPICH_GPU_IPC_ENABLED=0`, Cray MPICH does not access the GPU memory of "
+        "other ranks.",
         'source': "Cray MPICH, intro_mpi(3); github.com/JuliaGPU/CUDA.jl, issue 1398",
-        'unless': ["GPU memory not shared between ranks"],
+        'unless': ["ranks cannot share GPU memory"],
     },
     {
-        'name': "mpi4py not installed",
+        'name': "mpi4py is not installed",
         'patterns': [("No module named ", "No module named '?mpi4py")],
-        'cause': "The Python that runs the program has no mpi4py: mpi4py was installed for "
+        'cause': "The Python that runs the program has no mpi4py: either mpi4py was installed for "
         "another Python, or the container has no mpi4py.",
-        'remedy': "Check with `which python; python -m pip show mpi4py`. From this project, use "
-        "an image of osu-mpi4py. In your own container, run `pip install mpi4py` with the image's "
-        "mpicc on PATH.",
+        'remedy': "Check with `which python; python -m pip show mpi4py`. Among the images of this "
+        "project, the images whose names begin with osu-mpi4py contain mpi4py. In your own "
+        "container, run `pip install mpi4py` with the image's mpicc on PATH.",
         'source': "mpi4py, documentation, Installation",
     },
     {
-        'name': "setting that Open MPI does not take",
+        'name': "Open MPI does not accept a setting",
         'patterns': ["An invalid value was supplied for an enum variable"],
-        'cause': "A setting of Open MPI (OMPI_MCA_*, --mca, or a file openmpi-mca-params.conf) "
-        "has a value that Open MPI does not accept. The lines below name the setting.",
+        'cause': "A setting of Open MPI (OMPI_MCA_*, --mca, or an entry of a file "
+        "openmpi-mca-params.conf) has a value that Open MPI does not accept. The lines after this "
+        "message name the setting.",
         'remedy': "Find the setting with `env | grep OMPI_MCA_; cat ~/.openmpi/mca-params.conf "
         "$PREFIX/etc/openmpi-mca-params.conf`, and correct or remove the setting.",
         'source': "Open MPI, help-mca-var.txt; github.com/conda-forge/openmpi-feedstock, issue 63",
     },
     {
-        'name': "Open MPI moved from where it was installed",
+        'name': "Open MPI does not find its own installation",
         'patterns': ["cmd failed to exec its actual executable", "couldn't open the help file"],
-        'cause': "Open MPI does not find the files of its own installation, so the text of its "
-        "actual error message is lost. The installation was moved, the container shows another "
-        "installation in its place, or OPAL_PREFIX names a wrong folder.",
+        'cause': "Open MPI does not find the files of its own installation, and therefore cannot "
+        "print the text of the actual error. The installation was moved, the container has "
+        "another installation at the same path, or OPAL_PREFIX names a wrong folder.",
         'remedy': "Run `export OPAL_PREFIX=FOLDER` with the folder that contains share/openmpi "
         "(Open MPI 5: also PMIX_PREFIX and PRTE_PREFIX), or unset a prefix of another Open MPI. "
-        "The topic in the line names the actual error. Open MPI 5 needs prterun in bin beside "
-        "mpirun; PRRTE may be a separate package.",
+        "The topic in the message names the actual error. Open MPI 5 needs the program prterun in "
+        "the folder of mpirun; PRRTE, which contains prterun, may be a separate package.",
         'source': "Open MPI, opal/util/show_help.c; FAQ, relocating",
         'unless': [
-            "folder of Open MPI for its session not to be made",
-            "helpers of mpirun not reached",
-            "limit of locked memory",
-            "component of Open MPI missing",
+            "Open MPI cannot create its session folder",
+            "mpirun cannot reach its daemons",
+            "the limit of locked memory is too low",
+            "Open MPI does not have a requested component",
         ],
     },
     {
-        'name': "connection of two cards failed",
+        'name': "two InfiniBand or RoCE cards cannot connect",
         'patterns': [
             ("ibv_modify_qp", "ibv_modify_qp.{0,60}failed"),
             ("ibv_create_ah(", r"ibv_create_ah\(.{0,200}failed"),
         ],
-        'cause': "Two InfiniBand or RoCE cards could not be connected. On Ethernet (RoCE), the "
-        "GID is wrong or the address cannot be routed. On InfiniBand, a port is not active or the "
-        "partition keys differ.",
-        'remedy': "Run `ibv_devinfo` and `show_gids` on both nodes; the state must be "
-        "PORT_ACTIVE. For RoCE, run `export UCX_IB_GID_INDEX=3 NCCL_IB_GID_INDEX=3 "
+        'cause': "Two InfiniBand or RoCE cards could not connect to each other. On Ethernet "
+        "(RoCE), the GID is wrong or no route leads to the address. On InfiniBand, a port is not "
+        "active or the partition keys differ.",
+        'remedy': "Run `ibv_devinfo` and `show_gids` on both nodes; ibv_devinfo must print the "
+        "state PORT_ACTIVE. For RoCE, run `export UCX_IB_GID_INDEX=3 NCCL_IB_GID_INDEX=3 "
         "UCX_NET_DEVICES=mlx5_0:1`. To run without these cards, use `export UCX_TLS=self,sm,tcp`.",
         'source': "rdma-core, ibv_modify_qp(3); UCX, documentation, FAQ",
     },
     {
-        'name': "MPI started twice",
+        'name': "MPI was started twice in a process",
         'patterns': [
             "GNI_CdmAttach",
             "GNI_RC_INVALID_STATE",
             "Open MPI has detected that this process has attempted to initialize",
             "Calling MPI_Init or MPI_Init_thread twice is erroneous",
         ],
-        'cause': "MPI was started a second time in the same process: two libraries of one program "
-        "(for example a simulator and mpi4py) both call MPI_Init, or each library has its own MPI.",
-        'remedy': "Import mpi4py before the other library, or set mpi4py.rc.initialize = False. "
-        "All parts must be linked with the same MPI (`ldd FILE` shows which).",
+        'cause': "MPI was started a second time in the same process: two libraries of a program "
+        "(for example a simulator and mpi4py) both call MPI_Init, or each of the two libraries is "
+        "linked with a different MPI.",
+        'remedy': "Import mpi4py before the other library that calls MPI_Init, or set "
+        "mpi4py.rc.initialize = False. All libraries of the program must be linked with the same "
+        "MPI (`ldd FILE` shows which MPI a library uses).",
         'source': "github.com/neuronsimulator/nrn, issue 581; MPI standard, MPI_Init",
     },
 ]
 
 TERMINATIONS: List[Dict[str, Any]] = [
     {
-        'name': "MPI stopped the job",
+        'name': "MPI terminated the job",
         'patterns': [
             ("Fatal error in ", r"Fatal error in (?:internal_\w+|P?MPIX?_\w+|MPI[DR]\w*)")
         ],
-        'cause': "MPI or the program terminated the job. The lines that follow name the call that "
-        "failed.",
-        'remedy': "The last line of MPI's list names the first cause. `export FI_LOG_LEVEL=warn` "
-        "prints more details.",
+        'cause': "MPI or the program terminated the job. The lines after this message name the "
+        "call that failed.",
+        'remedy': "The last line of MPI's error stack names the first cause. `export "
+        "FI_LOG_LEVEL=warn` prints more details.",
         'source': "MPICH 4.2.3, seen by this project, 2026-11",
         'last': True,
     },
     {
-        'name': "task killed",
+        'name': "a task was killed",
         'patterns': [
             (" Killed", r"tasks? [\d,-]+: Killed\b"),
             (" Terminated", r"tasks? [\d,-]+: Terminated\b"),
         ],
-        'cause': "A rank was killed from outside: because memory was used up, at the time limit, "
-        "or because another rank failed.",
-        'remedy': "Look for the first error of any rank. If no rank has another error, memory was "
-        "probably used up: request more with --mem=0, or start fewer ranks.",
+        'cause': "A rank was killed by another process: because no memory was left, because the "
+        "time limit was reached, or because another rank failed.",
+        'remedy': "Look for the first error of any rank. If no rank has another error, probably "
+        "no memory was left: request all memory of the node with --mem=0, or start fewer ranks.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'last': True,
     },
     {
-        'name': "program failed",
+        'name': "the program failed",
         'patterns': [
             (" Exited with exit code ", r"tasks? \S+ Exited with exit code (?P<code>\d+)"),
             (
@@ -693,23 +729,23 @@ TERMINATIONS: List[Dict[str, Any]] = [
         'cause': "A rank terminated with exit code {code}. No known message in this text explains "
         "the exit code.",
         'remedy': "Read the output of the program itself. Exit code 127 means that the program "
-        "was not found, 126 that it is not executable, 143 that it was killed because another "
-        "rank failed.",
+        "was not found, 126 that the program file is not executable, 143 that the program was "
+        "killed because another rank failed.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'last': True,
     },
     {
-        'name': "output cut off",
+        'name': "the output of the benchmark is incomplete",
         'patterns': ["the run was cut off"],
         'cause': "The benchmark stopped before its last message size, or printed no numbers at "
         "all.",
-        'remedy': "The reason is in the benchmark's error output: read the .err file beside this "
-        "file.",
+        'remedy': "The benchmark's error output contains the reason: read the .err file in the "
+        "folder of this output file.",
         'source': "osu_container/bench/results/osu_output.py",
         'last': True,
     },
     {
-        'name': "shared memory full",
+        'name': "shared memory is full",
         'patterns': [
             "nexpected bus error encountered in worker",
             "insufficient shared memory (shm)",
@@ -717,15 +753,15 @@ TERMINATIONS: List[Dict[str, Any]] = [
             "NCCL WARN Call to posix_fallocate failed",
             "mmap: an error occurred while determining whether or not",
         ],
-        'cause': "A program could not get the shared memory that it needs: /dev/shm (or the "
-        "session folder of Open MPI) is full, or too small for the ranks. Docker containers have "
-        "64 MB.",
+        'cause': "A program could not get enough shared memory: /dev/shm (or the session folder "
+        "of Open MPI) is full, or is too small for the number of ranks. In a Docker container, "
+        "/dev/shm has only 64 MB by default.",
         'remedy': "Check the space with `df -h /dev/shm` in the container, and remove files of "
-        "earlier runs. With Docker, add --shm-size=2g or --ipc=host. Apptainer shows /dev/shm of "
-        "the host unless --contain is given.",
+        "earlier runs. With Docker, add --shm-size=2g or --ipc=host. A container of Apptainer "
+        "uses the host's /dev/shm unless --contain is given.",
         'source': "mmap(2), SIGBUS; github.com/GlobalArrays/ga, issues 160 and 254",
         'also': [
-            ("a mapped file was truncated because a disk is full", "df -h . /tmp"),
+            ("the disk of a memory-mapped file is full, so the file was truncated", "df -h . /tmp"),
             (
                 "the job has used up the memory that it requested",
                 "sacct -j JOB -o maxrss,reqmem,state",
@@ -733,17 +769,17 @@ TERMINATIONS: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "limit of System V shared memory",
+        'name': "the limit of System V shared memory is reached",
         'patterns': [(" failed: No space left", r"shmget\(.{0,200} failed: No space left")],
-        'cause': "The node has reached its limit of System V shared memory segments or bytes "
-        "(kernel.shmmni, kernel.shmall). Earlier runs may have left segments.",
-        'remedy': "`ipcs -m` lists the segments, and `ipcrm -m ID` removes one of yours. `export "
-        "UCX_TLS=^sysv` makes UCX use POSIX shared memory instead. Administrators can run `sysctl "
-        "kernel.shmmni=32768`.",
+        'cause': "The node has reached its limit of the number or size of System V shared memory "
+        "segments (kernel.shmmni, kernel.shmall). Segments of earlier runs may still exist.",
+        'remedy': "List the segments with `ipcs -m`, and remove your old segments with `ipcrm -m "
+        "ID`. With `export UCX_TLS=^sysv`, UCX uses POSIX shared memory instead. Administrators "
+        "can run `sysctl kernel.shmmni=32768`.",
         'source': "github.com/openucx/ucx, issues 5280 and 9347; shmget(2), ENOSPC",
     },
     {
-        'name': "shared memory of Python's workers",
+        'name': "Python cannot create locks in /dev/shm",
         'patterns': [
             (
                 "_multiprocessing.SemLock(",
@@ -754,11 +790,11 @@ TERMINATIONS: List[Dict[str, Any]] = [
             "normally caused by lack of access to /dev/shm",
         ],
         'cause': "Python's multiprocessing module cannot create its locks in /dev/shm: in the "
-        "container /dev/shm does not exist, is full, or is not writable. {why}",
-        'remedy': "Run `ls -ld /dev/shm` (it should print drwxrwxrwt) and `df -h /dev/shm` in the "
-        "container, and remove files of earlier runs. With Apptainer, omit --contain or add "
-        "--bind /dev/shm. With Docker, add --shm-size=2g or --ipc=host. In a chroot, run `mount "
-        "-t tmpfs tmpfs /dev/shm`.",
+        "container, /dev/shm does not exist, is full or is not writable. {why}",
+        'remedy': "Run `ls -ld /dev/shm` (the output should begin with drwxrwxrwt) and `df -h "
+        "/dev/shm` in the container, and remove files of earlier runs. With Apptainer, omit "
+        "--contain or add --bind /dev/shm. With Docker, add --shm-size=2g or --ipc=host. In a "
+        "chroot, run `mount -t tmpfs tmpfs /dev/shm`.",
         'source': "shm_overview(7), sem_overview(7); github.com/travis-ci/travis-cookbooks, issue "
         "241",
     },

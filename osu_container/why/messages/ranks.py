@@ -4,21 +4,21 @@ from typing import Any, Dict, List
 
 ENTRIES: List[Dict[str, Any]] = [
     {
-        'name': "ranks without PMI",
+        'name': "srun uses a PMI type that the MPI does not support",
         'patterns': [
             (
                 " tasks without the PMI of this MPI",
                 r"srun started (?P<tasks>\d+) tasks without the PMI of this MPI",
             )
         ],
-        'cause': "srun uses another PMI type (--mpi=) than this MPI supports, so each of the "
-        "{tasks} ranks would run alone.",
-        'remedy': "Remove --mpi= from the srun command: the module selects the type with "
-        "SLURM_MPI_TYPE. The message names the right type.",
+        'cause': "srun uses a PMI type (option --mpi=) that this MPI does not support, so each of "
+        "the {tasks} ranks would run alone.",
+        'remedy': "Remove --mpi= from the srun command: the module selects the type with the "
+        "variable SLURM_MPI_TYPE. If you need --mpi=, use the type that the error message names.",
         'source': "scripts/run-in-container",
     },
     {
-        'name': "Open MPI without PMIx",
+        'name': "Open MPI cannot reach a PMIx server",
         'patterns': [
             "No PMIx server was reachable",
             "PMI2_Init failed",
@@ -31,11 +31,12 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "Open MPI cannot reach the PMIx server of its launcher. Possible reasons: srun "
-        "uses another --mpi= type, Slurm has no PMIx (as on LUMI), mpirun outside the container "
-        "uses an incompatible PMIx, or the container hides the folders with PMIx's files.",
-        'remedy': "If `srun --mpi=list` prints pmix, run `srun --mpi=pmix`, without --cleanenv "
-        "for the container. Bind the folders TmpFS and SlurmdSpoolDir that `scontrol show config` "
-        "prints. If Slurm has no pmix, use an image with MPICH.",
+        "uses another type than pmix (--mpi=), Slurm was built without PMIx (as on LUMI), mpirun "
+        "outside the container uses an incompatible PMIx, or the container does not contain the "
+        "folders with PMIx's files.",
+        'remedy': "If `srun --mpi=list` prints pmix, run `srun --mpi=pmix`, and do not start the "
+        "container with --cleanenv. Bind the folders TmpFS and SlurmdSpoolDir that `scontrol show "
+        "config` prints. If Slurm has no pmix, use an image with MPICH.",
         'source': "Open MPI 5.0.11, seen by this project, 2026-11; github.com/open-mpi/ompi, pull "
         "request 3778 and issue 12146; github.com/apptainer/singularity, issue 5203",
         'also': [
@@ -49,41 +50,44 @@ ENTRIES: List[Dict[str, Any]] = [
                 "mpirun --version; ldd PROGRAM | grep libmpi",
             ),
         ],
-        'unless': ["component of PMIx missing", "PMIx of two releases"],
+        'unless': ["PMIx lacks a component", "two versions of PMIx cannot communicate"],
     },
     {
-        'name': "component of PMIx missing",
+        'name': "PMIx lacks a component",
         'patterns': [("Framework: ", r"Framework: +(?P<framework>psec|gds|ptl)\b")],
-        'cause': "Slurm's PMIx requests a component ({framework}) that the PMIx in the container "
-        "does not have. MPI terminates without a component of this framework.",
+        'cause': "Slurm's PMIx requests a component of the PMIx framework {framework}, but the "
+        "PMIx in the container does not have this component. MPI terminates without a component "
+        "of this framework.",
         'remedy': "Run `export PMIX_MCA_psec=native PMIX_MCA_gds=hash` before srun.",
         'source': "Open MPI 5.0.11, seen by this project, 2026-11; "
         "github.com/eth-cscs/cray-network-stack, osu-ompi",
     },
     {
-        'name': "error text lost in PMIx",
+        'name': "PMIx cannot print the error of a rank",
         'patterns': [
             ("PMIX ERROR: UNPACK-PAST-END", r"PMIX ERROR: UNPACK-PAST-END(?! in file unpack\.c)")
         ],
-        'cause': "A rank of Open MPI terminated in MPI_Init, and Slurm's PMIx, which is older, "
-        "could not print the reason. This was seen where Slurm's NodeName is not the host name of "
-        "the machine: Open MPI then finds no ranks on its own node, and the third rank of a node "
-        "terminates (num local peers).",
+        'cause': "A rank of Open MPI terminated in MPI_Init, and Slurm's PMIx, which is older "
+        "than the rank's, could not print the reason. This project saw the error where Slurm's "
+        "NodeName differs from the host name of the machine: Open MPI then finds no ranks on its "
+        "own node, and the third rank of a node terminates (num local peers).",
         'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as "
         "tools/workstation/slurm.sh does (`make stop; make slurm`), or set the host name of the "
-        "node to its NodeName. A run with two ranks per node shows whether this is the cause.",
+        "node to its NodeName. If a run with two ranks per node works, the different names are "
+        "the cause.",
         'source': "Open MPI 5.0.11 with PMIx 4.2.2 in Slurm 22.05, seen by this project, 2026-11",
     },
     {
-        'name': "MPICH without PMI",
+        'name': "MPICH does not find a PMI server",
         'patterns': ["singleton init program attempted to access", "PMII_singinit: execv failed"],
-        'cause': "MPICH did not find the PMI server of its launcher, so each rank runs alone.",
-        'remedy': "Run `srun --mpi=pmi2` for the MPICH of an image; the modules select this type. "
-        "If MPICH was built for PMIx, run `srun --mpi=pmix`.",
+        'cause': "MPICH did not find the PMI server of its launcher. Therefore each rank runs "
+        "alone, as rank 0 of 1.",
+        'remedy': "For the MPICH of an image, run `srun --mpi=pmi2`; the modules select the type "
+        "pmi2. If MPICH was built for PMIx, run `srun --mpi=pmix`.",
         'source': "github.com/pmodels/mpich, issue 6924",
     },
     {
-        'name': "Cray's PMI not reached",
+        'name': "Cray MPICH cannot read the list of its ranks",
         'patterns': [
             (" init failed: ", r"PMI2? init failed: \d"),
             "_pmi_mmap_init",
@@ -91,38 +95,39 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "Cray MPICH reads the list of its ranks from a file that Slurm writes for the "
         "job step below /var/spool/slurmd, and could not read this file. The program was not "
-        "started by srun (for example on a login node), srun uses another --mpi= type, or the "
-        "container does not show the folder.",
-        'remedy': "Start the program with srun and, for approach bind, without --mpi= "
-        "(cray_shasta is the default on LUMI). Keep /var/spool/slurmd among the binds "
-        "(`osu-explain` lists the binds).",
+        "started by srun (for example on a login node), srun uses another type than cray_shasta "
+        "(--mpi=), or the container does not contain the folder.",
+        'remedy': "Start the program with srun. With approach bind, do not give srun --mpi= "
+        "(cray_shasta is the default on LUMI). Bind /var/spool/slurmd into the container "
+        "(`osu-explain` lists the binds of the module).",
         'source': "github.com/flux-framework/flux-coral2, issue 125; Slurm, "
         "src/plugins/mpi/cray_shasta/apinfo.h",
         'also': [
             (
-                "MPI loaded another PMI library than Cray's",
+                "MPI loaded another PMI library than Cray's PMI library",
                 "osu-exec ldd PROGRAM | grep libpmi",
             ),
             (
-                "the MPI is MPICH, MVAPICH or Intel MPI, and its launcher uses another PMI "
-                "(correct are srun --mpi=pmi2 or mpiexec of this MPI)",
+                "the MPI is MPICH, MVAPICH or Intel MPI, and the launcher uses another PMI than "
+                "this MPI (start the ranks with srun --mpi=pmi2 or with mpiexec of this MPI)",
                 "env | grep -i PMI; srun --mpi=list",
             ),
         ],
     },
     {
-        'name': "mpirun in the container",
+        'name': "mpirun was called in the container",
         'patterns': ["execvp error on file srun", "SLURM process starter for OpenMPI was unable"],
-        'cause': "mpirun (mpiexec) was called inside the container. In a job, mpirun starts the "
-        "ranks with srun, which does not exist in the container. mpirun may then wait forever.",
-        'remedy': "Start the ranks with srun instead of mpirun: `srun osu_bw H H` starts one "
-        "container process per rank. On one node without srun, use `mpiexec -launcher fork` "
+        'cause': "mpirun (or mpiexec) was called inside the container. In a job, mpirun starts "
+        "the ranks with srun, which does not exist in the container. In this case mpirun may wait "
+        "forever.",
+        'remedy': "Call srun instead of mpirun, outside the container: `srun osu_bw H H` starts a "
+        "container process per rank. On a single node without srun, use `mpiexec -launcher fork` "
         "(MPICH) or `PRTE_MCA_plm=^slurm PRTE_MCA_ras=^slurm mpirun` (Open MPI 5).",
         'source': "MPICH 4.2.3 and Open MPI 5.0.11, seen by this project, 2026-11; "
         "github.com/sylabs/singularity, issue 1695; github.com/hpc/charliecloud, issue 1010",
     },
     {
-        'name': "every rank alone",
+        'name': "every rank runs alone",
         'patterns': [
             (
                 "ank",
@@ -135,27 +140,28 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"|[^\n\d]{30}))[^\n]{0,200}\n(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?\1",
             ),
         ],
-        'cause': "Several ranks each report rank 0 of 1: the ranks have not found each other, "
-        "usually because srun uses a wrong --mpi= type.",
+        'cause': "Several ranks each report that they are rank 0 of 1: the ranks have not found "
+        "each other, usually because srun uses a wrong type (--mpi=).",
         'remedy': "Remove --mpi= from the srun command, or use the right type: pmi2 for MPICH in "
         "a container, cray_shasta for Cray MPICH, pmix for Open MPI 5. `srun --mpi=list` prints "
-        "the available types. Do not use --cleanenv, which removes the PMI variables from the "
-        "container.",
+        "the available types. Do not start the container with --cleanenv, which removes the PMI "
+        "variables from the container.",
         'source': "github.com/apptainer/singularity, issues 5131 and 5706; "
         "cug26_containers_tutorial, 2026",
-        'unless': ["Open MPI without PMIx"],
+        'unless': ["Open MPI cannot reach a PMIx server"],
     },
     {
-        'name': "two tables in one output",
+        'name': "the output contains several tables of results",
         'patterns': ["two tables in one output"],
-        'cause': "Each rank ran the benchmark alone, because the ranks have not found each other.",
-        'remedy': "Remove --mpi= from the srun command. On another cluster, Slurm may lack the "
-        "type that the site description names under pmi (`srun --mpi=list` prints the available "
-        "types).",
+        'cause': "The output contains more than one table of results: each rank ran the benchmark "
+        "alone, because the ranks have not found each other.",
+        'remedy': "Remove --mpi= from the srun command. On another cluster than LUMI, Slurm may "
+        "lack the type that the site description names under 'pmi' (`srun --mpi=list` prints the "
+        "available types).",
         'source': "osu_container/bench/results/osu_output.py",
     },
     {
-        'name': "wrong number of ranks",
+        'name': "the number of ranks is wrong",
         'patterns': [
             (
                 "This test requires ",
@@ -166,37 +172,41 @@ ENTRIES: List[Dict[str, Any]] = [
                 "there was only one MPI process available. Need (?P<number>at least two)",
             ),
         ],
-        'cause': "The benchmark needs {number} ranks, but another number was started: srun "
-        "started more or fewer ranks, or each rank runs alone because of a wrong --mpi= type.",
+        'cause': "The benchmark needs {number} ranks, but another number of ranks was started: "
+        "srun started more or fewer ranks, or each rank runs alone because of a wrong type "
+        "(--mpi=).",
         'remedy': "Run `srun -N2 -n2 PROGRAM` without --mpi=.",
         'source': "mpi4py's ports and the OSU programs; seen by this project, 2026-11",
-        'unless': ["ranks without PMI", "Open MPI without PMIx"],
+        'unless': [
+            "srun uses a PMI type that the MPI does not support",
+            "Open MPI cannot reach a PMIx server",
+        ],
     },
     {
-        'name': "shared memory of PMIx not usable",
+        'name': "PMIx cannot use its shared memory",
         'patterns': [
             ("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,300}dstore(?!/pmix_esh)")
         ],
         'cause': "PMIx shares data between ranks through files in shared memory (dstore), and a "
         "rank in the container has no permission to open or change these files. The run may "
         "continue.",
-        'remedy': "Run `export PMIX_MCA_gds=hash` before srun or mpirun, with which PMIx does not "
-        "use these files.",
+        'remedy': "Run `export PMIX_MCA_gds=hash` before srun or mpirun: PMIx then uses no files "
+        "in shared memory.",
         'source': "github.com/apptainer/singularity, issue 5195; github.com/openpmix/openpmix, "
         "issue 1819",
         'also': [("/tmp or /dev/shm is full", "df -h /tmp /dev/shm")],
     },
     {
-        'name': "two kinds of PMI",
+        'name': "MPICH finds two launchers at once",
         'patterns': ["Auto-detection of PMI version failed"],
         'cause': "MPICH finds two launchers at once: mpiexec (PMI) runs in a job step that srun "
         "started with PMIx.",
-        'remedy': "Use only one launcher: run `srun --mpi=pmi2 PROGRAM` without mpiexec, or "
-        "before mpiexec unset the variables that `env | grep PMIX_` prints.",
+        'remedy': "Use a single launcher: run `srun --mpi=pmi2 PROGRAM` without mpiexec. Or, to "
+        "use mpiexec, unset the variables that `env | grep PMIX_` prints before you call mpiexec.",
         'source': "github.com/pmodels/mpich, issue 7957",
     },
     {
-        'name': "helpers of mpirun not reached",
+        'name': "mpirun cannot reach its daemons",
         'patterns': [
             (
                 "HYDU_sock_connect (",
@@ -212,63 +222,69 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "mpirun starts a daemon on every node, and a daemon did not start or cannot "
         "connect to mpirun. The name of a node may not resolve, a firewall may block the "
-        "connection, ssh may be missing, or Open MPI may be in another folder on that node.",
+        "connection, ssh may be missing, or Open MPI may be in another folder on the node of the "
+        "daemon.",
         'remedy': "Start the ranks with srun, which needs no daemons. Otherwise call mpirun by "
         "its full path (or with --prefix), and run `export OMPI_MCA_oob_tcp_if_include=NAME` "
-        "(Intel MPI: `export I_MPI_HYDRA_IFACE=NAME`) with the interface that the nodes share.",
+        "(Intel MPI: `export I_MPI_HYDRA_IFACE=NAME`), where NAME is a network interface that all "
+        "nodes have.",
         'source': "Hydra, tools; Open MPI, help-errmgr-base.txt; github.com/open-mpi/ompi, issue "
         "8213",
         'also': [
-            ("the name of the node does not resolve there", "srun getent hosts NODE"),
+            ("the name of the node cannot be resolved on another node", "srun getent hosts NODE"),
             ("ssh asks for a password", "ssh NODE true"),
             ("srun does not pass PATH to the daemon", "SLURM_EXPORT_ENV=ALL mpirun PROGRAM"),
         ],
-        'unless': ["mpirun in the container", "ssh between nodes refused"],
+        'unless': [
+            "mpirun was called in the container",
+            "mpirun cannot reach another node with ssh",
+        ],
     },
     {
-        'name': "not enough slots",
+        'name': "Open MPI has not enough slots",
         'patterns': ["There are not enough slots available"],
-        'cause': "mpirun of Open MPI counts the cores that it may use, or the tasks of the Slurm "
-        "job, and this number is smaller than the requested number of ranks.",
+        'cause': "Open MPI's mpirun counts the available cores, or the tasks of the Slurm job, as "
+        "slots. The number of slots is smaller than the requested number of ranks.",
         'remedy': "Start fewer ranks, or request more tasks for the job (`sbatch -n NUMBER`). "
-        "mpirun inside a container does not see Slurm: start the ranks with srun instead. For "
-        "tests only, --oversubscribe starts all ranks anyway.",
+        "mpirun inside a container does not know the Slurm job: start the ranks with srun "
+        "instead. For tests only, `mpirun --oversubscribe` starts more ranks than slots.",
         'source': "Open MPI's own text; github.com/h5py/h5py, issue 2627",
     },
     {
-        'name': "mpirun as root",
+        'name': "Open MPI refuses to run as root",
         'patterns': ["has detected an attempt to run as root"],
-        'cause': "mpirun of Open MPI refuses to run as root. Docker and image builds run as root.",
+        'cause': "Open MPI's mpirun refuses to run as root. Docker containers and image builds "
+        "run as root by default.",
         'remedy': "Run `export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1` (Open "
-        "MPI 5: PRTE_ instead of OMPI_), or `mpirun --allow-run-as-root`. On a cluster, use your "
-        "own account.",
+        "MPI 5: variables with PRTE_ instead of OMPI_), or `mpirun --allow-run-as-root`. On a "
+        "cluster, use your own account.",
         'source': "Open MPI, help text of mpirun; github.com/open-mpi/ompi, issue 4451",
     },
     {
-        'name': "PMIx of two releases",
+        'name': "two versions of PMIx cannot communicate",
         'patterns': [
             "PMIX TEMPORARILY UNAVAILABLE",
             "UNPACK-PMIX-VALUE: UNSUPPORTED TYPE",
             "PMIX ERROR: UNPACK-PAST-END in file unpack.c",
             ("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,200}pmix_esh\.c"),
         ],
-        'cause': "Open MPI in the image cannot communicate with the PMIx server that started it. "
-        "The two have different versions, or LD_LIBRARY_PATH leads Slurm's plugin (or one node) "
-        "to another libpmix.so.",
+        'cause': "Open MPI in the image cannot communicate with the PMIx server that started the "
+        "ranks. The PMIx of the image and the PMIx of the server have different versions, or "
+        "LD_LIBRARY_PATH leads Slurm's plugin (or a single node) to another libpmix.so.",
         'remedy': "Use the same major version of Open MPI (2, 3, 4 or 5) in the image as the "
-        "host's mpirun, ideally the identical version. Or run `srun --mpi=pmix`, if Slurm "
-        "supports PMIx.",
+        "host's mpirun, ideally the identical version. Or, if `srun --mpi=list` prints pmix, run "
+        "`srun --mpi=pmix`.",
         'source': "github.com/apptainer/singularity, issues 3678 and 5203",
         'also': [
             (
-                "the container hides the folders with PMIx's files",
+                "the container does not contain the folders with PMIx's files",
                 "echo $PMIX_SERVER_TMPDIR, a folder that must be bound",
             ),
             ("too many ranks connect at once", "run the same command with few ranks"),
         ],
     },
     {
-        'name': "plugins of another PMIx",
+        'name': "PMIx loads plugins of another version",
         'patterns': [
             "unable to find any usable plugins for the",
             (
@@ -276,17 +292,17 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"process_repository_item filename \S{1,200} has bad prefix",
             ),
         ],
-        'cause': "PMIx loads plugins (mca_*.so) of another version than its own: two "
-        "installations are mixed.",
-        'remedy': "Run `env | grep -E '^(PMIX|OMPI|OPAL|PRTE)_'`, and unset variables with "
-        "folders of another Open MPI. Before `make install`, remove files of an older build from "
-        "lib/pmix.",
+        'cause': "PMIx loads plugins (mca_*.so) of another version than the version of PMIx "
+        "itself: two installations are mixed.",
+        'remedy': "Run `env | grep -E '^(PMIX|OMPI|OPAL|PRTE)_'`, and unset the variables that "
+        "name folders of another Open MPI. If you build PMIx, remove files of an older build from "
+        "lib/pmix before `make install`.",
         'source': "github.com/open-mpi/ompi, issue 6815",
         'also': [("PMIx does not find its plugins at all", "ls LIBDIR/pmix in the installation")],
-        'unless': ["component of PMIx missing"],
+        'unless': ["PMIx lacks a component"],
     },
     {
-        'name': "Open MPI differs between nodes",
+        'name': "Open MPI has different versions on the nodes",
         'patterns': [
             ("Framework: ", r"Framework: +ess\b"),
             (
@@ -294,8 +310,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 "(?:PRR?TE|ORTE|Open RTE|Open MPI) detected a mismatch in versions between",
             ),
         ],
-        'cause': "A daemon or rank of Open MPI was started with options that its installation "
-        "does not know: the nodes, or host and image, have different versions of Open MPI.",
+        'cause': "A daemon or rank of Open MPI was started with options that its installation of "
+        "Open MPI does not know: the versions of Open MPI differ between the nodes, or between "
+        "host and image.",
         'remedy': "`mpirun --version` must print the same version on every node and in the image. "
         "Call mpirun by its full path, or with --prefix.",
         'source': "github.com/open-mpi/ompi, issue 6293",
@@ -307,7 +324,7 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "address of a rank of MPICH unknown",
+        'name': "MPICH does not know the address of another rank",
         'patterns': [
             (
                 " or invalid host/port description in business card",
@@ -315,23 +332,24 @@ ENTRIES: List[Dict[str, Any]] = [
                 "card",
             )
         ],
-        'cause': "A rank cannot read the network address of another rank: MPICH in the image is "
-        "not compatible with the mpiexec that started it, or the name of a node has no address in "
-        "the container.",
-        'remedy': "Use the same version of MPICH inside and outside the container "
-        "(`mpichversion`). `srun getent hosts NODE` in the container shows whether the name of "
-        "the node has an address.",
+        'cause': "A rank cannot read the network address of another rank. MPICH in the image is "
+        "not compatible with the mpiexec that started the rank, or the name of a node has no "
+        "address in the container.",
+        'remedy': "Use the same version of MPICH inside and outside the container (`mpichversion` "
+        "prints the version). Run `srun getent hosts NODE` in the container: no output means that "
+        "the name of the node has no address.",
         'source': "github.com/apptainer/singularity, issue 713",
     },
     {
-        'name': "Open MPI may not use these cores",
+        'name': "Open MPI cannot bind ranks to the requested cores",
         'patterns': [
             "hwloc_set_cpubind returned",
             "would result in binding more",
             "Open MPI tried to bind a new process, but",
         ],
-        'cause': "mpirun binds ranks to cores that the job or container does not have: mpirun "
-        "counts all cores of the node, or more ranks than cores were requested.",
+        'cause': "mpirun binds ranks to cores that the job or container must not use. Either "
+        "mpirun counts all cores of the node, or you start more ranks than the number of "
+        "requested cores.",
         'remedy': "Run `mpirun --bind-to none`, or start the ranks with srun. Request enough "
         "cores from Slurm (-n, -c, --ntasks-per-node) or the whole node (--exclusive).",
         'source': "github.com/open-mpi/ompi, issues 12463 and 12470",
@@ -343,7 +361,7 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "program that mpirun does not find",
+        'name': "mpirun cannot find the program",
         'patterns': [
             "was unable to find the specified executable file",
             (
@@ -360,17 +378,17 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"unable to change wdir to (?P<folder>\S{1,200}) \((?P<why>[^)\n]{1,60})",
             ),
         ],
-        'cause': "mpirun cannot start {file}. The program does not exist on that node or in that "
-        "container, is not executable, or mpirun took an unknown option for the program. Or the "
-        "working folder does not exist. {folder} {why}",
+        'cause': "mpirun cannot start {file}. Possible reasons: the program does not exist on "
+        "that node or in that container, is not executable, or is an option that mpirun took for "
+        "a program; or the working folder does not exist. {folder} {why}",
         'remedy': "Name the program by its full path, on a file system that all nodes see, and "
-        "check `ls -l PROGRAM` on the node. For a container, run `mpirun apptainer exec IMAGE "
-        "PROGRAM`. A script needs a first line with #! and `chmod +x`.",
+        "check the file with `ls -l PROGRAM` on the node. For a container, run `mpirun apptainer "
+        "exec IMAGE PROGRAM`. A script needs a first line with #! and `chmod +x SCRIPT`.",
         'source': "Open MPI, help texts of mpirun; Hydra",
-        'unless': ["mpirun in the container", "program not found"],
+        'unless': ["mpirun was called in the container", "the node does not find the program"],
     },
     {
-        'name': "option that mpirun does not know",
+        'name': "mpirun does not know an option",
         'patterns': [
             (
                 "unrecognized argument ",
@@ -381,29 +399,29 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "This mpirun does not know the option {option}, which belongs to another MPI: "
         "--mca, -x and --bind-to core are options of Open MPI; -genv, -ppn and -f are options of "
         "MPICH, Intel MPI and MVAPICH.",
-        'remedy': "Check with `which mpirun; mpirun --version`. Use mpirun of the MPI with which "
-        "the program was built, or the options of this mpirun (Open MPI 5 uses --map-by "
-        ":OVERSUBSCRIBE instead of --oversubscribe).",
+        'remedy': "Find out which mpirun you call with `which mpirun; mpirun --version`. Call "
+        "mpirun of the MPI with which the program was built, or use the options of the mpirun "
+        "that you call (Open MPI 5 has --map-by :OVERSUBSCRIBE instead of --oversubscribe).",
         'source': "Hydra; PRRTE, help texts",
     },
     {
-        'name': "mapping that does not fit the node",
+        'name': "the requested mapping of ranks does not fit the node",
         'patterns': [
             "Your job failed to map",
             "A request for multiple cpus-per-proc was given",
             ("Please correct the map", "Please correct the map(?:/bind|ping) directive"),
         ],
-        'cause': "--map-by, --rank-by, --bind-to or a rank file requests sockets, cores or core "
-        "numbers that the node, or the job's part of the node, does not have.",
-        'remedy': "`mpirun --bind-to none` without --map-by shows whether this is the cause. "
-        "`srun bash -c 'taskset -cp $$'` prints the cores of the job, and `lscpu` the sockets and "
-        "cores of the node. Request the whole node with --exclusive. In a container hwloc may see "
-        "fewer cores.",
+        'cause': "An option --map-by, --rank-by or --bind-to, or a rank file, requests sockets, "
+        "cores or core numbers that do not exist on the node or do not belong to the job.",
+        'remedy': "Run `mpirun --bind-to none` without --map-by: if this works, the mapping is "
+        "the cause. `srun bash -c 'taskset -cp $$'` prints the cores of the job, and `lscpu` the "
+        "sockets and cores of the node. Request the whole node with --exclusive. In a container, "
+        "hwloc may find fewer cores.",
         'source': "PRRTE, help texts",
-        'unless': ["Open MPI may not use these cores"],
+        'unless': ["Open MPI cannot bind ranks to the requested cores"],
     },
     {
-        'name': "ssh between nodes refused",
+        'name': "mpirun cannot reach another node with ssh",
         'patterns': [
             "plm_rsh_agent",
             (
@@ -420,15 +438,16 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "mpirun starts daemons on other nodes with ssh, and ssh cannot connect without "
-        "asking a question. There is no key, the host key is unknown, the name does not resolve, "
-        "or ssh does not exist (in a container). {host}",
-        'remedy': "Start the ranks with srun, which needs no ssh. Otherwise `ssh NODE true` must "
-        "work without a password from the first node of the job (`ssh-keygen`, authorized_keys). "
-        "Clusters often allow ssh only to nodes of your own jobs.",
+        "asking the user. You have no key for the other node, the host key is unknown, the name "
+        "of the node does not resolve, or the command ssh does not exist (in a container). {host}",
+        'remedy': "Start the ranks with srun, which needs no ssh. Otherwise make `ssh NODE true` "
+        "work without a password from the first node of the job (`ssh-keygen`, then add the "
+        "public key to ~/.ssh/authorized_keys). Clusters often allow ssh only to nodes of your "
+        "own jobs.",
         'source': "Open MPI, help texts of mpirun; ssh(1)",
     },
     {
-        'name': "folder of Open MPI for its session not to be made",
+        'name': "Open MPI cannot create its session folder",
         'patterns': [
             ("session_dir.c", r"_ERROR_LOG: [\w ()-]{1,60} in file \S{0,200}session_dir\.c"),
             "too long for the Unix domain socket",
@@ -438,25 +457,26 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"ORTE_ERROR_LOG: Bad parameter in file \S{0,150}orted/pmix/pmix_server\.c",
             ),
         ],
-        'cause': "Open MPI and PMIx cannot create their session folder in TMPDIR (or /tmp): the "
-        "folder belongs to another user, is full or is not in the container, or its name is too "
-        "long for a socket.",
-        'remedy': "Run `export TMPDIR=/tmp` (a short name, on every node), and remove old folders "
-        "with `rm -r /tmp/ompi.$(hostname).$UID`. In a container, bind the folder that mpirun "
-        "outside the container uses.",
+        'cause': "Open MPI and PMIx cannot create their session folder in TMPDIR (or /tmp). The "
+        "folder belongs to another user, is full or is not in the container, or the folder's name "
+        "is too long for a socket.",
+        'remedy': "Run `export TMPDIR=/tmp` (a short name, which exists on every node), and "
+        "remove old session folders with `rm -r /tmp/ompi.$(hostname).$UID`. In a container, bind "
+        "the folder that mpirun outside the container uses.",
         'source': "Open MPI, help texts of mpirun; Open MPI, FAQ, session directory",
     },
     {
-        'name': "two releases of Hydra",
+        'name': "mpiexec and its helper have different versions",
         'patterns': ["UI version string does not match proxy version"],
-        'cause': "mpiexec of MPICH and its helper on another node or in the container "
+        'cause': "mpiexec of MPICH and its helper program on another node or in the container "
         "(hydra_pmi_proxy) have different versions.",
         'remedy': "Run `mpiexec --version` and `which hydra_pmi_proxy` on both nodes, also "
-        "through ssh: both must have the same MPICH in the same folder. srun needs no helper.",
+        "through `ssh NODE`: both nodes must have the same MPICH in the same folder. Or start the "
+        "ranks with srun, which needs no helper program.",
         'source': "Hydra, pm/pmiserv/pmip_utils.c; github.com/pmodels/mpich, issue 5050",
     },
     {
-        'name': "daemon of mpirun lost",
+        'name': "a daemon of mpirun terminated",
         'patterns': [
             (
                 " has lost communication with ",
@@ -464,93 +484,98 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "A daemon of mpirun on another node terminated or cannot be reached. The node "
-        "failed or has no memory left, the daemon or its libraries do not exist (status 127), or "
-        "a firewall blocks the connection.",
-        'remedy': "Read the lines before this message, and look for signs of used-up memory "
-        "(`dmesg`, `sacct -j JOB`). Status 127 means that Open MPI is in another folder on that "
-        "node: call mpirun by its full path, or with --prefix. srun needs no daemons.",
+        "failed or has no memory left, the daemon or one of its libraries does not exist (status "
+        "127), or a firewall blocks the connection.",
+        'remedy': "Read the lines before this message, and check whether memory was used up "
+        "(`dmesg` on the node, `sacct -j JOB`). Status 127 means that Open MPI is in another "
+        "folder on that node: call mpirun by its full path, or with --prefix. Or start the ranks "
+        "with srun, which needs no daemons.",
         'source': "Open MPI, help texts of mpirun; Hydra",
         'general': True,
-        'unless': ["helpers of mpirun not reached"],
+        'unless': ["mpirun cannot reach its daemons"],
     },
     {
-        'name': "rank killed",
+        'name': "a rank was killed",
         'patterns': [
             ("EXIT CODE: ", r"= +EXIT CODE: (?:9|15|137|143)\b"),
             ("erminated by signal ", r"[Tt]erminated by signal (?:9|SIGKILL)\b"),
             ("EXIT STRING: ", "EXIT STRING: (?:Killed|Terminated)"),
         ],
-        'cause': "A rank was killed from outside: usually because the node or the job had no "
-        "memory left, otherwise at a time limit or because another rank failed.",
-        'remedy': "`sacct -j JOB -o state,exitcode,maxrss` and `dmesg` show whether memory was "
-        "the cause (OUT_OF_MEMORY). In that case request more with --mem=0, or start fewer ranks "
-        "on a node. Otherwise look for an earlier error of another rank.",
+        'cause': "A rank was killed by another process: usually because the node or the job had "
+        "no memory left, otherwise at the time limit or because another rank failed.",
+        'remedy': "Run `sacct -j JOB -o state,exitcode,maxrss` and `dmesg`: the state "
+        "OUT_OF_MEMORY shows that no memory was left. In this state, request all memory of the "
+        "node with --mem=0, or start fewer ranks on a node. In any other state, look for an "
+        "earlier error of another rank.",
         'source': "signal(7); sacct(1)",
         'also': [
             (
-                "the time limit was reached, or the job was cancelled",
+                "the job reached its time limit, or somebody cancelled the job",
                 "sacct -j JOB -o state,end,timelimit",
             )
         ],
         'last': True,
     },
     {
-        'name': "processes used up",
+        'name': "you cannot start more processes",
         'patterns': [
             ("fork: ", "fork: (?:retry: )?(?:no child processes|Resource temporarily unavailable)"),
             "OpenBLAS blas_thread_init",
         ],
-        'cause': "You cannot start more processes or threads on this node (`ulimit -u`, or the "
-        "limit of a cgroup). Each rank may start as many threads as the node has cores, or "
+        'cause': "You cannot start more processes or threads on this node (because of `ulimit -u` "
+        "or the limit of a cgroup). Each rank may start as many threads as the node has cores, or "
         "processes of earlier runs may still exist.",
         'remedy': "Run `export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1`. `ps -u $USER` lists "
         "processes of earlier runs, and `srun bash -c 'ulimit -u; cat /sys/fs/cgroup/pids.max'` "
-        "prints the limits. Login nodes often allow few processes: use a job.",
+        "prints the limits. Login nodes often allow few processes: start the program in a job.",
         'source': "fork(2), EAGAIN",
     },
     {
-        'name': "program that the node could not start",
+        'name': "the node cannot start the program",
         'patterns': ["tried to fork a new process via the"],
-        'cause': "mpirun found the program, but the system did not start it. The file is a "
-        "folder, is not executable, is a script without #!, or was built for another processor; "
-        "the line with Error shows the reason.",
-        'remedy': "Run `ls -l PROGRAM; file PROGRAM` on that node, and `chmod +x PROGRAM` if "
-        "needed. Name a file, not a folder. In a container, give the path inside the container.",
+        'cause': "mpirun found the program, but the system of the node did not start the program. "
+        "The file is a folder, is not executable, is a script without #!, or was built for "
+        "another processor. The line of the message that begins with Error names the reason.",
+        'remedy': "Run `ls -l PROGRAM; file PROGRAM` on that node, and `chmod +x PROGRAM` if the "
+        "x is missing. Give mpirun a file, not a folder. In a container, give mpirun the path "
+        "inside the container.",
         'source': "Open MPI, help-orte-odls-default.txt; github.com/open-mpi/ompi, issue 11936",
     },
     {
-        'name': "MPI in a program that a rank has started",
+        'name': "a program that a rank started also starts MPI",
         'patterns': [
             (" (-17) instead of", r'--> Returned (?:value )?\"?No permission\"? \(-17\) instead of')
         ],
         'cause': "A rank of Open MPI started another program (with subprocess, multiprocessing or "
-        "a shell) that also starts MPI. mpirun does not know this program.",
-        'remedy': "Start the program without the variables of the rank: `env -i PATH=$PATH "
+        "a shell), and this program also starts MPI. mpirun does not know this program as a rank.",
+        'remedy': "Start the other program without the variables of the rank: `env -i PATH=$PATH "
         "HOME=$HOME PROGRAM`, or unset the variables that `env | grep -E '^(OMPI|PMIX)_'` prints. "
-        "In Python, do not import mpi4py in the child process (if __name__ == '__main__'), or set "
-        "mpi4py.rc.initialize = False in the child process.",
+        "In Python, import mpi4py only below if __name__ == '__main__', so that a child process "
+        "does not import mpi4py, or set mpi4py.rc.initialize = False in the child process.",
         'source': "github.com/mpi4py/mpi4py, issue 705; github.com/open-mpi/ompi, issue 12027",
         'also': [
             (
-                "the container runs as another user than mpirun, or does not show TMPDIR",
+                "the container runs with another user ID than mpirun, or does not contain the "
+                "folder TMPDIR",
                 "apptainer exec IMAGE sh -c 'id; ls -ld $TMPDIR'",
             )
         ],
-        'unless': ["folder of Open MPI for its session not to be made"],
+        'unless': ["Open MPI cannot create its session folder"],
     },
     {
-        'name': "Open MPI of the image and mpirun do not fit",
+        'name': "Open MPI of the image and mpirun do not match",
         'patterns': [
             (
                 "(-43) instead of",
                 r'--> Returned (?:value )?\"?(?:\(null\)|Silent|Error)\"? \(-43\) instead of',
             )
         ],
-        'cause': "The rank cannot connect to the mpirun that started it: Open MPI of the rank (in "
-        "the image, or on LD_LIBRARY_PATH) and Open MPI of mpirun have different versions.",
+        'cause': "The rank cannot connect to the mpirun that started the rank: the Open MPI of "
+        "the rank (in the image, or on LD_LIBRARY_PATH) and the Open MPI of mpirun have different "
+        "versions.",
         'remedy': "`mpirun --version` and `apptainer exec IMAGE mpirun --version` must print the "
         "same version, ideally to the last digit. Check the files with `which -a mpirun; ldd "
-        "PROGRAM | grep libmpi`. Or run `srun --mpi=pmix`, if Slurm supports PMIx.",
+        "PROGRAM | grep libmpi`. Or, if `srun --mpi=list` prints pmix, run `srun --mpi=pmix`.",
         'source': "github.com/apptainer/singularity, issues 5060 and 88; "
         "github.com/open-mpi/ompi, issue 8017",
         'also': [
@@ -559,7 +584,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'general': True,
     },
     {
-        'name': "mpiexec that asks PBS or LSF in vain",
+        'name': "mpiexec cannot reach PBS, LSF or SGE",
         'patterns': [
             ("tm_init", r"tm_init(?:\(\))? ?(?:failed|returned|:)"),
             ("launcher_pbs_init (", r"launcher_pbs_init \("),
@@ -569,12 +594,14 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"error: commlib error: got select error[^\n]{0,400}\n[^\n]{0,60}mpiexec",
             ),
         ],
-        'cause': "mpiexec finds variables of PBS, LSF or SGE and starts the ranks through this "
-        "batch system, but the daemon of the batch system on this node does not answer. The shell "
-        "may not belong to the job (ssh to a node), or the ranks are started twice.",
+        'cause': "mpiexec finds variables of PBS, LSF or SGE and therefore starts the ranks "
+        "through this batch system, but the daemon of the batch system on this node does not "
+        "answer. The shell may not belong to the job (after ssh to a node), or the ranks may be "
+        "started twice.",
         'remedy': "Start mpiexec in the job itself, on the first node of the job. Or start the "
-        "ranks through ssh: `mpiexec -launcher ssh -f $PBS_NODEFILE` (Hydra; for SGE "
-        "$PE_HOSTFILE), or `mpirun --mca plm rsh --mca ras ^tm` (Open MPI 4).",
+        "ranks through ssh: `mpiexec -launcher ssh -f $PBS_NODEFILE` (Hydra; with SGE use "
+        "$PE_HOSTFILE instead of $PBS_NODEFILE), or `mpirun --mca plm rsh --mca ras ^tm` (Open "
+        "MPI 4).",
         'source': "github.com/radical-cybertools/radical.pilot, issue 301; Hydra, "
         "tools/bootstrap/external",
     },

@@ -4,7 +4,7 @@ from typing import Any, Dict, List
 
 ENTRIES: List[Dict[str, Any]] = [
     {
-        'name': "GPU driver that the container toolkit does not find",
+        'name': "the container toolkit finds no GPU driver",
         'patterns': [
             (
                 "nvidia-container-cli: initialization error: ",
@@ -19,56 +19,57 @@ ENTRIES: List[Dict[str, Any]] = [
         "({why}). The driver is not loaded on this node, the node has no GPU, or the toolkit is "
         "missing or too old.",
         'remedy': "Run `nvidia-smi` on the node. If the node has no GPU, remove --gpus (enroot: "
-        "`export NVIDIA_VISIBLE_DEVICES=void`). Administrators can run `modprobe nvidia; "
-        "ldconfig` and install a current nvidia-container-toolkit. A message with cuda>= means "
-        "that the image needs a newer driver.",
+        "run `export NVIDIA_VISIBLE_DEVICES=void`). Administrators can run `modprobe nvidia; "
+        "ldconfig` and install a current nvidia-container-toolkit. If the message contains "
+        "cuda>=, the image needs a newer driver.",
         'source': "github.com/NVIDIA/libnvidia-container, issues 3 and 48; NVIDIA container "
         "toolkit, Troubleshooting",
         'unless': [
-            "files of the driver that the toolkit may not read",
-            "no GPU seen",
-            "list of libraries that the toolkit cannot make",
-            "cgroups that the toolkit may not write",
-            "driver of NVIDIA updated while it ran",
-            "GPUs lost by the container",
+            "the container toolkit has no permission to read a file",
+            "the program finds no GPU",
+            "the container toolkit cannot run ldconfig for the image",
+            "the container toolkit has no permission to write cgroups",
+            "the NVIDIA driver and its libraries have different versions",
+            "the container has no access to the GPUs",
         ],
     },
     {
-        'name': "no driver of NVIDIA detected",
+        'name': "no NVIDIA driver is detected",
         'patterns': ["The NVIDIA Driver was not detected"],
-        'cause': "The container or node sees no NVIDIA driver. The container was started without "
-        "--nv (Docker and podman: --gpus all), the node has no GPU, or the driver was updated and "
-        "the node was not rebooted.",
-        'remedy': "`srun nvidia-smi -L` outside the container shows whether the node has a GPU. "
-        "Start the container with `apptainer exec --nv` (enroot: NVIDIA_VISIBLE_DEVICES=all; "
-        "podman: --device nvidia.com/gpu=all). After 'version mismatch', administrators must "
-        "reboot the node.",
+        'cause': "The program finds no NVIDIA driver in the container or on the node. The "
+        "container was started without --nv (Docker and podman: --gpus all), the node has no GPU, "
+        "or the driver was updated and the node was not rebooted.",
+        'remedy': "Run `srun nvidia-smi -L` outside the container: the command lists the GPUs of "
+        "the node. Start the container with `apptainer exec --nv` (enroot: "
+        "NVIDIA_VISIBLE_DEVICES=all; podman: --device nvidia.com/gpu=all). If the message "
+        "contains 'version mismatch', administrators must reboot the node.",
         'source': "github.com/ComparativeGenomicsToolkit/cactus, issue 1343; NVIDIA, nvidia-smi(1)",
         'also': [("the job has no GPU", "echo $SLURM_GPUS_ON_NODE $CUDA_VISIBLE_DEVICES")],
         'unless': [
-            "driver of NVIDIA not in the container",
-            "driver of NVIDIA updated while it ran",
-            "GPUs lost by the container",
+            "the NVIDIA driver is not in the container",
+            "the NVIDIA driver and its libraries have different versions",
+            "the container has no access to the GPUs",
         ],
     },
     {
-        'name': "folder of enroot that cannot be made",
+        'name': "enroot cannot create its folder",
         'patterns': [
             (
                 "mkdir: cannot create directory",
                 r"mkdir: cannot create directory \S(?P<folder>/run/enroot[^'’\n]{0,200}).: (?:[^\n]{1,60})",
             )
         ],
-        'cause': "enroot keeps its state in {folder}, which the system creates only at a login. "
-        "In a job the folder does not exist, and you have no permission to create it.",
-        'remedy': "For yourself, without pyxis, run `export "
+        'cause': "enroot keeps its state in {folder}. The system creates the parent folder only "
+        "when a user logs in: in a job the parent folder does not exist, and you have no "
+        "permission to create the parent folder.",
+        'remedy': "If you use enroot without pyxis, run `export "
         "ENROOT_RUNTIME_PATH=/tmp/$USER/enroot`. Administrators can set ENROOT_RUNTIME_PATH, "
-        "ENROOT_CACHE_PATH and ENROOT_DATA_PATH in enroot.conf to a folder for each user that a "
-        "Slurm prolog creates.",
+        "ENROOT_CACHE_PATH and ENROOT_DATA_PATH in enroot.conf to folders that a Slurm prolog "
+        "creates for each user.",
         'source': "github.com/NVIDIA/pyxis, issues 12 and 62; enroot, doc/configuration.md",
     },
     {
-        'name': "session of the user that podman misses",
+        'name': "podman finds no systemd session of the user",
         'patterns': [
             (
                 "RunRoot is pointing to a path (",
@@ -81,7 +82,8 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "Rootless podman (and other rootless runtimes) needs a folder /run/user/NUMBER "
-        "and a systemd session of the user. Jobs, su and cron create neither.",
+        "and a systemd session of the user. In a job, after su and in cron, neither the folder "
+        "nor the session exists.",
         'remedy': "Run `export XDG_RUNTIME_DIR=/tmp/run-$UID; mkdir -p -m 700 $XDG_RUNTIME_DIR`, "
         "and start the container with `podman --cgroup-manager=cgroupfs`. Administrators can run "
         "`loginctl enable-linger USER`.",
@@ -89,7 +91,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'general': True,
     },
     {
-        'name': "list of libraries that the toolkit cannot make",
+        'name': "the container toolkit cannot run ldconfig for the image",
         'patterns': [
             (
                 "nvidia-container-cli: ldcache error: ",
@@ -98,17 +100,17 @@ ENTRIES: List[Dict[str, Any]] = [
             ("failed with error code", r"ldconfig(?:\.real)?[^\n]{0,60}failed with error code"),
         ],
         'cause': "The NVIDIA container toolkit runs the host's ldconfig to update the library "
-        "cache of the image, and ldconfig failed. The image has no C library or another type of C "
-        "library, /proc or /sys is incomplete (a container inside a container), or the image is "
-        "not writable.",
-        'remedy': "For a container inside a container, start the outer one with all of /proc "
-        "(--privileged, or systempaths=unconfined). In /etc/nvidia-container-runtime/config.toml, "
-        "the file in ldconfig = \"@/sbin/ldconfig\" must exist on the host. With enroot, run "
-        "`enroot start --rw`.",
+        "cache of the image, and ldconfig failed. The image has no C library or another C library "
+        "than glibc, /proc or /sys is incomplete (in a container that runs inside a container), "
+        "or the image is not writable.",
+        'remedy': "If you start a container inside a container, start the outer container with "
+        "all of /proc (--privileged, or systempaths=unconfined). In "
+        '/etc/nvidia-container-runtime/config.toml, the entry ldconfig = "@/sbin/ldconfig" must '
+        "name a file of the host. With enroot, run `enroot start --rw`.",
         'source': "github.com/SlinkyProject/containers, pull request 2",
     },
     {
-        'name': "cgroups that the toolkit may not write",
+        'name': "the container toolkit has no permission to write cgroups",
         'patterns': [
             ("failed to add device rules: ", r"failed to add device rules: (?P<why>[^\n]{1,200})"),
             (
@@ -116,15 +118,15 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"write error: (?P<why>/sys/fs/cgroup/\S{1,200}): [^\n]{1,60}",
             ),
         ],
-        'cause': "The NVIDIA container toolkit tries to allow the GPUs in a cgroup, which an "
-        "ordinary user cannot change: {why}",
+        'cause': "The NVIDIA container toolkit gives the container access to the GPUs by a change "
+        "of a cgroup, but an ordinary user has no permission to change a cgroup: {why}",
         'remedy': "Administrators can set no-cgroups = true in "
         "/etc/nvidia-container-runtime/config.toml, or install another version of the toolkit "
-        "(version 1.17.7 fails in this way).",
+        "(version 1.17.7 causes this error).",
         'source': "github.com/NVIDIA/libnvidia-container, issue 313",
     },
     {
-        'name': "files of the driver that the toolkit may not read",
+        'name': "the container toolkit has no permission to read a file",
         'patterns': [
             (
                 ": permission denied",
@@ -137,16 +139,16 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The NVIDIA container toolkit reads files of the driver and of the image, and "
-        "cannot access {path}: ordinary users cannot enter its folder, and some versions of the "
-        "toolkit stop at such a file.",
+        "cannot access {path}: ordinary users have no permission to enter the file's folder. Some "
+        "versions of the toolkit terminate at such a file instead of skipping the file.",
         'remedy': "Administrators can install a current libnvidia-container-tools (dnf or apt "
-        "upgrade), which skips such files, or run `chmod a+x FOLDER` on the folders above the "
-        "file.",
+        "upgrade), which skips files without permission, or run `chmod a+x FOLDER` for each "
+        "folder above the file.",
         'source': "github.com/NVIDIA/enroot, issue 231; github.com/NVIDIA/libnvidia-container, "
         "pull request 304",
     },
     {
-        'name': "rights of enroot missing",
+        'name': "enroot lacks permissions for the import",
         'patterns': [
             (
                 ": failed to set capabilities: ",
@@ -157,31 +159,32 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"failed to create (?:opaque )?ovlfs whiteout: (?P<path>\S{1,200})[^\n]{0,80}",
             ),
         ],
-        'cause': "enroot import marks deleted files, which only a program with extra privileges "
-        "can do. The package enroot+caps is missing, or the disk (NFS, Lustre, a disk mounted "
-        "with nosuid) cannot store the marks. {path}",
-        'remedy': "Set ENROOT_TEMP_PATH and ENROOT_DATA_PATH to folders on a local disk (/tmp, "
-        "/run, NVMe). Administrators can install enroot+caps on all nodes. Otherwise import the "
-        "image on another machine and copy the .sqsh file.",
+        'cause': "enroot import marks deleted files of the image, and only a program with extra "
+        "privileges can set these marks. The package enroot+caps is missing, or the disk (NFS, "
+        "Lustre, a disk mounted with nosuid) cannot store the marks. {path}",
+        'remedy': "Set ENROOT_TEMP_PATH and ENROOT_DATA_PATH to folders on a local disk (for "
+        "example `export ENROOT_TEMP_PATH=/tmp/$USER ENROOT_DATA_PATH=/tmp/$USER/data`). "
+        "Administrators can install enroot+caps on all nodes. Otherwise import the image on "
+        "another machine and copy the .sqsh file.",
         'source': "github.com/NVIDIA/enroot, issues 69 and 141; github.com/NVIDIA/pyxis, issue 87",
     },
     {
-        'name': "no shell in the image of enroot",
+        'name': "the image lacks the shell that enroot needs",
         'patterns': [
             (
                 "enroot-switchroot: failed to execute: ",
                 r"enroot-switchroot: failed to execute: (?P<program>\S{1,100}): No such file",
             )
         ],
-        'cause': "enroot starts every container with {program}, which this image does not contain "
+        'cause': "enroot starts every container with {program}, which the image does not contain "
         "(hello-world, distroless, FROM scratch), or the image was not unpacked completely.",
-        'remedy': "Use an image with a shell (ubuntu, bash, alpine). If the image has a shell, "
-        "run `enroot remove NAME` and import the image again; ENROOT_TEMP_PATH and "
-        "ENROOT_DATA_PATH need enough space on a local disk.",
+        'remedy': "Use an image with a shell (for example ubuntu, bash or alpine). If the image "
+        "has a shell, run `enroot remove NAME` and import the image again; ENROOT_TEMP_PATH and "
+        "ENROOT_DATA_PATH must name folders with enough space on a local disk.",
         'source': "github.com/NVIDIA/enroot, issues 177 and 217",
     },
     {
-        'name': "folder of pyxis missing",
+        'name': "pyxis cannot create its folder",
         'patterns': [
             (
                 "pyxis: couldn't ",
@@ -191,29 +194,29 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "pyxis keeps the images of running job steps in {path}, and cannot create this "
         "folder on the node ({why}).",
         'remedy': "Administrators can create the folder on every node at each boot with `mkdir -p "
-        "-m 755 /run/pyxis` (systemd-tmpfiles), or add runtime_path=FOLDER with a local folder "
-        "after spank_pyxis.so in plugstack.conf.",
+        "-m 755 /run/pyxis` (or with systemd-tmpfiles), or can add runtime_path=FOLDER, with a "
+        "folder on a local disk, after spank_pyxis.so in plugstack.conf.",
         'source': "github.com/NVIDIA/pyxis, issue 4 and README",
     },
     {
-        'name': "pyxis not loaded",
+        'name': "the Slurm plugin pyxis is not loaded",
         'patterns': [
             (
                 'SPANK plugin "pyxis" option "',
                 r'SPANK plugin "pyxis" option "(?P<what>[\w-]{1,40})"',
             )
         ],
-        'cause': "The option {what} belongs to the Slurm plugin pyxis, which is not loaded "
-        "everywhere. The machine with srun and every node need the plugin, and slurmd reads "
-        "plugstack.conf only when it starts.",
-        'remedy': "`srun --help | grep pyxis` shows whether the plugin is loaded. Administrators "
-        "must install spank_pyxis.so and its line in plugstack.conf on login and compute nodes, "
-        "then restart slurmd. Give the option to srun; sbatch accepts the option only if pyxis on "
-        "all nodes supports sbatch.",
+        'cause': "The option {what} belongs to the Slurm plugin pyxis. The machine on which you "
+        "call srun, or a node of the job, has not loaded the plugin; slurmd reads plugstack.conf "
+        "only when slurmd starts.",
+        'remedy': "`srun --help | grep pyxis` prints a line if the plugin is loaded. "
+        "Administrators must install spank_pyxis.so and add a line with the path of "
+        "spank_pyxis.so to plugstack.conf on login and compute nodes, then restart slurmd. Give "
+        "the option to srun; sbatch accepts the option only if pyxis on all nodes supports sbatch.",
         'source': "github.com/NVIDIA/pyxis, issue 84 and README",
     },
     {
-        'name': "image of Charliecloud not there",
+        'name': "the Charliecloud image does not exist on the node",
         'patterns': [
             (
                 "]: error: can't stat:",
@@ -225,15 +228,16 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The image {path} does not exist on this node: the image was not pulled or not "
-        "unpacked there, or its folder has another name (':' and '+', '/' and '%' replace each "
-        "other, depending on the version).",
+        "unpacked on this node, or its folder has another name (some versions write '+' for ':' "
+        "and '%' for '/' in the name).",
         'remedy': "Check with `ls FOLDER` and `ch-image list`; `ch-convert NAME FOLDER` unpacks "
         "the image. With Nextflow, put the folder charliecloud.cacheDir on a disk that all nodes "
-        "see, and use versions of Nextflow and Charliecloud from the same period.",
+        "see, and use versions of Nextflow and Charliecloud that were released at about the same "
+        "time.",
         'source': "github.com/Computomics/MethylScore, issue 1",
     },
     {
-        'name': "mount of enroot refused",
+        'name': "enroot cannot bind a path",
         'patterns': [
             (
                 "enroot-mount: failed to ",
@@ -241,12 +245,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"\S{1,300})?: (?P<why>[^\n]{1,60})",
             )
         ],
-        'cause': "enroot cannot bind {path} ({why}). The path does not exist on this node, you "
-        "(or root, to which NFS denies access) cannot enter it, or the target folder in the "
-        "container cannot be created.",
-        'remedy': "Run `srun ls -ld FOLDER` as the user of the job, not as root. "
-        "--container-mounts=SRC:DST needs absolute paths. Set ENROOT_DATA_PATH to a local disk, "
-        "and add --container-writable if the image lacks the target folder.",
+        'cause': "enroot cannot bind {path} ({why}). The path does not exist on this node, you or "
+        "root have no permission to enter the path (NFS denies access to root), or enroot cannot "
+        "create the target folder in the container.",
+        'remedy': "Run `srun ls -ld FOLDER` as the user of the job, not as root. Give "
+        "--container-mounts=SRC:DST absolute paths. Set ENROOT_DATA_PATH to a local disk, and add "
+        "--container-writable if the image lacks the target folder.",
         'source': "github.com/NVIDIA/enroot, issue 140",
     },
 ]

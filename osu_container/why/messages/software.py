@@ -4,7 +4,7 @@ from typing import Any, Dict, List
 
 MODULES: List[Dict[str, Any]] = [
     {
-        'name': "unknown module",
+        'name': "Lmod does not find the module",
         'patterns': [
             ("following", r"The\s+following\s+module\(s\)\s+are\s+unknown:\s*(?P<name>.*)"),
             (
@@ -13,12 +13,12 @@ MODULES: List[Dict[str, Any]] = [
                 r"g\s+modules\s*:\s*(?P<name>[^\n]{0,150})",
             ),
         ],
-        'cause': "Lmod does not find the module {name}: the module is not installed, or its "
-        "folder is not on MODULEPATH.",
+        'cause': "Lmod does not find the module {name}: the module is not installed, or the "
+        "folder of its modulefile is not on MODULEPATH.",
         'remedy': "`module spider NAME` prints the available names and the modules to load first. "
-        "`module use FOLDER` adds a folder to MODULEPATH, which the job script needs too. For a "
-        "module of this project, run `. ./env.sh` in this shell (on LUMI: `module load LUMI/25.03 "
-        "partition/container EasyBuild-user`), then `eb osu-container-hybrid.eb -r`.",
+        "`module use FOLDER` adds a folder to MODULEPATH; the job script needs the same command. "
+        "For a module of this project, run `. ./env.sh` in this shell (on LUMI: `module load "
+        "LUMI/25.03 partition/container EasyBuild-user`), then `eb osu-container-hybrid.eb -r`.",
         'source': "seen by this project, 2026-11",
         'also': [
             (
@@ -29,7 +29,7 @@ MODULES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "module of another stack",
+        'name': "the module belongs to another software stack",
         'patterns': [
             ("requested:", r"exist\s+but\s+cannot\s+be\s+loaded\s+as\s+requested:\s*(?P<name>.*)")
         ],
@@ -39,7 +39,7 @@ MODULES: List[Dict[str, Any]] = [
         'source': "Lmod 8.6, 8.7 and 9.2, seen by this project, 2026-11",
     },
     {
-        'name': "modules that exclude each other",
+        'name': "two modules cannot be loaded together",
         'patterns': [
             (
                 "module(s)",
@@ -49,12 +49,12 @@ MODULES: List[Dict[str, Any]] = [
         ],
         'cause': "The modules {name} and {other} set the same variables, such as "
         "SINGULARITY_BIND, and cannot be loaded together.",
-        'remedy': "Run `module unload NAME` for the module that is loaded. The modules of this "
-        "project also bind the users' file systems that such a module binds.",
+        'remedy': "Run `module unload NAME` for the module that is loaded already. You lose no "
+        "binds: the modules of this project also bind the users' file systems.",
         'source': "Lmod 8.6, 8.7 and 9.2, seen by this project, 2026-11",
     },
     {
-        'name': "module needs another one",
+        'name': "a module needs another module",
         'patterns': [
             (
                 "without",
@@ -70,14 +70,15 @@ MODULES: List[Dict[str, Any]] = [
                 "0})",
             ),
         ],
-        'cause': "A module needs another module that is not loaded, or is loaded under another "
-        "name or version: {module}",
-        'remedy': "Load the module that the message names first, written exactly as in the "
-        "message. `module spider NAME` prints the order.",
+        'cause': "A module needs another module. This other module is not loaded, or is loaded "
+        "under another name or version: {module}",
+        'remedy': "Load the module that the message names first, with exactly the name and "
+        "version of the message. `module spider NAME` prints the order in which to load the "
+        "modules.",
         'source': "github.com/TACC/Lmod, issue 719",
     },
     {
-        'name': "module in conflict with a loaded one",
+        'name': "the module conflicts with a loaded module",
         'patterns': [
             (
                 "cannot be loaded due to a conflict",
@@ -88,16 +89,16 @@ MODULES: List[Dict[str, Any]] = [
                 r"(?<!\S)(?P<module>\S+) conflicts with the currently loaded module\(s\) ?(?P<old>[^\n]{0,100})",
             ),
         ],
-        'cause': "The module {module} and a loaded module exclude each other: both have the same "
-        "name or belong to the same family (compilers, MPI), or the modulefile declares the "
-        "conflict. {old}",
-        'remedy': "Run `module swap OLD NEW`, or `module unload NAME` for the module that the "
-        "hint names. `module list` prints the loaded modules, and `module purge` unloads all "
-        "modules (then load the software stack again).",
+        'cause': "The module {module} and a loaded module exclude each other: both modules have "
+        "the same name or belong to the same family (compilers, MPI), or the modulefile declares "
+        "the conflict. {old}",
+        'remedy': "Run `module swap OLD NEW`, or `module unload NAME` for the loaded module that "
+        "the message names. `module list` prints the loaded modules, and `module purge` unloads "
+        "all modules (after `module purge`, load the software stack again).",
         'source': "Environment Modules; github.com/envmodules/modules, issue 352",
     },
     {
-        'name': "module command not there",
+        'name': "the shell does not know the command module",
         'patterns': [
             (
                 "not found",
@@ -110,16 +111,18 @@ MODULES: List[Dict[str, Any]] = [
             ("environment: line ", r"environment: line \d+: /\S{1,100}: No such file"),
             (": No such file", r"execve\(\): (?:module|ml): No such file"),
         ],
-        'cause': "This shell does not know the command module. The shell is not a login shell, "
-        "the script runs with sh, or Lmod is not installed or not in the container.",
+        'cause': "This shell does not know the command `module`. The shell is not a login shell, "
+        "the script runs with sh instead of bash, or Lmod is not installed or not in the "
+        "container.",
         'remedy': "Begin the script with `#!/bin/bash -l`, or run `. /etc/profile.d/lmod.sh` (or "
-        "modules.sh, or `source $LMOD_PKG/init/bash`); csh has its own init file. If the function "
-        "of the login node does not work in the job, submit with `sbatch --export=NONE`. Load "
-        "modules before you start a container, not inside.",
+        "modules.sh, or `source $LMOD_PKG/init/bash`); csh has a separate init file. If the job "
+        "inherits a function `module` that works only on the login node, submit the job with "
+        "`sbatch --export=NONE`. Load modules before you start a container, not inside the "
+        "container.",
         'source': "Lmod, documentation, FAQ; github.com/access-ci-org/Jetstream_Cluster, issue 18",
     },
     {
-        'name': "module not found by Environment Modules",
+        'name': "Environment Modules does not find the module",
         'patterns': [
             (
                 "Unable to locate a modulefile for ",
@@ -131,20 +134,21 @@ MODULES: List[Dict[str, Any]] = [
                 r"currently))[^\n]{0,100}",
             ),
         ],
-        'cause': "MODULEPATH has no module {name}: the name is misspelt, the version does not "
-        "exist, or the folder of the module is not on MODULEPATH.",
-        'remedy': "Search with `module avail 2>&1 | grep -i NAME`, and add a folder with `module "
-        "use FOLDER`. On clusters with a software stack, load the stack first.",
+        'cause': "No folder on MODULEPATH contains the module {name}: the name is misspelt, the "
+        "version does not exist, or the folder of the module is not on MODULEPATH.",
+        'remedy': "Search for the module with `module avail 2>&1 | grep -i NAME`, and add a "
+        "folder to MODULEPATH with `module use FOLDER`. On clusters with a software stack, load "
+        "the stack first.",
         'source': "modules.readthedocs.io",
     },
     {
-        'name': "MODULEPATH not set",
+        'name': "MODULEPATH is not set",
         'patterns': [("MODULEPATH", r"MODULEPATH\s+is\s+undefined")],
-        'cause': "This shell knows the command module, but has no folder of modules. The site "
-        "sets MODULEPATH in the files of a login shell (/etc/profile.d), which this shell has not "
-        "read.",
+        'cause': "This shell knows the command `module`, but MODULEPATH names no folder. The site "
+        "sets MODULEPATH in the files that a login shell reads (/etc/profile.d), and this shell "
+        "has not read these files.",
         'remedy': "Begin the script with `#!/bin/bash -l`, and submit the script without "
-        "--export=NONE. By hand, run `module use FOLDER`. Reading Lmod's init file alone does not "
+        "--export=NONE. By hand, run `module use FOLDER`. Lmod's init file (init/bash) does not "
         "set MODULEPATH.",
         'source': "github.com/saforem2/ezpz, pull request 222; Lmod, documentation",
     },
@@ -152,7 +156,7 @@ MODULES: List[Dict[str, Any]] = [
 
 EASYBUILD: List[Dict[str, Any]] = [
     {
-        'name': "linked clone gone",
+        'name': "EasyBuild does not find this project's clone",
         'patterns': [
             "No files found using glob pattern",
             (".py cannot find its package", r"mpi(?:container|native)\.py cannot find its package"),
@@ -167,29 +171,30 @@ EASYBUILD: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "EasyBuild does not find the easyblocks or easyconfigs of this project. The "
-        "clone that `make lumi` linked was moved or deleted, or no setting names the clone.",
-        'remedy': "On LUMI, run `make lumi` in a clone, which replaces dangling links; to remove "
-        "the links, run `make unlumi` afterwards. Then load EasyBuild-user again. On a "
-        "workstation, run `. ./env.sh`.",
+        "clone of the repository to which `make lumi` created links was moved or deleted, or no "
+        "setting of EasyBuild names the clone.",
+        'remedy': "On LUMI, run `make lumi` in a clone: the command replaces dangling links. Run "
+        "`make unlumi` afterwards only if you want to remove the links. Then load EasyBuild-user "
+        "again. On a workstation, run `. ./env.sh`.",
         'source': "EasyBuild 4.9.4, 5.1.2 and 5.4.1, seen by this project, 2026-11; "
         "docs/troubleshooting.md",
     },
     {
-        'name': "eb without --robot",
+        'name': "a dependency is missing, and eb has no --robot",
         'patterns': [
             (
                 "issing modules for dependencies",
                 r"[Mm]issing modules for dependencies.{0,20}: (?P<needs>[^\s'\x22),]{1,200})",
             )
         ],
-        'cause': "EasyBuild needs {needs}, which is not installed. Without --robot, EasyBuild "
-        "does not install dependencies.",
+        'cause': "EasyBuild needs {needs}, but {needs} is not installed. Without the option "
+        "--robot, EasyBuild does not install dependencies.",
         'remedy': "Run `eb FILE.eb --robot` (short: -r), which installs the dependencies first. "
-        "If {needs} is installed already, load the software stack that contains it.",
+        "If {needs} is installed already, load the software stack that contains {needs}.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 10845",
     },
     {
-        'name': "easyconfig not on the robot path",
+        'name': "EasyBuild does not find an easyconfig",
         'patterns': [
             (
                 "that matches toolchain",
@@ -208,14 +213,15 @@ EASYBUILD: List[Dict[str, Any]] = [
         ],
         'cause': "EasyBuild finds neither a module nor an easyconfig for {first} on its robot "
         "path.",
-        'remedy': "`eb --show-config` prints robot-paths, which may lead to an old version of the "
-        "easyconfigs. To add a folder in front, run `eb --robot=FOLDER: FILE.eb` (the colon keeps "
-        "the other folders). `eb --search NAME` searches for the easyconfig.",
+        'remedy': "`eb --show-config` prints robot-paths, the folders that EasyBuild searches; "
+        "these folders may contain an old version of the easyconfigs. To add a folder in front, "
+        "run `eb --robot=FOLDER: FILE.eb` (the colon keeps the other folders). `eb --search NAME` "
+        "searches for the easyconfig.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 6560; "
         "easybuild-framework, issue 5278",
     },
     {
-        'name': "source file of another content",
+        'name': "the checksum of a source file is wrong",
         'patterns': [
             (
                 "hecksum verification for ",
@@ -224,7 +230,8 @@ EASYBUILD: List[Dict[str, Any]] = [
             )
         ],
         'cause': "The checksum of {file} differs from the checksum in the easyconfig: the "
-        "download was interrupted or is an error page, or the authors have replaced the file.",
+        "download was interrupted, the downloaded file is an error page, or the authors have "
+        "replaced the file.",
         'remedy': "Remove the file and run eb again. If the error appears again, use a newer "
         "easyconfig with the new checksum (`eb --search NAME`). Do not use --ignore-checksums "
         "without knowing why the checksum differs.",
@@ -232,7 +239,7 @@ EASYBUILD: List[Dict[str, Any]] = [
         "15785",
     },
     {
-        'name': "EasyBuild's check of the result failed",
+        'name': "EasyBuild's sanity check failed",
         'patterns': [
             (
                 "anity check failed: ",
@@ -240,51 +247,51 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"|ERROR[^\n]{0,200}): ?Sanity check failed: (?P<what>[^\n]{1,200})",
             )
         ],
-        'cause': "The build finished, but the result does not have what the easyconfig expects: "
-        "{what}",
-        'remedy': "Run the command that the message names by hand, or look for the files: the "
-        "version is wrong, a library is not found, or a command cannot run on this node. `eb "
-        "--sanity-check-only FILE.eb` repeats the check.",
+        'cause': "The build finished, but EasyBuild's sanity check found that the installation "
+        "lacks something that the easyconfig requires: {what}",
+        'remedy': "Run the command that the message names by hand, or look for the files that the "
+        "message names. Usual reasons are that the version is wrong, a library is not found, or a "
+        "command cannot run on this node. `eb --sanity-check-only FILE.eb` repeats the check.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 8509",
         'unless': [
-            "library not in the image",
-            "module in conflict with a loaded one",
-            "unknown module",
-            "module needs another one",
+            "the loader does not find a library",
+            "the module conflicts with a loaded module",
+            "Lmod does not find the module",
+            "a module needs another module",
         ],
     },
     {
-        'name': "source file that EasyBuild does not find",
+        'name': "EasyBuild does not find a source file",
         'patterns': [
             ("ouldn't find file ", r"[Cc]ouldn't find file (?P<file>\S{1,200}) anywhere"),
             "downloading it didn't work either",
         ],
-        'cause': "EasyBuild does not have the source file {file}, and could not download it. The "
-        "file has moved, the node has no internet access, or the file must be downloaded by hand "
-        "(because of its licence).",
+        'cause': "EasyBuild does not have the source file {file}, and could not download the "
+        "file. The address of the file has changed, the node has no internet access, or the file "
+        "must be downloaded by hand (because of its licence).",
         'remedy': "Download the file on a machine with internet access (`eb FILE.eb --fetch` on a "
         "login node), or put the file into sources/n/NAME/ below the sourcepath that `eb "
         "--show-config` prints. A newer easyconfig may have the new address.",
         'source': "docs.easybuild.io, source path",
     },
     {
-        'name': "modules tool that EasyBuild does not find",
+        'name': "EasyBuild does not find the modules tool",
         'patterns': [
             (
                 "used by EasyBuild not found in defined '",
                 r"used by EasyBuild not found in defined '\w+' function",
             )
         ],
-        'cause': "EasyBuild does not find the configured modules tool (Lmod by default), or this "
-        "shell has not loaded the modules tool.",
+        'cause': "EasyBuild does not find the configured modules tool (Lmod by default): the tool "
+        "is not installed, or this shell has not loaded the tool's init file.",
         'remedy': "Check with `type module; echo $LMOD_CMD`, and run `. /etc/profile.d/lmod.sh` "
-        "first. For Environment Modules, run `eb --modules-tool=EnvironmentModules "
-        "--module-syntax=Tcl`.",
+        "before eb. If the system has Environment Modules instead of Lmod, run `eb "
+        "--modules-tool=EnvironmentModules --module-syntax=Tcl`.",
         'source': "docs.easybuild.io, Supported modules tools",
-        'unless': ["module command not there"],
+        'unless': ["the shell does not know the command module"],
     },
     {
-        'name': "setting of EasyBuild refused",
+        'name': "EasyBuild does not know a setting",
         'patterns': [
             ("EASYBUILD_", r"Found \d+ (?:environment variable|unknown)[^\n]{0,100}EASYBUILD_\w*"),
             (
@@ -295,14 +302,14 @@ EASYBUILD: List[Dict[str, Any]] = [
         ],
         'cause': "EasyBuild does not know an option, a variable EASYBUILD_* or an easyconfig "
         "parameter: {names}",
-        'remedy': "Find the setting with `env | grep EASYBUILD_`, `eb --help` or `eb -a`, which "
-        "lists the easyconfig parameters. The easyconfig may be for another major version of "
-        "EasyBuild (4 or 5): check `eb --version`.",
+        'remedy': "Find the setting with `env | grep EASYBUILD_`. `eb --help` lists the options, "
+        "and `eb -a` lists the easyconfig parameters. The easyconfig may be for another major "
+        "version of EasyBuild (4 or 5): check `eb --version`.",
         'source': "docs.easybuild.io, Configuration",
         'general': True,
     },
     {
-        'name': "folder that EasyBuild may not write",
+        'name': "EasyBuild has no permission to write to a folder",
         'patterns': [
             (
                 "Failed to ",
@@ -311,13 +318,13 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"(?:1|13|30)\]",
             )
         ],
-        'cause': "EasyBuild has no permission to write to a configured folder. The settings may "
-        "name the site's folder instead of yours, an earlier eb or another account may have left "
-        "files, or existing files may be read-only.",
+        'cause': "EasyBuild has no permission to write to a folder that its settings name. The "
+        "settings may name the site's folder instead of yours, an earlier run of eb or another "
+        "account may have left files, or existing files may be read-only.",
         'remedy': "`eb --show-config` prints installpath, buildpath, sourcepath, repositorypath "
-        "and tmpdir. Use a folder of your own with `eb --prefix=FOLDER` (or EASYBUILD_PREFIX; on "
-        "LUMI EBU_USER_PREFIX). Remove the folder of this build in buildpath with `rm -rf`, and "
-        "try again.",
+        "and tmpdir. Use your own folder with `eb --prefix=FOLDER` (or with the variable "
+        "EASYBUILD_PREFIX; on LUMI EBU_USER_PREFIX). Remove the folder of this build below "
+        "buildpath with `rm -rf FOLDER`, and try again.",
         'source': "docs.easybuild.io, Configuration; github.com/easybuilders/easybuild-framework, "
         "issue 4602",
     },
