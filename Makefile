@@ -137,7 +137,9 @@ modules: fast-prerequisites test-python ## write easyconfigs, modules (all in .w
 
 .PHONY: docs
 docs: test-python ## draw the pictures of the pages, build the site, and check its links strictly
-	@$(PYTHON_ENV)/python -m tools.generate.site_pages
+	@# Beside the environment: where rich can be imported, EasyBuild wraps its output.
+	@$(PYTHON_ENV)/pip install --quiet --upgrade --target $(WORK)/rich rich==14.0.0
+	@PYTHONPATH=$(WORK)/rich $(PYTHON_ENV)/python -m tools.generate.site_pages
 	@NO_MKDOCS_2_WARNING=1 $(PYTHON_ENV)/python -m mkdocs build --strict --quiet
 	@echo "docs: open $(CURDIR)/$(WORK)/site/index.html"
 

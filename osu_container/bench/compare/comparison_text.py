@@ -103,15 +103,20 @@ def _format_summary_tables(comparisons: Iterable[Comparison]) -> list[str]:
                 format_furthest_ratio(comparison),
             ]
         )
-    return [
-        '\n'.join(
-            [
-                columns.fill_text(title),
-                *columns.format_table(_drop_empty_columns(rows), right_aligned=(2, 3), indent='  '),
-            ]
+    blocks = []
+    for title, (head, *rows) in tables.items():
+        # What all cases share, such as 'two nodes', is in the title, so that the rows fit 80 columns.
+        cases, ends = zip(
+            *(row[0].rsplit(', ', 1) if ', ' in row[0] else (row[0], '') for row in rows)
         )
-        for title, rows in tables.items()
-    ]
+        if len({*ends}) == 1 and ends[0]:
+            title = f'{title}, {ends[0]}'
+            rows = [[case, *row[1:]] for case, row in zip(cases, rows)]
+        lines = columns.format_table(
+            _drop_empty_columns([head, *rows]), right_aligned=(2, 3), indent='  '
+        )
+        blocks.append('\n'.join([columns.fill_text(title), *lines]))
+    return blocks
 
 
 def _format_size_table(comparison: Comparison) -> str:

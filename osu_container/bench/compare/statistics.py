@@ -136,9 +136,7 @@ class Comparison:
         'worse, better'.
         """
         hidden = ['better'] if self.verdict != 'better' and self.summary['better'] else []
-        return ', '.join(
-            self.format_qualifier(verdict) + verdict for verdict in [self.verdict, *hidden]
-        )
+        return self.format_qualifier(self.verdict) + ', '.join([self.verdict, *hidden])
 
     def count_fewest_repeats(self, verdict: str) -> int:
         """Return the lowest number of repeats of a side at the points with a verdict."""
