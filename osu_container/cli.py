@@ -39,7 +39,7 @@ COMMANDS = {
     ),
     'why': (
         'osu_container.why.cli',
-        "explain error messages in the output of a job: cause and remedy",
+        "explain the cause and the remedy of error messages in the output of a job",
     ),
     'new': (
         'osu_container.check.new.cli',
@@ -51,7 +51,7 @@ COMMANDS = {
     ),
     'bench': (
         'osu_container.bench.cli',
-        "run benchmarks or your own command in a Slurm job, with each approach and natively",
+        "run benchmarks or your own command in a Slurm job, with each approach and without a container",
     ),
     'import': (
         'osu_container.bench.results.import_cli',
@@ -63,7 +63,7 @@ COMMANDS = {
     ),
     'report': (
         'osu_container.bench.report.cli',
-        "write a web page about recorded results: tables, plots, loaded libraries, environment",
+        "write a web page with tables, plots, loaded libraries and environment of recorded results",
     ),
     'reference': (
         'osu_container.bench.results.cli',
@@ -199,8 +199,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """
     Run a subcommand and return its exit code.
 
-    Expected failures are printed as a message on stderr and give exit code 1. This function does
-    not change the signal handlers and streams of the process, so that a thread can also call it.
+    After an expected failure, this function prints a message to stderr and returns 1. It does not change
+    the signal handlers and streams of the process, so that threads can also call this function.
     """
     files.reset_inputs()
     with terminal.escape_streams():

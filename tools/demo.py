@@ -107,7 +107,7 @@ def write_report(project: Path, folder: Path) -> None:
 
 
 def main(project: Path = PROJECT) -> int:
-    """Run the demo of a project and return the exit code."""
+    """Run the demo in the clone `project`, and return the exit code."""
     try:
         with streams.exit_on_signals():
             install_modules(project)

@@ -31,7 +31,7 @@ try:
     from osu_container.verdict.settings import Settings, select_image
 except ImportError as err:
     raise ImportError(
-        "%s cannot import the package osu_container: %s. Python searched %s and sys.path. Do "
+        "%s cannot find its package osu_container: %s. Python searched %s and sys.path. Do "
         "not copy this easyblock: add the path of the easyblock in the clone to "
         "EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; run `make lumi` again after moving "
         "the clone), or run `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)

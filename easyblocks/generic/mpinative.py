@@ -37,7 +37,7 @@ try:
     from osu_container.verdict.settings import Settings
 except ImportError as err:
     raise ImportError(
-        "%s cannot import the package osu_container: %s. Python searched %s and sys.path. Do "
+        "%s cannot find its package osu_container: %s. Python searched %s and sys.path. Do "
         "not copy this easyblock: add the path of the easyblock in the clone to "
         "EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; run `make lumi` again after moving "
         "the clone), or run `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)
@@ -124,7 +124,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             self.src: List[Any] = []
             self.ports = self.find_ports()
             print_msg(
-                'WARNING: %s is neither in the source path nor could it be downloaded; '
+                'WARNING: %s is not available (not in the source path, download failed); '
                 'installing %s instead of the C programs',
                 self.cfg['sources'][0],
                 PORTS_LABEL,

@@ -92,7 +92,7 @@ def _make_variable(
 #: Optional settings: name of the module below osu-settings -> description. An approach has those of
 #: which a variable applies
 SETTINGS = {
-    'single-node': 'for jobs on one node: the ranks use shared memory instead of cxi (untested on LUMI)',
+    'single-node': 'for jobs on one node: the ranks use shared memory instead of the provider cxi (untested on LUMI)',
     'linkx': 'LINKx (experimental): the provider lnx uses shared memory within a node and the network\'s provider '
     'between nodes. Programs with lnx may hang, may be slow, or may fail with an error '
     '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
@@ -112,7 +112,7 @@ SETTINGS = {
 }
 
 _PROVIDER = (
-    'libfabric uses the provider of this network or fails. It never falls back to another '
+    'libfabric uses the provider of this network or fails. libfabric never falls back to another '
     'provider silently',
     'fi_fabric(7), FI_PROVIDER',
 )
@@ -148,7 +148,7 @@ _ALT_READ_CONDITIONS: Dict[str, Any] = {
     'only': ['cxi', 'gpu', _ALT_READ_RELEASE],
 }
 _ALT_READ_NETWORK = (
-    'the network card leaves rendezvous to the provider, which FI_CXI_RDZV_PROTO=alt_read requires',
+    'the network card leaves rendezvous to the provider cxi, as FI_CXI_RDZV_PROTO=alt_read requires',
     'srun(1) of Slurm 24.05, --network; ' + _HPE,
     'untested',
     _HPE_READ_DATE,
@@ -160,8 +160,8 @@ _RCCL = [
     _make_variable(
         'NCCL_NET',
         'AWS Libfabric',
-        'RCCL uses the plugin or fails; otherwise RCCL falls back to TCP silently. Plugins '
-        'since 1.12 are called Libfabric and also accept this name',
+        'RCCL uses the plugin or fails; without this variable, RCCL falls back to TCP silently. Since '
+        'release 1.12 the name of the plugin is Libfabric, and the plugin also accepts this name',
         'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530',
         'untested',
         only=['cxi', 'gpu'],
@@ -191,7 +191,7 @@ _RCCL = [
     _make_variable(
         'FI_CXI_DISABLE_HOST_REGISTER',
         '1',
-        'the provider does not register host memory with CUDA, because NCCL can wait for this '
+        'the provider cxi does not register host memory with CUDA, because NCCL can wait for this '
         'registration for ever',
         'NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, nccl_env_vars), '
         'HPE (shs-ccl-docs 832182d, nccl_tuning_guide.md)',
@@ -247,10 +247,15 @@ _RCCL = [
         (
             'FI_CXI_RX_MATCH_MODE',
             'hybrid',
-            'the provider matches messages when the network card has no room for more',
+            'the provider cxi matches messages in software when the network card has no room for more messages',
             [],
         ),
-        ('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'the completion queue has room for large jobs', []),
+        (
+            'FI_CXI_DEFAULT_CQ_SIZE',
+            '131072',
+            'the completion queue has room for the completions of large jobs',
+            [],
+        ),
         (
             'FI_CXI_DEFAULT_TX_SIZE',
             '2048',
@@ -261,7 +266,7 @@ _RCCL = [
         (
             'FI_CXI_DISABLE_HOST_REGISTER',
             '1',
-            'the provider does not register host memory with ROCm, because RCCL can wait for '
+            'the provider cxi does not register host memory with ROCm, because RCCL can wait for '
             'this registration for ever',
             ['rocm'],
         ),
@@ -303,7 +308,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_PROVIDER',
         '^cxi',
-        'libfabric uses any provider but cxi, so MPICH uses shared memory',
+        'libfabric uses any provider except cxi, so MPICH uses shared memory',
         'fi_fabric(7), FI_PROVIDER',
         'untested',
         only=['cxi'],
@@ -360,7 +365,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_CXI_RDZV_THRESHOLD',
         '16384',
-        'MPI sends messages up to this size in bytes eagerly. This avoids the sudden rise of '
+        'MPI sends messages up to this size in bytes eagerly. This value avoids the sudden rise of '
         'latency at 8 to 16 KiB that the old default 2048 causes',
         'Cray MPICH sets this value (MPICH_ENV_DISPLAY on Crusher); in libfabric 2.4 this value is the default',
         'untested',
@@ -614,7 +619,7 @@ _HOST_FOLDERS = [
 _SWAP_OR_ERROR = _make_variable(
     'OSU_SWAP',
     'require',
-    "the entrypoint of this project's images fails if it cannot use the host's libfabric. HPE's"
+    "the entrypoint of this project's images fails if the host's libfabric cannot be used. HPE's"
     ' entrypoint continues with the libfabric of the image',
     'container-recipes/README.md',
 )
@@ -653,7 +658,8 @@ _NIC_OF_RANK = _make_variable(
     'FI_CXI_DEVICE_NAME',
     'nic',
     'the rank uses the network card nearest to its GPU. By default open-source MPICH uses the '
-    'card nearest to the cores of the rank, or the first card; it ignores MPICH_OFI_NIC_POLICY',
+    'card nearest to the cores of the rank, or the first card; open-source MPICH ignores the variable '
+    'MPICH_OFI_NIC_POLICY',
     _CXI,
     only=['gpu', 'cxi'],
 )

@@ -98,8 +98,8 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'PMI_SIZE',
         'local_rank': 'PALS_LOCAL_RANKID',
         'local_size': 'PALS_LOCAL_SIZE',
-        'why': 'the ranks of Cray MPICH find each other through Cray PMI, the ranks of MPICH on '
-        'Aurora through PMIx',
+        'why': 'the ranks of Cray MPICH find each other through Cray PMI; the ranks of MPICH on '
+        'Aurora find each other through PMIx',
         'source': 'ALCF user guides, Running Jobs on Aurora and Polaris (mpiexec -n, --ppn, '
         '--hosts, --cpu-bind, --pmi=pmix); github.com/NCAR/mpibind (--cpu-bind none); public job '
         'scripts export PALS_PMI=pmix and PALS_PMI=cray, and read PALS_RANKID, PALS_LOCAL_RANKID, '

@@ -50,7 +50,7 @@ def derive_site_name(survey: 'Survey') -> str:
 
 
 def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
-    """Return the entry of the surveyed site."""
+    """Return the entry of the surveyed site, in the format of data/sites/schema.py."""
     cxi = survey.get_value('provider') == 'cxi'
     based_on = 'cray' if cxi else 'plain'
     base, facts = dict(BASES['plain'], **BASES[based_on]), _EntryBuilder(survey, cxi).build_facts()

@@ -109,7 +109,7 @@ class SurveyedHost:
         return sorted(self.strip_root(path) for path in glob.glob(self.add_root(pattern)))
 
     def resolve_links(self, path: str) -> str:
-        """Return a path of the system after following all links."""
+        """Follow all symbolic links of a path, and return the real path on the surveyed system."""
         return self.strip_root(os.path.realpath(self.add_root(path)))
 
     def find_library_problem(self, path: str, soname: Optional[str] = None) -> Optional[str]:

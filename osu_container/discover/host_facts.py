@@ -143,7 +143,7 @@ def read_description(path: str) -> Dict[str, Any]:
 
 
 def format_description(data: Dict[str, Any]) -> str:
-    """Return a description as JSON text."""
+    """Return a host description as JSON text."""
     return json.dumps(data, indent=1, sort_keys=True) + '\n'
 
 
@@ -279,7 +279,7 @@ class DescribedHost:
         return path in self.files or path in self.absent
 
     def list_plugins(self, folder: str) -> List[str]:
-        """Return [], because descriptions do not list folders."""
+        """Return an empty list, because host descriptions do not list the files of folders."""
         return []
 
     def is_known_absent(self, name: str) -> bool:

@@ -109,7 +109,7 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
         source = (
             '/sys/class/cxi, /opt/cray/libfabric'
             if kind == 'Slingshot'
-            else 'no card in /sys/class/cxi, and no active card in ' + INFINIBAND_FOLDER
+            else 'there is no card in /sys/class/cxi, and no active card in ' + INFINIBAND_FOLDER
         )
     else:
         source = '%s: %s' % (
@@ -238,7 +238,7 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
         survey.add_fact(
             'provider',
             'tcp',
-            "the host's libfabric has no provider cxi for the cards"
+            "the host's libfabric has no provider cxi for the Slingshot cards"
             if cards
             else '/sys/class/cxi lists no Slingshot card',
             'derived',

@@ -47,7 +47,7 @@ def list_matching_sites(
 
 
 class _LibraryCollector:
-    """Collects statements on the libraries of a host, and the paths of each library."""
+    """Collects facts on the libraries of a host, and all paths of each library."""
 
     def __init__(
         self, host: HostFileSystem, sites: List[Dict[str, Any]], today: str, node: str

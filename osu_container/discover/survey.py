@@ -142,7 +142,7 @@ class Survey:
         return None
 
     def format_library_release(self, name: str) -> str:
-        """Return family and release of a library as text, '' if both are unknown."""
+        """Return the family and the release of a library as text, '' if both are unknown."""
         return ' '.join(
             filter(None, [self.libraries[name]['family'], self.libraries[name]['release']])
         )

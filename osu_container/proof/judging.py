@@ -104,7 +104,8 @@ def _load_proof(path: str, rank: int) -> Proof:
         )
     except ValueError as err:
         raise ProofError(
-            "the file %s is damaged: %s. Repeat the run, or copy the folder again" % (path, err)
+            "the file %s is damaged: %s. Repeat the run, or copy the folder of the run again"
+            % (path, err)
         )
 
 
@@ -175,12 +176,12 @@ def read_run(directory: str) -> WatchedRun:
     """
     files = _list_rank_files(directory)
     if not files:
-        raise ProofError("%s holds no file of a rank (rank-0.json, ...)" % directory)
+        raise ProofError("the folder %s contains no file of a rank (rank-0.json, ...)" % directory)
     everything = [_load_proof(files[rank], rank) for rank in sorted(files)]
     runs = _group_by_key(everything, lambda proof: proof.get('run'))
     if len(runs) > 1:
         raise ProofError(
-            "%s holds files of several runs: %s. Remove the files of the older run"
+            "the folder %s contains files of several runs: %s. Remove the files of the older run"
             % (
                 directory,
                 '; '.join(
@@ -681,7 +682,7 @@ def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> O
         }
     )
     why = (
-        "the program terminated before it opened a network, or it needs no network"
+        "the program terminated before it opened a network, or the program needs no network"
         if all(proof.get('complete', True) for proof in unseen)
         else "the sampler was terminated, usually together with the step"
     )
@@ -760,7 +761,7 @@ def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
             'CMA is disabled in the MPI (%s), so messages within a node are slower'
             % ', '.join(settings)
             if settings
-            else 'an MPI that uses CMA fails',
+            else 'programs fail if their MPI uses CMA',
         )
     )
 

@@ -63,7 +63,7 @@ class Mount(NamedTuple):
 
 
 def read_proc_file(path: str) -> bytes:
-    """Return the contents of a file under /proc, b'' if it cannot be read."""
+    """Return the contents of a file under /proc, b'' if the file cannot be read."""
     try:
         with open(path, 'rb') as handle:
             return handle.read()
@@ -72,7 +72,7 @@ def read_proc_file(path: str) -> bytes:
 
 
 def read_proc_link(path: str) -> Optional[str]:
-    """Return the target of a link under /proc, None if it cannot be read."""
+    """Return the target of a link under /proc, None if the link cannot be read."""
     try:
         return os.readlink(path)
     except OSError:
@@ -80,7 +80,7 @@ def read_proc_link(path: str) -> Optional[str]:
 
 
 def list_proc_folder(path: str) -> List[str]:
-    """Return the names in a folder under /proc, [] if it cannot be read."""
+    """Return the names in a folder under /proc, [] if the folder cannot be read."""
     try:
         return os.listdir(path)
     except OSError:

@@ -252,7 +252,7 @@ def format_report(
 def build_report_data(
     run: WatchedRun, expectation: Optional[Expectation], problems: List[str], notes: List[str]
 ) -> Dict[str, Any]:
-    """Return the judgement of a step as data for --json."""
+    """Return the judgement of a step as a dict, which the option --json prints."""
     return {
         'directory': os.path.abspath(run.directory),
         'tasks': run.tasks,

@@ -183,7 +183,7 @@ def wait_for_mpi(
 
 
 class RankProcess:
-    """The process of a rank, after its libraries have been read."""
+    """The process of a rank, whose libraries the sampler has read."""
 
     def __init__(self, pid: int, libraries: Dict[str, str], inherited: Iterable[str]) -> None:
         self.pid, self.inherited, self.since = pid, inherited, time.monotonic()

@@ -42,7 +42,10 @@ FOOTER = '-- Built with EasyBuild version'
 
 
 def prepare_eb_environment(eb: str, prefix: Path) -> dict[str, str]:
-    """Return an environment in which eb finds only this project and writes below `prefix`."""
+    """Return environment variables with which eb finds only this project.
+
+    prefix: folder below which eb writes all files
+    """
     # MODULEPATH is left out, because eb would skip a module that it finds installed.
     environment = {
         name: value

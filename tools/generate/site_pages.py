@@ -89,7 +89,7 @@ def mark_prompts(block: re.Match[str]) -> str:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Mark the prompts in code blocks."""
+    """Mark the prompts in all code blocks of a page; MkDocs calls this hook."""
     return SESSION.sub(mark_prompts, content)
 
 

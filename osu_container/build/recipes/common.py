@@ -108,7 +108,7 @@ def start_debian_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
 
 
 def install_packages(*names: str) -> shell:
-    """Return the step that installs Debian packages, unless the base contains all of them."""
+    """Return the step that installs Debian packages that the base system lacks."""
     packages = ' '.join(sorted(set(names)))
     return shell(
         chdir=False,

@@ -420,7 +420,7 @@ LAUNCH_COMMANDS = {
 
 
 def _describe_lumi_base(rocm: str, libcxi: str) -> Entry:
-    """Return the name of an image for LUMI, and its entry in MPI4PY_BASES."""
+    """Return the name of an image for LUMI, and the entry of this image in MPI4PY_BASES."""
     ubuntu, parts = ROCM[rocm]['ubuntu'], (rocm, CHOSEN_MPICH, HOST_LIBFABRIC, libcxi)
     return name_lumi_image(*parts), {
         'mpi': f'MPICH {CHOSEN_MPICH}',

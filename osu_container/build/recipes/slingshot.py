@@ -356,7 +356,7 @@ def mpich_uses_gpu(version: str) -> bool:
 
 
 def list_mpich_hip_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's configure options that disable other GPUs, and options that enable HIP.
+    """Return MPICH's configure options that enable HIP and disable other kinds of GPUs.
 
     gpus: compile targets, such as 'gfx90a'.
     """
@@ -367,7 +367,7 @@ def list_mpich_hip_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str
 
 
 def list_mpich_cuda_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's configure options that disable other GPUs, and options that enable CUDA.
+    """Return MPICH's configure options that enable CUDA and disable other kinds of GPUs.
 
     gpus: compute capabilities, such as '80'.
     """

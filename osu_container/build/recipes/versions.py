@@ -214,7 +214,9 @@ def _describe_numpy_wheel(version: str, python: str, platform: str, sha256: str)
 
 
 def _describe_intel_mpi_wheel(part: str, sha256: str) -> Dict[str, Any]:
-    """Return the entry of an Intel MPI wheel: 'rt' (libraries) or 'devel' (headers and mpicc).
+    """Return the entry of an Intel MPI wheel.
+
+    The wheel 'rt' contains the libraries, the wheel 'devel' contains the headers and mpicc.
 
     The Intel Simplified Software License (October 2022) permits the use and the redistribution of
     unmodified binaries together with the text of the license, and forbids reverse engineering. An

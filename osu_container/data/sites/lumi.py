@@ -127,10 +127,10 @@ def _make_native_build(
     prgenv: str, rocm: Optional[str], libmpi: str, plugin: Optional[Tuple[str, str, str]] = None
 ) -> Dict[str, Any]:
     """
-    Return the value of the fact native, the settings of a native build.
+    Return the value of the fact `native`, which has the settings of a native build.
 
-    prgenv: name of Cray's programming environment. rocm: version of ROCm, None for CPU nodes.
-    plugin: the RCCL plugin, as a dependency of an easyconfig.
+    prgenv: name of Cray's programming environment. rocm: version of ROCm, None for CPU nodes. plugin:
+    name, version and suffix of the easyconfig of the RCCL plugin.
     """
     # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version,
     # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
