@@ -272,7 +272,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         return self.build_module_settings()._replace(programs=self.facts['programs'])
 
     def describe_programs(self) -> str:
-        """Return the release and the kind of the benchmarks as text, such as '7.5.2 C'."""
+        """Return the release and the kind of the benchmarks as text, such as 'RELEASE C'."""
         return str(self.facts['programs_are'])
 
     def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
