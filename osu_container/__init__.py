@@ -1,4 +1,4 @@
-"""Install MPI container images as Lmod modules; predict, verify and measure their runs."""
+"""Install MPI container images as Lmod modules, and predict, verify and measure runs."""
 
 #: Version of the package; pyproject.toml reads the version from here
 __version__ = '1.0.0'

@@ -1,8 +1,8 @@
 """
-Provide the command osu-container.
+Implement the command osu-container and its subcommands.
 
-The module of a subcommand is imported when the subcommand is called. This module needs only Python
-3.6 and its standard library, so that the portable subcommands run on any node.
+The Python module of a subcommand is imported only when a user calls the subcommand. This module needs
+only Python 3.6 and its standard library, so that the portable subcommands run on any node.
 """
 
 import argparse
@@ -39,7 +39,7 @@ COMMANDS = {
     ),
     'why': (
         'osu_container.why.cli',
-        "explain error messages in the output of a job: cause and remedy",
+        "explain the cause and the remedy of error messages in the output of a job",
     ),
     'new': (
         'osu_container.check.new.cli',
@@ -51,11 +51,11 @@ COMMANDS = {
     ),
     'bench': (
         'osu_container.bench.cli',
-        "run benchmarks or your own command in a Slurm job, with each approach and natively",
+        "run benchmarks or your own command in a Slurm job, with each approach and without a container",
     ),
     'import': (
         'osu_container.bench.results.import_cli',
-        "convert existing output of the OSU benchmarks or IMB to recorded results",
+        "convert output of the OSU benchmarks or the Intel MPI Benchmarks (IMB) to recorded results",
     ),
     'compare': (
         'osu_container.bench.compare.cli',
@@ -63,7 +63,7 @@ COMMANDS = {
     ),
     'report': (
         'osu_container.bench.report.cli',
-        "write a web page about recorded results: tables, plots, loaded libraries, environment",
+        "write a web page with tables, plots, loaded libraries and environment of recorded results",
     ),
     'reference': (
         'osu_container.bench.results.cli',
@@ -75,7 +75,7 @@ REQUIREMENTS = 'osu_container/requirements.txt'
 
 
 def _suggest_name(word: str, names: Sequence[str]) -> str:
-    """Return ' Did you mean NAME?' with the name most similar to `word`, or ''."""
+    """Return ' Did you mean NAME?' with the name that is most similar to `word`, or ''."""
     close = difflib.get_close_matches(word, names, 1)
     return f' Did you mean {close[0]}?' if close else ''
 
@@ -107,7 +107,7 @@ class Help(argparse.HelpFormatter):
 
 
 class Version(argparse.Action):
-    """Implements the option --version; argparse's own action would wrap a long path."""
+    """Implements the option --version; the action of argparse would wrap a long path."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(nargs=0, default=argparse.SUPPRESS, **options)
@@ -119,7 +119,7 @@ class Version(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """Parses arguments; its errors suggest the command, option or value that was meant."""
+    """Parses arguments; an error message suggests the most similar valid argument."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         options.setdefault('formatter_class', Help)
@@ -138,7 +138,7 @@ class Parser(argparse.ArgumentParser):
             )
 
     def find_subparser(self, arguments: Sequence[str]) -> 'Parser':
-        """Return the parser of the subcommand that `arguments` name, otherwise this parser."""
+        """Return the parser of the subcommand in `arguments`, this parser without a subcommand."""
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
                 for number, argument in enumerate(arguments):
@@ -160,7 +160,7 @@ class Parser(argparse.ArgumentParser):
         args: Optional[Sequence[str]] = None,
         namespace: Optional[argparse.Namespace] = None,
     ) -> argparse.Namespace:
-        """Parse `args`; the parser of the subcommand reports unknown options, with its usage."""
+        """Parse `args`; the parser of the subcommand reports unknown options and its usage."""
         args = sys.argv[1:] if args is None else args
         options, unknown_arguments = self.parse_known_args(args, namespace)
         if unknown_arguments:
@@ -179,7 +179,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and `message`, with a suggestion for a wrong choice, and exit with 2."""
+        """Print the usage, `message` and a suggestion for a wrong choice; exit with code 2."""
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         if wrong:
             message += '.' + _suggest_name(wrong.group(1), re.findall(r'[\w.:+-]+', wrong.group(2)))
@@ -199,8 +199,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """
     Run a subcommand and return its exit code.
 
-    Expected failures are printed as a message on stderr and give exit code 1. This function does
-    not change the signal handlers and streams of the process, so that a thread can also call it.
+    After an expected failure, this function prints a message to stderr and returns 1. It does not change
+    the signal handlers and streams of the process, so that threads can also call this function.
     """
     files.reset_inputs()
     with terminal.escape_streams():
@@ -240,7 +240,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def run_subcommand(options: argparse.Namespace) -> int:
-    """Call options.function, which the subcommand's parser has set, and return the exit code."""
+    """Call the function of the subcommand, which is options.function; return the exit code."""
     return streams.run_guarded(options.prog, lambda: _call_subcommand(options))
 
 

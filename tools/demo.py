@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Install five modules by EasyBuild, run them on two nodes and print a table: `make demo`.
+"""Install five modules with EasyBuild, run their programs on two nodes, and print a table.
 
-The make target first sets up Slurm, the image and the host's MPI. `osu-container bench` and
-`report`, with the tag demo, make the runs and the report.
+`make demo` runs this script, after setting up Slurm, the image and the host's MPI.
+`osu-container bench --tag demo` runs the programs, and `osu-container report` writes a report.
 """
 
 from __future__ import annotations
@@ -43,13 +43,14 @@ NEXT = """Next, in this shell:
 
 
 class DemoError(Exception):
-    """A command failed; the text names the command."""
+    """A command of the demo failed; the text names the command."""
 
 
 def run(project: Path, command: str, **options: Any) -> str:
     """Run a shell command in the environment of the project and return its stdout.
 
-    options: of Popen; stdout is '' unless they redirect it. Raises DemoError if the command fails.
+    options: options of subprocess.Popen; the result is '' unless these options redirect stdout. Raises
+    DemoError if the command fails.
     """
     print(f'==> {command}', flush=True)
     shell = ['bash', '--norc', '-c', f'set -e; . {shlex.quote(str(project / "env.sh"))}; {command}']
@@ -61,7 +62,7 @@ def run(project: Path, command: str, **options: Any) -> str:
 
 
 def install_modules(project: Path) -> None:
-    """Install the modules that are missing or older than their INPUTS."""
+    """Install all modules that are missing or older than one of the files in INPUTS."""
     newest = max(path.stat().st_mtime for pattern in INPUTS for path in project.glob(pattern))
     folder = Path(
         run(
@@ -83,7 +84,7 @@ def install_modules(project: Path) -> None:
 
 
 def measure_modules(project: Path) -> Path:
-    """Measure all modules and return the folder of the run."""
+    """Run the benchmarks of all modules, and return the folder with the results."""
     folder = project / '.workstation' / 'results' / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
     modules = ' '.join(f'--module {module}' for module in MODULES)
     run(
@@ -94,7 +95,7 @@ def measure_modules(project: Path) -> Path:
 
 
 def write_report(project: Path, folder: Path) -> None:
-    """Print the table of a run, and write it and the report into the folder of the run."""
+    """Print the table of a run, and write table and report into the folder of the run."""
     table = demo_table.render_demo_table(run_files.read_results(folder))
     (folder / 'table.txt').write_text(table)
     page = folder / 'report.html'
@@ -106,7 +107,7 @@ def write_report(project: Path, folder: Path) -> None:
 
 
 def main(project: Path = PROJECT) -> int:
-    """Run the demo of a project and return the exit code."""
+    """Run the demo in the clone `project`, and return the exit code."""
     try:
         with streams.exit_on_signals():
             install_modules(project)

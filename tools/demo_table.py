@@ -1,4 +1,4 @@
-"""Render the table that `make demo` prints, with one row per module."""
+"""Render the table that `make demo` prints; each row describes one module."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ SIZES = (1, 65536)
 #: network, so that a larger ratio shows other processes, not the libraries.
 STEADY = 1.3
 INTRODUCTION = (
-    "Each row runs the same program; only the libraries differ. Speeds are equal on purpose: there "
-    "is no fast network here."
+    "Each row runs the same program; only the libraries differ. The speeds are equal, because this "
+    "machine has no fast network."
 )
 
 
 class MissingFiguresError(Exception):
-    """A run lacks figures of the table; the text names the module and the reason."""
+    """A run lacks numbers for the table; the text names the module and the reason."""
 
 
 def _select_speeds(run: model.Dataset) -> dict[str, list[float]]:
     """
-    Return {approach: [latency in us, MB/s]}, each the best of the repeats.
+    Return {approach: [latency in us, bandwidth in MB/s]} with the best of all repeats.
 
-    Raises MissingFiguresError if a module of a run failed or lacks a figure.
+    Raises MissingFiguresError if a module of the run failed or lacks one of these values.
     """
     problems = [
         f"{failure.name} {failure.case.title}: {failure.reason}"
@@ -56,7 +56,7 @@ def _select_speeds(run: model.Dataset) -> dict[str, list[float]]:
 
 
 def _format_library(run: model.Dataset, name: str, library: str) -> str:
-    """Return release and origin of a library that the ranks loaded, such as '4.2.3 image'."""
+    """Return the release and the origin of a loaded library as text, such as '4.2.3 image'."""
     for proofs in (
         proofs
         for series in run.select_series(name=name)
@@ -74,9 +74,10 @@ def _format_library(run: model.Dataset, name: str, library: str) -> str:
 
 def render_demo_table(run: model.Dataset) -> str:
     """
-    Return the table of a run as text, with its introduction and a note on the figures.
+    Return the table of a run as text, with an introduction and a note on the speeds.
 
-    The speeds are left out if they are not steady. Raises MissingFiguresError.
+    If the speeds of the modules differ too much, the table does not contain the speeds. Raises
+    MissingFiguresError.
     """
     speeds = _select_speeds(run)
     ratio = max(max(column) / min(column) for column in zip(*speeds.values()))
@@ -95,14 +96,14 @@ def render_demo_table(run: model.Dataset) -> str:
         rows = [row[:3] for row in rows]
         note = (
             f"The speeds are not shown: they differ by a factor of {ratio:.1f}, because other "
-            "processes use this machine. To measure again when it is idle: make demo"
+            "processes use this machine. When the machine is idle, measure again: make demo"
         )
     else:
         programs = ', '.join(sorted({series.program_release for series in run.series}))
         repeats = max(series.repeats for series in run.series)
         note = (
-            "us: latency, the 1st percentile of single messages in osu_latency. MB/s: message size "
-            f"divided by such a latency. Each is the best of {repeats} repeats of {programs}."
+            "The column us has the 1st percentile of the latencies of single messages in osu_latency. The column MB/s "
+            f"has the message size divided by this latency. Each value is the best of {repeats} repeats of {programs}."
         )
     return '\n'.join(
         [

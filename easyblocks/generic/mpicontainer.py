@@ -1,7 +1,7 @@
 """
-EasyBuild support for installing an MPI container as a module, implemented as an easyblock.
+EasyBuild support for installing an MPI container image as a module, implemented as an easyblock.
 
-The commands of the module run in the container under srun.
+srun or another launcher can start the commands of the module, and each command runs in the container.
 """
 
 import json
@@ -31,18 +31,18 @@ try:
     from osu_container.verdict.settings import Settings, select_image
 except ImportError as err:
     raise ImportError(
-        "%s cannot find its package: %s, looked for in %s and on Python's path. Do "
-        "not copy this file: add its path in the clone to "
-        "EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; repeat it after moving "
+        "%s cannot find its package osu_container: %s. Python searched %s and sys.path. Do "
+        "not copy this easyblock: add the path of the easyblock in the clone to "
+        "EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; run `make lumi` again after moving "
         "the clone), or run `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)
     )
 
 
 class MPIContainer(SiteEasyBlock):
     """
-    Install an image and a module that connects it to the high-speed network of the host.
+    Install an image and a module that connects the image to the host's high-speed network.
 
-    The programs of the image become links to one wrapper.
+    Each program of the image becomes a command of the module, which is a link to one wrapper script.
     """
 
     @staticmethod
@@ -50,44 +50,45 @@ class MPIContainer(SiteEasyBlock):
         """
         Return the easyconfig parameters of a container.
 
-        Overridden because EasyBuild rejects parameters that it does not know.
+        Overridden because EasyBuild rejects unknown parameters in an easyconfig.
         """
         parameters = SiteEasyBlock.extra_options(extra_vars)
         parameters.update(
             {
                 'image': [
                     None,
-                    "SIF: a path, or a name in the source path or the site's folders; default: "
-                    "the site's image",
+                    "SIF file to install: a path, or a file name in EasyBuild's source path or in the site's "
+                    "folders; default: the image that the site data name",
                     CUSTOM,
                 ],
                 'image_sha256': [
                     None,
-                    'sha256 of the SIF; default: read from the file IMAGE.sha256 in the same '
-                    'folder',
+                    'sha256 of the SIF file; default: the content of the file IMAGE.sha256 in the folder of the '
+                    'SIF file',
                     CUSTOM,
                 ],
                 'build_image': [
                     'auto',
-                    'Build a missing SIF: auto (unless the build compiles MPI), yes, no',
+                    'Whether to build a missing SIF file: yes, no, or auto (build the file unless its build '
+                    'compiles MPI)',
                     CUSTOM,
                 ],
                 'wrapper': [
                     'run-in-container',
-                    'Program that starts the commands in the container: run-in-container, or '
-                    'lumi-container-wrapper where it is installed',
+                    'Program that starts the commands in the container: run-in-container, or, on systems where '
+                    'it is installed, lumi-container-wrapper',
                     CUSTOM,
                 ],
                 'programs': [
                     [],
-                    'Programs of the image that become commands in addition to those of '
-                    'program_prefix: names, or absolute paths in the image',
+                    'Names or absolute paths of programs in the image that become commands of the module, in '
+                    'addition to the programs whose names begin with program_prefix',
                     CUSTOM,
                 ],
                 'facts': [
                     None,
-                    'JSON file with recorded facts of image and host, to write a module without '
-                    'them',
+                    'JSON file with recorded facts on image and host, from which a modulefile can be written on a '
+                    'machine that has neither the image nor the host libraries',
                     CUSTOM,
                 ],
             }
@@ -96,9 +97,9 @@ class MPIContainer(SiteEasyBlock):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
-        Resolve approach, site and image.
+        Resolve the names of approach, site and image.
 
-        Overridden so that an impossible combination fails before any step writes a file.
+        Overridden so that an impossible combination of these names fails before a step writes a file.
         """
         super().__init__(*args, **kwargs)
         self.resolve_site_approach(
@@ -118,10 +119,10 @@ class MPIContainer(SiteEasyBlock):
 
     def fetch_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Find the image.
+        Find the image or build the image.
 
-        Overridden because the image is not a source that EasyBuild unpacks: it may be in a folder
-        of the site, or be built.
+        Overridden because the image is not a source archive that EasyBuild unpacks. The image may be in
+        a folder of the site, or this step may build the image.
         """
         super().fetch_step(*args, **kwargs)
         self.sif = self.translate_errors(
@@ -130,13 +131,18 @@ class MPIContainer(SiteEasyBlock):
         self.site_image_path = site_image.resolve_site_image(self.sif, self.image_folders)
         if self.site_image_path:
             self.sif = self.site_image_path
-            print_msg('using the image %s of the site: linked, not copied' % self.sif)
+            print_msg(
+                'using the image %s of the site; the module contains a link to this image, not a copy'
+                % self.sif
+            )
 
     def find_image(self) -> str:
         """
-        Return the path of the image: an absolute path, found by name, or built.
+        Return the path of the image.
 
-        The name is searched in the source path, the source URLs and the site's folders.
+        An absolute path is returned unchanged. A file name is searched in EasyBuild's source path, in
+        the source URLs and in the site's folders. If no such file exists, the image is built, unless
+        the parameter build_image forbids the build.
         """
         if os.path.isabs(self.sif_name):
             return self.sif_name
@@ -163,8 +169,8 @@ class MPIContainer(SiteEasyBlock):
         """
         Check the sha256 of the image and its signature.
 
-        Overridden because the sum may be in a file in the image's folder, and EasyBuild checks no
-        signature of a SIF.
+        Overridden because a file in the folder of the image may contain the sha256, and because
+        EasyBuild does not check the signature of a SIF file.
         """
         super().checksum_step()
         sha256, sum_file = (self.cfg['image_sha256'] or '').lower(), self.sif + '.sha256'
@@ -192,14 +198,15 @@ class MPIContainer(SiteEasyBlock):
         """
         Do nothing.
 
-        Overridden because the image is installed as it is.
+        Overridden because the image is installed as a whole, without unpacking.
         """
 
     def configure_step(self) -> None:
         """
-        Read the facts of image and host.
+        Read the facts on image and host.
 
-        Overridden so that an image that cannot run on this host fails before anything is copied.
+        Overridden so that the installation fails before a file is copied, if the image cannot run on
+        this host.
         """
         runtime = self.translate_errors(facts.find_runtime, self.site['runtime']['value'])
         self.facts = self.translate_errors(
@@ -222,9 +229,10 @@ class MPIContainer(SiteEasyBlock):
 
     def find_wrap_container(self) -> str:
         """
-        Return the path of wrap-container, loading a module of the site if needed.
+        Return the path of the command wrap-container.
 
-        Raises EasyBuildError if there is none.
+        If the command is not on PATH, this function first loads the modules of the site that may
+        provide the command. Raises EasyBuildError if the command is not found.
         """
         wrapper, modules = self.cfg['wrapper'], self.site['wrapper_modules']['value']
         self.translate_errors(check_wrapper, wrapper, self.resolve_settings())
@@ -232,8 +240,8 @@ class MPIContainer(SiteEasyBlock):
             self.modules_tool.load([name for name in modules if self.modules_tool.exist([name])[0]])
         if not shutil.which(WRAP_COMMAND):
             raise EasyBuildError(
-                'wrapper=%s: found no command %s on PATH and no module of: %s. Load the module that '
-                'has the command, or use the default wrapper: remove --try-amend=wrapper=',
+                'wrapper=%s needs the command %s, which is neither on PATH nor in one of the modules: %s. Load the '
+                'module that provides the command, or omit --try-amend=wrapper= to use the default wrapper',
                 wrapper,
                 WRAP_COMMAND,
                 ', '.join(modules) or 'none on this site',
@@ -244,11 +252,11 @@ class MPIContainer(SiteEasyBlock):
         """
         Do nothing.
 
-        Overridden because container-recipes/ builds the image.
+        Overridden because a recipe in container-recipes/, not EasyBuild, builds the image.
         """
 
     def fill_installdir(self, folder: str) -> None:
-        """Install image, wrapper and commands in `folder`, and record the facts."""
+        """Install the image, the wrapper and the commands in `folder`, and record the facts."""
         image = os.path.join(folder, self.facts['image']['file'])
         self.log.info(
             self.translate_errors(
@@ -295,12 +303,17 @@ class MPIContainer(SiteEasyBlock):
             )
 
     def estimate_space(self) -> int:
-        """Return the bytes that the installation needs."""
+        """Return the number of bytes of disk space that the installation needs."""
         self.is_shared = not self.site_image_path and is_shareable(self.sif, self.installdir)
         return 0 if self.site_image_path or self.is_shared else os.path.getsize(self.sif)
 
     def resolve_settings(self) -> Settings:
-        """Return the settings of the module, from facts of this run, a file or the installation."""
+        """
+        Return the settings of the module.
+
+        They follow from the facts that this run has read, or else from the file of the parameter
+        `facts`, or else from the facts that an earlier installation has recorded.
+        """
         if not self.facts and self.cfg['facts']:
             self.facts = json.loads(read_file(self.cfg['facts']))[
                 self.name + '/' + self.approach['name']
@@ -310,7 +323,7 @@ class MPIContainer(SiteEasyBlock):
         return self.build_module_settings()
 
     def format_reinstall_command(self) -> str:
-        """Return the command that repeats this installation."""
+        """Return the eb command that repeats this installation."""
         return self.format_eb_command(
             []
             if self.cfg['facts']
@@ -322,18 +335,18 @@ class MPIContainer(SiteEasyBlock):
         )
 
     def describe_programs(self) -> str:
-        """Return the description of the programs in the image's label, '' without one."""
+        """Return the description of the programs from the image's label, '' without a label."""
         description: str = self.facts['image']['programs_are']
         return description
 
     def uses_gpus(self) -> bool:
-        """Return whether site and image support buffers in GPU memory."""
+        """Return whether both the site and the image support buffers in GPU memory."""
         self.resolve_settings()  # sets self.facts
         return super().uses_gpus() and bool(self.facts['image']['gpu'])
 
     def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Check files and commands, and that host and image are those of the installation.
+        Check the files and the commands, and check that host and image are unchanged.
 
         Overridden because EasyBuild does not know which files a container needs.
         """
@@ -351,6 +364,6 @@ class MPIContainer(SiteEasyBlock):
         super().sanity_check_step(*args, **kwargs)
 
     def list_changes(self, recorded: Dict[str, Any]) -> List[str]:
-        """Return sentences on how host and image differ from the recorded facts."""
+        """Return one sentence for each difference between the recorded facts and host or image."""
         path = os.path.join(self.installdir, recorded['image']['file'])
         return site_image.find_image_changes(path) or facts.list_stale_libraries(recorded)

@@ -14,36 +14,36 @@ FILES = ('LICENSE', 'README.md')
 
 
 class MPIContainerTools(EasyBlock):
-    """Copy the command and the files that it needs from the clone."""
+    """Install the command osu-container, by copying all files that it needs from a clone."""
 
     def configure_step(self) -> None:
         """
         Do nothing.
 
-        Overridden because the command is written in Python.
+        Overridden because a command in Python needs no such step.
         """
 
     def build_step(self) -> None:
         """
         Do nothing.
 
-        Overridden because the command is written in Python.
+        Overridden because a command in Python needs no such step.
         """
 
     def install_step(self) -> None:
         """
-        Copy the files of the command. Raises EasyBuildError if this file is not in a clone.
+        Copy the files of the command from the clone. Raises EasyBuildError without a clone.
 
-        Overridden because there is no build system to install from.
+        Overridden because the project has no build system that could install the files.
         """
         missing = [
             name for name in FOLDERS + FILES if not os.path.exists(os.path.join(CLONE, name))
         ]
         if missing:
             raise EasyBuildError(
-                '%s is not in a clone of the project: %s has no %s. Add the path of the '
-                'easyblock in a clone to EASYBUILD_INCLUDE_EASYBLOCKS; an installation by '
-                'pip has the command already',
+                'the easyblock %s is not in a clone of the project: %s has no %s. Add the path of the '
+                'easyblock in a clone to EASYBUILD_INCLUDE_EASYBLOCKS. If the project is installed by '
+                'pip, the command osu-container is already installed',
                 os.path.realpath(__file__),
                 CLONE,
                 ', '.join(missing),

@@ -1,7 +1,7 @@
 """
 EasyBuild support for building MPI benchmarks with the host's MPI, implemented as an easyblock.
 
-They are the baseline that containers are compared with.
+The speed of these native benchmarks is the baseline with which containers are compared.
 """
 
 import os
@@ -37,9 +37,9 @@ try:
     from osu_container.verdict.settings import Settings
 except ImportError as err:
     raise ImportError(
-        "%s cannot find its package: %s, looked for in %s and on Python's path. Do "
-        "not copy this file: add its path in the clone to "
-        "EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; repeat it after moving "
+        "%s cannot find its package osu_container: %s. Python searched %s and sys.path. Do "
+        "not copy this easyblock: add the path of the easyblock in the clone to "
+        "EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; run `make lumi` again after moving "
         "the clone), or run `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)
     )
 
@@ -49,11 +49,11 @@ PORTS_LABEL = 'mpi4py %s ports' % SOURCES['mpi4py-source']['version']
 
 class MPINative(SiteEasyBlock, ConfigureMake):
     """
-    Build C benchmarks with the site's MPI compilers.
+    Build the C benchmarks with the site's MPI compilers.
 
-    On a site with Cray's programming environment these are cc and CC, which the modules of the
-    dependencies provide. On other sites mpi4py's ports of the benchmarks are installed if the
-    archive of the C benchmarks is not available.
+    On a site with Cray's programming environment the compilers are cc and CC, which the modules in the
+    dependencies of the easyconfig provide. On other sites, this class installs the mpi4py ports of the
+    benchmarks if the archive of the C benchmarks is not available.
     """
 
     @staticmethod
@@ -61,7 +61,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Return the easyconfig parameters of a native build.
 
-        Overridden because EasyBuild rejects parameters that it does not know.
+        Overridden because EasyBuild rejects unknown parameters in an easyconfig.
         """
         return dict(ConfigureMake.extra_options(SiteEasyBlock.extra_options(extra_vars)))
 
@@ -69,7 +69,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Resolve the site and its programming environment.
 
-        Overridden so that an impossible combination fails before any step writes a file.
+        Overridden so that an impossible combination fails before a step writes a file.
         """
         super().__init__(*args, **kwargs)
         self.resolve_site_approach('native', APPROACHES)
@@ -95,23 +95,24 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         self.ports: Dict[str, str] = {}
 
     def refuse_other_stack(self) -> None:
-        """Raise EasyBuildError if another easyconfig is for the software stack of the site."""
+        """Raise EasyBuildError if the site's software stack has an easyconfig of its own."""
         name = 'osu-native-%s-%s.eb' % (self.version, self.site['name'])
         path = os.path.join(find_easyconfigs(), 'o', 'osu-native', name)
         if os.path.isfile(path) and not is_site_file(self.cfg['site']):
             raise EasyBuildError(
-                '%s does not load the modules of this software stack. Install instead: eb %s -r',
+                '%s does not load the modules of this software stack. Use another easyconfig: eb %s -r',
                 os.path.basename(self.cfg.path),
                 name,
             )
 
     def fetch_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Find or download the C source, or find the mpi4py ports with a warning.
+        Find or download the archive of the C benchmarks, or else find the mpi4py ports.
 
-        Overridden because without the C source the ports are built. On a site with a programming
-        environment that is an error: the ports do not support GPUs, so they are no baseline there.
-        A site without native MPI fails here.
+        Overridden because the ports are installed, with a warning, if the archive is not available. On
+        a site with Cray's programming environment a missing archive is an error: the ports do not
+        support GPUs, so the ports are no baseline on this site. On a site without native MPI this step
+        fails.
         """
         self.facts = self.translate_errors(read_native_facts, self.site, self.host_root)
         try:
@@ -134,14 +135,18 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Download nothing.
 
-        Overridden because the programs are built for this host, which needs no newer config.guess.
+        Overridden because a build for this host needs no newer config.guess.
         """
 
     def find_ports(self) -> Dict[str, str]:
-        """Return the paths of 'archive', 'wheel' and 'launcher'. Raises EasyBuildError."""
+        """
+        Return {'archive': path, 'wheel': path, 'launcher': path} of the mpi4py ports.
+
+        Raises EasyBuildError if a file is not available.
+        """
         instructions = (
-            'Download it from PyPI: run `make image`, or pip download --no-deps into a '
-            'folder of the source path'
+            'Download the file from PyPI: run `make image`, or run `pip download --no-deps` in a folder of '
+            'the source path'
         )
         paths = {'launcher': os.path.join(SCRIPTS, 'osu-port')}
         for kind, source in self.translate_errors(
@@ -153,9 +158,9 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def extract_step(self) -> None:
         """
-        Unpack the C source.
+        Unpack the archive of the C benchmarks.
 
-        Overridden because the ports are unpacked into the installation.
+        Overridden because the mpi4py ports are unpacked in a later step, into the installation folder.
         """
         if not self.ports:
             super().extract_step()
@@ -164,7 +169,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Load the modules of the dependencies, and check that they provide the compilers.
 
-        Overridden because configure would silently use other compilers.
+        Overridden because configure would silently use other compilers if the modules provided none.
         """
         super().prepare_step(*args, **kwargs)
         self.modules_tool.load(self.modules_of_site)
@@ -175,8 +180,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         )
         if problems:
             raise EasyBuildError(
-                "%s: the loaded modules are not those that site '%s' builds with: %s. Add "
-                "them to the dependencies of the easyconfig: module load %s",
+                "%s: the loaded modules are not the modules with which site '%s' builds: %s. Add the "
+                "modules of this command to the dependencies of the easyconfig: module load %s",
                 os.path.basename(self.cfg.path),
                 self.site['name'],
                 '; '.join(problems),
@@ -185,9 +190,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def make_module_dep(self, *args: Any, **kwargs: Any) -> str:
         """
-        Load the modules of the site that are no dependencies of the easyconfig as well.
+        Return the lines of the modulefile that load other modules.
 
-        Overridden because EasyBuild loads dependencies only.
+        Overridden because the modulefile must also load modules of the site that are no dependencies of
+        the easyconfig.
         """
         return super().make_module_dep(*args, **kwargs) + '\n'.join(
             self.module_generator.load_module(name) for name in self.modules_of_site
@@ -195,9 +201,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def configure_step(self) -> None:
         """
-        Configure for the site's MPI compilers.
+        Run configure with the site's MPI compilers.
 
-        Overridden because the compilers are those of the site, and the ports need no configure.
+        Overridden because the site data name the compilers, and because the mpi4py ports need no
+        configure.
         """
         if not self.ports:
             # EasyBuild does not quote a prefix with a space.
@@ -218,21 +225,21 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Compile the C programs.
 
-        Overridden because the ports need no compiler.
+        Overridden because the mpi4py ports are Python programs, which need no compiler.
         """
         if not self.ports:
             super().build_step()
 
     def estimate_space(self) -> int:
         """
-        Return the bytes that the installation needs at most.
+        Return the maximum number of bytes of disk space that the installation needs.
 
-        Seen were 14 MB for the C programs, 5 MB for the ports.
+        Measured were 14 MB for the C programs and 5 MB for the ports.
         """
         return 50 << 20
 
     def fill_installdir(self, folder: str) -> None:
-        """Install the programs in `folder` and link them in its bin."""
+        """Install the programs in `folder`, and create links to the programs in `folder`/bin."""
         if self.ports:
             install_ports(self.ports, folder, self.cfg['program_prefix'], self.native['libmpi'])
         else:
@@ -244,7 +251,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         self.facts['programs_are'] = PORTS_LABEL if self.ports else self.version + ' C'
 
     def find_rccl_plugin(self) -> Optional[str]:
-        """Return the path of the RCCL network plugin of a dependency, None without one."""
+        """Return the path of the RCCL network plugin in a dependency, None without a plugin."""
         names = [
             dependency['name']
             for dependency in self.cfg.dependencies()
@@ -254,20 +261,25 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         return next((path for path in paths if os.path.isfile(path)), None)
 
     def resolve_settings(self) -> Settings:
-        """Return the settings of the module, from facts of this run or of the installation."""
+        """
+        Return the settings of the module.
+
+        They follow from the facts that this run has read, or else from the facts that an earlier
+        installation has recorded.
+        """
         if 'programs' not in self.facts:
             self.facts = self.read_recorded_facts()
         return self.build_module_settings()._replace(programs=self.facts['programs'])
 
     def describe_programs(self) -> str:
-        """Return which benchmarks the programs are."""
+        """Return the release and the kind of the benchmarks as text, such as 'RELEASE C'."""
         return str(self.facts['programs_are'])
 
     def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Check the site's MPI, the programs, and what the programs are linked with.
+        Check the site's MPI, the programs, and the libraries with which programs are linked.
 
-        Overridden because EasyBuild does not know which programs there are.
+        Overridden because EasyBuild does not know which programs the installation contains.
         """
         self.translate_errors(read_native_facts, self.site, self.host_root)
         programs = self.resolve_settings().programs

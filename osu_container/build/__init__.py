@@ -1,11 +1,13 @@
 """List, build and verify the container images whose recipes are in container-recipes/.
 
-cli         command line of `osu-container image`
-catalogue   select named images, and report which of them are built
-fetch       download sources and check their sha256; make the Debian base system of images
-build       build one image: sources, base system, SIF file, sha256, list of packages
-progress    print progress on the screen, and write the output of programs to log files
-installed   read the files and packages of a SIF; verify SIF files and installed modules
+The modules of this package:
+
+cli         implements the command `osu-container image`
+catalogue   selects images by name or pattern, and reports which images are built
+fetch       downloads sources, checks their sha256, and makes the Debian base system of images
+build       builds one image as a SIF file, with its sha256 and its list of packages
+progress    prints progress on the screen, and writes the output of programs to log files
+installed   reads the files and packages of a SIF file, and verifies SIF files and installed modules
 """
 
 

@@ -1,7 +1,7 @@
-"""Build one image as a SIF file with its sha256 and list of packages.
+"""Build one image as a SIF file, and write its sha256 and its list of packages.
 
-Downloads and base systems are kept for later builds. A build that fails or is interrupted leaves an
-existing image unchanged.
+Downloaded sources and Debian base systems are kept for later builds. A build that fails or is
+interrupted leaves an existing image unchanged.
 """
 
 import datetime
@@ -67,14 +67,17 @@ class Build:
     osu: str
 
     def __init__(self, name: str, options: BuildOptions) -> None:
-        """Set the paths for the image `name` of the catalogue, without reading or writing files."""
+        """Set the paths for the image `name` of the catalogue; read and write no file."""
         self.name, self.options, self.entry = name, options, IMAGES[name]
         self.sif = options.output or options.sources / f'{name}.sif'
         self.log = options.work / 'log' / f'image-{name}.log'
         self.archive_sum = SOURCES['osu']['sha256']
 
     def choose_programs(self) -> None:
-        """Choose the benchmark programs and find their archive. Raises ImageBuildError."""
+        """Choose the benchmark programs and find the archive of the C benchmarks.
+
+        Raises ImageBuildError if the options exclude each other, or if the archive is missing.
+        """
         requested_programs, variants, archive = (
             self.options.osu,
             self.entry['variants'],
@@ -86,8 +89,8 @@ class Build:
             )
         if archive and ('c' not in variants or requested_programs not in ('auto', 'c')):
             raise ImageBuildError(
-                f"--osu-archive cannot be used: {self.name} with --osu {requested_programs} contains no C benchmarks. "
-                "Omit --osu-archive"
+                f"cannot use --osu-archive: {self.name} with --osu {requested_programs} contains no C benchmarks. "
+                "Omit the option --osu-archive"
             )
         if archive:
             self.archive_sum = self.verify_archive(archive)
@@ -101,13 +104,14 @@ class Build:
     def verify_archive(self, archive: Path) -> str:
         """Compare the user's archive with its expected sha256, and return this sha256.
 
-        The expected sha256 is in FILE.sha256; without this file it is the sha256 of the release.
+        The file ARCHIVE.sha256 contains the expected sha256. Without this file, the archive must have
+        the sha256 of the OSU release that this project uses.
         Raises ImageBuildError if the archive does not exist or has another sha256.
         """
         if not archive.is_file():
             raise ImageBuildError(
-                f"--osu-archive names {archive}, which does not exist. Name an archive of the OSU "
-                "Micro-Benchmarks, or omit the option"
+                f"the file of --osu-archive does not exist: {archive}. Name an archive of the OSU "
+                "Micro-Benchmarks, or omit --osu-archive"
             )
         try:
             expected = read_sha256_file(f'{archive}.sha256') or SOURCES['osu']['sha256']
@@ -116,15 +120,15 @@ class Build:
         fetch.require_sha256(
             archive,
             expected,
-            f"To use this archive: (cd {archive.parent} && sha256sum {archive.name} "
+            f"To accept this archive, run: (cd {archive.parent} && sha256sum {archive.name} "
             f">{archive.name}.sha256)",
         )
         return expected
 
     def find_archive(self, needed: bool) -> Optional[Path]:
-        """Return the path of the archive with the C benchmarks, after a download if it is missing.
+        """Return the path of the archive with the C benchmarks; download a missing archive.
 
-        If the download fails: raise ImageBuildError if `needed`, otherwise return None.
+        needed: whether to raise ImageBuildError if the download fails; otherwise the result is None
         """
         options, source = self.options, SOURCES['osu']
         path = fetch.find_archive(options.sourcepath)
@@ -138,13 +142,16 @@ class Build:
                 raise
             print_progress(str(err).split('\n')[0])
             print_progress(
-                "the image gets the mpi4py ports of the benchmarks. For the C benchmarks, copy "
+                "the image gets the mpi4py ports of the benchmarks. To get the C benchmarks instead, copy "
                 f"{source['file']} into {format_path(options.sources)} and repeat the command"
             )
             return None
 
     def select_variant(self, kind: str, archive: Optional[Path] = None) -> None:
-        """Select a variant of the image, with the archive of its C benchmarks if it has any."""
+        """Select the variant `kind` of the image.
+
+        archive: archive of the C benchmarks, None for a variant without C benchmarks
+        """
         self.kind, self.variant, self.archive = kind, self.entry['variants'][kind], archive
         if archive:
             version = re.search(r'-(\d[\d.]*)\.t', archive.name)
@@ -160,11 +167,14 @@ class Build:
             self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
 
     def list_source_keys(self) -> List[str]:
-        """Return the keys of the sources to download; an OSU archive of the user is excluded."""
+        """Return the keys of the sources to download, without an OSU archive that exists."""
         return [key for key in self.variant['sources'] if not (key == 'osu' and self.archive)]
 
     def collect_inputs(self) -> Dict[str, Any]:
-        """Return all inputs of the build as a dict; an image with equal inputs is not rebuilt."""
+        """Return a dict of everything that the content of the image depends on.
+
+        run() builds an existing image again only if this dict has changed.
+        """
         sums = {
             SOURCES[key]['file']: SOURCES[key]['sha256'] or SOURCES[key]['commit']
             for key in self.list_source_keys()
@@ -191,7 +201,7 @@ class Build:
         return self.options.sources / f"{self.entry['base']['image']}.sif"
 
     def find_problems(self) -> List[str]:
-        """Return the reasons why this machine cannot build the image; [] if it can."""
+        """Return reasons why this machine cannot build the image, [] if the machine can."""
         machine = 'aarch64' if self.entry['family'] == 'alps' else 'x86_64'
         problems = (
             []
@@ -213,11 +223,14 @@ class Build:
         return problems
 
     def run(self) -> None:
-        """Build the image, unless an image from the same inputs exists. Raises ImageBuildError."""
+        """Build the image, unless an image that was built from equal inputs exists.
+
+        Raises ImageBuildError.
+        """
         options, problem = self.options, outputs.find_replacement_problem(self.sif)
         if problem:
             raise ImageBuildError(
-                f"cannot write {self.sif}: {problem}. Name another file with --output FILE"
+                f"cannot write {self.sif}: {problem}. Name another file with the option --output FILE"
             )
         for folder in (options.sources, self.log.parent, self.sif.parent):
             folder.mkdir(parents=True, exist_ok=True)
@@ -270,11 +283,15 @@ class Build:
         print_progress(f"built {format_path(self.sif)}, sha256 {sif_sha256}")
 
     def is_kept(self, inputs: Dict[str, Any]) -> bool:
-        """Return whether to keep the existing image: it is current, or another program built it."""
+        """Return whether to keep the existing image.
+
+        An image is kept if it is up to date, or if this command did not build the image.
+        """
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != compute_sha256(self.sif):
             print_progress(
-                f"keeping {format_path(self.sif)}, which this command did not build. To replace the file, add --force"
+                f"keeping {format_path(self.sif)}, because this command did not build the file. To replace the file, "
+                "add --force"
             )
             return True
         if record['inputs'] == inputs:
@@ -320,7 +337,7 @@ class Build:
         )
 
     def prepare_base(self, work: Path) -> Optional[Path]:
-        """Return the folder with the base system, or None if the base comes from a registry."""
+        """Return the folder with the base system, None if the base comes from a registry."""
         start = self.entry['base']
         if 'debian' in start:
             return fetch.make_debian_base(start['debian'], self.options.work, self.log)
@@ -337,9 +354,9 @@ class Build:
 def select_build_runtime() -> Tuple[str, List[str]]:
     """Return the path of apptainer or singularity, and the build options that this user needs.
 
-    Apptainer needs --fakeroot. SingularityCE builds for an ordinary user with PRoot
-    (docs.sylabs.io, SingularityCE 4.1, "Unprivileged proot builds"). Raises ImageBuildError if a
-    program is missing.
+    For an ordinary user, Apptainer needs the option --fakeroot, and SingularityCE needs the program
+    PRoot (docs.sylabs.io, SingularityCE 4.1, "Unprivileged proot builds"). Raises ImageBuildError if
+    a program is missing.
     """
     program = find_command('apptainer', 'singularity')
     if not program:
@@ -356,9 +373,9 @@ def select_build_runtime() -> Tuple[str, List[str]]:
         return program, ['--fakeroot']
     if not find_command('proot'):
         raise ImageBuildError(
-            "proot is not on PATH, which SingularityCE needs to build for a user without an entry in "
-            "/etc/subuid. Load the module of proot (on LUMI: module load LUMI PRoot), or build on "
-            "another machine and copy the SIF file"
+            "the program proot is not on PATH, but SingularityCE needs proot to build images for a user without an "
+            "entry in /etc/subuid. Load the module that provides proot (on LUMI: module load LUMI PRoot), or "
+            "build the image on another machine and copy the SIF file"
         )
     return program, []
 
@@ -375,18 +392,19 @@ def has_all_rights() -> bool:
 
 
 def has_subuid_entry() -> bool:
-    """Return whether /etc/subuid lists this user, which SingularityCE needs for --fakeroot."""
+    """Return whether /etc/subuid lists this user; if not, --fakeroot of SingularityCE fails."""
     path, user = Path('/etc/subuid'), pwd.getpwuid(os.geteuid())
     lines = path.read_text().splitlines() if path.exists() else []
     return any(line.split(':')[0] in (user.pw_name, str(user.pw_uid)) for line in lines)
 
 
 def select_compression(program: str, entry: Dict[str, Any]) -> List[str]:
-    """Return the options that select the compression of the image.
+    """Return the build options that select the compression of the image.
 
-    Images that start from Debian packages use zstd, with which containers start faster. Images that
-    start from a registry are for LUMI and Alps. There the kernel mounts the SIF file, and zstd is
-    untested with these kernels.
+    Images whose base consists of Debian packages are compressed with zstd, because containers then
+    start faster. Images whose base comes from a registry are for LUMI and Alps, where the kernel mounts
+    the SIF file. These images have the default compression, because zstd is untested with the kernels
+    of LUMI and Alps.
     """
     while 'image' in entry['base']:
         entry = IMAGES[entry['base']['image']]
@@ -414,10 +432,11 @@ DROPPED_VARIABLES = re.compile(
 
 
 def prepare_environment(work: Path, temporary: Path) -> Dict[str, str]:
-    """Return the environment for a build, without variables of the caller's job and binds.
+    """Return the environment variables for a build.
 
-    The runtime writes its temporary files to `temporary`. Its cache is in `work`, unless the user
-    has set another folder. /tmp and the home folder may be too small for both.
+    Variables of the caller's job, of MPI and of bind mounts are removed. The container runtime writes
+    its temporary files to `temporary`. The cache of the runtime is in `work`, unless the user has set
+    another folder. /tmp and the home folder may be too small for temporary files and cache.
     """
     environment = {
         name: value

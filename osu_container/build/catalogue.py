@@ -1,4 +1,4 @@
-"""Select named images by name or pattern, and report which of them a folder contains."""
+"""Select images of this project by name or pattern, and report which images are built."""
 
 import difflib
 import fnmatch
@@ -20,13 +20,16 @@ from osu_container.build.recipes.images import (
 
 
 def format_path(path: Union[str, Path]) -> str:
-    """Return a path as text; a path in the project's folder becomes relative to this folder."""
+    """Return a path as text, relative to the project's folder if the path is in this folder."""
     path = Path(path)
     return str(path.relative_to(PROJECT)) if PROJECT in (path, *path.parents) else str(path)
 
 
 def find_command(*names: str) -> Optional[str]:
-    """Return the path of the first command that exists on PATH or in sbin folders, or None."""
+    """Return the path of the first of these commands that is installed, or None.
+
+    The commands are searched in PATH and in the sbin folders.
+    """
     path = os.pathsep.join(
         [os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin', '/sbin']
     )
@@ -34,10 +37,11 @@ def find_command(*names: str) -> Optional[str]:
 
 
 def select_named_images(patterns: List[str]) -> List[str]:
-    """Return the names of the images that match any pattern, in the order of the catalogue.
+    """Return the names of all images that match at least one of the patterns.
 
-    A pattern is a name (with or without '.sif'), a name with shell wildcards, or a family. An empty
-    list selects all images. Raises ImageBuildError if a pattern matches no image.
+    A pattern is the name of an image (with or without '.sif'), a name with shell wildcards, or the
+    name of a family of images. An empty list selects all images. The result has the order of the
+    catalogue. Raises ImageBuildError if a pattern matches no image.
     """
     if not patterns:
         return list(IMAGES)
@@ -60,10 +64,11 @@ def select_named_images(patterns: List[str]) -> List[str]:
 
 
 def load_recipe(name: str, kind: str, suffix: str = '.def') -> str:
-    """Return the definition file of an image, or its Dockerfile for the suffix '.Dockerfile'.
+    """Return the text of an image's definition file, or of its Dockerfile.
 
-    kind: key of the image's variants. The text is read from the folder rendered/, or HPCCM renders
-    the text. Raises ImageBuildError if HPCCM is needed but not installed.
+    kind: key of the image's variants; suffix: '.def' for the definition file, '.Dockerfile' for the
+    Dockerfile. The text is read from the folder rendered/; if no file exists in this folder, HPCCM
+    renders the text. Raises ImageBuildError if HPCCM is needed but not installed.
     """
     path = RENDERED / f"{name_rendered_recipe(name, kind)}{suffix}"
     if path.exists():
@@ -74,20 +79,23 @@ def load_recipe(name: str, kind: str, suffix: str = '.def') -> str:
         if err.name != 'hpccm':
             raise
         raise ImageBuildError(
-            f"the recipe of {name} needs HPCCM, which is not installed for {sys.executable}. Install HPCCM "
-            f"with: make python-env, or: {sys.executable} -m pip install hpccm"
+            f"the recipe of {name} needs HPCCM, but HPCCM is not installed for {sys.executable}. Run one of: "
+            f"`make python-env`, `{sys.executable} -m pip install hpccm`"
         ) from err
 
 
 def get_image_state(name: str, folder: Path) -> str:
-    """Return 'built', 'not here', or 'unbuilt' (the project has never built the image)."""
+    """Return the state of an image: 'built', 'not here' or 'unbuilt'.
+
+    'built': the folder contains the SIF file. 'unbuilt': this project has never built the image.
+    """
     if (folder / f'{name}.sif').exists():
         return 'built'
     return 'unbuilt' if IMAGES[name]['unbuilt'] else 'not here'
 
 
 def read_build_record(sif: Path) -> Dict[str, Any]:
-    """Read the build record of an image, IMAGE.json; {} if the file is missing or damaged."""
+    """Return the build record of an image from IMAGE.sif.json, {} without a valid record."""
     try:
         record = read_json(f'{sif}.json')
         return record if isinstance(record['inputs'], dict) else {}

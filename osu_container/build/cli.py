@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             function=function,
             prog=f'osu-container image {name}',
             errors=(ImageBuildError, OSError),
-            after_interrupt="repeat the command; downloads are kept",
+            after_interrupt="to continue, repeat the command; finished downloads are kept",
         )
         return subparser
 
@@ -53,31 +53,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     subparser.add_argument('names', nargs='*', metavar='NAME')
     subparser.add_argument(
-        '--json', action='store_true', help="machine-readable output, with sources and licences"
+        '--json',
+        action='store_true',
+        help="print the list as JSON, with the sources and licences of each image",
     )
     _add_sources_option(subparser)
 
     subparser = command(
         'recipe',
         print_recipe,
-        "print the Apptainer definition file of an image; its header has the build commands",
+        "print the Apptainer definition file of an image, which contains the build commands as a comment",
     )
     subparser.add_argument('name', metavar='NAME')
     subparser.add_argument(
         '--osu',
         choices=('c', 'mpi4py', 'python'),
-        help="benchmark programs in the image: the C benchmarks, their mpi4py ports, or OSU's Python "
-        "benchmarks (default: c if the image has this variant, else mpi4py)",
+        help="print the recipe with these benchmark programs: C benchmarks (c), mpi4py ports of them (mpi4py), or "
+        "OSU's Python benchmarks (python); default: c if the image has this variant, otherwise mpi4py",
     )
     subparser.add_argument(
-        '--docker', action='store_true', help="print the Dockerfile of the image instead"
+        '--docker',
+        action='store_true',
+        help="print the Dockerfile of the image instead of the definition file",
     )
 
     subparser = command(
         'fetch',
         fetch_sources,
-        "download and check the sources of images (default: all images), so that a later build "
-        "needs no network",
+        "download the sources of images (default: of all images) and check their sha256, so that a later "
+        "build needs no network",
     )
     subparser.add_argument('names', nargs='*', metavar='NAME')
     subparser.add_argument(
@@ -86,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         choices=sorted(SOURCES),
         metavar='KEY',
-        help="download only this source; KEY is its key in osu_container/build/recipes/versions.py (can be repeated)",
+        help="download only the source with this key in osu_container/build/recipes/versions.py; can be repeated",
     )
     subparser.add_argument('--quiet', action='store_true', help="print only downloads and errors")
     _add_sources_option(subparser)
@@ -95,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparser = command(
         'build',
         build_images,
-        "build images, test them, and write the sha256 and package list of each image",
+        "build images, test the images, and write the sha256 and the package list of each image",
     )
     subparser.add_argument('names', nargs='+', metavar='NAME')
     _add_build_options(subparser)
@@ -103,14 +107,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparser = command(
         'verify',
         verify_files,
-        "compare SIF files with their sha256 in FILE.sha256, and check their signatures",
+        "compare the sha256 of SIF files with the file FILE.sha256, and check the signatures of the SIF files",
     )
     subparser.add_argument('files', nargs='*', type=Path, metavar='FILE')
     subparser.add_argument(
         '--installed',
         action='store_true',
-        help="check every osu-container module in MODULEPATH instead of FILE: its image and its host "
-        "libraries",
+        help="instead of a FILE, check the image and the host libraries of every osu-container module in "
+        "MODULEPATH",
     )
 
 
@@ -121,8 +125,8 @@ def _add_sources_option(parser: argparse.ArgumentParser) -> None:
         type=_parse_absolute_path,
         default=clone_sources if clone_sources.is_dir() else Path.cwd(),
         metavar='DIR',
-        help="folder for downloads and images (default: sources/ in a clone of the project, else the "
-        "current folder)",
+        help="folder for downloads and images (default: the folder sources/ in a clone of the project, without "
+        "a clone the current folder)",
     )
 
 
@@ -135,8 +139,8 @@ def _add_work_option(parser: argparse.ArgumentParser) -> None:
         type=lambda text: Path(text).resolve(),
         metavar='DIR',
         default=((STATE if (PROJECT / 'Makefile').is_file() else cache) / 'image').resolve(),
-        help="folder for base systems and temporary files, which can be deleted at any time (default: "
-        ".workstation/image in a clone of the project, else ~/.cache/osu-container/image)",
+        help="folder for base systems and temporary files; you can delete this folder at any time (default: "
+        ".workstation/image in a clone of the project, without a clone ~/.cache/osu-container/image)",
     )
 
 
@@ -147,28 +151,29 @@ def _add_build_options(parser: argparse.ArgumentParser) -> None:
     add(
         '--check',
         action='store_true',
-        help="build nothing; report whether this machine can build the images (exit code 1 if not)",
+        help="build no image; report whether this machine can build the images (exit code 1 if it cannot)",
     )
     add('--force', action='store_true', help="replace an existing image")
     add(
         '--output',
         type=_parse_absolute_path,
         metavar='SIF',
-        help="write the image to this file; needs exactly one image (default: NAME.sif in the folder of --sources)",
+        help="write the image to the file SIF, if exactly one image is built (default: NAME.sif in the folder "
+        "of --sources)",
     )
     add(
         '--osu',
         choices=('auto', 'c', 'mpi4py', 'python'),
         default='auto',
-        help="benchmark programs in the image: the C benchmarks, their mpi4py ports, or OSU's Python "
-        "benchmarks (default: auto, which means c if the OSU archive is available, else mpi4py)",
+        help="install these benchmark programs: C benchmarks (c), mpi4py ports of them (mpi4py), or OSU's Python "
+        "benchmarks (python); the default, auto, selects c if the OSU archive is available, otherwise mpi4py",
     )
     add(
         '--osu-archive',
         type=_parse_absolute_path,
         metavar='FILE',
-        help="build the C benchmarks from this archive: the OSU release that this project uses, or another "
-        "archive with its sha256 in FILE.sha256",
+        help="build the C benchmarks from the archive FILE. If FILE is not the OSU release that this project uses, "
+        "FILE.sha256 must contain the sha256 of FILE",
     )
 
 
@@ -177,7 +182,10 @@ def _parse_absolute_path(text: str) -> Path:
 
 
 def list_images(options: argparse.Namespace) -> int:
-    """Print the images by family; in each family current images precede published combinations."""
+    """Print the images of each family with their purpose and state.
+
+    In each family, images with current versions precede images with published versions.
+    """
     names = select_named_images(options.names)
     if options.json:
         print(json.dumps([_describe_image(name, options.sources) for name in names], indent=1))
@@ -205,14 +213,15 @@ def list_images(options: argparse.Namespace) -> int:
             )
     print(
         columns.fill_text(
-            "P: combination of versions that others published; unbuilt: this project has never built the image."
+            "P: the image has a combination of versions that others published; unbuilt: this project has never "
+            "built the image."
         )
     )
     return 0
 
 
 def _describe_image(name: str, sources: Path) -> Dict[str, Any]:
-    """Return the catalogue entry and state of an image as values for JSON."""
+    """Return the state of an image and its entry in the catalogue, as a dict for JSON."""
     entry = IMAGES[name]
     return {
         'name': name,
@@ -240,7 +249,7 @@ def _describe_image(name: str, sources: Path) -> Dict[str, Any]:
 
 
 def print_recipe(options: argparse.Namespace) -> int:
-    """Print one definition file or Dockerfile."""
+    """Print the definition file or the Dockerfile of one image; return the exit code."""
     names = select_named_images([options.name])
     if len(names) > 1:
         raise ImageBuildError(
@@ -258,7 +267,10 @@ def print_recipe(options: argparse.Namespace) -> int:
 
 
 def fetch_sources(options: argparse.Namespace) -> int:
-    """Download the sources of images; raise ImageBuildError at the end if some failed."""
+    """Download the sources of images and return the exit code.
+
+    Raises ImageBuildError after all downloads if at least one download failed.
+    """
     from osu_container.build import fetch
 
     keys = list(options.source)
@@ -277,13 +289,13 @@ def fetch_sources(options: argparse.Namespace) -> int:
     )
     if not options.quiet:
         print(
-            f"{len(keys)} sources are in {format_path(options.sources)}, and each has the expected sha256"
+            f"{len(keys)} sources are in {format_path(options.sources)}, and each file has the expected sha256"
         )
     return 0
 
 
 def build_images(options: argparse.Namespace) -> int:
-    """Build images one after the other."""
+    """Build the named images one after the other, and return the exit code."""
     from osu_container.build.build import Build, BuildOptions
 
     names = select_named_images(options.names)
@@ -320,7 +332,10 @@ def build_images(options: argparse.Namespace) -> int:
 
 
 def _process_all(names: List[str], function: Callable[[str], None], prog: str) -> None:
-    """Call a function for each name; raise ImageBuildError at the end if some calls failed."""
+    """Call `function` for each name.
+
+    Raises ImageBuildError after all calls if at least one call failed.
+    """
     failed_names = []
     for name in names:
         try:
@@ -337,13 +352,16 @@ def _process_all(names: List[str], function: Callable[[str], None], prog: str) -
 
 
 def verify_files(options: argparse.Namespace) -> int:
-    """Verify SIF files or installed modules and print all problems; raise if there are any."""
+    """Verify SIF files or installed modules, print all problems, and return the exit code.
+
+    Raises ImageBuildError if at least one file or module has a problem.
+    """
     from osu_container.build import installed
 
     if bool(options.files) == options.installed:
         raise ImageBuildError(
-            "the files are missing, or FILE and --installed are combined. Give either SIF files, or "
-            "--installed for the images of all installed modules"
+            "verify needs either SIF files or the option --installed. Name SIF files, or use --installed to "
+            "check the images of all installed modules"
         )
     if options.installed:
         modules = installed.find_installations(os.environ.get('MODULEPATH', ''))
@@ -362,7 +380,7 @@ def verify_files(options: argparse.Namespace) -> int:
         remedy = (
             "Install the module again: eb EASYCONFIG --rebuild"
             if options.installed
-            else "Build or copy the image again"
+            else "Build the image again, or copy the image again"
         )
         raise ImageBuildError(
             f"verification failed for {', '.join(failed_names)}; the problems are listed above. {remedy}"

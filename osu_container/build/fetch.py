@@ -1,6 +1,6 @@
-"""Download the sources of images, and compare their sha256 with versions.py.
+"""Download the sources of images, and compare their sha256 with recipes/versions.py.
 
-Also make the Debian base system from which images start if no container registry is reachable.
+This module also makes the Debian base system, from which images start without a container registry.
 """
 
 import contextlib
@@ -42,7 +42,10 @@ TIMEOUT = 20
 
 
 def require_sha256(path: Path, expected: str, advice: str) -> None:
-    """Raise ImageBuildError, with `advice`, if the file has another sha256; keep the file."""
+    """Raise ImageBuildError if the file does not have the expected sha256.
+
+    advice: last line of the error message. The file is not removed.
+    """
     actual = compute_sha256(path)
     if actual != expected:
         raise ImageBuildError(
@@ -52,11 +55,12 @@ def require_sha256(path: Path, expected: str, advice: str) -> None:
 
 
 def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
-    """Download the sources of these keys that are missing in the folder.
+    """Download the sources with these keys, except files that the folder already contains.
 
-    Raises ImageBuildError if a file cannot be downloaded or has another sha256; an existing file is
-    kept. A source without a published sha256 is not compared here: its build compares the commit
-    that the archive names (verify_sources() in recipes/common.py).
+    Raises ImageBuildError if a file cannot be downloaded, or if a file has another sha256 than
+    expected. An existing file is never removed. If no sha256 of a source is published, this function
+    does not check the file. Instead, the build compares the commit that the archive names
+    (verify_sources() in recipes/common.py).
     """
     folder.mkdir(parents=True, exist_ok=True)
     for key in keys:
@@ -74,8 +78,8 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
                     require_sha256(
                         new,
                         source['sha256'],
-                        f"The download from {source['url']} was removed. Repeat the command. If the same sha256 "
-                        "is found again, the file on the server has changed: inspect the file before use",
+                        f"The file from {source['url']} was removed. Repeat the command. If the sha256 found is the "
+                        "same again, the file on the server has changed: inspect the file before you use it",
                     )
                 with contextlib.suppress(FileExistsError):  # if another process was faster
                     outputs.rename_file(new, path)
@@ -88,7 +92,10 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
 
 
 def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
-    """Download a file from PyPI with pip to the folder of `path`. Raises ImageBuildError."""
+    """Download a source from PyPI with pip to the folder that contains `path`.
+
+    Raises ImageBuildError.
+    """
     # pip compares the sha256 before it opens the file. To read the metadata of a source archive,
     # pip also downloads the build tools of the archive. They must be wheels, or pip would compile
     # them.
@@ -126,9 +133,9 @@ def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
 
 
 def find_pip() -> List[str]:
-    """Return the first words of a pip command.
+    """Return the words that start pip, such as ['python3', '-m', 'pip'].
 
-    Raises ImageBuildError if there is no pip, because Debian's python3 does not include pip.
+    Raises ImageBuildError if pip is not installed. Debian's package python3 does not include pip.
     """
     for python in (sys.executable, STATE / 'venv' / 'bin' / 'python'):
         if (
@@ -140,12 +147,15 @@ def find_pip() -> List[str]:
             return [str(python), '-m', 'pip', '--disable-pip-version-check']
     raise ImageBuildError(
         f"pip is not installed for {sys.executable}, and the project's Python in .workstation/venv does "
-        "not exist. Run tools/workstation/python_env.sh, or install the package python3-pip"
+        "not exist. Run tools/workstation/python_env.sh, or install the Debian package python3-pip"
     )
 
 
 def _download_url(url: str, new: Path, path: Path) -> None:
-    """Download a URL to the file `new`; an ImageBuildError says how to get `path` by hand."""
+    """Download a URL to the file `new`.
+
+    path: final path of the file. Raises ImageBuildError with an advice how to get this file by hand.
+    """
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer, open(new, 'wb') as stream:
             shutil.copyfileobj(answer, stream)
@@ -157,10 +167,10 @@ def _download_url(url: str, new: Path, path: Path) -> None:
 
 
 def find_archive(folders: Iterable[Path]) -> Optional[Path]:
-    """Return the path of the OSU archive in the source folders, or None.
+    """Return the path of the OSU archive in these folders or in their subfolders, or None.
 
-    Raises ImageBuildError if a file with the name of the archive has another sha256, because the
-    user copied this file there on purpose.
+    Raises ImageBuildError if a file has the name of the archive but another sha256. Such a file is not
+    skipped, because the user has copied it on purpose.
     """
     source = SOURCES['osu']
     for folder in folders:
@@ -170,8 +180,8 @@ def find_archive(folders: Iterable[Path]) -> Optional[Path]:
                 require_sha256(
                     path,
                     source['sha256'],
-                    "Copy the archive again, or move the file away to use the mpi4py ports of the benchmarks. "
-                    "To use this archive, write its sha256 to FILE.sha256 and add --osu-archive FILE",
+                    "Copy the archive again, or move the file away and use the mpi4py ports of the benchmarks. "
+                    "To use the file as it is, write its sha256 to FILE.sha256 and add --osu-archive FILE",
                 )
                 return path
     return None
@@ -207,21 +217,21 @@ NOT_UNPACKED = (
 
 
 def find_mmdebstrap() -> str:
-    """Return the path of mmdebstrap. Raises ImageBuildError if it is not installed."""
+    """Return the path of mmdebstrap. Raises ImageBuildError without this program."""
     program = find_command('mmdebstrap')
     if not program:
         raise ImageBuildError(
-            "mmdebstrap, which makes the Debian base system, is not on PATH. Install it on Debian or "
-            "Ubuntu: apt-get install mmdebstrap"
+            "mmdebstrap, which makes the Debian base system, is not on PATH. On Debian or Ubuntu, run: "
+            "apt-get install mmdebstrap"
         )
     return program
 
 
 def _find_shared_tmpdir() -> str:
-    """Return a folder for mmdebstrap's temporary files that other users can enter.
+    """Return a folder for mmdebstrap's temporary files, which other users can enter.
 
-    Without root, mmdebstrap runs as another user from /etc/subuid, who cannot enter the TMPDIR that
-    EasyBuild sets. Raises ImageBuildError if there is no such folder.
+    If an ordinary user starts mmdebstrap, it runs under a user id from /etc/subuid. This user id cannot
+    enter the TMPDIR that EasyBuild sets. Raises ImageBuildError if no suitable folder exists.
     """
     folders = [tempfile.gettempdir(), '/tmp', '/var/tmp']
     for folder in map(Path, folders):
@@ -232,24 +242,25 @@ def _find_shared_tmpdir() -> str:
             return str(folder)
     raise ImageBuildError(
         "cannot make the base system: without root, mmdebstrap needs a temporary folder that other "
-        f"users can enter, and {', '.join(folders)} are closed to them. Name another folder: export "
+        f"users can enter, but other users cannot enter {', '.join(folders)}. Name another folder: export "
         "TMPDIR=FOLDER"
     )
 
 
 def resolve_base_folder(release: str, work: Path) -> Path:
-    """Return the folder of the base system of a Debian release, which need not exist yet.
+    """Return the path of the folder for the base system of a Debian release.
 
-    The name of the folder depends on the release and the options of mmdebstrap, not on the mirror.
+    The folder may not exist yet. Its name depends on the release and on the options of mmdebstrap, but
+    not on the mirror from which the packages come.
     """
     options = [release, *DPKG_OPTIONS, *NOT_UNPACKED]
     return work / f"base-{release}-{hashlib.sha256(' '.join(options).encode()).hexdigest()[:12]}"
 
 
 def make_debian_base(release: str, work: Path, log: Path) -> Path:
-    """Return the folder with Debian and Python 3, which is made if it does not exist yet.
+    """Return a folder with a base system of Debian and Python 3; make a missing folder.
 
-    If DEBIAN_MIRROR is set, the packages come from this mirror. Raises ImageBuildError.
+    If the variable DEBIAN_MIRROR is set, the packages come from this mirror. Raises ImageBuildError.
     """
     base = resolve_base_folder(release, work)
     if base.exists():

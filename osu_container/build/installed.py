@@ -1,7 +1,7 @@
 """Unpack images, list their packages, and verify images and installed modules.
 
-An image is verified with its sha256 and its signature. An installed module is compared with the
-image and the host libraries that its installation recorded. No image is started.
+The sha256 and the signature of an image are checked. An installed module is compared with the facts
+on image and host libraries that EasyBuild recorded at the installation. No image is started.
 """
 
 import os
@@ -23,20 +23,23 @@ from osu_container.verdict.facts import FactsError, list_stale_libraries, valida
 
 
 def verify_image(sif: Path) -> List[str]:
-    """Compare an image with its .sha256 file and its signature; return the problems found."""
+    """Check the sha256 and the signature of an image; return the problems as sentences.
+
+    The file IMAGE.sha256 contains the expected sha256.
+    """
     checksum_file = f'{sif}.sha256'
     try:
         expected_sha256 = read_sha256_file(checksum_file)
         if expected_sha256 is None:
             return [
-                f"cannot verify the image: {checksum_file} does not exist or is empty. Copy this file from where the "
-                "image comes from, or build the image again"
+                f"cannot verify the image: {checksum_file} does not exist or is empty. Copy this file from the "
+                "source of the image, or build the image again"
             ]
         actual_sha256 = compute_sha256(sif)
         if actual_sha256 != expected_sha256:
             return [
                 f"the image has the sha256 {actual_sha256}, but {checksum_file} contains "
-                f"{expected_sha256}. Copy or build the image again"
+                f"{expected_sha256}. Copy the image again, or build the image again"
             ]
         runtime = find_command('apptainer', 'singularity')
         problem = sif_file.find_signature_problem(str(sif), runtime) if runtime else None
@@ -46,10 +49,10 @@ def verify_image(sif: Path) -> List[str]:
 
 
 def find_installations(modulepath: str) -> Dict[str, str]:
-    """Return {installation folder: module name} of all osu-container modules in a MODULEPATH.
+    """Return {installation folder: name of the module} for all modules of osu-container.
 
-    If several modules have the same installation, only the first module is returned. Raises
-    ImageBuildError if there are no modules.
+    modulepath: value of MODULEPATH. If several modules have the same installation folder, only the
+    first module is included. Raises ImageBuildError if no module is found.
     """
     installations: Dict[str, str] = {}
     for folder in filter(None, modulepath.split(':')):
@@ -63,14 +66,17 @@ def find_installations(modulepath: str) -> Dict[str, str]:
                 )
     if not installations:
         raise ImageBuildError(
-            f"MODULEPATH ({modulepath or 'not set'}) contains no osu-container module. Add the folder of "
-            "the modules: module use FOLDER"
+            f"MODULEPATH ({modulepath or 'not set'}) contains no osu-container module. Add the folder that "
+            "contains the modules: module use FOLDER"
         )
     return installations
 
 
 def verify_installation(root: str) -> List[str]:
-    """Check image, host libraries and permissions of an installation; return the problems."""
+    """Check the image, the host libraries and the permissions of an installed module.
+
+    root: installation folder. The problems are returned as sentences.
+    """
     try:
         facts = validate_facts(read_json(os.path.join(root, 'facts.json')))
     except (FactsError, OSError, ValueError) as err:
@@ -84,7 +90,7 @@ def verify_installation(root: str) -> List[str]:
             problems += verify_image(path)
         elif path.is_symlink():
             problems.append(
-                f"{path} is a dangling link: its image is missing. Install the module again: eb EASYCONFIG --rebuild"
+                f"{path} is a dangling link, so the image is missing. Install the module again: eb EASYCONFIG --rebuild"
             )
     problems += list_stale_libraries(facts)
     writable = [
@@ -106,7 +112,7 @@ _UNPACK_SECONDS = 3600
 
 
 def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = ()) -> None:
-    """Unpack an image, or the files that match the patterns, into a new folder.
+    """Unpack an image, or only the files that match the patterns, into a new folder.
 
     The caller can read all unpacked files. Owners, extended attributes and special files are not
     restored. Raises ImageBuildError.
@@ -141,7 +147,7 @@ def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = 
         )
     except FileNotFoundError as err:
         raise ImageBuildError(
-            "unsquashfs, which reads images, is not on PATH. Install the package squashfs-tools"
+            "the program unsquashfs, which reads images, is not on PATH. Install the package squashfs-tools"
         ) from err
     # From the top down, because a folder must be readable before os.walk() lists it.
     for parent, folders, files in os.walk(str(folder)):
@@ -159,11 +165,11 @@ def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = 
 
 
 def list_packages(sif: Union[str, Path], folder: Path) -> Dict[str, str]:
-    """Return {name: version} of the Debian packages in an image.
+    """Return {name: version} for all Debian packages in an image.
 
-    The packages are read from dpkg's records in the image. Packages that a recipe unpacked below
-    /opt have their records there (build/recipes/slingshot.py). folder: a new folder for temporary
-    files. Raises ImageBuildError.
+    The packages are read from dpkg's records in the image. If a recipe has unpacked packages below
+    /opt, the records of these packages are also below /opt (build/recipes/slingshot.py). folder: a new
+    folder for temporary files. Raises ImageBuildError.
     """
     unpack_image(sif, folder, ['*/lib/dpkg/status', 'opt/*/share/dpkg/status'])
     packages: Dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Print the progress of long commands on the screen; write program output to a log file."""
+"""Print the progress of a build on the screen, and write program output to a log file."""
 
 import subprocess
 from pathlib import Path
@@ -13,7 +13,7 @@ SCREEN = ProgressScreen()
 
 
 def print_progress(text: str) -> None:
-    """Print one line of progress, with the number of seconds since the start."""
+    """Print one line of progress, preceded by the number of seconds since the start."""
     SCREEN.print_line(SCREEN.format_elapsed(text))
 
 
@@ -26,8 +26,8 @@ def run(
 ) -> None:
     """Run a command and append its output to the log file.
 
-    step: name of this step in error messages. Raises ImageBuildError, with the exit code and the
-    end of the output, if the command fails.
+    step: name of this step of the build in error messages. Raises ImageBuildError if the command
+    fails. The error message contains the exit code and the last lines of the output.
     """
     command = [str(word) for word in command]
     with open(log, 'ab') as stream:

@@ -1,1 +1,1 @@
-"""Data about approaches and sites; every value has its reason and its source."""
+"""Data about approaches, networks, launchers and sites; each value has a reason and a source."""

@@ -1,55 +1,59 @@
 """
-Define the approaches: the ways a container reaches the network. Data only.
+Define the approaches, which are the ways how the MPI of a container reaches the network.
+
+This module contains only data.
 
 Keys of an approach:
-    title            one clause for the help of the module
-    container        False for the native build
+    title            one clause that describes the approach in the help of the module
+    container        True if the programs run in a container, False for the native build
     mpi              family of the MPI that the approach runs: 'MPICH ABI' or 'Open MPI', by the soname of libmpi
                      (image/image.py). The approach refuses images with another MPI
     mpi_also         other families that the approach accepts, in the order of preference
-    inject           names of the site's libraries that replace the image's, together with their dependencies. libmpi
-                     is the host's MPI under the soname that the image's programs need
-                     (verdict/settings.py, HOST_MPI)
+    inject           names of the site's libraries that replace the libraries of the image. The dependencies of these
+                     libraries are injected too. The name libmpi means the host's MPI under the soname that
+                     the image's programs need (verdict/settings.py, HOST_MPI)
     inject_if_known  names of further libraries that the approach injects on sites that have these libraries
     preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD), in the
                      container only
-    comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: whose libraries the ranks must load. The module
-                     help, osu-proof and srun --mpi= use this value
-    entrypoint       optional, list of dict: target (folder in the container), and library (name of a library of the
-                     site, whose folder is bound) or path (folder on the host), why, source, date, evidence. These
-                     folders are bound instead of single files: the entrypoint of the image starts the
-                     programs and searches these folders
+    comes_from       {'libmpi': 'image' or 'host', 'libfabric': 'image' or 'host'}: origin of the libraries that the
+                     ranks must load. The module help, osu-proof and srun --mpi= use this value
+    entrypoint       optional: list of folders that are bound instead of single files, because the entrypoint of the
+                     image starts the programs and searches these folders. Each folder is a dict: target
+                     (folder in the container), either library (name of a library of the site, whose folder
+                     is bound) or path (folder on the host), and why, source, date, evidence
     requires         sonames that the image's libmpi must need or open; otherwise injection has no effect
-    files            names of the site's files that are bound under their own names if they exist
-    unset            list of dict like variables, with value None: variables that must not be set, even by the image
-    rank_variables   list of dict like variables, with value 'gcd' or 'nic': variables that osu-gpu-bind sets for each
-                     rank from the site's gpu_binding
-    by_family        optional, family of the image's MPI -> keys that replace those above
-    exports          optional, list of dict like variables: variables that the container sets even if image or user
-                     have set them, because the injected libraries need these values
-    one_build        optional, beginnings of file names: a library of the host's MPI with such a name is injected,
-                     even if the image has a library with this soname
-    variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each variable is
-                     a default: a value that the user has set wins.
+    files            names of the site's files, which are bound under the same paths if they exist
+    unset            list of variables that must not be set, even by the image; each is a dict with the keys of
+                     `variables` and the value None
+    rank_variables   list of variables that osu-gpu-bind sets for each rank from the site's gpu_binding; each is a dict
+                     with the keys of `variables` and the value 'gcd' or 'nic'
+    by_family        optional: family of the image's MPI -> keys that replace the keys of the approach
+    exports          optional: list of variables that the container sets even if the image or the user has set them,
+                     because the injected libraries need these values; dicts with the keys of `variables`
+    one_build        optional: beginnings of file names. A library of the host's MPI with such a name is injected, even
+                     if the image has a library with the same soname
+    variables        list of dicts with the keys name, value, why, source, date, evidence (as in sites/schema.py). The
+                     value is only a default: if the user has set the variable, the user's value is used
 
-A value may contain {provider} and {lnx_links}, those of the site, and {rccl_plugin}, the path of
-the RCCL plugin. Optional keys of a variable:
-    only    list of conditions that are known at installation and must all hold:
-            'gpu', 'no gpu': whether the site has GPUs; 'rocm', 'cuda': the vendor of the GPUs (gfx..., sm_...)
-            'mpich >= 4.3.1', 'libfabric < 2.4': release of the MPICH or libfabric that runs, of the image or the
-            host as in comes_from. Cray MPICH does not count as mpich
-            'no libfabric >= 1.22': an older or unknown release
-            'cxi', 'no cxi': whether the provider of the site is cxi
-            'ucx', 'no ucx': whether UCX drives the cards of the network (data/networks.py)
+A value may contain three placeholders: {provider} and {lnx_links} are the values of the site, and
+{rccl_plugin} is the path of the RCCL plugin. Optional keys of a variable:
+    only    list of conditions. The variable is set if all conditions hold at the installation. The conditions:
+            'gpu', 'no gpu': the site has GPUs, or has no GPUs
+            'rocm', 'cuda': the GPUs of the site are from AMD (gfx...), or from NVIDIA (sm_...)
+            'mpich >= 4.3.1', 'libfabric < 2.4': the release of the MPICH or libfabric that the ranks load (from the
+            image or the host, as in comes_from) has this relation. Cray MPICH does not count as mpich
+            'no libfabric >= 1.22': the release of libfabric is older than 1.22 or unknown
+            'cxi', 'no cxi': the provider of the site is cxi, or is another provider
+            'ucx', 'no ucx': UCX drives the cards of the network, or does not drive them (data/networks.py)
             'rccl plugin': the image or the native build has this plugin
             'open mpi': the MPI is Open MPI
             'lnx': the site has lnx_links, and the libfabric that runs is 2.0 or newer, which has the provider lnx
-    setting name of the settings module (SETTINGS) that sets the variable, instead of the module of the approach
-    inside  True if the value is a path in the image: only commands of the approach set the variable, because another
-            image has no such file
+    setting name of the settings module (SETTINGS) that sets the variable. The module of the approach does not set it
+    inside  True if the value is a path in the image: only commands of the approach set the variable, because other
+            images do not contain this path
 
-If several entries have the same name, the first entry whose conditions hold applies. Entries of an
-approach precede those of the site.
+If several entries set the same variable, the first entry whose conditions all hold applies. Entries of
+the approach precede entries of the site.
 """
 
 from typing import Any, Dict, List, Optional
@@ -75,7 +79,11 @@ def _make_variable(
     date: str = _READ_DATE,
     **conditions: Any,
 ) -> Dict[str, Any]:
-    """Return one variable; date: when it was observed, by default when the source was read."""
+    """
+    Return the entry of one variable.
+
+    date: day on which the value was observed, or on which the source was read
+    """
     return dict(
         conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence
     )
@@ -84,26 +92,27 @@ def _make_variable(
 #: Optional settings: name of the module below osu-settings -> description. An approach has those of
 #: which a variable applies
 SETTINGS = {
-    'single-node': 'for jobs on one node: the ranks use shared memory instead of cxi (untested on LUMI)',
-    'linkx': 'LINKx, an experiment: the provider lnx takes shared memory within a node and the network\'s provider '
-    'between nodes. It is known to hang, to be slow or to end with an error '
+    'single-node': 'for jobs on one node: the ranks use shared memory instead of the provider cxi (untested on LUMI)',
+    'linkx': 'LINKx (experimental): the provider lnx uses shared memory within a node and the network\'s provider '
+    'between nodes. Programs with lnx may hang, may be slow, or may fail with an error '
     '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
-    'rccl-strict': 'RCCL fails if its plugin is missing, instead of using TCP; not for jobs on one node',
+    'rccl-strict': 'RCCL fails if its plugin is missing; without this setting RCCL would use TCP. Do not use '
+    'this setting for jobs on one node',
     'rccl-alt-read': (
-        'all variables that HPE recommends for RCCL and NCCL. Every message uses rendezvous '
+        'sets all variables that HPE recommends for RCCL and NCCL. Every message uses rendezvous '
         'without the offload of the network card (FI_CXI_RDZV_PROTO needs srun '
-        '--network=disable_rdzv_get), and queues are larger. Only for programs that use RCCL '
-        'alone: MPI loses its eager messages'
+        '--network=disable_rdzv_get), and queues are larger. Use this setting only for programs '
+        'that communicate through RCCL alone, because MPI can send no eager messages with it'
     ),
     'rccl-gdr': (
-        'NCCL_NET_GDR_LEVEL=PHB, which HPE recommends: RCCL lets the network card read GPU '
-        'memory up to the distance PHB. On LUMI, runs with ROCm 7 hung with this setting, and '
-        'were not slower without it'
+        'sets NCCL_NET_GDR_LEVEL=PHB, as HPE recommends: RCCL lets the network card read GPU '
+        'memory up to the distance PHB. On LUMI, runs with ROCm 7 hung with this setting; '
+        'without this setting, the runs were not slower'
     ),
 }
 
 _PROVIDER = (
-    'libfabric uses the provider of this network or fails. It never falls back to another '
+    'libfabric uses the provider of this network or fails. libfabric never falls back to another '
     'provider silently',
     'fi_fabric(7), FI_PROVIDER',
 )
@@ -113,8 +122,8 @@ _GPU_IN_CRAY_MPICH = [
     _make_variable(
         'MPICH_GPU_SUPPORT_ENABLED',
         '1',
-        'Cray MPICH accepts buffers in GPU memory only with this variable, and it also needs '
-        'the GTL library',
+        'Cray MPICH accepts buffers in GPU memory only with this variable, and Cray MPICH also needs '
+        'the GPU transport layer (GTL)',
         _PUBLISHED + ' over Cray MPICH set it',
         'measured',
         _PUBLISHED_DATE,
@@ -139,7 +148,7 @@ _ALT_READ_CONDITIONS: Dict[str, Any] = {
     'only': ['cxi', 'gpu', _ALT_READ_RELEASE],
 }
 _ALT_READ_NETWORK = (
-    'the network card leaves rendezvous to the provider, which FI_CXI_RDZV_PROTO=alt_read requires',
+    'the network card leaves rendezvous to the provider cxi, as FI_CXI_RDZV_PROTO=alt_read requires',
     'srun(1) of Slurm 24.05, --network; ' + _HPE,
     'untested',
     _HPE_READ_DATE,
@@ -151,8 +160,8 @@ _RCCL = [
     _make_variable(
         'NCCL_NET',
         'AWS Libfabric',
-        'RCCL uses the plugin or fails; otherwise RCCL falls back to TCP silently. Plugins '
-        'since 1.12 are called Libfabric and also accept this name',
+        'RCCL uses the plugin or fails; without this variable, RCCL falls back to TCP silently. Since '
+        'release 1.12 the name of the plugin is Libfabric, and the plugin also accepts this name',
         'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530',
         'untested',
         only=['cxi', 'gpu'],
@@ -162,7 +171,7 @@ _RCCL = [
         'NCCL_NET_PLUGIN',
         '{rccl_plugin}',
         'RCCL finds its plugin by the full path, whatever the library path is. Without the '
-        'plugin RCCL uses TCP (3 GB/s published)',
+        'plugin RCCL uses TCP (published result: 3 GB/s)',
         'aws-ofi-nccl README; ' + _PUBLISHED,
         only=['gpu', 'rccl plugin'],
         inside=True,
@@ -182,7 +191,7 @@ _RCCL = [
     _make_variable(
         'FI_CXI_DISABLE_HOST_REGISTER',
         '1',
-        'the provider does not register host memory with CUDA, because NCCL can wait for this '
+        'the provider cxi does not register host memory with CUDA, because NCCL can wait for this '
         'registration for ever',
         'NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, nccl_env_vars), '
         'HPE (shs-ccl-docs 832182d, nccl_tuning_guide.md)',
@@ -195,8 +204,8 @@ _RCCL = [
         'NCCL_NET_GDR_LEVEL',
         'PHB',
         'the network card reads GPU memory also at distances at which RCCL would not choose '
-        'this by default. On LUMI, runs on several nodes with ROCm 7 hung with this setting, '
-        'and were not slower without it',
+        'this by default. On LUMI, runs on several nodes with ROCm 7 hung with this setting; '
+        'without this setting, the runs were not slower',
         _HPE
         + '; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97',
         'untested',
@@ -219,14 +228,14 @@ _RCCL = [
         (
             'FI_CXI_RDZV_PROTO',
             'alt_read',
-            'libfabric uses the rendezvous protocol that needs srun --network=disable_rdzv_get',
+            'libfabric uses the rendezvous protocol alt_read, which needs srun --network=disable_rdzv_get',
             [],
         ),
         ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous', []),
         (
             'FI_CXI_RDZV_GET_MIN',
             '0',
-            'no message uses the get operation of the network card, which alt_read replaces',
+            'no message uses the get operation of the network card, because the protocol alt_read replaces it',
             [],
         ),
         (
@@ -238,10 +247,15 @@ _RCCL = [
         (
             'FI_CXI_RX_MATCH_MODE',
             'hybrid',
-            'the provider matches messages when the network card has no room for more',
+            'the provider cxi matches messages in software when the network card has no room for more messages',
             [],
         ),
-        ('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'the completion queue has room for large jobs', []),
+        (
+            'FI_CXI_DEFAULT_CQ_SIZE',
+            '131072',
+            'the completion queue has room for the completions of large jobs',
+            [],
+        ),
         (
             'FI_CXI_DEFAULT_TX_SIZE',
             '2048',
@@ -252,7 +266,7 @@ _RCCL = [
         (
             'FI_CXI_DISABLE_HOST_REGISTER',
             '1',
-            'the provider does not register host memory with ROCm, because RCCL can wait for '
+            'the provider cxi does not register host memory with ROCm, because RCCL can wait for '
             'this registration for ever',
             ['rocm'],
         ),
@@ -278,10 +292,10 @@ _MPICH_WITHOUT_GPU = [
     _make_variable(
         'MPIR_CVAR_ENABLE_GPU',
         '0',
-        'the node has no GPU. MPICH that is built with HIP or CUDA would search for a GPU and '
+        'the node has no GPU. If MPICH is built with HIP or CUDA, MPICH would search for a GPU and '
         'fail with a segmentation fault',
-        'MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family '
-        'debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it',
+        'runs of MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family debian) on a node '
+        'without GPU, with and without this variable; wheels 3.4.3 to 5.0.2 of MPICH know the variable',
         'derived',
         '2026-11-24',
         only=['no gpu', 'mpich >= 3.4'],
@@ -294,7 +308,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_PROVIDER',
         '^cxi',
-        'libfabric uses any provider but cxi, so MPICH uses shared memory',
+        'libfabric uses any provider except cxi, so MPICH uses shared memory',
         'fi_fabric(7), FI_PROVIDER',
         'untested',
         only=['cxi'],
@@ -303,7 +317,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_SINGLE_HOST_ENABLED',
         '1',
-        'MPICH avoids cxi when all ranks are on one node, which is the default of MPICH',
+        'MPICH avoids cxi when all ranks are on one node; this value is the default of MPICH',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c',
         'untested',
         only=['cxi', 'mpich >= 4.2'],
@@ -314,7 +328,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         '1',
         'MPICH passes buffers in GPU memory to libfabric without a copy; MPICH does not do this'
         ' by default',
-        _PUBLISHED + ' with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have the CVAR',
+        _PUBLISHED
+        + ' with MPICH 4.2.3 reach 24 GB/s with this value; MPICH wheels since 4.1.3 know the variable',
         'measured',
         _PUBLISHED_DATE,
         only=['cxi', 'gpu', 'mpich >= 4.1'],
@@ -324,23 +339,25 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         '0',
         'MPICH uses cxi also when all ranks are on one node, because FI_PROVIDER=cxi leaves no '
         'other provider',
-        'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it',
+        'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; MPICH wheels since 4.2.3 know the variable',
         'untested',
         only=['cxi', 'mpich >= 4.2'],
     ),
     _make_variable(
         'SLURM_NETWORK',
         'single_node_vni,disable_rdzv_get',
-        'a step on one node gets a VNI, without which cxi has no key, and ' + _ALT_READ_NETWORK[0],
+        'a step on one node gets a VNI, because cxi needs the key of a VNI, and '
+        + _ALT_READ_NETWORK[0],
         *_ALT_READ_NETWORK[1:],
         **_ALT_READ_CONDITIONS,
     ),
     _make_variable(
         'SLURM_NETWORK',
         'single_node_vni',
-        'a step on one node gets a VNI, without which cxi has no key',
-        'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: jobs of containers on one node of '
-        'LUMI need it; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), switch/hpe_slingshot the word',
+        'a step on one node gets a VNI, because cxi needs the key of a VNI',
+        'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: container jobs on one node of LUMI '
+        'need this value; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), and the plugin '
+        'switch/hpe_slingshot reads the value single_node_vni',
         'measured',
         '2026-03-31',
         only=['cxi'],
@@ -348,9 +365,9 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_CXI_RDZV_THRESHOLD',
         '16384',
-        'MPI sends messages up to this size in bytes eagerly. This avoids the sudden rise of '
+        'MPI sends messages up to this size in bytes eagerly. This value avoids the sudden rise of '
         'latency at 8 to 16 KiB that the old default 2048 causes',
-        'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default',
+        'Cray MPICH sets this value (MPICH_ENV_DISPLAY on Crusher); in libfabric 2.4 this value is the default',
         'untested',
         only=['cxi', 'libfabric < 2.4'],
     ),
@@ -358,16 +375,16 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'FI_CXI_RDZV_EAGER_SIZE',
         '2048',
         'a rendezvous message sends this number of bytes ahead. Cray MPICH sets the same value '
-        'together with that threshold',
-        'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher)',
+        'together with FI_CXI_RDZV_THRESHOLD=16384',
+        'Cray MPICH sets this value (MPICH_ENV_DISPLAY on Crusher)',
         'untested',
         only=['cxi', 'libfabric < 2.4'],
     ),
     _make_variable(
         'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
         '1',
-        'libfabric sends small messages from GPU memory without the host. The latency is 3 '
-        'instead of 21 microseconds with Open MPI. MPICH must not inject these messages either '
+        'libfabric sends small messages from GPU memory without the host. With Open MPI, the latency '
+        'is 3 instead of 21 microseconds. MPICH must also not inject these messages '
         '(MPIR_CVAR_CH4_OFI_ENABLE_INJECT, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
         _CXI + '; EESSI on LUMI, 2026-05-21',
         'untested',
@@ -378,7 +395,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         '0',
         'MPICH does not inject small messages, because libfabric copies injected messages. '
         'Messages in host memory become a little slower',
-        'wheel 4.3.2 has the CVAR, 4.2.3 has not',
+        'the MPICH wheel 4.3.2 knows this variable, the wheel 4.2.3 does not',
         'untested',
         only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH],
     ),
@@ -395,8 +412,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
 #: LINKx as CSCS describes it
 _LINKX = _CSCS + ', LINKx (experimental)'
 _LINKX_SHM = (
-    'Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, '
-    'osu_alltoall with up to 8 ranks'
+    'runs of osu_latency, osu_bw and osu_alltoall with up to 8 ranks on a workstation, 2026-11-21: Open MPI 5.0.11 '
+    'over libfabric 2.5.1, provider lnx over shm'
 )
 _LINKX_CONDITIONS: Dict[str, Any] = {'setting': 'linkx', 'only': ['lnx']}
 _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml'
@@ -405,7 +422,9 @@ _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, o
 def _make_linkx_pair(
     name: str, value: str, why: str, source: str, *rest: str, **conditions: Any
 ) -> List[Dict[str, Any]]:
-    """Return a variable's entries with and without LINKx; `value` is that without."""
+    """
+    Return two entries of a variable: the value lnx with LINKx, and `value` without LINKx.
+    """
     return [
         _make_variable(
             name,
@@ -426,7 +445,7 @@ _OPENMPI_OVER_LIBFABRIC = (
             'OMPI_MCA_pml',
             'cm',
             'the network library matches the messages. By default Open MPI uses its own TCP or '
-            'shared memory if it recognises no fast network. OMPI_MCA_pml=ucx selects UCX '
+            'shared memory if Open MPI recognises no fast network. OMPI_MCA_pml=ucx selects UCX '
             'instead. The module does not set this variable if UCX drives the network cards, '
             'because Open MPI then selects the better library of the image',
             _CSCS,
@@ -443,15 +462,15 @@ _OPENMPI_OVER_LIBFABRIC = (
     + _make_linkx_pair(
         'OMPI_MCA_opal_common_ofi_provider_include',
         '{provider}',
-        'Open MPI uses the providers tcp, shm and some others only if this variable names them',
+        'Open MPI uses the providers tcp, shm and some others only if this variable names the provider',
         'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude',
     )
     + [
         _make_variable(
             'OMPI_MCA_btl',
             '^tcp,ofi,vader,openib',
-            'one-sided messages use no component that bypasses libfabric or opens the network '
-            'card a second time',
+            'Open MPI sends one-sided messages through libfabric. The excluded components either bypass '
+            'libfabric or open the network card a second time',
             _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
             **conditions,
         )
@@ -461,23 +480,23 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'OMPI_MCA_mtl_ofi_av',
             'table',
-            'the provider lnx supports only address tables. With the default of Open MPI, a '
-            'map, MPI_Init fails',
+            'the provider lnx supports only address tables. The default of Open MPI is an address map, '
+            'with which MPI_Init fails',
             _LINKX + '; ' + _LINKX_SHM,
             **_LINKX_CONDITIONS,
         ),
         _make_variable(
             'FI_LNX_PROV_LINKS',
             '{lnx_links}',
-            'lnx links these providers: shared memory with each network card, and | separates '
-            'the cards',
+            'the provider lnx links these providers: shared memory together with each network card. The '
+            'character | separates the cards',
             _LINKX + '; fi_lnx(7)',
             **_LINKX_CONDITIONS,
         ),
         _make_variable(
             'FI_SHM_USE_XPMEM',
             '1',
-            'ranks of a node copy messages once, by xpmem, if the node has xpmem',
+            'if the node has xpmem, ranks of the node copy each message only once, through xpmem',
             _LINKX,
             **_LINKX_CONDITIONS,
         ),
@@ -491,8 +510,8 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
             '1',
-            'libfabric sends small messages from GPU memory without the host. The latency is 3 '
-            'instead of 21 microseconds on GPUs of AMD',
+            'libfabric sends small messages from GPU memory without the host. On AMD GPUs, the latency '
+            'is 3 instead of 21 microseconds',
             _CXI + '; EESSI on LUMI, 2026-05-21',
             'untested',
             only=['cxi', 'rocm', _IDC_SWITCH],
@@ -507,19 +526,18 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'PMIX_MCA_gds',
             'hash',
-            'ranks exchange their addresses by messages. Slurm may have another release of '
-            'PMIx, whose shared memory the PMIx of the image cannot read',
-            'on a workstation PMIx 4.2.2 of Slurm offers ds21 '
-            'and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, '
-            '2026-11-21',
+            'ranks exchange their addresses by messages instead of shared memory. Slurm may have another '
+            'release of PMIx, and the PMIx of the image may not be able to read its shared memory',
+            'runs on a workstation, 2026-11-21: the PMIx 4.2.2 of Slurm offers ds21 and ds12, and the PMIx '
+            'of Open MPI 5.0.11 supports only hash and shmem2; with shmem2, MPI_Init fails',
         ),
     ]
 )
 
 #: Variables that bind sets if the image's MPI is Open MPI
 _TRIAL_SOURCE = (
-    'steps on two nodes: hosts with Open MPI 5.0.11, 4.1.8 and that of Debian 11, 12 and 13, images with 4.1 '
-    'and 5.0; opal/mca/installdirs/env and its like in PMIx'
+    'steps on two nodes: hosts with Open MPI 5.0.11, with 4.1.8, and with the Open MPI of Debian 11, 12 and 13; images '
+    'with Open MPI 4.1 and 5.0; source files opal/mca/installdirs/env of Open MPI and the same files of PMIx'
 )
 _HOST_MPI_EXPORTS = [
     _make_variable(name, '/opt/host-mpi' + below, why, _TRIAL_SOURCE, evidence, '2026-11-26')
@@ -528,7 +546,7 @@ _HOST_MPI_EXPORTS = [
             'OPAL_PREFIX',
             '',
             'measured',
-            "the host's Open MPI reads its own files, such as openmpi-mca-params.conf. Images "
+            "the host's Open MPI reads the files of the host, such as openmpi-mca-params.conf. Images "
             'with Open MPI set this variable to a folder of the image',
         ),
         (
@@ -546,12 +564,12 @@ _HOST_MPI_EXPORTS = [
             "Debian's Open MPI reads its parameters from /etc/openmpi of the image, even if "
             'OPAL_PREFIX names another folder',
         ),
-        ('PMIX_PREFIX', '', 'derived', "the host's PMIx reads its own files"),
+        ('PMIX_PREFIX', '', 'derived', "the host's PMIx reads the files of the host"),
         (
             'PMIX_MCA_mca_base_component_path',
             '/lib/pmix',
             'measured',
-            "the host's PMIx loads the plug-ins of the host. In Debian 11 these plug-ins are files",
+            "the host's PMIx loads the plug-ins of the host. In Debian 11 these plug-ins are separate files",
         ),
         (
             'UCX_MODULE_DIR',
@@ -601,7 +619,7 @@ _HOST_FOLDERS = [
 _SWAP_OR_ERROR = _make_variable(
     'OSU_SWAP',
     'require',
-    "the entrypoint of this project's images fails if it cannot use the host's libfabric. HPE's"
+    "the entrypoint of this project's images fails if the host's libfabric cannot be used. HPE's"
     ' entrypoint continues with the libfabric of the image',
     'container-recipes/README.md',
 )
@@ -612,7 +630,7 @@ _NO_FORK_SAFE = [
         name,
         None,
         'if this variable has any value, libfabric copies every small message from GPU memory '
-        'by a slow path. This is the most probable cause of a latency of 21 instead of 2.5 '
+        'by a slow path. This slow path is the most probable cause of a latency of 21 instead of 2.5 '
         'microseconds',
         'libfabric prov/cxi/src/cxip_info.c, cxip_msg.c',
         only=['cxi'],
@@ -640,7 +658,8 @@ _NIC_OF_RANK = _make_variable(
     'FI_CXI_DEVICE_NAME',
     'nic',
     'the rank uses the network card nearest to its GPU. By default open-source MPICH uses the '
-    'card nearest to the cores of the rank, or the first card; it ignores MPICH_OFI_NIC_POLICY',
+    'card nearest to the cores of the rank, or the first card; open-source MPICH ignores the variable '
+    'MPICH_OFI_NIC_POLICY',
     _CXI,
     only=['gpu', 'cxi'],
 )
@@ -651,11 +670,11 @@ UCX_NAMESPACE_VARIABLES = [
     _make_variable(
         'UCX_POSIX_USE_PROC_LINK',
         'n',
-        'UCX opens shared memory by its name: by default it opens /proc/PID/fd of the other rank, which the '
-        'kernel refuses in another user namespace',
-        'UCX 1.13.1 of Debian 12 under MPICH 4.0.2, two ranks in a user namespace each, 2026-11-28: without it '
-        '"mm_posix.c ... Permission denied"; github.com/openucx/ucx, issues 4224 and 5571; newer releases test the '
-        'access first (pull request 9213)',
+        'UCX opens shared memory by its name: by default UCX opens /proc/PID/fd of the other rank, but the '
+        'kernel refuses this to a rank in another user namespace',
+        'MPICH 4.0.2 over UCX 1.13.1 of Debian 12, two ranks, each in its own user namespace, 2026-11-28: without '
+        'this value, the error "mm_posix.c ... Permission denied"; github.com/openucx/ucx, issues 4224 and 5571; '
+        'newer releases of UCX test the access first (pull request 9213)',
         'measured',
         '2026-11-28',
     ),
@@ -664,8 +683,8 @@ UCX_NAMESPACE_VARIABLES = [
         '^cma',
         'UCX copies messages through shared memory: the kernel lets no rank read the memory of a rank in '
         'another user namespace (CMA)',
-        'UCX 1.13.1 of Debian 12 under MPICH 4.0.2, two ranks in a user namespace each, messages of 8 bytes to '
-        '16 MiB, 2026-11-28: without it process_vm_readv fails from 32 KiB on; '
+        'MPICH 4.0.2 over UCX 1.13.1 of Debian 12, two ranks, each in its own user namespace, messages of 8 bytes '
+        'to 16 MiB, 2026-11-28: without this value, process_vm_readv fails from 32 KiB on; '
         'github.com/openucx/ucx, issue 8958',
         'measured',
         '2026-11-28',
@@ -680,8 +699,8 @@ NAMESPACE_VARIABLES = [
         '0',
         'MPICH 5 copies larger messages through shared memory. By default MPICH 5 reads the '
         'memory of the other rank (CMA)',
-        'MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, '
-        'none with it, 2026-11-22; 4.2.3 and 4.3.2 do not',
+        'bandwidth test of MPICH 5.0.2 with two ranks on one node as an ordinary user, 2026-11-22: messages from 8 KiB '
+        'on fail without this value and succeed with it; MPICH 4.2.3 and 4.3.2 do not fail',
         'measured',
         '2026-11-22',
         only=['no open mpi'],
@@ -691,9 +710,9 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'MPICH_SMP_SINGLE_COPY_MODE',
         'NONE',
-        'Cray MPICH copies messages through shared memory. By default it reads the memory of '
+        'Cray MPICH copies messages through shared memory. By default Cray MPICH reads the memory of '
         'the other rank (XPMEM or CMA)',
-        'intro_mpi(3) of Cray MPICH 8.1; NCAR\'s scripts for Apptainer and Charliecloud on Derecho set it',
+        'intro_mpi(3) of Cray MPICH 8.1; NCAR\'s scripts for Apptainer and Charliecloud on Derecho set this value',
         'derived',
         '2026-11-23',
         only=['no open mpi'],
@@ -701,7 +720,7 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'OMPI_MCA_smsc',
         '^cma,xpmem,knem',
-        'Open MPI 5 copies messages through shared memory. By default it reads the memory of '
+        'Open MPI 5 copies messages through shared memory. By default Open MPI 5 reads the memory of '
         'the other rank by one of these components',
         'docs.open-mpi.org, v5.0.x, The sm BTL: smsc',
         'derived',
@@ -711,7 +730,7 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'OMPI_MCA_btl_vader_single_copy_mechanism',
         'none',
-        'Open MPI 4 copies messages through shared memory. By default it reads the memory of '
+        'Open MPI 4 copies messages through shared memory. By default Open MPI 4 reads the memory of '
         'the other rank',
         'github.com/open-mpi/ompi/issues/4948',
         'derived',
@@ -722,7 +741,7 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'FI_SHM_DISABLE_CMA',
         '1',
-        "libfabric's provider shm copies messages through shared memory. By default it reads "
+        "libfabric's provider shm copies messages through shared memory. By default the provider reads "
         'the memory of the other rank (CMA)',
         'fi_shm(7)',
         'derived',
@@ -796,7 +815,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
                 _make_variable(
                     'FI_PROVIDER',
                     'tcp',
-                    'libfabric uses TCP: every host has this network, also without host libraries',
+                    'libfabric uses TCP: every host has a TCP network, and TCP needs no libraries of the host',
                     _PUBLISHED + ' of pure reach about 2 GB/s over TCP',
                     'measured',
                     _PUBLISHED_DATE,

@@ -1,25 +1,26 @@
 """
 Define the launchers, which start the ranks of a job, and the batch systems.
 
-To add a launcher, add an entry. A site names its launcher in its key `launcher` (default: srun),
-and its batch system in its key `jobs`.
+To support another launcher, add an entry to LAUNCHERS. The site data name the launcher of a site in
+the key `launcher` (default: srun) and the batch system in the key `jobs`.
 
 Keys of a launcher
     title        description of the launcher
-    command      name of the command; also: list of other names of the command
+    command      name of the command
+    also         list of other names of the command
     nodes, ranks, per_node, hosts, folder   options of the command line, with the placeholders {nodes}, {ranks},
-                 {per_node} (ranks on each node), {hosts} (names separated by commas) and {folder}
-                 (working folder of the program). [] if the launcher has no such option: then it
+                 {per_node} (number of ranks on each node), {hosts} (names separated by commas) and {folder}
+                 (working folder of the program). [] if the launcher has no such option: then the launcher
                  uses all nodes of the job, or the number follows from the other options
-    unbound      options with which the launcher binds no cores, because osu-gpu-bind does so
-    pmi          kinds of PMI: kind -> (protocol of the MPI, as in image/traits.py; variable that this kind of PMI
-                 sets for every rank)
+    unbound      options with which the launcher does not bind ranks to cores, because osu-gpu-bind binds the ranks
+    pmi          kinds of PMI that the launcher supports, as a dict: kind -> (protocol of the MPI, as in
+                 image/traits.py; name of the variable that this kind of PMI sets for every rank)
     pmi_words    options that select the {kind} of PMI, [] if the launcher has only one kind
-    pmi_variable variable that also selects the kind of PMI, and that a module can set; None if only
-    options can rank, size, local_rank, local_size      variables that every rank has: its number,
-    the number of ranks, its number
-                 on the node, the number of ranks on the node; local_size may be a quotient of two
-                 variables
+    pmi_variable variable that selects the kind of PMI and that a module can set. None if only options can select
+                 the kind
+    rank, size   variables of every rank with the number of the rank and the number of all ranks
+    local_rank, local_size   variables of every rank with the number of the rank on its node and the number of
+                 ranks on this node. local_size may be a quotient of two variables
 
 The keys why, source, date and evidence are those of a fact (sites/schema.py). The order of the
 entries matters. Inside a Slurm step, the ranks of the other launchers also have the variables of
@@ -97,8 +98,8 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'PMI_SIZE',
         'local_rank': 'PALS_LOCAL_RANKID',
         'local_size': 'PALS_LOCAL_SIZE',
-        'why': 'the ranks of Cray MPICH find each other through Cray PMI, the ranks of MPICH on '
-        'Aurora through PMIx',
+        'why': 'the ranks of Cray MPICH find each other through Cray PMI; the ranks of MPICH on '
+        'Aurora find each other through PMIx',
         'source': 'ALCF user guides, Running Jobs on Aurora and Polaris (mpiexec -n, --ppn, '
         '--hosts, --cpu-bind, --pmi=pmix); github.com/NCAR/mpibind (--cpu-bind none); public job '
         'scripts export PALS_PMI=pmix and PALS_PMI=cray, and read PALS_RANKID, PALS_LOCAL_RANKID, '
@@ -127,7 +128,7 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'FLUX_JOB_SIZE',
         'local_rank': 'FLUX_TASK_LOCAL_ID',
         'local_size': 'FLUX_JOB_SIZE/FLUX_JOB_NNODES',
-        'why': 'a module cannot select the kind of PMI, because Flux reads it only from its '
+        'why': 'a module cannot select the kind of PMI, because Flux reads the kind only from its '
         'command line',
         'source': _FLUX + '; cray-pals and pmix are plugins of flux-coral2 and flux-pmix',
         'date': _READ_DATE,
@@ -155,8 +156,8 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'size': 'SLURM_STEP_NUM_TASKS',
         'local_rank': 'SLURM_LOCALID',
         'local_size': 'SLURM_STEP_TASKS_PER_NODE',  # a list for all nodes, such as 2(x3),1
-        'why': 'the ranks find each other through the Slurm plugin that --mpi= selects',
-        'source': 'srun(1); Slurm 22.05 on two nodes (pmi2, pmix); cray_shasta as on LUMI; '
+        'why': 'the ranks find each other through the Slurm plugin that the option --mpi= selects',
+        'source': 'srun(1); pmi2 and pmix: Slurm 22.05 on two nodes; cray_shasta: as on LUMI; '
         'pspmix: pages of JSC about JUPITER and JURECA, untested',
         'date': '2026-11-21',
         'evidence': 'measured',
@@ -220,10 +221,11 @@ def detect_launcher(
     environment: Mapping[str, str],
 ) -> Tuple[Optional[str], Optional[Dict[str, Any]]]:
     """
-    Return (name, entry) of the launcher that started this rank, or (None, None).
+    Return (name, entry) of the launcher that started a rank, or (None, None).
 
-    environment: the variables of the rank. The variable with the number of the rank on its node
-    must exist, because a variable such as PMI_RANK may come from the shell of an outer job step.
+    environment: the environment variables of the rank. A launcher is recognized only if its variable
+    with the number of the rank on the node is also set, because a variable such as PMI_RANK alone may
+    come from the shell of an outer job step.
     """
     for name, launcher in LAUNCHERS.items():
         evidence = (

@@ -5,11 +5,11 @@ This module contains only data. A site names its network in its key `network`. W
 site with the provider cxi has Slingshot, and a site with any other provider has Ethernet.
 
 Keys of a network
-    providers   list of facts about libfabric providers, the fastest first. value: the name for FI_PROVIDER; since: the
-                first libfabric version with the provider; why, source, date, evidence as in every
-                fact. Other providers use the network with TCP, which is slow. A list with tcp alone
-                means that no provider is faster than tcp
-    ucx         fact: whether UCX is as fast as the best provider; value None: unknown
+    providers   list of facts about libfabric providers; the fastest provider comes first. The keys of a fact are
+                value (the name for FI_PROVIDER), since (the first libfabric version with the provider), and
+                why, source, date and evidence as in every fact. Providers that are not in the list use the
+                network with TCP, which is slow. A list with tcp alone means that no provider is faster than tcp
+    ucx         fact whether UCX is as fast as the best provider: the value is True, False or None (unknown)
     drivers     kernel driver of the card (/sys/class/infiniband/CARD/device/driver) -> plug-in of rdma-core
                 (lib<plug-in>-rdmav<number>.so), with which libibverbs uses the card
 """
@@ -47,8 +47,8 @@ _VERBS = {
 _VERBS_PROVIDERS = [
     _make_fact(
         'verbs;ofi_rxm',
-        'the cards support verbs; MPI needs reliable messages, which verbs lacks and ofi_rxm '
-        'adds, so both providers are named together',
+        'the cards support verbs; MPI needs reliable messages, and the provider ofi_rxm adds them to '
+        'the provider verbs, so both providers are named together',
         'fi_verbs(7), fi_rxm(7); ' + _NEWS + 'v1.7.0: "Remove RDM EP support. Use RxM"',
         since='1.7',
     ),
@@ -77,7 +77,7 @@ _VERBS_PROVIDERS = [
 ]
 _UCX = _make_fact(
     True,
-    'UCX has the transports rc, dc and ud for these cards, and selects the fastest that works',
+    'UCX has the transports rc, dc and ud for these cards, and uses the fastest transport that works',
     _UCX_SOURCE,
 )
 
@@ -108,7 +108,7 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
             ),
             _make_fact(
                 'psm2',
-                'psm2 is the older provider, for cards with 100 Gbit/s, and needs libpsm2',
+                'psm2 is the older provider for cards with 100 Gbit/s, and psm2 needs the library libpsm2',
                 'fi_psm2(7); github.com/easybuilders/easybuild-framework/issues/4560',
                 since='1.3',
             ),

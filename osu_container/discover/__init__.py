@@ -1,5 +1,5 @@
 """
-osu-container discover: describe this system as a site.
+Inspect this system and describe it as a site, for the command `osu-container discover`.
 
-Python 3.6 and its standard library only.
+All files of this package need only Python 3.6 and its standard library.
 """

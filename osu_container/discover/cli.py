@@ -1,10 +1,10 @@
 """
-osu-container discover: describe this system as a site of this project.
+Inspect this system and describe its MPI, network, GPUs and Slurm as a site of this project.
 
     osu-container discover                        print a report
     osu-container discover -o site.py             write a site file for eb
-    srun -N1 osu-container discover -o node.py    do the same on a compute node
-    osu-container discover --facts FILE           write a host description
+    srun -N1 osu-container discover -o node.py    write a site file on a compute node
+    osu-container discover --facts FILE           write a description of the host's libraries
 """
 
 import argparse
@@ -30,21 +30,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `osu-container discover` to the parser."""
     parser.description = __doc__
     parser.add_argument(
-        '-o', '--output', metavar='FILE', help="write the site to FILE (Python source)"
+        '-o',
+        '--output',
+        metavar='FILE',
+        help="write the description of the site to FILE, as Python source for eb",
     )
     parser.add_argument(
         '--facts',
         metavar='FILE',
-        help="write a description of the host's libraries to FILE (JSON), for `osu-container check "
-        "--facts FILE` on another machine",
+        help="write a description of the host's libraries to FILE as JSON; `osu-container check "
+        "--facts FILE` on another machine reads this FILE",
     )
     parser.add_argument('--force', action='store_true', help="replace an existing FILE")
     parser.add_argument(
-        '--name', help="name of the site (default: name of the Slurm cluster, else of the node)"
+        '--name',
+        help="name of the site (default: the name of the Slurm cluster, or without Slurm the name of the node)",
     )
     parser.add_argument('--sysroot', help=argparse.SUPPRESS)  # a folder to read in place of /
     parser.add_argument(
-        '--json', action='store_true', help="print everything found, machine-readable"
+        '--json', action='store_true', help="print all results in machine-readable form (JSON)"
     )
     parser.set_defaults(
         function=main,
@@ -60,9 +64,16 @@ def discover_system(
     """
     Survey the system and return the results as a dict of plain data.
 
-    Keys: name, node, kind ('login' or 'compute'), date, root; site (the entry); facts ({key: fact} for
-    the report); missing, remarks; approaches (list of (approach, problem or None)); silent (lines on
-    failed commands); libraries ({name: dict with path, family, release}).
+    Keys of the dict:
+
+        name, node, kind, date, root    the site, the node, 'login' or 'compute', the day, the sysroot
+        site          entry of the site, in the format of data/sites/schema.py
+        facts         {key: fact}, the facts for the report
+        missing       missing parts of the system, each with its consequence
+        remarks       sentences on unusual files
+        approaches    list of (name of an approach, problem or None)
+        silent        one line for each command that failed
+        libraries     {name of a library: dict with path, family and release}
     """
     host = SurveyedHost(root, environment)
     survey = Survey(host, datetime.date.today().isoformat()).survey_system()
@@ -105,12 +116,12 @@ def main(options: argparse.Namespace) -> int:
     # Without permission every file below the folder would seem to be missing.
     if root and not os.access(root, os.R_OK | os.X_OK):
         return print_usage_error(
-            "--sysroot: %s is not a folder that you may read. Give the folder to read in place of /"
+            "--sysroot: %s is not a folder that you may read. Name a readable folder that contains a system's files"
             % root
         )
     if options.facts and (options.output or options.json):
         return print_usage_error(
-            "--facts excludes -o and --json, because it writes JSON to its FILE. Leave -o and --json out"
+            "the option --facts FILE cannot be combined with -o or --json. Omit -o and --json"
         )
     target = options.output or options.facts
     if target:  # report a problem before the survey, which takes seconds
@@ -128,10 +139,10 @@ def main(options: argparse.Namespace) -> int:
 
 def find_demo_root(environment: Mapping[str, str]) -> str:
     """
-    Return the folder of the demo's host after `. ./env.sh`, else ''.
+    Return the folder with the simulated host of `make demo`, '' if the demo is not in use.
 
-    env.sh adds the local file of the demo to EASYBUILD_INCLUDE_EASYBLOCKS, so that eb and check read
-    the host below this folder too.
+    `. ./env.sh` selects the demo: it adds the demo's easyblock to EASYBUILD_INCLUDE_EASYBLOCKS. With
+    this setting, eb and `osu-container check` also read the host's files below this folder.
     """
     files = environment.get('EASYBUILD_INCLUDE_EASYBLOCKS', '')
     folder = os.path.realpath(str(STATE / 'host'))
@@ -139,7 +150,7 @@ def find_demo_root(environment: Mapping[str, str]) -> str:
 
 
 def print_usage_error(text: str) -> int:
-    """Print a usage error to stderr and return the exit code."""
+    """Print a usage error to stderr and return the exit code 2."""
     print("osu-container discover: error: %s" % text, file=sys.stderr)
     return 2
 
@@ -171,7 +182,7 @@ def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
         )
     elif not re.match(r'[^\s,]+\.py$', path):  # eb accepts no blank or comma
         print(
-            "Install:            copy the file to a path that has no blanks and ends in .py, then run eb %s -r "
+            "Install:            copy the file to a path FILE.py without blanks and commas, then run: eb %s -r "
             "--try-amend=site=FILE.py" % easyconfig
         )
     else:
@@ -183,7 +194,7 @@ def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
 
 
 def write_host_description(system: Dict[str, Any], options: argparse.Namespace) -> int:
-    """Write the description of the host's libraries, print its use, and return the exit code."""
+    """Write the host description, print the command that uses it, and return the exit code."""
     from osu_container.discover import library_facts
     from osu_container.discover.host_facts import format_description
 

@@ -1,9 +1,9 @@
 """
-Build a site entry (data/sites/schema.py) from a survey. eb can install from the entry unchanged.
+Build a site entry (data/sites/schema.py) from a survey; eb can install modules for this entry.
 
-The entry contains the differences from a base entry: 'cray' if the network is Slingshot, else
-'plain'. If the survey found no value, the value of the base applies, with which modules start on any
-system.
+The entry contains only the differences from a base entry. The base entry is 'cray' if the network is
+Slingshot, otherwise 'plain'. If the survey found no value for a key, the value of the base entry
+applies. With the values of the base entry, modules can start on any system.
 """
 
 import os
@@ -35,7 +35,11 @@ SLINGSHOT_IMAGE = 'osu-lumi-rocm-%s-mpich-4.2.3-libfabric-%s'
 
 
 def derive_site_name(survey: 'Survey') -> str:
-    """Return a name for the site: the name of the cluster, else of the node without its number."""
+    """
+    Return a name for the site.
+
+    The name is the name of the Slurm cluster, or else the name of the node without its number.
+    """
     name = (
         survey.get_value('slurm.cluster')
         or re.sub(r'[\d.].*$', '', survey.get_value('node', ''))
@@ -46,7 +50,7 @@ def derive_site_name(survey: 'Survey') -> str:
 
 
 def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
-    """Return the entry of the surveyed site."""
+    """Return the entry of the surveyed site, in the format of data/sites/schema.py."""
     cxi = survey.get_value('provider') == 'cxi'
     based_on = 'cray' if cxi else 'plain'
     base, facts = dict(BASES['plain'], **BASES[based_on]), _EntryBuilder(survey, cxi).build_facts()
@@ -72,13 +76,17 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
 
 
 class _EntryBuilder:
-    """Builds the facts of an entry from a survey; cxi: whether the provider is cxi."""
+    """
+    Builds the facts of a site entry from a survey.
+
+    cxi: whether the libfabric provider of the site is cxi
+    """
 
     def __init__(self, survey: 'Survey', cxi: bool) -> None:
         self.survey, self.cxi = survey, cxi
 
     def copy_fact(self, key: str, **changes: Any) -> Dict[str, Any]:
-        """Return a fact of the survey with the keys of the site data; changes: further keys."""
+        """Return a fact of the survey with only the keys of the site data and with `changes`."""
         fact = self.survey.facts[key]
         names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
             ('why', 'date') if fact['why'] else ()
@@ -86,7 +94,7 @@ class _EntryBuilder:
         return dict(((name, fact[name]) for name in names if name in fact), **changes)
 
     def build_facts(self) -> Dict[str, Any]:
-        """Return the facts of the whole entry."""
+        """Return {key of the site data: fact} for all keys of the entry."""
         survey = self.survey
         facts: Dict[str, Any] = OrderedDict(
             (key, self.copy_fact(key))
@@ -117,8 +125,8 @@ class _EntryBuilder:
         if 'gpu' in facts:
             survey.add_missing(
                 'cores and network card of each GPU',
-                "osu-gpu-bind cannot bind ranks to GPUs: use the options of srun, or add gpu_binding to the file "
-                "(docs/add-a-site.md)",
+                "osu-gpu-bind cannot bind ranks to GPUs: use the options of srun, or add the key gpu_binding to "
+                "the site file (docs/add-a-site.md)",
             )
         facts['libraries'] = OrderedDict(
             (key.split('.', 1)[1], self.copy_fact(key))
@@ -147,7 +155,7 @@ class _EntryBuilder:
         return facts
 
     def build_files(self) -> Dict[str, Any]:
-        """Return {name: fact} of the host files that containers see under the same paths."""
+        """Return {name: fact} for the host paths that containers see under the same paths."""
         survey, pmi = self.survey, self.survey.get_value('pmi')
         files: Dict[str, Any] = OrderedDict()
         if 'files.file_systems' in survey.facts:
@@ -158,8 +166,8 @@ class _EntryBuilder:
                 spool = spool.partition('%')[0].rpartition('/')[0]
             files['slurm_spool'] = {
                 'value': [spool],
-                'why': "Slurm writes a file to this folder from which Cray PMI reads the nodes of the ranks",
-                'source': 'scontrol, or default of slurm.conf(5)',
+                'why': "Slurm writes a file to this folder, and Cray PMI reads the nodes of the ranks from the file",
+                'source': '`scontrol show config`, or the default in slurm.conf(5)',
                 'date': survey.today,
                 'evidence': 'derived',
                 'bound': 'run',
@@ -176,7 +184,11 @@ class _EntryBuilder:
         return files
 
     def select_images(self, facts: Dict[str, Any]) -> Dict[str, str]:
-        """Return {approach: best image of this project} for the MPIs that srun of the site can start."""
+        """
+        Return {approach: file name of the best image of this project for this site}.
+
+        Only approaches whose MPI srun of the site can start are included.
+        """
         names = [
             name
             for name, approach in sorted(APPROACHES.items())
@@ -190,8 +202,8 @@ class _EntryBuilder:
         if is_arm:
             self.survey.add_missing(
                 'images for aarch64',
-                "this project has only an image for Alps with Open MPI: install your own image with "
-                "--try-amend=image=FILE.sif",
+                "the only image of this project for aarch64 is for Alps with Open MPI: install your own image with "
+                "eb --try-amend=image=FILE.sif",
             )
         if is_arm or self.cxi and self.survey.nvidia:  # only the image for Alps has CUDA and cxi
             chosen = {
@@ -216,7 +228,7 @@ class _EntryBuilder:
         return chosen
 
     def select_slingshot_images(self) -> Tuple[str, str]:
-        """Return the file names of the best images for Slingshot, without libcxi and with libcxi."""
+        """Return two file names: the best Slingshot images without libcxi and with libcxi."""
         host, releases = (
             parse_release(self.survey.get_value('rocm') or ''),
             sorted(
@@ -237,7 +249,7 @@ class _EntryBuilder:
         ) + '.sif', plain + '-libcxi.sif'
 
     def build_job_settings(self, with_gpus: bool) -> Dict[str, Any]:
-        """Return the options of a job, with GPUs if the site has some."""
+        """Return the fact on the options of a job; with_gpus: whether jobs request GPUs."""
         rows = self.survey.get_value('slurm.partitions', [])
         matches = [
             (name, re.search(r'gpu(?::[\w.-]+)*?:(\d+)', gres)) for name, gres in rows if with_gpus
@@ -250,7 +262,7 @@ class _EntryBuilder:
         if rows and not partition and not any(name.endswith('*') for name, _ in rows):
             self.survey.add_missing(
                 'a default partition',
-                "jobs need a partition: give --partition=NAME, or set jobs in the file",
+                "jobs must name a partition: give --partition=NAME, or set the key jobs in the site file",
             )
         step = ['--gpus-per-node=' + gpus] if gpus else []
         return {
@@ -265,7 +277,11 @@ class _EntryBuilder:
         }
 
     def describe_native_build(self, target: str) -> Dict[str, Any]:
-        """Return the settings of the native build; target: GPU architecture, '' without GPUs."""
+        """
+        Return the fact on the settings of the native build.
+
+        target: architecture of the GPUs, '' if the site has no GPUs
+        """
         survey, host, libmpi = (
             self.survey,
             self.survey.host,
@@ -290,17 +306,17 @@ class _EntryBuilder:
                         'libmpi': libmpi,
                         'python': '/usr/bin/python3',
                     },
-                    'source': 'mpicc beside the libmpi, or on PATH',
+                    'source': 'mpicc of the installation that contains the libmpi, or mpicc on PATH',
                     'evidence': 'measured',
                 }
         survey.add_missing(
             'an MPI compiler',
-            "osu-native cannot be built: load or install mpicc of the MPI",
+            "osu-native cannot be built: load the module that provides mpicc of the MPI, or install mpicc",
         )
         return BASES['plain']['native']
 
     def describe_cray_build(self, libmpi: str, target: str) -> Dict[str, Any]:
-        """Return the settings of the native build with Cray's compilers and the loaded modules."""
+        """Return the fact on a native build with Cray's compilers and the loaded modules."""
         survey, cuda = self.survey, target.startswith('sm_')
         gtl = 'libraries.libmpi_gtl_' + ('cuda' if cuda else 'hsa')
         gtl = os.path.basename(survey.get_value(gtl, '')) if target else ''
@@ -318,8 +334,8 @@ class _EntryBuilder:
             )
             survey.add_missing(
                 'a loaded programming environment',
-                "the modules of the native build are a guess (%s): load your modules and run discover "
-                "again" % ' '.join(modules),
+                "the modules for the native build are guessed (%s): load the modules that you compile with, "
+                "then run osu-container discover again" % ' '.join(modules),
             )
         with_gpu = (
             '--enable-cuda --with-cuda=$CUDA_HOME '
@@ -350,10 +366,10 @@ def list_approach_problems(
     survey: 'Survey', entry: Dict[str, Any], name: str
 ) -> List[Tuple[str, Optional[str]]]:
     """
-    Return (approach, reason why it cannot be installed or None) for each approach.
+    Return for each approach its name and why the approach cannot be installed, or None.
 
-    The easyblock makes the same checks before it reads an image (check_approach(), select_image()).
-    Checks of this node follow.
+    check_approach() and select_image() are the checks that the easyblock makes before it reads an
+    image. _find_node_problem() adds checks of this node.
     """
     site = resolve_site(name, {name: entry})
     problems: List[Tuple[str, Optional[str]]] = []
@@ -371,14 +387,14 @@ def list_approach_problems(
 
 
 def _find_node_problem(survey: 'Survey', approach: Dict[str, Any]) -> Optional[str]:
-    """Return why this node cannot install or run an approach, None if there is no problem."""
+    """Return why this node cannot install or run an approach, None without a problem."""
     needed = survey.unresolved.get(approach['name'])
     if approach['container'] and survey.facts['runtime']['evidence'] == 'untested':
-        return 'no container runtime is available: load the module of apptainer or singularity'
+        return 'no container runtime is available: load the module that provides apptainer or singularity'
     if survey.provider_problem and 'libfabric' in approach['inject']:
         return survey.provider_problem
     return (
-        'only with an image that contains %s, because the injected libraries need it'
+        'only with an image that contains %s, because the injected host libraries need this dependency'
         % ', '.join(needed)
         if needed
         else None
@@ -386,7 +402,11 @@ def _find_node_problem(survey: 'Survey', approach: Dict[str, Any]) -> Optional[s
 
 
 def select_easyconfig(system: Dict[str, Any]) -> Optional[str]:
-    """Return the easyconfig to install first for results of discover_system(), or None."""
+    """
+    Return the name of the easyconfig to install first, None if eb can install no approach.
+
+    system: result of discover_system()
+    """
     installable = [approach for approach, problem in system['approaches'] if problem is None]
     default = system['site'].get(
         'default_approach', BASES[system['site']['based_on']].get('default_approach', {})

@@ -1,8 +1,9 @@
 """
-Read the files of a system, below another root if requested, and the output of commands.
+Read the files of the surveyed system, and run commands on this machine.
 
-If a system lacks something, nothing here raises an error: unusual files result in remarks, and the
-results of failed commands name the problem. No command can block the survey.
+The files can be below another folder than /. A missing file or command raises no error. An unusual
+file results in a remark, and the result of a failed command names the problem. A command that hangs
+cannot block the survey, because each command has a time limit.
 """
 
 import glob
@@ -27,14 +28,14 @@ COMMAND_FOLDERS = ('/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin')
 
 
 def sort_newest_first(paths: List[str]) -> List[str]:
-    """Return paths sorted by the numbers in them, with the highest first."""
+    """Return paths sorted by the numbers in the paths; the highest numbers come first."""
     return sorted(
         paths, key=lambda path: [int(part) for part in re.findall(r'\d+', path)], reverse=True
     )
 
 
 class CommandResult:
-    """The output of a command (stdout and stderr), and its problem if it failed."""
+    """The output of a command (stdout and stderr), and the reason if the command failed."""
 
     def __init__(self, words: List[str]) -> None:
         self.words, self.output = words, ''
@@ -51,7 +52,11 @@ class SurveyedHost:
     """A system to survey: its files, commands and environment, and remarks on unusual files."""
 
     def __init__(self, root: str = '', environment: Optional[Mapping[str, str]] = None) -> None:
-        """Set up a system; root: folder to read in place of /, '' on the real system."""
+        """
+        Set up the system to survey.
+
+        root: folder that contains the files of the system, '' for the real root folder /
+        """
         self.root = os.path.abspath(root).rstrip('/') if root else ''
         self.environment = dict(os.environ if environment is None else environment)
         self.remarks: List[str] = []
@@ -60,22 +65,26 @@ class SurveyedHost:
     # Files
 
     def add_root(self, path: str) -> str:
-        """Return the path on this machine of a path on the system."""
+        """Return the path on this machine for a path on the surveyed system."""
         return self.root + path
 
     def strip_root(self, path: str) -> str:
-        """Return the path on the system of a path on this machine; unchanged if not below root."""
+        """
+        Return the path on the surveyed system for a path on this machine.
+
+        A path that is not below `root` is returned unchanged.
+        """
         if self.root and (path + '/').startswith(self.root + '/'):
             return path[len(self.root) :] or '/'
         return path
 
     def add_remark(self, text: str) -> None:
-        """Add a remark, a sentence on something unusual, unless it was added before."""
+        """Add a remark, which is a sentence on an unusual file, unless the remark exists."""
         if text not in self.remarks:
             self.remarks.append(text)
 
     def list_names(self, folder: str) -> List[str]:
-        """Return the sorted names in a folder, [] if it does not exist or cannot be read."""
+        """Return the sorted names in a folder, [] if the folder is missing or unreadable."""
         try:
             return sorted(os.listdir(self.add_root(folder)))
         except OSError as err:
@@ -87,33 +96,33 @@ class SurveyedHost:
             return []
 
     def read_text(self, path: str) -> str:
-        """Return the text of a file, '' if it cannot be read."""
+        """Return the text of a file, '' if the file cannot be read."""
         return read_text(self.add_root(path))
 
     def exists(self, path: str) -> bool:
         return os.path.exists(self.add_root(path))
 
     def list_matching_paths(self, pattern: str) -> List[str]:
-        """Return the paths that match a pattern."""
+        """Return the sorted paths of the surveyed system that match a shell pattern."""
         if '*' in pattern:
             self.list_names(pattern.split('*')[0].rpartition('/')[0] or '/')
         return sorted(self.strip_root(path) for path in glob.glob(self.add_root(pattern)))
 
     def resolve_links(self, path: str) -> str:
-        """Return a path of the system after following all links."""
+        """Follow all symbolic links of a path, and return the real path on the surveyed system."""
         return self.strip_root(os.path.realpath(self.add_root(path)))
 
     def find_library_problem(self, path: str, soname: Optional[str] = None) -> Optional[str]:
         """
-        Return why a file is not a usable library, None if it is usable, '' if it does not exist.
+        Return why a file is not a usable library, or None if the library is usable.
 
-        soname: the required soname, None for any soname
+        The result is '' if the file does not exist. soname: the required soname, None for any soname
         """
         if not os.path.lexists(self.add_root(path)):
             return ''
         if re.search(r'[\s,:|{}%]', path):
             return (
-                "the path %s has a character that path lists must not contain (blank , : | { } %%)"
+                "the path %s contains one of the characters that path lists must not contain (blank , : | { } %%)"
                 % path
             )
         try:
@@ -124,13 +133,13 @@ class SurveyedHost:
             return "%s has the soname %s instead of %s" % (path, facts.soname, soname)
         machine = os.uname().machine
         if MACHINE_NAMES.get(machine, facts.machine) != facts.machine:
-            return "%s is for %s, but this machine is %s" % (path, facts.machine, machine)
+            return "%s is a library for %s, but this machine is %s" % (path, facts.machine, machine)
         return None
 
     # Commands
 
     def find_command(self, name: str) -> Optional[str]:
-        """Return the path of a command, searched below root and then on PATH, else None."""
+        """Return the path of a command below `root` or else on PATH; None if there is none."""
         folders = [self.add_root(folder) for folder in COMMAND_FOLDERS] if self.root else []
         return shutil.which(
             name, path=os.pathsep.join(folders + [self.environment.get('PATH', '')])
@@ -138,10 +147,11 @@ class SurveyedHost:
 
     def run_commands(self, commands: Mapping[str, List[str]]) -> None:
         """
-        Run commands at the same time and store their CommandResults by key.
+        Run all commands at the same time, and store the results in `command_results`.
 
-        A command that exceeds COMMAND_TIMEOUT is killed together with its children. Raises OSError if a
-        resource limit allows no further process.
+        commands: {key of the result: words of the command}. A command that exceeds COMMAND_TIMEOUT is
+        killed together with its children. Raises OSError if a resource limit of the user's shell
+        allows no further process.
         """
         running, end = [], time.monotonic() + COMMAND_TIMEOUT
         for key, words in commands.items():
@@ -190,12 +200,16 @@ class SurveyedHost:
                 )
 
     def get_variable(self, name: str) -> str:
-        """Return an environment variable with root removed from its paths, '' if it is not set."""
+        """
+        Return the value of an environment variable, '' if the variable is not set.
+
+        `root` is removed from the paths in the value.
+        """
         value = self.environment.get(name, '')
         return value.replace(self.root + '/', '/') if self.root else value
 
     def list_variable_folders(self, name: str) -> List[str]:
-        """Return the absolute folders in an environment variable that is a list of paths."""
+        """Return the absolute paths in an environment variable such as LD_LIBRARY_PATH."""
         return [
             folder.rstrip('/')
             for folder in self.get_variable(name).split(':')

@@ -1,21 +1,24 @@
 """
-Read host descriptions: the facts on the libraries of a host whose files cannot be read here.
+Read host descriptions, which contain facts on the libraries of a host on another machine.
 
-Public sources (public_hosts.py) and `osu-container discover --facts FILE` use the same JSON format.
-read_description() validates a description. DescribedHost has the methods of HostFileSystem in
-verdict/trial.py and takes the answers from a description in place of files. Facts that a description
-lacks are unknown; the rules of verdict/rules/described_host.py report them.
+Descriptions from public sources (public_hosts.py) have the same JSON format as the descriptions that
+`osu-container discover --facts FILE` writes. read_description() validates a description. The class
+DescribedHost has the methods of HostFileSystem in verdict/trial.py, but answers from a description
+instead of reading files. If a description lacks a fact, the fact is unknown, and the rules in
+verdict/rules/described_host.py report the gap.
 
-Python 3.6 and its standard library only. The keys of the format:
+This module needs only Python 3.6 and its standard library. A description has these keys:
 
     format      1
     site        name of the site
-    node        the node that was read, None for public sources
+    node        name of the node whose files were read, None for public sources
     machine     architecture as uname -m prints it
-    glibc       fact (value: release, source, date, evidence): no library of the host needs a newer one; or None
-    names       {name of a library: all its paths on the host}; [] means that the host lacks the library
-    cached      {name: path} of the host's ld.so.cache
-    libraries   {path: list of statements}, each with evidence, source, date and facts (STATEMENT_FACTS)
+    glibc       None, or a fact with value, source, date and evidence. No library of the host needs a newer
+                glibc than the release in value
+    names       {name of a library: list of all paths on the host}; [] means that the host lacks the library
+    cached      {name of a library: path} as in the host's ld.so.cache
+    libraries   {path of a library: list of statements}. A statement has the keys evidence, source and date,
+                and facts as in STATEMENT_FACTS
 """
 
 import json
@@ -104,7 +107,11 @@ FABRIC_TRAITS: Dict[str, Any] = {
 
 
 def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
-    """Return data that are a valid description. Raises HostDescriptionError, which names the file."""
+    """
+    Return `data` if `data` are a valid description. Raises HostDescriptionError otherwise.
+
+    name: name of the file, for the error message
+    """
     is_valid = (
         matches_shape(data, SHAPE)
         and data['format'] == FORMAT
@@ -118,25 +125,25 @@ def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
         for statement in statements
     ):
         raise HostDescriptionError(
-            "%s is not a host description of format %d. Write one on the system: osu-container "
-            "discover --facts FILE" % (name, FORMAT)
+            "%s is not a host description of format %d. Write a new description on the "
+            "system itself: osu-container discover --facts FILE" % (name, FORMAT)
         )
     return data
 
 
 def read_description(path: str) -> Dict[str, Any]:
-    """Return the description in a file. Raises HostDescriptionError."""
+    """Read a file and return its host description. Raises HostDescriptionError."""
     try:
         return require_valid_description(read_json(path), path)
     except (OSError, ValueError) as err:
         raise HostDescriptionError(
-            "cannot read the host description %s: %s. Write one on the system: osu-container discover "
-            "--facts FILE" % (path, getattr(err, 'strerror', None) or err)
+            "cannot read the host description %s: %s. Write a new description on the system itself: "
+            "osu-container discover --facts FILE" % (path, getattr(err, 'strerror', None) or err)
         )
 
 
 def format_description(data: Dict[str, Any]) -> str:
-    """Return a description as JSON text."""
+    """Return a host description as JSON text."""
     return json.dumps(data, indent=1, sort_keys=True) + '\n'
 
 
@@ -145,7 +152,11 @@ _MPI_FUNCTIONS: Dict[str, List[str]] = {}
 
 
 def _read_mpi_functions() -> Dict[str, List[str]]:
-    """Return {release of the MPI standard: its functions}, without the names that begin with PMPI_."""
+    """
+    Return {release of the MPI standard: names of the functions that this release defines}.
+
+    Names that begin with PMPI_ are omitted.
+    """
     if not _MPI_FUNCTIONS:
         with open(FUNCTIONS_FILE) as handle:
             paragraphs = handle.read().split('\n\n')[1:]
@@ -160,7 +171,11 @@ def _read_mpi_functions() -> Dict[str, List[str]]:
 def _merge_statements(
     statements: List[Dict[str, Any]],
 ) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, str]]:
-    """Return facts, traits, and {name of a fact or 'traits.NAME': its evidence}."""
+    """
+    Merge the statements on a library; return its facts, its traits and their evidence.
+
+    The evidence is {name of a fact, or 'traits.' and the name of a trait: evidence}.
+    """
     facts: Dict[str, Any] = {}
     traits: Dict[str, Any] = {}
     evidence: Dict[str, str] = {}
@@ -176,7 +191,7 @@ def _merge_statements(
 
 
 class DescribedHost:
-    """A host that is known from a description only, with the methods of HostFileSystem."""
+    """Answers the methods of HostFileSystem from a host description instead of from files."""
 
     is_partial = True
     root = ''
@@ -254,7 +269,7 @@ class DescribedHost:
         return path
 
     def exists(self, path: str) -> bool:
-        """Return whether the description contains a file; other files may exist on the host too."""
+        """Return whether the description contains a file; the host may have more files."""
         return path in self.files
 
     is_file = exists
@@ -264,14 +279,18 @@ class DescribedHost:
         return path in self.files or path in self.absent
 
     def list_plugins(self, folder: str) -> List[str]:
-        """Return [], because descriptions do not list folders."""
+        """Return an empty list, because host descriptions do not list the files of folders."""
         return []
 
     def is_known_absent(self, name: str) -> bool:
         return self._names.get(name) == []
 
     def has_known_paths(self, name: str) -> Optional[bool]:
-        """Return whether the description has all paths of a library, None if the paths are unknown."""
+        """
+        Return whether the description covers all paths where the host has a library.
+
+        The result is None if these paths are unknown.
+        """
         if name not in self._names:
             return True if any(path.endswith('/' + name) for path in self.files) else None
         return all(map(self.is_described, self._names[name]))
@@ -290,7 +309,7 @@ class DescribedHost:
 
     def read_elf(self, path: str) -> ElfFacts:
         """
-        Return the facts on a library.
+        Return the facts on the library at `path`, as read_elf() would read them from the file.
 
         Raises ElfError if the description lacks the file or states that the file is not a library.
         """
@@ -302,14 +321,18 @@ class DescribedHost:
         return MACHINE_NAMES[self.data['machine']]
 
     def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the traits in the description; parse: function that would read them from the file."""
+        """
+        Return the traits of a library from the description.
+
+        parse: function that would read the traits from the file
+        """
         self.read_elf(path)
         return dict(
             FABRIC_TRAITS if parse is read_fabric_traits else MPI_TRAITS, **self._traits[path]
         )
 
     def list_evidence(self) -> List[str]:
-        """Return the kinds of evidence in the description, the most reliable first."""
+        """Return the kinds of evidence in the description; the most reliable kind comes first."""
         words = {word for evidence in self._evidence.values() for word in evidence.values()}
         words |= {self.data['glibc']['evidence']} if self.data.get('glibc') else set()
         return [word for word in EVIDENCE if word in words]

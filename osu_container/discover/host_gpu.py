@@ -1,4 +1,4 @@
-"""Survey the GPUs, ROCm or CUDA, and the GPU transport layer of Cray MPICH."""
+"""Find the GPUs, ROCm or CUDA, and the GPU transport layer of Cray MPICH on a system."""
 
 import re
 from typing import TYPE_CHECKING, List, Optional, Tuple
@@ -21,7 +21,7 @@ NVIDIA = (
 
 
 def survey_gpus(survey: 'Survey') -> None:
-    """Add facts on the driver and the architecture of the GPUs."""
+    """Add facts on the driver and the architecture of the GPUs to the survey."""
     host = survey.host
     models = ' '.join(
         host.read_text('/proc/driver/nvidia/gpus/%s/information' % name)
@@ -53,13 +53,13 @@ def survey_gpus(survey: 'Survey') -> None:
     elif survey.cray:
         survey.add_missing(
             'GPUs',
-            "the site is described without GPUs. Login nodes often lack GPUs: run discover on a GPU node, or "
-            "load a module craype-accel-...",
+            "discover found no GPU, so the site has none. Login nodes often lack GPUs: run osu-container discover "
+            "on a GPU node, or load a module craype-accel-... before",
         )
 
 
 def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
-    """Return (architecture, source, evidence) of AMD GPUs as the kernel reports them, or None."""
+    """Return architecture, source and evidence for AMD GPUs from the kernel's files, or None."""
     versions = set()
     for node in host.list_names('/sys/class/kfd/kfd/topology/nodes'):
         match = re.search(
@@ -74,12 +74,12 @@ def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]
 
 
 def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
-    """Return (architecture, source, evidence) from the loaded craype-accel module, or None."""
+    """Return architecture, source and evidence from a loaded craype-accel module, or None."""
     match = re.match(r'(?:amd_(gfx\w+)|nvidia(\d+))$', host.get_variable('CRAY_ACCEL_TARGET'))
     return (
         (
             match.group(1) or 'sm_' + match.group(2),
-            'CRAY_ACCEL_TARGET, set by the loaded module craype-accel-...; this node has no GPU',
+            'CRAY_ACCEL_TARGET, which the loaded module craype-accel-... has set; this node has no GPU',
             'derived',
         )
         if match
@@ -88,13 +88,17 @@ def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, st
 
 
 def _find_nvidia_architecture(survey: 'Survey') -> Optional[Tuple[str, str, str]]:
-    """Return (architecture, source, evidence) of the first GPU of nvidia-smi, or None."""
+    """Return architecture, source and evidence for the first GPU of nvidia-smi, or None."""
     match = re.search(r',\s*(\d+)\.(\d+)\s*$', survey.get_command_output('nvidia'), re.M)
     return ('sm_' + ''.join(match.groups()), '`nvidia-smi`', 'measured') if match else None
 
 
 def survey_rocm(survey: 'Survey') -> None:
-    """Add facts on the two libraries of ROCm, both from the same release."""
+    """
+    Add facts on ROCm's libraries libhsa-runtime64 and libamdhip64 to the survey.
+
+    Both libraries come from the same release of ROCm.
+    """
     host = survey.host
     folders = [
         (host.get_variable(name).rstrip('/'), name)
@@ -110,7 +114,7 @@ def survey_rocm(survey: 'Survey') -> None:
         if survey.select_library(
             'libhsa-runtime64',
             [(folder + '/lib/libhsa-runtime64.so.1', source)],
-            "Cray's GPU transport layer and libfabric open this library; its ROCm is that of libamdhip64",
+            "Cray's GPU transport layer and libfabric open this library; libamdhip64 is from the same ROCm",
             'GPU',
             'libhsa-runtime64.so.1',
             opened_as=['libhsa-runtime64.so'],
@@ -119,23 +123,29 @@ def survey_rocm(survey: 'Survey') -> None:
             if not survey.select_library(
                 'libamdhip64',
                 _list_versioned_libraries(host, folder + '/lib/libamdhip64', source),
-                "HIP runtime of the same ROCm as libhsa-runtime64",
+                "this library is the HIP runtime; libhsa-runtime64 is from the same ROCm",
                 'GPU',
                 opened_as=['libamdhip64.so'],
             ):
                 survey.add_missing(
                     'libamdhip64',
-                    "with bind, the GPU transport layer finds no HIP runtime on the host",
+                    "with approach bind, the GPU transport layer finds no HIP runtime on the host",
                 )
             return
     if survey.amd:
         survey.add_missing(
-            'ROCm', "with bind, Cray MPICH cannot use buffers in GPU memory: load the module rocm"
+            'ROCm',
+            "with approach bind, Cray MPICH cannot use buffers in GPU memory: load the module rocm, then run "
+            "osu-container discover again",
         )
 
 
 def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> List[Tuple[str, str]]:
-    """Return (path, source) of libraries stem.so.NUMBER, the newest first; stem may contain *."""
+    """
+    Return a list of (path, source) for the files STEM.so.NUMBER; the newest comes first.
+
+    stem: path without .so.NUMBER, which may contain wildcards
+    """
     return [
         (path, source)
         for path in sort_newest_first(host.list_matching_paths(stem + '.so.*'))
@@ -145,9 +155,10 @@ def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> Lis
 
 def survey_cuda(survey: 'Survey') -> None:
     """
-    Add facts on the CUDA runtime, which Cray's GPU transport layer needs.
+    Add facts on the CUDA runtime library libcudart to the survey.
 
-    The container runtime provides the library of the driver.
+    Cray's GPU transport layer needs libcudart. The library of the GPU driver is not searched, because
+    the container runtime injects this library.
     """
     host = survey.host
     candidates = [
@@ -162,19 +173,26 @@ def survey_cuda(survey: 'Survey') -> None:
         candidates += _list_versioned_libraries(host, folder + '/lib64/libcudart', folder)
     if (
         not survey.select_library(
-            'libcudart', candidates, "CUDA runtime that Cray's GPU transport layer needs", 'GPU'
+            'libcudart',
+            candidates,
+            "Cray's GPU transport layer needs this library, the CUDA runtime",
+            'GPU',
         )
         and survey.nvidia
     ):
         survey.add_missing(
             'CUDA',
-            "programs for the NVIDIA GPUs need CUDA in the image, and with bind Cray MPICH cannot use "
+            "programs for the NVIDIA GPUs need CUDA in the image, and with approach bind Cray MPICH cannot use "
             "buffers in GPU memory",
         )
 
 
 def survey_gtl(survey: 'Survey') -> None:
-    """Add facts on Cray MPICH's GPU transport layer, from loaded modules or beside libmpi."""
+    """
+    Add facts on Cray MPICH's GPU transport layer (libmpi_gtl_*) to the survey.
+
+    The libraries are searched in the folders of loaded modules and in the folder of Cray MPICH.
+    """
     host = survey.host
     folders = [
         (host.get_variable(name)[2:].rstrip('/'), name)
@@ -183,7 +201,14 @@ def survey_gtl(survey: 'Survey') -> None:
     ]
     release = re.match(r'(/opt/cray/pe/mpich/[\d.]+)/', survey.get_value('libraries.libmpi', ''))
     folders += (
-        [(release.group(1) + '/gtl/lib', 'beside the libmpi that was chosen')] if release else []
+        [
+            (
+                release.group(1) + '/gtl/lib',
+                'the folder gtl/lib of the Cray MPICH that contains the libmpi',
+            )
+        ]
+        if release
+        else []
     )
     paths = [
         survey.select_library(
@@ -195,7 +220,7 @@ def survey_gtl(survey: 'Survey') -> None:
                     host, '%s/libmpi_gtl_%s' % (folder, kind), source
                 )
             ],
-            "GPU transport layer of Cray MPICH for %s: without this library "
+            "this library is the GPU transport layer of Cray MPICH for %s; without this library, "
             "MPI calls with buffers in GPU memory fail" % maker,
             'GPU',
         )
@@ -204,6 +229,6 @@ def survey_gtl(survey: 'Survey') -> None:
     if not any(paths) and (survey.amd or survey.nvidia and survey.get_value('libraries.libmpi')):
         survey.add_missing(
             'GTL (libmpi_gtl_...)',
-            "with bind, programs on GPU nodes fail at startup because GPU support is enabled: export "
-            "MPICH_GPU_SUPPORT_ENABLED=0, or load a cray-mpich with this library",
+            "with approach bind, programs fail at startup on GPU nodes, because the module enables GPU support: "
+            "run export MPICH_GPU_SUPPORT_ENABLED=0, or load a module cray-mpich that has this library",
         )

@@ -1,4 +1,8 @@
-"""Survey the host's MPI and how it starts ranks: libmpi, Cray PMI, PALS, xpmem, srun's --mpi=."""
+"""
+Find the MPI of a system, and how srun starts its ranks.
+
+The libraries are libmpi, Cray PMI, PALS and xpmem; srun starts ranks with its option --mpi=.
+"""
 
 import os
 import re
@@ -14,12 +18,17 @@ LIBMPI, LIBMPI_ABI = 'libmpi.so.12', 'libmpi_abi.so.1'
 
 
 def survey_libmpi(survey: 'Survey') -> None:
-    """Add facts on an MPI with the MPICH ABI: Cray's folder lib-abi-mpich, else an MPICH."""
+    """
+    Add facts on a host MPI with the MPICH ABI to the survey.
+
+    Cray MPICH has the libmpi with this ABI in its folders lib-abi-mpich. Without Cray MPICH, the MPI
+    is an MPICH.
+    """
     host, loaded = survey.host, survey.host.get_variable('CRAY_MPICH_DIR').rstrip('/')
     source = (
-        'in /opt/cray/pe/mpich, because the loaded cray-mpich has no lib-abi-mpich'
+        'found in /opt/cray/pe/mpich, because the loaded module cray-mpich has no folder lib-abi-mpich'
         if loaded
-        else 'the newest in /opt/cray/pe/mpich, gnu before others'
+        else 'the newest release in /opt/cray/pe/mpich, of which the build gnu is preferred'
     )
     candidates = (
         _list_loaded_cray_builds(host, loaded)
@@ -29,8 +38,8 @@ def survey_libmpi(survey: 'Survey') -> None:
     path = survey.select_library(
         'libmpi',
         candidates,
-        "the host's MPI under the soname of the MPICH ABI: programs linked with "
-        "any MPICH run with it",
+        "this library is the host's MPI with the soname of the MPICH ABI: programs that are linked with "
+        "any MPICH can load this library",
         'MPI',
         LIBMPI,
     )
@@ -41,15 +50,15 @@ def survey_libmpi(survey: 'Survey') -> None:
             (os.path.join(os.path.dirname(candidate), LIBMPI_ABI), source)
             for candidate, source in ([(path, 'the folder of libmpi')] if path else candidates)
         ],
-        "the host's MPI under the soname of the standard ABI of MPI 5, for programs linked with this ABI",
+        "this library is the host's MPI with the soname of the standard ABI of MPI 5, for programs that use this ABI",
         'MPI',
         LIBMPI_ABI,
     )
     if not path:
         survey.add_missing(
             LIBMPI,
-            "bind and native cannot be installed, but pure, hybrid and opensource can. Load the module "
-            "of an MPICH or of the vendor's MPI, and run discover again",
+            "the approaches bind and native cannot be installed, but pure, hybrid and opensource can. Load the "
+            "module of an MPICH or of the vendor's MPI, and run osu-container discover again",
         )
         return
     release, path_release = (
@@ -73,7 +82,7 @@ _PARTS = {
 
 
 def survey_open_mpi(survey: 'Survey') -> None:
-    """Add facts on the host's Open MPI, for images with Open MPI, and the folders of its plugins."""
+    """Add facts on the host's Open MPI and the folders of its plugins to the survey."""
     host, soname = survey.host, 'libmpi.so.40'
     candidates = [
         ('%s/lib/%s' % (host.get_variable(name).rstrip('/'), soname), name)
@@ -91,7 +100,7 @@ def survey_open_mpi(survey: 'Survey') -> None:
     path = survey.select_library(
         'libompi',
         candidates + survey.list_library_candidates(soname),
-        "the host's Open MPI, for images with Open MPI",
+        "this library is the host's Open MPI, for images with Open MPI",
         'MPI',
         soname,
     )
@@ -116,15 +125,19 @@ def survey_open_mpi(survey: 'Survey') -> None:
 
 
 def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str, str]]:
-    """Return (path, source) of libmpi in loaded modules; loaded: value of CRAY_MPICH_DIR or ''."""
+    """
+    Return a list of (path, source) for each libmpi of a loaded module.
+
+    loaded: value of CRAY_MPICH_DIR, or ''
+    """
     builds = [
         (
             '%s/lib-abi-mpich/%s' % (loaded, LIBMPI),
-            'CRAY_MPICH_DIR, set by the loaded module cray-mpich',
+            'CRAY_MPICH_DIR, which the loaded module cray-mpich has set',
         )
     ]
     return (builds if loaded else []) + [
-        ('%s/%s' % (folder, LIBMPI), '%s, set by the loaded module cray-mpich-abi' % name)
+        ('%s/%s' % (folder, LIBMPI), '%s, which the loaded module cray-mpich-abi has set' % name)
         for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         for folder in host.list_variable_folders(name)
         if folder.endswith('/lib-abi-mpich')
@@ -133,10 +146,11 @@ def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str,
 
 def _list_cray_builds(host: SurveyedHost, loaded: str) -> List[str]:
     """
-    Return the paths of all libmpi of Cray: the loaded release first, then the newest.
+    Return the paths of libmpi in all releases of Cray MPICH, ordered by preference.
 
-    loaded: value of CRAY_MPICH_DIR or ''. The build for GCC is the first of each release, because it
-    needs no library of a vendor's compiler.
+    The release of the loaded module comes first, then the other releases from the newest to the
+    oldest. In each release the build for GCC comes first, because this build needs no library of a
+    vendor's compiler. loaded: value of CRAY_MPICH_DIR, or ''
     """
     release = re.search(r'/mpich/[\d.]+/', loaded + '/')
 
@@ -161,7 +175,11 @@ def _list_cray_builds(host: SurveyedHost, loaded: str) -> List[str]:
 
 
 def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
-    """Return (path, source) of possible MPICHs: from mpicc, from ld.so, and in usual folders."""
+    """
+    Return a list of (path, source) for files that may be the libmpi of an MPICH.
+
+    The paths come from `mpicc -show`, from the search paths of ld.so, and from usual folders.
+    """
     host = survey.host
     folders = [
         (folder, '`mpicc -show`')
@@ -176,7 +194,7 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
         [('%s/%s' % (folder.rstrip('/'), LIBMPI), source) for folder, source in folders]
         + survey.list_library_candidates(LIBMPI)
         + [
-            (path, 'in /opt, /usr/local or /usr/lib64')
+            (path, 'a usual folder in /opt, /usr/local or /usr/lib64')
             for pattern in (
                 '/opt/mpich*/lib/',
                 '/opt/mpich/*/lib/',
@@ -190,7 +208,7 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
 
 
 def survey_cray_libraries(survey: 'Survey') -> None:
-    """Add facts on the libraries that libmpi and libfabric of Cray use, e.g. libcxi and Cray PMI."""
+    """Add facts on libraries that Cray's libmpi and libfabric use, such as libcxi and libpmi."""
     host, cray = survey.host, survey.cray
     pmi_folders = ['/opt/cray/pe/pmi/default/lib', '/opt/cray/pe/pmi/*/lib', '/opt/cray/pe/lib64']
     prefix = host.get_variable('CRAY_PMI_PREFIX').rstrip('/')
@@ -198,7 +216,7 @@ def survey_cray_libraries(survey: 'Survey') -> None:
         pmi_folders.insert(0, prefix + '/lib')
     pmi_consequence = (
         cray
-        and "bind fails at startup if the host's MPI needs Cray PMI; other approaches do not use it"
+        and "approach bind fails at startup if the host's MPI needs Cray PMI; other approaches do not use Cray PMI"
     )
     for name, soname, why, folders, consequence in (
         (
@@ -207,8 +225,8 @@ def survey_cray_libraries(survey: 'Survey') -> None:
             "libfabric's provider cxi uses the Slingshot card through this library",
             survey.list_loader_folders(),
             survey.slingshot
-            and "bind and hybrid cannot use Slingshot, because the host's libfabric needs this library; "
-            "opensource uses the library of the image",
+            and "the approaches bind and hybrid cannot use Slingshot, because the host's libfabric needs this "
+            "library; approach opensource uses the library of the image",
         ),
         (
             'libpmi',
@@ -235,7 +253,7 @@ def survey_cray_libraries(survey: 'Survey') -> None:
                 '/opt/cray/pe/pals/*/lib',
                 '/opt/cray/pals/*/lib',
             ],
-            cray and "bind may fail at startup, because Cray PMI opens this library",
+            cray and "approach bind may fail at startup, because Cray PMI opens this library",
         ),
         # /opt/xpmem: Alps (github.com/eth-cscs/netstack 67b49b80, documentation of system-stack)
         (
@@ -245,7 +263,7 @@ def survey_cray_libraries(survey: 'Survey') -> None:
             re.findall(r'-L(\S+)', host.get_variable('CRAY_XPMEM_POST_LINK_OPTS'))
             + ['/opt/cray/xpmem/default/lib64', '/opt/xpmem/lib64']
             + survey.list_loader_folders(),
-            cray and "bind is slower within a node, because ranks copy messages twice",
+            cray and "approach bind is slower within a node, because ranks copy messages twice",
         ),
         (
             'liblustreapi',
@@ -273,10 +291,10 @@ def survey_cray_libraries(survey: 'Survey') -> None:
 
 def survey_pmi(survey: 'Survey') -> None:
     """
-    Add the values of srun's --mpi= for the image's MPI, the host's MPI and Open MPI.
+    Add the fact with which value of --mpi= srun starts each kind of MPI to the survey.
 
-    The survey uses only values that srun lists, because ranks do not find each other with a wrong
-    value.
+    The kinds are an MPI of an image, the host's MPI and Open MPI. Only values that `srun --mpi=list`
+    prints are used, because with a wrong value the ranks do not find each other.
     """
     result = survey.host.command_results['mpi']
     kinds = parse_srun_mpi_types(result.output) if result.is_successful else []
@@ -307,14 +325,14 @@ def survey_pmi(survey: 'Survey') -> None:
     if not result.is_successful:
         survey.add_missing(
             'a PMI',
-            "eb installs nothing from this site, because `srun --mpi=list` failed (%s): run discover on a "
-            "node where srun works, or add pmi to the file (docs/add-a-site.md, Without Slurm)"
+            "eb installs no module for this site, because `srun --mpi=list` failed (%s): run osu-container discover "
+            "on a node where srun works, or add the key pmi to the site file (docs/add-a-site.md, Without Slurm)"
             % result.problem,
         )
         return
     for role, consequence in (
-        ('image', "srun cannot start pure, hybrid and opensource"),
-        ('host', "srun cannot start bind and native"),
+        ('image', "srun cannot start programs with the approaches pure, hybrid and opensource"),
+        ('host', "srun cannot start programs with the approaches bind and native"),
     ):
         if role in preferred and role not in chosen:
             survey.add_missing('--mpi=%s' % preferred[role], consequence)

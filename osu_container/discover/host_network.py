@@ -1,9 +1,9 @@
 """
-Survey the network: interfaces, network cards, and libfabric with its providers.
+Find the network interfaces, the network cards, and libfabric with its providers on a system.
 
 /sys/class/infiniband lists the cards of InfiniBand, RoCE, Omni-Path (hfi1) and EFA. The names of cards
-are unreliable, because udev may change them (rdma-core, kernel-boot/rdma-persistent-naming.rules:
-mlx5_0 becomes ibp12s0 or rocep8s0, efa_0 becomes rdmap0s6).
+do not identify the kind of card, because udev may change the names (rdma-core,
+kernel-boot/rdma-persistent-naming.rules: mlx5_0 becomes ibp12s0 or rocep8s0, efa_0 becomes rdmap0s6).
 
 Sources: Linux, Documentation/ABI/stable/sysfs-class-infiniband; linux-rdma/rdma-core PR 884 (the
 link_layer of efa_0 is Unknown); Linux, drivers/infiniband/core/sysfs.c (node_type of iWARP is
@@ -48,7 +48,11 @@ _KIND_BY_LINK = {'InfiniBand': 'InfiniBand', 'Ethernet': 'RoCE'}
 
 
 def survey_network_cards(survey: 'Survey') -> None:
-    """Add facts on interfaces, cards of Slingshot and of RDMA networks, and the best network."""
+    """
+    Add facts on the network interfaces and network cards, and on the best network.
+
+    The cards are those of Slingshot, and RDMA cards such as InfiniBand.
+    """
     host = survey.host
     names = [
         name
@@ -73,7 +77,7 @@ def survey_network_cards(survey: 'Survey') -> None:
     elif survey.slingshot:
         survey.add_missing(
             "Slingshot's cards",
-            "this node cannot use Slingshot. Login nodes often lack cards: run discover on a compute node "
+            "this node cannot use Slingshot. Login nodes often lack cards: run the command on a compute node "
             "(srun -N1 osu-container discover)",
         )
     if rdma:
@@ -97,7 +101,7 @@ def survey_network_cards(survey: 'Survey') -> None:
 
 
 def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
-    """Add the fact on the kind of network, which is the best kind among the active cards."""
+    """Add the fact on the kind of network: the best of the kinds of the active cards."""
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((network for network in PREFERRED_NETWORKS if network in kinds), 'Ethernet')
     drivers = sorted({card.driver for card in cards if card.kind == kind and card.driver})
@@ -105,7 +109,7 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
         source = (
             '/sys/class/cxi, /opt/cray/libfabric'
             if kind == 'Slingshot'
-            else 'no card in /sys/class/cxi, and no active card in ' + INFINIBAND_FOLDER
+            else 'there is no card in /sys/class/cxi, and no active card in ' + INFINIBAND_FOLDER
         )
     else:
         source = '%s: %s' % (
@@ -124,7 +128,7 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
 
 
 def survey_libfabric(survey: 'Survey') -> None:
-    """Add facts on libfabric, its release and providers, and the provider of the network."""
+    """Add facts on libfabric, its providers, and the provider that the network needs."""
     mpi_candidates, system_candidates = (
         _list_mpi_libfabrics(survey),
         _list_system_libfabrics(survey),
@@ -132,20 +136,20 @@ def survey_libfabric(survey: 'Survey') -> None:
     path = survey.select_library(
         'libfabric',
         system_candidates + mpi_candidates if survey.cray else mpi_candidates + system_candidates,
-        "the host's network library, which contains the providers",
+        "this library is the host's network library, which contains the libfabric providers",
         'network',
         LIBFABRIC,
     )
     if not path:
         survey.add_missing(
             LIBFABRIC,
-            "bind and hybrid cannot be installed; pure and opensource use the image's libfabric",
+            "the approaches bind and hybrid cannot be installed; pure and opensource use the image's libfabric",
         )
     select_provider(survey, path, read_libfabric_providers(survey, path) if path else [])
 
 
 def _list_mpi_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
-    """Return (path, source) of the libfabric in the RUNPATH of libmpi."""
+    """Return a list of (path, source) for libfabric in the folders of libmpi's RUNPATH."""
     host, libmpi = survey.host, survey.get_value('libraries.libmpi')
     if not libmpi:
         return []
@@ -160,13 +164,20 @@ def _list_mpi_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
         for folder in facts.runpath or facts.rpath
     ]
     return [
-        ('%s/%s' % (host.strip_root(folder), LIBFABRIC), 'RUNPATH of libmpi: its own build')
+        (
+            '%s/%s' % (host.strip_root(folder), LIBFABRIC),
+            'the RUNPATH of libmpi, which has its own build of libfabric',
+        )
         for folder in folders
     ]
 
 
 def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
-    """Return (path, source) of possible libfabrics: from pkg-config, modules, Cray, ld.so."""
+    """
+    Return a list of (path, source) for files that may be the libfabric of the system.
+
+    The paths come from pkg-config, loaded modules, Cray's folders and the search paths of ld.so.
+    """
     host, candidates = survey.host, []
     if survey.get_command_output('libfabric'):
         candidates.append(
@@ -176,13 +187,13 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
             )
         )
     candidates += [
-        ('%s/%s' % (folder, LIBFABRIC), '%s, set by the loaded module libfabric' % name)
+        ('%s/%s' % (folder, LIBFABRIC), '%s, which the loaded module libfabric has set' % name)
         for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         for folder in host.list_variable_folders(name)
         if '/libfabric/' in folder + '/'
     ]
     candidates += [
-        (path, 'the newest in /opt/cray/libfabric')
+        (path, 'the newest release in /opt/cray/libfabric')
         for path in sort_newest_first(
             host.list_matching_paths('/opt/cray/libfabric/*/lib64/' + LIBFABRIC)
         )
@@ -195,7 +206,11 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
 
 
 def select_provider(survey: 'Survey', path: Optional[str], providers: List[str]) -> None:
-    """Add the fact on the provider for the network; path, providers: of the host's libfabric."""
+    """
+    Add the fact on the libfabric provider for the network to the survey.
+
+    path: path of the host's libfabric, or None; providers: providers of this libfabric
+    """
     cards, cxi, kind = (
         survey.get_value('cards', []),
         'cxi' in providers,
@@ -209,10 +224,12 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
             'cxi',
             '%s; %s'
             % (
-                '/sys/class/cxi' if cards else 'no card on this node, as on many login nodes',
+                '/sys/class/cxi'
+                if cards
+                else 'this node has no Slingshot card, like many login nodes',
                 'providers of libfabric'
                 if cxi
-                else 'the host has no libfabric, so the image needs the provider',
+                else 'the host has no libfabric, so the image must have the provider',
             ),
             'measured' if cards and cxi else 'derived',
             'network',
@@ -221,7 +238,7 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
         survey.add_fact(
             'provider',
             'tcp',
-            "the host's libfabric has no provider cxi for the cards"
+            "the host's libfabric has no provider cxi for the Slingshot cards"
             if cards
             else '/sys/class/cxi lists no Slingshot card',
             'derived',
@@ -230,8 +247,8 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
         if cards:
             survey.add_missing(
                 'provider cxi',
-                "%s has only %s, so bind and hybrid cannot use the cards %s and the provider is tcp. To use "
-                "opensource with libcxi in the image, set provider to cxi in the site file"
+                "%s has only %s, so the approaches bind and hybrid cannot use the cards %s, and the provider is tcp. "
+                "If the image has libcxi, set the key provider to cxi in the site file and use approach opensource"
                 % (path, ', '.join(providers) or 'no known provider', ', '.join(cards)),
             )
 
@@ -239,7 +256,11 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
 def select_card_provider(
     survey: 'Survey', path: Optional[str], providers: List[str], kind: str
 ) -> None:
-    """Add the best provider for an RDMA network, if possible one that the host's libfabric has."""
+    """
+    Add the fact on the best libfabric provider for an RDMA network to the survey.
+
+    Providers that the host's libfabric contains are preferred.
+    """
     network, parts = (
         NETWORKS[kind],
         {part for name in providers for part in split_provider(name)},
@@ -253,20 +274,20 @@ def select_card_provider(
         survey.provider_problem = "the host's libfabric has no provider %s" % name
         survey.add_missing(
             'provider ' + name,
-            "hybrid and bind fail at startup, because they inject the host's libfabric. Use another "
-            "approach with an image that has the provider%s"
+            "the approaches hybrid and bind fail at startup, because both inject the host's libfabric. Use "
+            "another approach with an image that has the provider%s"
             % (" or UCX" if network['ucx']['value'] else ''),
         )
     survey.add_missing(
         'an image for ' + kind,
-        "no image of this project has %s for these cards, so pure uses slow TCP. To find a better image, run "
-        "`osu-container check IMAGE.sif --site FILE`"
+        "no image of this project has %s for these cards, so approach pure uses slow TCP. To test whether your "
+        "own image is better, run `osu-container check IMAGE.sif --site FILE`"
         % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name),
     )
 
 
 def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
-    """Return the providers of a libfabric, [] if unknown, and add the fact on them."""
+    """Add the fact on the providers of a libfabric, and return them; [] if unknown."""
     try:
         names = read_fabric_traits(read_plain_file(os.path.realpath(survey.host.add_root(path))))[
             'providers'
@@ -274,7 +295,13 @@ def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
     except (OSError, ValueError):
         names = []
     if names:
-        survey.add_fact('providers', names, 'names of functions in the file', 'derived', 'network')
+        survey.add_fact(
+            'providers',
+            names,
+            'the names of the functions in the library file',
+            'derived',
+            'network',
+        )
     else:
         survey.add_missing(
             'providers of libfabric',
@@ -284,7 +311,7 @@ def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
 
 
 def list_rdma_cards(host: SurveyedHost) -> List[NetworkCard]:
-    """Return the cards in /sys/class/infiniband without cards of Slingshot."""
+    """Return the cards in /sys/class/infiniband, except cards of Slingshot."""
     return [
         _read_card(host, name)
         for name in host.list_names(INFINIBAND_FOLDER)

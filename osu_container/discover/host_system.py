@@ -1,4 +1,4 @@
-"""Survey the container runtime, Slurm, file systems, modules, library folders and the node."""
+"""Find the container runtime, Slurm, file systems, modules and library folders of a system."""
 
 import os
 import re
@@ -28,7 +28,7 @@ INJECTED_LIBRARIES = frozenset(
 
 
 def survey_runtime(survey: 'Survey') -> None:
-    """Add the fact on the available container runtimes."""
+    """Add the fact on the available container runtimes to the survey."""
     host = survey.host
     results = [
         host.command_results[name]
@@ -55,13 +55,13 @@ def survey_runtime(survey: 'Survey') -> None:
         )
         survey.add_missing(
             'container runtime',
-            "no container can be installed or run. Load the module of apptainer or singularity, or "
-            "install one of them",
+            "no container can be installed or run. Load the module that provides apptainer or singularity, or "
+            "install Apptainer",
         )
 
 
 def survey_slurm(survey: 'Survey') -> None:
-    """Add facts on Slurm: spool folder, cluster, accounts and partitions."""
+    """Add facts on Slurm's spool folder, cluster, accounts and partitions to the survey."""
     settings = dict(re.findall(r'^(\w+)\s*=\s*(.*?)\s*$', survey.get_command_output('slurm'), re.M))
     source = '`scontrol show config`'
     for key, name in (
@@ -92,34 +92,38 @@ def survey_slurm(survey: 'Survey') -> None:
 
 
 def survey_file_systems(survey: 'Survey') -> None:
-    """Add the fact on the shared file systems that containers should see."""
+    """Add the fact on the shared file systems that containers should see to the survey."""
     host = survey.host
     paths, skipped = _list_shared_mounts(host)
     paths = _merge_sibling_paths(paths, host.get_variable('HOME'))
     paths += _find_root_links(host, paths)
     if skipped:
         host.add_remark(
-            "these file systems are not bound, because the runtime binds the home folder and a container needs no "
-            "programs of the host: %s" % ', '.join(sorted(set(skipped)))
+            "these file systems are not bound, because the runtime already binds the home folder, and a container "
+            "needs no programs of the host: %s" % ', '.join(sorted(set(skipped)))
         )
     paths = [path for path in sorted(set(paths)) if not re.search(r'[\s,:|{}%]', path)]
     if paths:
         survey.add_fact(
             'files.file_systems',
             paths,
-            '/proc/mounts, and links in / to them',
+            '/proc/mounts, and symbolic links in / to the mount points',
             section='files',
             why="the users' data",
         )
     else:
         survey.add_missing(
             'shared file systems',
-            "containers see only the folders that the runtime binds: home, the current folder, /tmp",
+            "containers see only the folders that the runtime binds: the home folder, the current folder and /tmp",
         )
 
 
 def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
-    """Return the mount points to bind, and mount points to skip (system folders, parents of home)."""
+    """
+    Return two lists of shared mount points: those to bind, and those to skip.
+
+    Mount points in system folders and mount points that contain the home folder are skipped.
+    """
     paths: List[str] = []
     skipped: List[str] = []
     home = host.get_variable('HOME') + '/'
@@ -133,7 +137,7 @@ def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
 
 
 def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
-    """Return paths in which siblings are replaced by their parent: /pfs for /pfs/a and /pfs/b."""
+    """Replace paths such as /pfs/a and /pfs/b by their common parent /pfs; return all paths."""
     tops = ['/' + path.split('/')[1] for path in paths]
     return [
         top if tops.count(top) > 1 and not (home + '/').startswith(top + '/') else path
@@ -142,7 +146,11 @@ def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
 
 
 def _find_root_links(host: 'SurveyedHost', paths: List[str]) -> List[str]:
-    """Return the links in / that lead into one of the paths or to its parent, e.g. /scratch."""
+    """
+    Return the symbolic links in / that lead to one of the paths, into it, or to its parent.
+
+    An example of such a link is /scratch.
+    """
     targets = list(paths)
     links: List[str] = []
     for name in host.list_names('/'):
@@ -158,7 +166,7 @@ def _find_root_links(host: 'SurveyedHost', paths: List[str]) -> List[str]:
 
 
 def survey_modules(survey: 'Survey') -> None:
-    """Add facts on modules: conflicting modules, modules with wrappers, and loaded modules."""
+    """Add facts on conflicting modules, modules with wrappers and loaded modules."""
     loaded = [name for name in survey.host.environment.get('LOADEDMODULES', '').split(':') if name]
     survey.add_fact('modules.loaded', loaded, 'LOADEDMODULES', section='system')
     names = sorted(
@@ -171,7 +179,7 @@ def survey_modules(survey: 'Survey') -> None:
     if not names:
         survey.add_missing(
             'Lmod',
-            "this project's modules need Lmod; other modules that set SINGULARITY_BIND are unknown",
+            "the modules of this project need Lmod; without Lmod, other modules that set SINGULARITY_BIND are unknown",
         )
         return
     short = sorted({name.split('/')[0] for name in names})
@@ -201,13 +209,13 @@ def survey_modules(survey: 'Survey') -> None:
 
 
 def survey_node(survey: 'Survey') -> None:
-    """Add facts on the node: operating system, glibc, name and architecture."""
+    """Add facts on the node's operating system, glibc, name and architecture."""
     host, glibc = survey.host, survey.get_command_output('glibc').split()
     if glibc:
         survey.add_fact(
             'glibc',
             glibc[-1],
-            'this machine, because the folder that replaces / has no C library'
+            'getconf on this machine, because the folder that replaces / has no C library'
             if host.root
             else '`getconf GNU_LIBC_VERSION`',
             section='system',
@@ -225,7 +233,11 @@ def survey_node(survey: 'Survey') -> None:
 
 
 def list_loader_folders(host: 'SurveyedHost') -> List[str]:
-    """Return the folders that the host's ld.so searches: from ld.so.conf, then the defaults."""
+    """
+    Return the folders that the host's ld.so searches.
+
+    The folders in ld.so.conf precede the default folders.
+    """
     lines = [
         line.partition('#')[0].strip()
         for path in host.list_matching_paths('/etc/ld.so.conf.d/*.conf') + ['/etc/ld.so.conf']
@@ -246,7 +258,7 @@ def list_loader_folders(host: 'SurveyedHost') -> List[str]:
 
 
 def survey_library_folders(survey: 'Survey') -> None:
-    """Add the fact on the folders with dependencies of the injected libraries."""
+    """Add the fact on the folders that contain dependencies of the injected libraries."""
     folders, rocm = list(survey.list_loader_folders()), survey.get_value('rocm')
     if rocm and rocm + '/lib' not in folders:
         folders.append(rocm + '/lib')
@@ -254,13 +266,17 @@ def survey_library_folders(survey: 'Survey') -> None:
     survey.add_fact(
         'library_folders',
         folders,
-        '/etc/ld.so.conf, and folders of the loaded modules with dependencies',
+        '/etc/ld.so.conf, and folders of loaded modules that contain dependencies',
         section='files',
     )
 
 
 def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
-    """Append to `folders` each folder that contains a missing dependency of injected libraries."""
+    """
+    Append to `folders` the folders that contain missing dependencies of injected libraries.
+
+    A dependency that no folder contains is recorded as a missing part of the system.
+    """
     host, rocm = survey.host, survey.get_value('rocm')
     candidates = [
         folder
@@ -282,7 +298,9 @@ def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
                 list(starts.values()), search, lambda soname: soname in names
             )[1]
         except ElfError as err:
-            host.add_remark("the dependencies of the injected libraries are unknown: %s" % err)
+            host.add_remark(
+                "cannot determine which libraries the injected host libraries need: %s" % err
+            )
             return
         new = [
             folder
@@ -298,8 +316,8 @@ def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
             if soname.partition('.so')[0] not in listed:
                 survey.add_missing(
                     soname,
-                    "%s needs this library: eb refuses approaches that inject it, unless the image has "
-                    "the dependency" % host.strip_root(facts.path),
+                    "the host library %s needs this library. eb refuses to install approaches that inject the host "
+                    "library, unless the image has this library" % host.strip_root(facts.path),
                 )
         for name, entry in APPROACHES.items() if missing else ():
             injected = [

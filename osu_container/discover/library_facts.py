@@ -1,9 +1,10 @@
 """
-Describe the libraries of this host in the format of discover/host_facts.py, for `discover --facts`.
+Describe the libraries of this host as JSON, for `osu-container discover --facts FILE`.
 
-The description contains everything that check would read from the files: the libraries that sites
-name, their dependencies, and the folders that ld.so searches. It contains no other file and no user
-name.
+discover/host_facts.py defines the format. The description contains everything that
+`osu-container check` would read from the files: the libraries that site entries name, their
+dependencies, and the folders that ld.so searches. The description contains no other file and no name
+of a user.
 """
 
 import os
@@ -30,7 +31,12 @@ LIBC = 'libc.so.6'
 def list_matching_sites(
     host: HostFileSystem, entry: Optional[Dict[str, Any]]
 ) -> List[Dict[str, Any]]:
-    """Return `entry`, the surveyed site, and all known sites whose libraries exist on a host."""
+    """
+    Return the entries of all sites whose libraries may be on a host.
+
+    These are `entry`, which describes the surveyed site, and the entry of each known site of which at
+    least one library exists on the host.
+    """
     return ([entry] if entry else []) + [
         site
         for site in map(resolve_site, sorted(SITES))
@@ -41,12 +47,16 @@ def list_matching_sites(
 
 
 class _LibraryCollector:
-    """Collects statements on the libraries of a host, and the paths of each library."""
+    """Collects facts on the libraries of a host, and all paths of each library."""
 
     def __init__(
         self, host: HostFileSystem, sites: List[Dict[str, Any]], today: str, node: str
     ) -> None:
-        """Collect the libraries that sites name and their dependencies; today: ISO date."""
+        """
+        Collect the libraries that the sites name, and the dependencies of these libraries.
+
+        today: ISO date; node: name of this node
+        """
         self.host, self.today, self.node = host, today, node
         self.libraries: Dict[str, List[Dict[str, Any]]] = OrderedDict()
         self.names: Dict[str, List[str]] = {}
@@ -77,7 +87,11 @@ class _LibraryCollector:
         )
 
     def add_library(self, path: str, root: Optional[str] = None) -> None:
-        """Add the library at a path of the host; root: folder that replaces /, None for the host's."""
+        """
+        Add the library at a path of the host.
+
+        root: folder that replaces /; None takes the root of `host`
+        """
         real_path = (self.host.root if root is None else root) + path
         if path in self.libraries:
             return
@@ -103,7 +117,7 @@ class _LibraryCollector:
 
     @staticmethod
     def read_library_facts(real_path: str, facts: ElfFacts) -> Dict[str, Any]:
-        """Return the facts on a library as keys of a statement."""
+        """Return the facts on a library, with the keys of host_facts.STATEMENT_FACTS."""
         statement: Dict[str, Any] = {
             'soname': facts.soname or '',
             'machine': facts.machine,
@@ -150,7 +164,7 @@ class _LibraryCollector:
         return statement
 
     def add_dependencies(self) -> None:
-        """Add the direct and indirect dependencies of the queued libraries."""
+        """Add the direct and indirect dependencies of all libraries that were added so far."""
         while self._queue:
             path, real_path = self._queue.pop(0)
             try:
@@ -178,7 +192,7 @@ class _LibraryCollector:
     def add_named_library(
         self, name: str, folders: List[str], machine: Optional[str] = None
     ) -> None:
-        """Add a library from each of the folders that contains it."""
+        """Add the library `name` from each folder that contains a file with this name."""
         root, known_paths = self.host.root, self.names.setdefault(name, [])
         cached = self.host.find_cached(name, machine) if machine else None
         if cached:
@@ -201,10 +215,10 @@ def describe_host(
     entry: Optional[Dict[str, Any]], root: str, name: str, today: str, node: str
 ) -> Dict[str, Any]:
     """
-    Return the description of a host as data for JSON.
+    Return the description of a host as a dict, which can be written as JSON.
 
-    entry: of the surveyed site; root: folder to read in place of /, '' on the real system; name: of the
-    site; today: ISO date; node: name of this node
+    entry: entry of the surveyed site; root: folder that contains the files of the system, '' for the
+    real root folder /; name: name of the site; today: ISO date; node: name of this node
     """
     host = HostFileSystem(root)
     collector = _LibraryCollector(host, list_matching_sites(host, entry), today, node)

@@ -1,10 +1,10 @@
 """
-Survey a system: libraries, commands, networks and file systems, each with its source.
+Survey a system: collect facts on its libraries, commands, networks and file systems.
 
-The survey_* functions in host_*.py find the facts, and a Survey collects them. A fact is a dict with
-the keys of the site data (value, why, source, date, evidence) and two keys for the report: section
-and note. If the system lacks a part that systems of this kind have, `missing` gets an entry with the
-keys what and consequence.
+The functions survey_* in host_*.py find the facts, and an object of class Survey collects the facts. A
+fact is a dict with the keys of the site data (value, why, source, date, evidence) and with the keys
+section and note for the report. If the system lacks a part that systems of this kind usually have,
+the list `missing` gets a dict with the keys what (the missing part) and consequence.
 """
 
 import os
@@ -51,10 +51,10 @@ SUBJECTS: Tuple[Callable[['Survey'], None], ...] = (
 
 
 class Survey:
-    """The results of a survey: facts, missing parts, and libraries by name."""
+    """Collects the results of a survey: facts, missing parts and libraries."""
 
     def __init__(self, host: SurveyedHost, today: str) -> None:
-        """Begin a survey of a host; today: ISO date."""
+        """Begin a survey of a host; today: the current day as ISO date."""
         self.host, self.today = host, today
         self.facts: Dict[str, Dict[str, Any]] = OrderedDict()
         self.missing: List[Dict[str, str]] = []
@@ -80,7 +80,7 @@ class Survey:
         why: str = '',
         **more: Any,
     ) -> Any:
-        """Add a fact and return its value."""
+        """Add a fact under `key` and return the value of the fact."""
         self.facts[key] = dict(
             more,
             value=value,
@@ -94,11 +94,11 @@ class Survey:
         return value
 
     def get_value(self, key: str, default: Any = None) -> Any:
-        """Return the value of a fact, the default if the fact is missing."""
+        """Return the value of a fact, or `default` if the survey has no such fact."""
         return self.facts[key]['value'] if key in self.facts else default
 
     def add_missing(self, part: str, consequence: str) -> None:
-        """Record that a part is missing that systems of this kind have."""
+        """Record that the system lacks a part, with the consequence for the user."""
         self.missing.append({'what': part, 'consequence': consequence})
 
     def select_library(
@@ -111,9 +111,10 @@ class Survey:
         **more: Any,
     ) -> Optional[str]:
         """
-        Add the fact on the first usable library among (path, source); return its path or None.
+        Add the fact on the first usable library among the candidates, and return its path.
 
-        A candidate that exists but is not usable results in a remark.
+        candidates: pairs (path, source). The result is None if no candidate is usable. A candidate
+        that exists but is not usable results in a remark.
         """
         for path, source in candidates:
             problem = self.host.find_library_problem(path, soname)
@@ -141,7 +142,7 @@ class Survey:
         return None
 
     def format_library_release(self, name: str) -> str:
-        """Return family and release of a library as text, '' if both are unknown."""
+        """Return the family and the release of a library as text, '' if both are unknown."""
         return ' '.join(
             filter(None, [self.libraries[name]['family'], self.libraries[name]['release']])
         )
@@ -149,7 +150,7 @@ class Survey:
     # Commands and the dynamic loader
 
     def get_command_output(self, key: str) -> str:
-        """Return the output of a command with the root removed from paths, '' if it failed."""
+        """Return the output of a command without `root` in its paths, '' if the command failed."""
         result = self.host.command_results.get(key)
         text = result.output if result is not None and result.is_successful else ''
         return text.replace(self.host.root + '/', '/') if self.host.root else text
@@ -161,7 +162,11 @@ class Survey:
         return self._loader_folders
 
     def list_library_candidates(self, soname: str) -> List[Tuple[str, str]]:
-        """Return (path, source) of a library: from the cache, then from the folders of ld.so."""
+        """
+        Return a list of (path, source) for each file that may be a library with this soname.
+
+        Paths in the cache of ld.so come first, then paths in the folders that ld.so searches.
+        """
         cached = re.findall(
             r'^\s*%s \(.*\) => (/\S+)$' % re.escape(soname),
             self.get_command_output('libraries'),
@@ -173,7 +178,7 @@ class Survey:
         ]
 
     def survey_system(self) -> 'Survey':
-        """Run the commands and all parts of the survey; return self."""
+        """Run all commands and all parts of the survey, and return this Survey."""
         host = self.host
         commands = OrderedDict(
             item for item in COMMANDS.items() if not (item[0] == 'libraries' and host.root)

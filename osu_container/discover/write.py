@@ -1,4 +1,4 @@
-"""Render the results of a survey: the site as Python source to edit, and a report."""
+"""Render the results of a survey as a report, or as a site file in Python to edit."""
 
 import json
 import pprint
@@ -22,7 +22,7 @@ SECTIONS = [
 
 
 def render_site_file(system: Dict[str, Any]) -> str:
-    """Return Python source with the site in the results of discover_system()."""
+    """Return the text of a site file, which is Python source, for the surveyed site."""
     easyconfig = select_easyconfig(system)
     # Names come from commands and the environment. After a line break in a name the rest of the
     # comment would be code.
@@ -43,7 +43,7 @@ SITES = %s
         system['date'],
         'eb %s -r --try-amend=site=THIS_FILE' % easyconfig
         if easyconfig
-        else 'no approach can be installed yet, see osu-container discover',
+        else 'no approach can be installed yet; run osu-container discover to see the reasons',
         system['name'],
         system['root'],
         pprint.pformat(json.loads(json.dumps({system['name']: system['site']})), width=118),
@@ -51,7 +51,7 @@ SITES = %s
 
 
 def format_value(value: Any) -> str:
-    """Return the value of a fact as text; 'none' for empty lists and dicts."""
+    """Return the value of a fact as text; an empty list or dict becomes 'none'."""
     if isinstance(value, dict):
         return (
             ', '.join('%s: %s' % (key, format_value(item)) for key, item in sorted(value.items()))
@@ -66,12 +66,16 @@ def format_value(value: Any) -> str:
 
 
 def wrap_text(text: str, first: str, follow: int) -> str:
-    """Return text in lines that fit the terminal, without breaks in paths; follow: indentation."""
+    """
+    Wrap a text to the width of the terminal, without breaking paths.
+
+    first: text before the first line; follow: number of blanks before all other lines
+    """
     return columns.fill_text(text, first, ' ' * follow)
 
 
 def format_survey_report(system: Dict[str, Any]) -> str:
-    """Return the report on the results of discover_system()."""
+    """Return the report on a surveyed system as text; system: from discover_system()."""
     lines = [
         columns.fill_text(
             '%s (%s node), %s%s'
@@ -103,12 +107,12 @@ def format_survey_report(system: Dict[str, Any]) -> str:
 
 
 def _format_section(title: str, lines: List[str]) -> List[str]:
-    """Return an empty line, the title and the lines of a section; [] without lines."""
+    """Return an empty line, the title and the lines of a section; [] if `lines` is empty."""
     return ['', title] + lines if lines else []
 
 
 def _format_fact_lines(key: str, fact: Dict[str, Any]) -> List[str]:
-    """Return the lines on a fact, with value, evidence and source."""
+    """Return the lines of the report on a fact: its value, its evidence and its source."""
     name = key.replace('libraries.', '').replace('files.', '')
     value = format_value(fact['value'])
     note = ' (%s)' % fact['note'] if fact['note'] and fact['note'] != value else ''

@@ -1,14 +1,15 @@
 """
 Prove which MPI, libfabric and network a rank really used, by reading its running process.
 
-loaded.py          read the libraries that a process has loaded, and its variables
-opened_network.py  read which network a process has opened and how many ranks its MPI sees
-sample.py          the sampler, which start.py runs on the node of each rank
-layout.py          the layout of a rank's file
-judging.py         read and judge the files of the ranks
-proof_text.py      format the judgement
-cli.py             the command `osu-container proof`
+loaded.py          reads which libraries and environment variables a process has loaded
+opened_network.py  reads which network a process has opened and how many ranks its MPI sees
+sample.py          is the sampler, which start.py runs on the node of each rank
+layout.py          defines the layout of the file that the sampler writes for a rank
+judging.py         reads and judges the files of all ranks
+proof_text.py      formats the judgement as text
+cli.py             implements the command `osu-container proof`
 
-All files run on Python 3.6 with its standard library only. Installed modules contain a copy for
-osu-proof, so these files import only files that osu_container/install/staged.py installs.
+All files need only Python 3.6 and its standard library. Each installed module contains a copy of
+these files for its command osu-proof, so these files import only files that
+osu_container/install/staged.py installs.
 """

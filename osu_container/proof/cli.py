@@ -1,13 +1,14 @@
 """
 The command `osu-container proof`: judge which MPI, libfabric and network the ranks of a run used.
 
-The command runs a program, or reads the folder of an earlier run. Installed modules provide the
-command as osu-proof. SLURM_TASK_PROLOG is the variable of srun's option --task-prolog. It names a
-script (task-prolog) that Slurm runs before each task, as the user, with the process id of the task.
-So the proof parses no option of srun and does not change the command line of the program. For other
-launchers see build_watch_variables().
+The command runs a program and judges its ranks, or judges the files in the folder of an earlier
+run. Installed modules provide the same command under the name osu-proof. The command sets the
+environment variable SLURM_TASK_PROLOG, which has the same effect as srun's option --task-prolog:
+on the node of each task, Slurm runs the script proof/task-prolog before the task, as the user, with
+the process id of the task. So the command neither parses options of srun nor changes the command
+line of the program. build_watch_variables() explains what the command does with other launchers.
 
-Python 3.6 and its standard library only.
+This module needs only Python 3.6 and its standard library.
 """
 
 import argparse
@@ -45,49 +46,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '-o',
         '--output',
         metavar='DIR',
-        help="keep the files of the ranks in this folder, which all nodes must see (default: a new "
-        "folder in the current folder, which is kept only if a rank contradicts the expectation)",
+        help="write the files of the ranks to the folder DIR, which all nodes must see, and keep them (default: "
+        "a new folder in the current folder; the new folder is kept only if a rank contradicts the expectation)",
     )
     parser.add_argument(
         '--approach',
         metavar='NAME',
-        help="approach to compare with, instead of the approach of the loaded module: pure, bind, hybrid, "
-        "opensource, openmpi or native",
+        help="compare the ranks with the approach NAME instead of the approach of the loaded module; NAME is "
+        "pure, bind, hybrid, opensource, openmpi or native",
     )
     parser.add_argument(
         '--expect',
         metavar='LIST',
-        help="expectations to compare with, e.g. libmpi=image,libfabric=host,provider=cxi; "
-        "also container=yes|no and pmi=NAME",
+        help="compare the ranks with these values, for example libmpi=image,libfabric=host,provider=cxi; "
+        "the LIST may also contain container=yes|no and pmi=NAME",
     )
     parser.add_argument(
         '--json',
         action='store_true',
-        help="print the judgement of a folder in machine-readable form",
+        help="judge the folder DIR of an earlier run and print the judgement as JSON",
     )
     # With REMAINDER, argparse does not parse the options of the command, even without a -- before it.
     parser.add_argument(
         'words',
         nargs=argparse.REMAINDER,
         metavar='DIR | [--] COMMAND',
-        help="the folder of an earlier run, or a command to run, e.g. srun -N2 -n2 osu_bw H H",
+        help="the folder of an earlier run, or a command to run, for example: srun -N2 -n2 osu_bw H H",
     )
     parser.usage = '%(prog)s [OPTION...] DIR | [--] COMMAND'
     parser.epilog = (
-        "The report on a command is printed to stderr. With OSU_PROOF=1 in a job, the ranks write their files "
-        "to ./osu-proof-JOB.STEP without this command."
+        "If COMMAND is given, the report is printed to stderr. If a job script sets OSU_PROOF=1, the ranks of "
+        "its steps write files to ./osu-proof-JOB.STEP, and the job script does not need this command."
     )
     parser.set_defaults(
         function=main,
         errors=(ProofError, OSError),
         prog=parser.prog,
         parser=parser,
-        after_interrupt='nothing was judged, and the files of the ranks are kept',
+        after_interrupt='no rank was judged, and the files of the ranks are kept',
     )
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run a command, or judge the folder of an earlier run; return the exit code."""
+    """Run a command and judge its ranks, or judge an earlier run; return the exit code."""
     words = options.words[1:] if options.words[:1] == ['--'] else options.words
     if not words:
         options.parser.error(
@@ -109,7 +110,11 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _parse_trailing_options(words: List[str], options: argparse.Namespace) -> List[str]:
-    """Parse the options after a folder into `options`; return [the folder]."""
+    """
+    Parse the options in `words` after the folder, and return a list with the folder only.
+
+    The values of the options are stored in `options`.
+    """
     parser = options.parser
     parser.parse_args(words[1:], options)
     if options.words:
@@ -127,10 +132,12 @@ def resolve_expectation(
     run: judging.WatchedRun, options: argparse.Namespace, shell_expectation: Optional[str] = None
 ) -> Optional[judging.Expectation]:
     """
-    Return the expectation for a run, or None: from --expect, else --approach, else the module.
+    Return what the ranks of a run should use, or None if nothing is expected of the ranks.
 
-    shell_expectation: value of OSU_PROMISE in this shell, which ranks started by srun --export may
-    lack. Raises ProofError if an option is invalid.
+    The module of the ranks sets the expectation in OSU_PROMISE. The option --approach replaces the
+    approach and the libraries of this expectation, and --expect replaces the values that it names.
+    shell_expectation: value of OSU_PROMISE in this shell, for ranks without this variable (srun's
+    option --export can remove it). Raises ProofError if the value of an option is invalid.
     """
     expectation = judging.find_expectation(run.proofs) or (
         judging.parse_expectation(shell_expectation) if shell_expectation else None
@@ -153,9 +160,10 @@ def build_approach_expectation(
     name: str, module: Optional[judging.Expectation]
 ) -> judging.Expectation:
     """
-    Return the expectation of an approach, with the provider and the pmi of the module.
+    Return what the ranks should use if they run with the approach `name`.
 
-    Raises ProofError if there is no such approach.
+    module: expectation of the loaded module; the result has the same provider and pmi. Raises
+    ProofError if no approach has this name.
     """
     from osu_container.data.approaches import APPROACHES
 
@@ -176,7 +184,7 @@ def judge_steps(
     folders: Iterable[str], options: argparse.Namespace, shell_expectation: Optional[str] = None
 ) -> List[JudgedStep]:
     """
-    Return the judgement of the step in each folder.
+    Judge the ranks of the step in each folder, and return one JudgedStep for each folder.
 
     shell_expectation: see resolve_expectation(). Raises ProofError if a file is damaged.
     """
@@ -197,7 +205,7 @@ def report_folder(folder: str, options: argparse.Namespace) -> int:
     """
     Judge the folder of an earlier run, print the report and return the exit code.
 
-    Raises ProofError if the folder holds no files of ranks, or a damaged file.
+    Raises ProofError if the folder contains no file of a rank, or if a file is damaged.
     """
     if not os.path.isdir(folder):
         raise ProofError(
@@ -213,8 +221,8 @@ def report_folder(folder: str, options: argparse.Namespace) -> int:
         )
     if not folders:
         raise ProofError(
-            "neither %s nor a folder in it holds a file of a rank (rank-0.json, ...). "
-            "Name the folder that was given to a proof with -o" % folder
+            "neither %s nor one of its subfolders contains a file of a rank (rank-0.json, ...). "
+            "Name the folder that you gave to the proof with -o DIR" % folder
         )
     for step in folders:
         # If the step has just ended, its samplers may still write their files.
@@ -235,7 +243,7 @@ def report_folder(folder: str, options: argparse.Namespace) -> int:
 
 
 def _format_steps(judged: Iterable[JudgedStep]) -> str:
-    """Return the reports on steps, each with the name of its folder as heading."""
+    """Return the reports on all steps as text; the name of a step's folder is its heading."""
     reports = []
     for step in judged:
         name = os.path.basename(os.path.abspath(step[0]))
@@ -251,7 +259,7 @@ def run(command: List[str], options: argparse.Namespace) -> int:
     """
     Run a command, judge what the ranks of its steps used, and return the exit code.
 
-    Raises ProofError if the command cannot be started, or if there is nothing to judge.
+    Raises ProofError if the command cannot be started, or if no rank has left a file to judge.
     """
     if not shutil.which(command[0]):
         raise ProofError(
@@ -267,7 +275,7 @@ def run(command: List[str], options: argparse.Namespace) -> int:
     except OSError as err:
         _remove_if_empty(folder)
         raise ProofError(
-            "cannot write to %s: %s. Name another folder that all nodes see with -o DIR"
+            "cannot write to %s: %s. Use the option -o DIR, where DIR is another folder that all nodes see"
             % (folder or err.filename, err.strerror)
         )
     token = binascii.hexlify(os.urandom(8)).decode()  # identifies the steps of this proof
@@ -282,8 +290,9 @@ def run(command: List[str], options: argparse.Namespace) -> int:
     except (ProofError, OSError) as err:
         if code is None:  # the script's interpreter does not exist, or the process limit is reached
             raise ProofError(
-                "cannot start %s: %s. Check the interpreter in the first line of the command, and the "
-                "limits of this shell (ulimit -a)" % (command[0], getattr(err, 'strerror', err))
+                "cannot start %s: %s. If the command is a script, check the interpreter in its first line (#!); "
+                "check also the limits of this shell: ulimit -a"
+                % (command[0], getattr(err, 'strerror', err))
             )
         if not code:
             raise
@@ -298,12 +307,13 @@ def run(command: List[str], options: argparse.Namespace) -> int:
 
 def build_watch_variables(command: Sequence[str], folder: str) -> Dict[str, str]:
     """
-    Return {name: value} of the variables that make the ranks of a command write files to `folder`.
+    Return environment variables that make the ranks of a command write files to `folder`.
 
-    srun runs a prolog before each task. Other launchers have no such option, and in a Slurm job the
-    tasks are the daemons of the launcher. For these launchers the wrappers of a module start the
-    sampler, as with OSU_PROOF=1. The first word of the command names the launcher, else the module
-    names the launcher of its site.
+    srun runs a prolog script before each task, and this script starts the sampler. Other launchers
+    cannot run a prolog, and inside a Slurm job the tasks of srun are only the daemons of these
+    launchers. With such a launcher the variable OSU_PROOF makes the wrappers of a module start the
+    sampler. The launcher is the first word of the command if this word is a known launcher, otherwise
+    the launcher that the module sets for its site (OSU_LAUNCHER).
     """
     name = os.path.basename(command[0])
     others = [
@@ -328,10 +338,10 @@ def report_steps(
     folder: str, steps: List[str], command: List[str], code: int, options: argparse.Namespace
 ) -> bool:
     """
-    Judge the steps of a command, print the report, and return whether there is a contradiction.
+    Judge the steps of a command, print the report, and return whether a rank contradicts.
 
-    folder: holds the folders of the steps; code: exit code of the command. Raises ProofError if there
-    is nothing to judge.
+    folder: contains the folders of the steps; code: exit code of the command. Raises ProofError if
+    no rank has left a file to judge.
     """
     if not steps:
         raise ProofError(explain_missing_proof(command, code))
@@ -353,9 +363,11 @@ def report_steps(
 
 def make_run_folder(output: Optional[str]) -> str:
     """
-    Create the folder of a run and return its path: `output`, else a new folder in the current one.
+    Create the folder for the files of a run, and return the path of the folder.
 
-    Raises OSError if the folder cannot be created, ProofError if it already holds files of a step.
+    output: path of the folder; None creates a folder with a new name in the current folder. Raises
+    OSError if the folder cannot be created. Raises ProofError if the folder already contains files
+    of ranks.
     """
     if not output:
         return tempfile.mkdtemp(
@@ -366,13 +378,17 @@ def make_run_folder(output: Optional[str]) -> str:
     require_own_folder(folder)  # no other user may put a script there
     if judging.list_step_folders(folder) == [folder]:
         raise ProofError(
-            "%s already holds the files of a step. Name another folder with -o DIR" % output
+            "%s already contains files of ranks. Name another folder with -o DIR" % output
         )
     return folder
 
 
 def _find_new_steps(folder: str, token: str) -> List[str]:
-    """Return the folders of the steps that the proof with this token has watched, ordered by step."""
+    """
+    Return the subfolders of `folder` with files that contain the token, ordered by step.
+
+    The token identifies the steps that one call of this command has started.
+    """
     end = time.monotonic() + STEP_FOLDER_TIMEOUT
     while True:
         steps = [
@@ -384,14 +400,18 @@ def _find_new_steps(folder: str, token: str) -> List[str]:
 
 
 def explain_missing_proof(command: Sequence[str], code: int) -> str:
-    """Return why a command that ended with exit code `code` has left nothing to prove."""
+    """Return why a command that exited with `code` has left no file of a rank to judge."""
     if code:
-        return "nothing to prove: %s ended with %d, see its message above" % (command[0], code)
+        return "nothing to prove: %s exited with code %d, see the output of this command above" % (
+            command[0],
+            code,
+        )
     return (
-        "nothing to prove: `%s` started no rank that a proof can watch. A proof watches the ranks of "
-        "srun, and the commands of a module under other launchers. Under mpiexec put scripts/rank-proof "
-        "FOLDER before your own program, in a script for sbatch set OSU_PROOF=1, and replace "
-        "srun --task-prolog=PROLOG by export SLURM_TASK_PROLOG=PROLOG" % shell.join_words(command)
+        "nothing to prove: `%s` started no rank that a proof can watch, because a proof watches ranks that "
+        "srun starts, and commands of a module that another launcher starts. With mpiexec, write "
+        "scripts/rank-proof FOLDER before the name of your own program; in a script for sbatch, write "
+        "export OSU_PROOF=1; instead of srun --task-prolog=PROLOG, use export SLURM_TASK_PROLOG=PROLOG"
+        % shell.join_words(command)
     )
 
 
@@ -410,8 +430,9 @@ def execute_command(
     """
     Run a command like a shell does and return its exit code.
 
-    This process forwards the signals `passed_on` to the command; the terminal sends Ctrl-C to both. If
-    this process is killed, the command gets SIGTERM, because its ranks could not be judged any more.
+    This process forwards the signals in `passed_on` to the command. The terminal sends Ctrl-C both to
+    this process and to the command. If this process is killed, the kernel sends SIGTERM to the
+    command, because no process is left that could judge the ranks.
     """
     replaced: Dict[int, Any] = {}
     terminate_with_us = streams.terminate_with_parent(os.getpid())

@@ -1,10 +1,12 @@
 """
-Judge the files of a run's ranks: do all files exist, do the ranks agree, do they match expectations?
+Judge whether the ranks of a run used the MPI, libfabric and network that are expected.
 
-Each contradiction is a sentence that names the ranks. If the sampler could not see a value, such as
-the provider, the result is a note and not a contradiction.
+The sampler has written one file for each rank. This module checks that all files exist, that all
+ranks loaded the same libraries, and that the ranks match the expectation. Each contradiction is a
+sentence that names the ranks. If the sampler could not see a value, such as the libfabric provider,
+the result is a note and not a contradiction.
 
-Python 3.6 and its standard library only.
+This module needs only Python 3.6 and its standard library.
 """
 
 import glob
@@ -26,7 +28,7 @@ Proof = Dict[str, Any]
 
 
 class WatchedRun(NamedTuple):
-    """The content of all files that the ranks of a run wrote."""
+    """The content of all files that the sampler wrote for the ranks of a run."""
 
     #: folder of the files
     directory: str
@@ -41,7 +43,7 @@ class WatchedRun(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """What the ranks of a run should use; None allows any value."""
+    """What the ranks of a run should use; a field with None allows any value."""
 
     approach: Optional[str]
     #: whether the ranks run in a container
@@ -85,7 +87,7 @@ class ProofError(Exception):
 
 def _load_proof(path: str, rank: int) -> Proof:
     """
-    Return the content of a rank's file after layout.check_proof().
+    Read the file of a rank and return its content, with all keys of layout.py.
 
     Raises ProofError if the file is missing or damaged.
     """
@@ -97,12 +99,13 @@ def _load_proof(path: str, rank: int) -> Proof:
         return layout.check_proof(proof, rank)
     except OSError as err:
         raise ProofError(
-            "rank %d left no file: %s: %s. Check that the nodes have python3 and see the folder"
+            "rank %d left no file: %s: %s. Check that all nodes have python3 and can access the folder"
             % (rank, path, err.strerror)
         )
     except ValueError as err:
         raise ProofError(
-            "the file %s is damaged: %s. Repeat the run, or copy the folder again" % (path, err)
+            "the file %s is damaged: %s. Repeat the run, or copy the folder of the run again"
+            % (path, err)
         )
 
 
@@ -110,7 +113,7 @@ def read_proofs(directory: AnyPath, ranks: int) -> List[Proof]:
     """
     Return the proofs of the ranks 0 to `ranks` - 1 of a run, ordered by rank.
 
-    Raises ProofError if the file of a rank is missing or damaged, or if no MPI was seen in a rank.
+    Raises ProofError if the file of a rank is missing or damaged, or if a rank has loaded no MPI.
     """
     proofs = []
     for rank in range(ranks):
@@ -123,7 +126,7 @@ def read_proofs(directory: AnyPath, ranks: int) -> List[Proof]:
 
 
 def _list_rank_files(directory: AnyPath) -> Dict[int, str]:
-    """Return {rank: path of its file} for a folder."""
+    """Return {number of a rank: path of the file of this rank} for all such files in a folder."""
     files = {}
     for path in glob.glob(os.path.join(glob.escape(str(directory)), 'rank-*.json')):
         match = re.match(r'rank-(\d+)\.json$', os.path.basename(path))
@@ -133,7 +136,7 @@ def _list_rank_files(directory: AnyPath) -> Dict[int, str]:
 
 
 def has_run_token(directory: str, token: str) -> bool:
-    """Return whether the files in a step's folder have the token of a proof."""
+    """Return whether the files in a folder contain the token, which identifies a proof."""
     for path in _list_rank_files(directory).values():
         try:
             proof = parse_json(read_plain_file(path, 'rank').decode('utf-8'))
@@ -144,7 +147,11 @@ def has_run_token(directory: str, token: str) -> bool:
 
 
 def list_step_folders(directory: str) -> List[str]:
-    """Return [directory] if it holds files of ranks, else its subfolders that do, ordered by step."""
+    """
+    Return the folders with files of ranks: [directory], or else subfolders of `directory`.
+
+    The subfolders are ordered by the number of the step.
+    """
     if _list_rank_files(directory):
         return [str(directory)]
     below = [os.path.join(str(directory), name) for name in sorted(os.listdir(str(directory)))]
@@ -155,7 +162,7 @@ def list_step_folders(directory: str) -> List[str]:
 
 
 def _split_step_name(path: str) -> List[Any]:
-    """Return a sort key for the folder of a step that puts step 9.0 before step 10.0."""
+    """Return a sort key for the folder of a step; with this key, step 9.0 precedes step 10.0."""
     return [
         int(part) if part.isdigit() else part for part in re.split(r'(\d+)', os.path.basename(path))
     ]
@@ -163,18 +170,18 @@ def _split_step_name(path: str) -> List[Any]:
 
 def read_run(directory: str) -> WatchedRun:
     """
-    Return the run whose ranks wrote their files to a folder.
+    Read the files of ranks in a folder, and return the content as a WatchedRun.
 
-    Raises ProofError if there is no file, if a file is damaged, or if the files are of several runs.
+    Raises ProofError if no file exists, if a file is damaged, or if the files come from several runs.
     """
     files = _list_rank_files(directory)
     if not files:
-        raise ProofError("%s holds no file of a rank (rank-0.json, ...)" % directory)
+        raise ProofError("the folder %s contains no file of a rank (rank-0.json, ...)" % directory)
     everything = [_load_proof(files[rank], rank) for rank in sorted(files)]
     runs = _group_by_key(everything, lambda proof: proof.get('run'))
     if len(runs) > 1:
         raise ProofError(
-            "%s holds files of several runs: %s. Remove the files of the older run"
+            "the folder %s contains files of several runs: %s. Remove the files of the older run"
             % (
                 directory,
                 '; '.join(
@@ -197,10 +204,11 @@ def wait_for_files(
     directory: AnyPath, ranks: Optional[int] = None, seconds: float = COMPLETION_TIMEOUT
 ) -> None:
     """
-    Wait until the files of all ranks exist and are complete, at most `seconds`.
+    Wait at most `seconds` until the files of all ranks exist and are complete.
 
-    Without `ranks` the files give the number of ranks. If Slurm has killed a sampler together with the
-    step, the file of the rank stays incomplete and holds the facts that were recorded until then.
+    ranks: number of ranks; None takes the number that the files contain. If Slurm has killed a sampler
+    together with the step, the file of its rank stays incomplete. Such a file contains the facts that
+    the sampler had recorded before.
     """
     end = time.monotonic() + seconds
     changed, last_counts, tasks = time.monotonic(), (0, 0), ranks or 0
@@ -230,10 +238,10 @@ def wait_for_files(
 
 def parse_expectation(text: str, is_explicit: bool = False) -> Expectation:
     """
-    Parse a text such as 'approach=hybrid container=yes provider=cxi' and return the expectation.
+    Parse a text such as 'approach=hybrid container=yes provider=cxi' to an Expectation.
 
-    The text is the value of OSU_PROMISE. With `is_explicit` it is the value of --expect, in which
-    commas may separate the parts. Raises ProofError if the text is invalid.
+    text: value of the variable OSU_PROMISE, or with `is_explicit` the value of the option --expect, in
+    which commas may separate the parts. Raises ProofError if a part of the text is invalid.
     """
     values = {}
     for part in (text.replace(',', ' ') if is_explicit else text).split():
@@ -258,7 +266,7 @@ def parse_expectation(text: str, is_explicit: bool = False) -> Expectation:
         }.get(name)
         if allowed and value not in allowed:
             raise ProofError(
-                "invalid expectation %s=%s: %s is one of %s"
+                "invalid expectation %s=%s: the value of %s must be one of %s"
                 % (name, value, name, ', '.join(allowed))
             )
         values[name] = value
@@ -274,9 +282,9 @@ def parse_expectation(text: str, is_explicit: bool = False) -> Expectation:
 
 def find_expectation(proofs: Iterable[Proof]) -> Optional[Expectation]:
     """
-    Return the expectation that a module set for these ranks (OSU_PROMISE), or None.
+    Return the expectation that a module has set for these ranks, or None.
 
-    Raises ProofError if the value is invalid.
+    The module sets the variable OSU_PROMISE. Raises ProofError if the value is invalid.
     """
     texts = [
         proof.get('promise') or proof.get('variables', {}).get('OSU_PROMISE') for proof in proofs
@@ -289,7 +297,7 @@ def find_expectation(proofs: Iterable[Proof]) -> Optional[Expectation]:
 
 
 def format_ranges(numbers: Iterable[int]) -> str:
-    """Return numbers as text, with ranges: '0-255, 300'."""
+    """Return numbers as text with ranges of consecutive numbers, such as '0-255, 300'."""
     parts: List[List[int]] = []
     for number in sorted(set(numbers)):
         if parts and parts[-1][1] == number - 1:
@@ -302,12 +310,12 @@ def format_ranges(numbers: Iterable[int]) -> str:
 
 
 def _format_rank_numbers(numbers: Sequence[int]) -> str:
-    """Return rank numbers as text: 'rank 3' or 'ranks 0-255'."""
+    """Return the numbers of ranks as text, such as 'rank 3' or 'ranks 0-255'."""
     return '%s %s' % ('rank' if len(numbers) == 1 else 'ranks', format_ranges(numbers))
 
 
 def format_ranks(proofs: Sequence[Proof]) -> str:
-    """Return the ranks of proofs as text of limited length: 'rank 3 on node1', 'ranks 0-255'."""
+    """Return ranks as abbreviated text, such as 'rank 3 on node1' or 'ranks 0-255'."""
     numbers = [proof['rank'] for proof in proofs]
     if len(numbers) == 1:
         return 'rank %d on %s' % (numbers[0], proofs[0]['node'])
@@ -320,7 +328,7 @@ def format_ranks(proofs: Sequence[Proof]) -> str:
 
 
 def summarize_library(proof: Proof, name: str) -> str:
-    """Return a library of a rank as text: 'MPICH 4.2.3 (image)', 'no libfabric'."""
+    """Return a library of a rank as text, such as 'MPICH 4.2.3 (image)' or 'no libfabric'."""
     library = proof['libraries'].get(name)
     if library is None:
         return 'no %s' % name
@@ -330,16 +338,17 @@ def summarize_library(proof: Proof, name: str) -> str:
 
 
 def _identify_build(library: Proof) -> str:
-    """Return the build id of a library, else its sha256, else its path."""
+    """Return the build id of a library, or else its sha256, or else its path."""
     return library['build_id'] or library['sha256'] or library['path']
 
 
 def _make_identity_key(proofs: Iterable[Proof]) -> Callable[[Proof], Dict[str, List[str]]]:
     """
-    Return a function: proof of a rank -> {library: [its build, its origin]}.
+    Return a function that maps the proof of a rank to {library: [build, origin]}.
 
-    All ranks must agree in these values. If a process terminated before its library could be read,
-    the function gives the values of another rank that loaded the same path.
+    The ranks of a run agree if this function returns equal values for all ranks. If the process of a
+    rank terminated before a library could be read, the function returns the build and the origin that
+    are known from another rank with the same path of the library.
     """
     readable: Dict[Tuple[bool, str, str], List[str]] = {}
     for proof in proofs:
@@ -370,7 +379,7 @@ def _is_identified(library: Proof) -> bool:
 
 
 def _group_by_key(proofs: Iterable[Any], key: Callable[[Any], Any]) -> List[List[Any]]:
-    """Return groups of proofs with equal keys, in the order of first appearance."""
+    """Return lists of proofs for which `key` returns equal values, in their first order."""
     groups: Dict[str, List[Any]] = {}
     for proof in proofs:
         groups.setdefault(json.dumps(key(proof), sort_keys=True), []).append(proof)
@@ -378,7 +387,7 @@ def _group_by_key(proofs: Iterable[Any], key: Callable[[Any], Any]) -> List[List
 
 
 def find_disagreement(proofs: Sequence[Proof]) -> Optional[str]:
-    """Return a sentence on ranks that loaded different libraries, None if all ranks agree."""
+    """Return a sentence that names the ranks with different libraries, None if all agree."""
     identity = _make_identity_key(proofs)
     groups = sorted(_group_by_key(proofs, identity), key=len, reverse=True)
     if len(groups) < 2:
@@ -419,7 +428,7 @@ def list_contradictions(
     is_explicit: bool = False,
 ) -> List[str]:
     """
-    Return a sentence on each group of ranks that contradicts the expectation.
+    Return one sentence for each group of ranks that contradicts the expectation.
 
     The parameters after `proofs` are fields of Expectation.
     """
@@ -478,11 +487,11 @@ def list_contradictions(
 
 
 def _explain_missing_injection(proofs: Iterable[Proof]) -> str:
-    """Return why containers loaded a library of the image instead of the host, as a clause."""
+    """Return a clause: why ranks loaded a library of the image instead of the host's library."""
     if any(proof.get('injection') for proof in proofs):
-        return ", which was injected, but the loader finds the image's first"
+        return ", which was injected, but the loader finds the library of the image first"
     return (
-        ", which was not injected: the module's bind mounts are missing, %s among them"
+        ", which was not injected: the bind mounts of the module are missing, for example %s"
         % INJECTION_SCRIPT
     )
 
@@ -491,10 +500,10 @@ def _list_allowed_providers(
     proof: Proof, expected: Optional[str], is_explicit: bool = False
 ) -> List[str]:
     """
-    Return the providers that FI_PROVIDER of a rank allows, else the expected provider.
+    Return the libfabric providers that a rank may use; [] allows any provider.
 
-    With `is_explicit` the expected provider takes precedence over FI_PROVIDER. The result [] allows
-    any provider.
+    FI_PROVIDER of the rank names these providers; if FI_PROVIDER is not set, the result is the
+    expected provider. With `is_explicit` the expected provider takes precedence over FI_PROVIDER.
     """
     variable, links = (
         proof.get('variables', {}).get(name) for name in ('FI_PROVIDER', 'FI_LNX_PROV_LINKS')
@@ -507,7 +516,7 @@ def _list_allowed_providers(
 def list_wrong_providers(
     proofs: Iterable[Proof], expected: Optional[str] = None, is_explicit: bool = False
 ) -> List[str]:
-    """Return a sentence on each group of ranks that use an unexpected provider."""
+    """Return one sentence for each group of ranks that use an unexpected provider."""
     wrong = []
     for proof in proofs:
         network, allowed = (
@@ -550,7 +559,11 @@ def list_wrong_providers(
 
 
 def _format_network_evidence(proofs: Sequence[Proof]) -> str:
-    """Return how the network of ranks was recognized, for the first rank if the ranks differ."""
+    """
+    Return the evidence from which the sampler recognized the network of these ranks.
+
+    If the ranks have different evidence, the result is the evidence of the first rank.
+    """
     first = proofs[0]['network']['how']
     return (
         first
@@ -561,9 +574,9 @@ def _format_network_evidence(proofs: Sequence[Proof]) -> str:
 
 def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optional[str]:
     """
-    Return a sentence on ranks whose MPI sees only one rank, None if there are none.
+    Return a sentence that names the ranks whose MPI sees only one rank, or None.
 
-    pmi: value of srun's --mpi= that the module expects
+    pmi: value of srun's option --mpi= that the module expects
     """
     alone = [
         proof
@@ -584,17 +597,21 @@ def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optio
     who = (
         "%d ranks are %d times rank 0" % (len(alone), len(alone))
         if len(alone) > 1
-        else "a rank does not see the others"
+        else "one rank does not see the other ranks"
     )
-    return "%s: the MPI of %s sees 1 rank, srun started %d (%s; --mpi=%s of srun). %s" % (
+    return "%s: the MPI of %s sees 1 rank, but srun started %d (%s; srun used --mpi=%s). %s" % (
         who,
         format_ranks(alone),
         tasks,
         alone[0]['world']['how'],
         ' and '.join(used),
-        "Use srun --mpi=%s%s" % (right, ', or no --mpi= at all: the module sets it' if pmi else '')
+        "Use srun --mpi=%s%s"
+        % (
+            right,
+            ', or omit the option --mpi=, because the module selects the PMI type' if pmi else '',
+        )
         if right
-        else "List the PMI types with `srun --mpi=list` and choose that of this MPI",
+        else "List the PMI types with `srun --mpi=list`, and choose the type that this MPI supports",
     )
 
 
@@ -602,15 +619,15 @@ def judge_run(
     run: WatchedRun, expectation: Optional[Expectation] = None
 ) -> Tuple[List[str], List[str]]:
     """
-    Return the problems and the notes on a run, as sentences.
+    Return a list of problems and a list of notes on a run; each entry is a sentence.
 
-    Problems make the proof fail. Notes name facts that could not be shown. Without an expectation
-    the ranks are only compared with each other.
+    A problem makes the proof fail. A note names an undetermined fact or an unusual setting. Without
+    an expectation, the ranks are only compared with each other.
     """
     problems, notes = [], []
     if run.missing_ranks:
         problems.append(
-            "%s for %s of %d: they left no file. Check that their nodes have python3 and see %s"
+            "%s for %s of %d: these ranks left no file. Check that their nodes have python3 and can access %s"
             % (
                 UNPROVED,
                 _format_rank_numbers(run.missing_ranks),
@@ -640,7 +657,7 @@ def judge_run(
 
 
 def _list_notes(run: WatchedRun, expectation: Expectation) -> List[str]:
-    """Return sentences on facts that could not be shown."""
+    """Return one sentence for each undetermined fact and each unusual setting of a run."""
     notes = [
         _note_unseen_network(run.proofs, expectation),
         _note_user_provider(run.proofs, expectation),
@@ -651,7 +668,7 @@ def _list_notes(run: WatchedRun, expectation: Expectation) -> List[str]:
 
 
 def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
-    """Return a note on ranks whose network the sampler did not see, or None."""
+    """Return a note that names the ranks whose network the sampler did not see, or None."""
     unseen = [proof for proof in proofs if not (proof.get('network') or {}).get('layer')]
     if not unseen:
         return None
@@ -665,11 +682,11 @@ def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> O
         }
     )
     why = (
-        "the program terminated before it opened a network, or it needs no network"
+        "the program terminated before it opened a network, or the program needs no network"
         if all(proof.get('complete', True) for proof in unseen)
         else "the sampler was terminated, usually together with the step"
     )
-    return "the provider of %s was not seen%s: %s" % (
+    return "the sampler did not see the provider of %s%s: %s" % (
         format_ranks(unseen),
         ' (expected: %s)' % ' or '.join(allowed) if allowed else '',
         why,
@@ -677,21 +694,24 @@ def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> O
 
 
 def _note_user_provider(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
-    """Return a note on ranks whose FI_PROVIDER differs from the expected provider, or None."""
+    """Return a note if FI_PROVIDER of ranks differs from the expected provider, else None."""
     providers = sorted(
         {proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in proofs}
         - {'', expectation.provider}
     )
     if not providers or not expectation.provider or expectation.is_explicit:
         return None
-    return "FI_PROVIDER of the ranks is %s: your setting replaces the value of the module, %s" % (
-        ' and '.join(providers),
-        expectation.provider,
+    return (
+        "FI_PROVIDER of the ranks is %s: your setting replaces the value that the module sets, %s"
+        % (
+            ' and '.join(providers),
+            expectation.provider,
+        )
     )
 
 
 def _note_unseen_world(proofs: Iterable[Proof]) -> Optional[str]:
-    """Return a note on ranks if the number of ranks that their MPI sees is unknown, or None."""
+    """Return a note that names ranks whose MPI sees an unknown number of ranks, or None."""
     unknown = [proof for proof in proofs if (proof.get('world') or {}).get('size') is None]
     if not unknown:
         return None
@@ -701,10 +721,10 @@ def _note_unseen_world(proofs: Iterable[Proof]) -> Optional[str]:
 
 def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, Set[str]]:
     """
-    Return {node: namespaces of its ranks} for nodes with several ranks in containers.
+    Return {name of a node: set of the namespaces of the ranks on this node}.
 
-    space: type of the namespaces, 'user' or 'mnt'. Nodes on which the namespace of a rank could not
-    be read are left out.
+    Only nodes with several ranks in containers are included. A node is omitted if the namespace of
+    one of its ranks could not be read. space: type of the namespaces, 'user' or 'mnt'.
     """
     nodes: Dict[str, List[Any]] = {}
     for proof in proofs:
@@ -718,7 +738,7 @@ def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, S
 
 
 def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
-    """Return a note on ranks of a node that cannot read each other's memory, or None."""
+    """Return a note if ranks of one node cannot read each other's memory, otherwise None."""
     apart = {
         node
         for node, namespaces in _collect_node_namespaces(proofs, 'user').items()
@@ -734,13 +754,14 @@ def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
     ]
     return (
         "%s on %s each have their own user namespace, so they cannot read each other's memory (CMA): %s. "
-        "Start the program by a command of the module, without OSU_SHARE=0, with Apptainer 1.3 or newer"
+        "Start the program with a command of the module, do not set OSU_SHARE=0, and use Apptainer 1.3 or newer"
         % (
             format_ranks(group),
             ', '.join(sorted(apart)),
-            'CMA is disabled in the MPI (%s), which is slower' % ', '.join(settings)
+            'CMA is disabled in the MPI (%s), so messages within a node are slower'
+            % ', '.join(settings)
             if settings
-            else 'an MPI that uses CMA fails',
+            else 'programs fail if their MPI uses CMA',
         )
     )
 
@@ -750,13 +771,16 @@ def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
 
 def merge_proofs(proofs: List[Proof]) -> List[Dict[str, Any]]:
     """
-    Return a list of dict with one entry for each group of equal ranks, ordered by the lowest rank.
+    Return one dict for each group of equal ranks, ordered by the lowest rank of the group.
 
-    Keys: ranks (list of int); nodes (list of str); container, image, executable and libraries as in
-    a proof; shared (whether the ranks of a node share a container, None if unknown); variables
-    ({name: value} that are equal on all these ranks); differing (names of the other variables);
-    network and world (list of dict: each variant with its number of ranks, and `how` of its first
-    rank).
+    Keys of the dict:
+
+        ranks, nodes     lists of the numbers of the ranks and of the names of their nodes
+        container, image, executable, libraries    values of these keys in the proofs of the ranks
+        shared           whether the ranks of a node share a container, None if unknown
+        variables        {name: value} of the variables that are equal on all ranks of the group
+        differing        names of all other variables
+        network, world   list with a dict for each variant, see _count_variants()
     """
     merged, identity = [], _make_identity_key(proofs)
     for alike in _group_by_key(
@@ -798,7 +822,12 @@ def merge_proofs(proofs: List[Proof]) -> List[Dict[str, Any]]:
 def _count_variants(
     proofs: Iterable[Proof], part: str, keys: Sequence[str]
 ) -> List[Dict[str, Any]]:
-    """Return each variant of a part of proofs as dict, see `network` in merge_proofs()."""
+    """
+    Return one dict for each different value that ranks have for `part` of their proofs.
+
+    part: 'network' or 'world'; keys: keys of this part to compare. The dict has these keys, the key
+    `ranks` with the number of ranks, and the key `how` with the evidence of the first rank.
+    """
     groups = _group_by_key(proofs, lambda proof: [(proof.get(part) or {}).get(key) for key in keys])
     variants = []
     for group in groups:

@@ -1,10 +1,10 @@
 """
-Define the layout of a rank's file, the keys and the types of their values, and validate files.
+Define the keys and types of the file that the sampler writes for a rank, and validate files.
 
-A file may be damaged or written by another program. check_proof() returns all keys, each with a
-value of its type or None.
+A file may be damaged, or another program may have written it. check_proof() returns a dict with all
+keys of the layout; each value has the type of its key or is None.
 
-Python 3.6 and its standard library only.
+This module needs only Python 3.6 and its standard library.
 """
 
 from typing import Any, Dict
@@ -43,9 +43,10 @@ NEEDED = ('libraries', 'node', 'rank', 'container')
 
 def _complete_value(name: str, value: Any, shape: Any) -> Any:
     """
-    Return a value in which missing keys of its shape are added with None.
+    Return a value with all keys of its shape; keys that are missing get the value None.
 
-    name: of the value, for messages. Raises ValueError if the value has another type.
+    shape: part of the layout. name: name of the value in error messages. Raises ValueError if the
+    value does not have the type that `shape` requires.
     """
     kind: Any = shape if isinstance(shape, type) else type(shape)
     if (
@@ -72,7 +73,7 @@ def _complete_value(name: str, value: Any, shape: Any) -> Any:
 
 def check_proof(proof: Dict[str, Any], rank: int) -> Dict[str, Any]:
     """
-    Return the content of a rank's file in which missing keys of the layout are added with None.
+    Return the content of a rank's file with all keys; missing keys get the value None.
 
     Raises ValueError, with the reason, if a key has an invalid value or a needed key is missing.
     """
@@ -93,7 +94,7 @@ def check_proof(proof: Dict[str, Any], rank: int) -> Dict[str, Any]:
     ):
         raise ValueError("the layer of network is %.60r" % completed['network']['layer'])
     if completed['rank'] not in (None, rank):
-        raise ValueError("the file is that of rank %d" % completed['rank'])
+        raise ValueError("the file belongs to rank %d" % completed['rank'])
     completed.update(
         rank=rank,
         libraries=completed['libraries'] or {},

@@ -3,14 +3,14 @@ Read from /proc the libraries that a running process has loaded, and its environ
 
 Each library has a path, a release, a build id and an origin.
 
-* Origin "host": the file is the same (device and inode) as a file outside the container. "image":
-  the file is on the root of the container, or on a file system that the host has not mounted.
-  null: the origin is unknown.
+* The origin is "host" if the file is the same (device and inode) as a file outside the container. The
+  origin is "image" if the file is in the root file system of the container, or in a file system that
+  the host has not mounted. The origin is null if it cannot be determined.
 * The paths in /proc/PID/maps are real paths: the kernel has followed all links.
-* The release is read from the contents of the file (image/libraries.py), else from the file name;
-  release_from records which. null: neither contains a release.
+* The release comes from the contents of the file (image/libraries.py), or else from the file name.
+  The key release_from names the source: "contents", "file name", or null without a release.
 
-Python 3.6 and its standard library only: this module runs on compute nodes without any package.
+This module needs only Python 3.6 and its standard library, so that it runs on any compute node.
 """
 
 import os
@@ -63,7 +63,7 @@ class Mount(NamedTuple):
 
 
 def read_proc_file(path: str) -> bytes:
-    """Return the contents of a file under /proc, b'' if it cannot be read."""
+    """Return the contents of a file under /proc, b'' if the file cannot be read."""
     try:
         with open(path, 'rb') as handle:
             return handle.read()
@@ -72,7 +72,7 @@ def read_proc_file(path: str) -> bytes:
 
 
 def read_proc_link(path: str) -> Optional[str]:
-    """Return the target of a link under /proc, None if it cannot be read."""
+    """Return the target of a link under /proc, None if the link cannot be read."""
     try:
         return os.readlink(path)
     except OSError:
@@ -80,7 +80,7 @@ def read_proc_link(path: str) -> Optional[str]:
 
 
 def list_proc_folder(path: str) -> List[str]:
-    """Return the names in a folder under /proc, [] if it cannot be read."""
+    """Return the names in a folder under /proc, [] if the folder cannot be read."""
     try:
         return os.listdir(path)
     except OSError:
@@ -89,9 +89,9 @@ def list_proc_folder(path: str) -> List[str]:
 
 def read_process_stat(pid: int) -> Optional[Tuple[int, int]]:
     """
-    Return the pid of the parent and the start time (clock ticks) of a process.
+    Return the parent's pid and the start time of a process, the time in clock ticks.
 
-    The result is None for a zombie and for a process that does not exist.
+    The result is None if the process is a zombie or does not exist.
     """
     # The command name is in brackets and may contain blanks and brackets itself, so count the fields
     # after the last bracket (proc(5)).
@@ -102,7 +102,7 @@ def read_process_stat(pid: int) -> Optional[Tuple[int, int]]:
 
 
 def list_process_tree(root: int) -> List[int]:
-    """Return the pids of a process and all its descendants, parents first."""
+    """Return the pids of a process and of all its descendants; parents precede children."""
     tree = [root]
     for pid in tree:
         for task in list_proc_folder('/proc/%d/task' % pid):
@@ -114,14 +114,14 @@ def list_process_tree(root: int) -> List[int]:
 
 
 def list_mapped_files(pid: int) -> List[str]:
-    """Return the paths of the files that a process has mapped, each once, ordered by address."""
+    """Return the paths of all files that a process has mapped, in the order of addresses."""
     lines = [line.split(None, 5) for line in read_proc_file('/proc/%d/maps' % pid).splitlines()]
     paths = [os.fsdecode(fields[5]) for fields in lines if fields[5:] and fields[5][:1] == b'/']
     return list(dict.fromkeys(paths))
 
 
 def select_libraries(paths: Iterable[str]) -> Dict[str, str]:
-    """Return {name of LIBRARIES: first of the paths that matches}."""
+    """Return {key of LIBRARIES: first path that matches the pattern of this key}."""
     libraries = {}
     for path in paths:
         for name, pattern in LIBRARIES.items():
@@ -131,7 +131,7 @@ def select_libraries(paths: Iterable[str]) -> Dict[str, str]:
 
 
 def _read_mounts(pid: object) -> List[Mount]:
-    """Return the mounts of a process (a pid or 'self') in the order of mounting."""
+    """Return the mounts that a process sees, in the order of mounting; pid: may be 'self'."""
     mounts = []
     for line in os.fsdecode(read_proc_file('/proc/%s/mountinfo' % pid)).splitlines():
         fields = line.split(' ')
@@ -145,7 +145,7 @@ def _read_mounts(pid: object) -> List[Mount]:
 
 
 def _find_relative_path(path: str, folder: str) -> Optional[str]:
-    """Return a path relative to a folder ('' for the folder), None if the path is outside of it."""
+    """Return `path` relative to `folder`, '' if both are equal, None if `path` is outside."""
     folder = folder.rstrip('/')
     if path == folder or not folder:
         return path[len(folder) :].lstrip('/')
@@ -154,9 +154,10 @@ def _find_relative_path(path: str, folder: str) -> Optional[str]:
 
 def _find_mount(path: str, mounts: Iterable[Mount]) -> Optional[Mount]:
     """
-    Return the mount that contains a path, None if there is none.
+    Return the mount that contains a path, None if no mount contains the path.
 
-    This is the mount with the longest mount point, and the latest of mounts with equal points.
+    Of several such mounts, the result is the mount with the longest mount point. Of several mounts
+    with this mount point, the result is the mount that was made last.
     """
     best = None
     for mount in mounts:
@@ -183,12 +184,15 @@ def resolve_origin(
     image: Optional[str] = None,
 ) -> Tuple[Optional[str], Optional[str]]:
     """
-    Return the origin of a file in a container and its path on the host.
+    Return the origin of a file that a process in a container sees, and its host path.
 
-    The result is ('host', path), ('image', None), or (None, None) if the origin is unknown.
+    The result is ('host', path on the host), ('image', None), or (None, None) if the origin is
+    unknown.
 
-    path: of the file for the process; inside: path of the same file through /proc/PID/root; mounts,
-    host_mounts: mounts of the process and of the host; image: path of the image (a SIF or a folder)
+    path: path of the file as the process sees it
+    inside: path of the same file through /proc/PID/root
+    mounts, host_mounts: mounts that the process sees, and mounts that the host sees
+    image: path of the image, which is a SIF file or a folder
     """
     mount = _find_mount(path, mounts)
     if mount is None:
@@ -219,10 +223,11 @@ def resolve_origin(
 
 def _open_files(paths: Dict[str, str]) -> Dict[str, int]:
     """
-    Return {name: open descriptor} for {name: path}, without files that cannot be opened.
+    Open the files in {name: path} and return {name: file descriptor}.
 
-    A short program may terminate while its libraries are read. An open file stays readable, and a
-    process that reuses the pid cannot replace it.
+    Files that cannot be opened are omitted. The files are opened before they are read, because a short
+    program may terminate during the reading: an open file stays readable, even if another process
+    reuses the pid.
     """
     descriptors = {}
     for name, path in paths.items():
@@ -243,11 +248,13 @@ def read_library_facts(
     image: Optional[str],
 ) -> Dict[str, Any]:
     """
-    Return the facts on a library that a process has mapped, see LIBRARY in layout.py.
+    Return the facts on a library of a process, with the keys of layout.LIBRARY.
 
-    name: key of LIBRARIES; path: of the file for the process; inside: path of the file for this
-    process, None if the other process has terminated; container: whether the process has another
-    mount namespace than this process; mounts, host_mounts, image: see resolve_origin()
+    name: key of LIBRARIES
+    path: path of the file as the process sees it
+    inside: path of the same file as the sampler sees it, None if the process has terminated
+    container: whether the process has another mount namespace than the sampler
+    mounts, host_mounts, image: see resolve_origin()
     """
     version, build_id, problem = LibraryVersion(None, None), None, None
     if inside is None:
@@ -283,10 +290,11 @@ def read_library_facts(
 
 def add_checksums(pid: int, facts: Dict[str, Any]) -> None:
     """
-    Add the sha256 of libraries without a build id to the facts of read_process_facts().
+    Compute the sha256 of all libraries without a build id, and add the sha256 to `facts`.
 
-    Libraries of PyPI wheels have no build id. The caller should wait until the rank has started,
-    because reading 13 MB takes as long as all other facts together.
+    facts: result of read_process_facts(). Libraries of PyPI wheels have no build id. The caller
+    should wait until the rank has started, because reading a library of 13 MB takes as long as
+    reading all other facts together.
     """
     for library in facts['libraries'].values():
         if library['build_id'] is None and library['sha256'] is None and library['problem'] is None:
@@ -299,7 +307,7 @@ def add_checksums(pid: int, facts: Dict[str, Any]) -> None:
 
 
 def read_environment(pid: int) -> Dict[str, str]:
-    """Return {name: value} of the environment at the start of a process, {} if unreadable."""
+    """Return the variables with which a process started, {} if they cannot be read."""
     pairs = (
         os.fsdecode(item).partition('=')
         for item in read_proc_file('/proc/%s/environ' % pid).split(b'\0')
@@ -309,14 +317,18 @@ def read_environment(pid: int) -> Dict[str, str]:
 
 
 def read_program(pid: int) -> Tuple[Optional[str], List[str]]:
-    """Return the path of the executable and the words of the command line of a process."""
+    """Return the path of the executable of a process, and the words of its command line."""
     return read_proc_link('/proc/%d/exe' % pid), [
         os.fsdecode(item) for item in read_proc_file('/proc/%d/cmdline' % pid).split(b'\0')[:-1]
     ]
 
 
 def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
-    """Return the facts on a process that has mapped libraries ({name: path}), see layout.py."""
+    """
+    Return the facts on a process and its libraries, with the keys that layout.py defines.
+
+    libraries: {key of LIBRARIES: path of the library that the process has mapped}
+    """
     environment = read_environment(pid)
     namespace, own_namespace = (
         read_proc_link('/proc/%d/ns/mnt' % pid),

@@ -4,19 +4,20 @@ Read from /proc which network a running process has opened and how many ranks it
 This module does not call MPI or libfabric. It draws conclusions from the files and sockets that the
 process has open after MPI_Init:
 
-* A device of a network card (/dev/cxi0, /dev/infiniband/uverbs0, ...) shows the provider of this
-  card. The device is the domain.
-* A TCP socket that listens at the address of one interface shows a TCP provider, if the process has
-  libfabric. The interface is the domain. This was observed with MPICH 4.2.3 over libfabric 1.22.0 and
-  2.5.1, MPICH 5.0.2, Intel MPI 2021.19 and Open MPI 5.0.11.
-* Segments of UCX in /dev/shm show that the sockets belong to UCX.
-* TCP sockets that listen at all addresses, or in a process without libfabric, belong to MPI itself.
+* If the device of a network card is open (/dev/cxi0, /dev/infiniband/uverbs0, ...), the process uses
+  the libfabric provider of this card. The device is recorded as the domain.
+* If the process has libfabric and a TCP socket listens at the address of one interface, the process
+  uses a TCP provider of libfabric. The interface is recorded as the domain. Such sockets were observed
+  with MPICH 4.2.3 over libfabric 1.22.0 and 2.5.1, MPICH 5.0.2, Intel MPI 2021.19 and Open MPI 5.0.11.
+* If /dev/shm contains segments of UCX, the sockets belong to UCX.
+* If a TCP socket listens at all addresses, or if the process has no libfabric, the socket belongs to
+  MPI itself.
 
-Sockets that are inherited from the parent process and sockets to the process manager (PMI, PMIx) are
-ignored. The evidence does not tell the TCP providers of libfabric (tcp, sockets) apart; FI_PROVIDER
-names the provider if it is set.
+Sockets that the process has inherited from its parent are ignored, and so are connections to the
+process manager (PMI, PMIx). The sockets of libfabric's two TCP providers (tcp and sockets) look alike;
+if FI_PROVIDER is set, the provider is the one that FI_PROVIDER names.
 
-Python 3.6 and its standard library only.
+This module needs only Python 3.6 and its standard library.
 """
 
 import fcntl
@@ -66,10 +67,11 @@ def _parse_address(text: str) -> Tuple[str, int]:
 
 def list_sockets(pid: int, inodes: Container[str]) -> List[Dict[str, Any]]:
     """
-    Return the TCP sockets of a process as dict: state ('listens', 'connected'), address, port, peer.
+    Return the listening and connected TCP sockets that a process has open, each as a dict.
 
-    inodes: of the sockets that the process has open. Other sockets of its network namespace are left
-    out.
+    Keys of the dict: state ('listens' or 'connected'), address, port, and peer ('address:port' of a
+    connected peer, else None). inodes: inodes of the sockets that the process has open; other sockets
+    in the network namespace of the process are omitted.
     """
     sockets = []
     for name in ('tcp', 'tcp6') if inodes else ():
@@ -98,7 +100,11 @@ def list_sockets(pid: int, inodes: Container[str]) -> List[Dict[str, Any]]:
 
 
 def list_interfaces() -> Dict[str, str]:
-    """Return {address: interface} for IPv4 (ioctl SIOCGIFADDR) and IPv6 (/proc/net/if_inet6)."""
+    """
+    Return {address: name of the network interface} for IPv4 and IPv6 addresses.
+
+    IPv4 addresses come from the ioctl SIOCGIFADDR, IPv6 addresses from /proc/net/if_inet6.
+    """
     interfaces = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for _, name in socket.if_nameindex():
@@ -118,7 +124,7 @@ def list_interfaces() -> Dict[str, str]:
 
 
 def list_descriptors(pid: int) -> Dict[int, str]:
-    """Return {number of a file descriptor: target of its link} of a process."""
+    """Return {file descriptor: target of the link /proc/PID/fd/NUMBER} of a process."""
     targets = {}
     for name in list_proc_folder('/proc/%d/fd' % pid):
         target = read_proc_link('/proc/%d/fd/%s' % (pid, name))
@@ -128,7 +134,12 @@ def list_descriptors(pid: int) -> Dict[int, str]:
 
 
 def list_inherited_sockets() -> Set[str]:
-    """Return the inodes of the sockets of this process, which the rank has inherited too."""
+    """
+    Return the inodes of the sockets that this process has open.
+
+    The sampler calls this function at its start. The rank and the sampler have inherited these
+    sockets from the same parent.
+    """
     return {
         match.group(1)
         for match in map(_SOCKET.match, list_descriptors(os.getpid()).values())
@@ -137,7 +148,7 @@ def list_inherited_sockets() -> Set[str]:
 
 
 def _list_manager_addresses(environment: Mapping[str, str]) -> Set[str]:
-    """Return 'address:port' of each process manager that the environment names."""
+    """Return 'address:port' of each process manager that the environment variables name."""
     addresses: Set[str] = set()
     for name, value in environment.items():
         if name.startswith('PMIX_SERVER_URI'):  # 'pmix-server.18229;tcp4://127.0.0.1:38461'
@@ -166,7 +177,8 @@ def read_open_resources(
     Keys: devices (paths that match DEVICES), shared (paths in /dev/shm), sockets (see list_sockets()),
     manager ('address:port' of the connected process manager, or None).
 
-    environment: of the process; inherited: inodes of sockets of its parent; paths: its mapped files
+    environment: variables of the process; inherited: inodes of the sockets that the process has
+    inherited from its parent; paths: paths of the files that the process has mapped
     """
     files = list_descriptors(pid)
     inodes = {match.group(1) for match in map(_SOCKET.match, files.values()) if match} - set(
@@ -199,9 +211,10 @@ def parse_allowed_providers(text: Optional[str], links: Optional[str] = None) ->
     """
     Return the network providers that a value of FI_PROVIDER allows; [] allows any provider.
 
-    'tcp;ofi_rxm' is the provider tcp under a utility provider; '^tcp' excludes a provider
-    (fi_fabric(7)). The provider lnx uses other providers, which FI_LNX_PROV_LINKS names (links), e.g.
-    'shm+cxi:cxi0|shm+cxi:cxi1' (fi_lnx(7)).
+    text: value of FI_PROVIDER. 'tcp;ofi_rxm' means the provider tcp under the utility provider
+    ofi_rxm, and '^tcp' excludes the provider tcp (fi_fabric(7)). links: value of FI_LNX_PROV_LINKS,
+    such as 'shm+cxi:cxi0|shm+cxi:cxi1'. This variable names the providers that the provider lnx uses
+    (fi_lnx(7)).
     """
     if not text or text.startswith('^'):
         return []
@@ -219,12 +232,13 @@ def identify_network(
     addresses: Mapping[str, str],
 ) -> Optional[Dict[str, Any]]:
     """
-    Return the network that resources of read_open_resources() show as dict, None if they show none.
+    Return the network that a process uses, as a dict; None if `resources` show no network.
 
-    Keys: layer ('libfabric', 'ucx', 'mpi' for MPI's own TCP, None if unknown), provider, domains,
-    how (the evidence as text), opened (the resources).
+    Keys of the dict: layer ('libfabric'; 'ucx'; 'mpi' if MPI itself uses TCP; None if unknown),
+    provider, domains, how (the evidence as text), opened (the resources).
 
-    libraries: names of the mapped libraries; addresses: result of list_interfaces()
+    resources: result of read_open_resources() for the process; libraries: names of the libraries that
+    the process has mapped; environment: its variables; addresses: result of list_interfaces()
     """
     over_ucx = 'libucp' in libraries and any('/ucx_shm_' in path for path in resources['shared'])
     used = 'ucx' if over_ucx else 'libfabric' if 'libfabric' in libraries else 'mpi'
@@ -246,12 +260,12 @@ def identify_network(
 def _identify_by_device(
     devices: Iterable[str], layer: str, libraries: Container[str], environment: Mapping[str, str]
 ) -> Optional[_Network]:
-    """Return the network that open devices show, None without a known device."""
+    """Return the network of a process with these open devices, None if no device is known."""
     for pattern, provider in DEVICES:
         names = [match.group(1) for match in map(pattern.match, devices) if match]
         if not names:
             continue
-        how = "it has %s open" % ', '.join('/dev/' + name for name in names)
+        how = "the process has %s open" % ', '.join('/dev/' + name for name in names)
         if layer != 'libfabric':
             return layer, None, names, how
         both = (
@@ -269,7 +283,7 @@ def _identify_by_sockets(
     environment: Mapping[str, str],
     addresses: Mapping[str, str],
 ) -> Optional[_Network]:
-    """Return the network that sockets of list_sockets() show, None if they show none."""
+    """Return the network of a process with these sockets, None if no socket shows a network."""
     listens = [entry for entry in sockets if entry['state'] == 'listens']
     bound = [entry for entry in listens if entry['address'] in addresses]
     domains = [addresses[entry['address']] for entry in bound]
@@ -278,7 +292,8 @@ def _identify_by_sockets(
             layer,
             None,
             domains,
-            "it has memory segments of UCX" + (" and listens at TCP ports" if bound else ""),
+            "the process has memory segments of UCX"
+            + (" and listens at TCP ports" if bound else ""),
         )
     if not listens:
         return None
@@ -290,7 +305,7 @@ def _identify_by_sockets(
             layer,
             named[0] if named else 'tcp',
             domains,
-            "it listens at %s"
+            "the process listens at %s"
             % ', '.join('%s:%d' % (entry['address'], entry['port']) for entry in bound),
         )
     if layer == 'libfabric':
@@ -298,9 +313,9 @@ def _identify_by_sockets(
             'mpi',
             None,
             domains,
-            "it listens at TCP ports of all addresses, which libfabric does not do",
+            "the process listens at TCP ports of all addresses, but libfabric listens at a single address",
         )
-    return 'mpi', 'tcp', domains, "it listens at TCP ports and has no libfabric"
+    return 'mpi', 'tcp', domains, "the process listens at TCP ports and has not loaded libfabric"
 
 
 # ---- how many ranks MPI sees -----------------------------------------------------------------------------------------
@@ -312,9 +327,10 @@ _PALS = ('PALS_APINFO', 'PALS_APID')
 
 def _matches_task_rank(environment: Mapping[str, str], variable: str) -> bool:
     """
-    Return whether a variable of a process manager has the rank that the launcher gave this task.
+    Return whether `variable` contains the number of this rank, as the launcher has set it.
 
-    The variable has another value if it is inherited from a shell in an outer step.
+    variable: name of a variable that a process manager sets, such as PMI_RANK. If the process has
+    inherited the variable from a shell in an outer step, the variable contains another number.
     """
     number, launcher = environment.get(variable), detect_launcher(environment)[1]
     return number is not None and (not launcher or environment[launcher['rank']] == number)
@@ -328,14 +344,16 @@ def derive_world(
     resources: Mapping[str, Any],
 ) -> Dict[str, Any]:
     """
-    Return how many ranks the MPI of a process sees: dict with size, tasks, pmi and how (the evidence).
+    Derive how many ranks the MPI of a process sees, and return the result as a dict.
 
-    The size is derived, because the variables of MPI cannot be read without stopping the process. If
-    MPICH, Intel MPI, Cray MPICH or Open MPI finds no process manager of its kind, the rank sees only
-    itself (size 1).
+    Keys of the dict: size (number of ranks that MPI sees, None if unknown), tasks (number of ranks
+    that the launcher started), pmi (kind of the process manager), how (the evidence as text). The size
+    is derived from other facts, because reading the memory of MPI would stop the process. If MPICH,
+    Intel MPI, Cray MPICH or Open MPI finds no process manager of its kind, each rank sees only itself,
+    and the size is 1.
 
-    family: of libmpi; libraries: names of the mapped libraries; files: result of list_descriptors();
-    resources: result of read_open_resources()
+    family: family of the loaded libmpi; libraries: names of the libraries that the process has mapped;
+    files: result of list_descriptors(); resources: result of read_open_resources()
     """
     launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS']
@@ -346,7 +364,7 @@ def derive_world(
         world: _World = (
             tasks,
             'PMIx',
-            "it is connected to the PMIx server %s" % resources['manager'],
+            "the process is connected to the PMIx server %s" % resources['manager'],
         )
     elif family == 'Open MPI':
         world = _derive_open_mpi_world(environment, libraries, tasks)
@@ -360,12 +378,16 @@ def derive_world(
 def _derive_open_mpi_world(
     environment: Mapping[str, str], libraries: Container[str], tasks: Optional[int]
 ) -> _World:
-    """Return the world of a rank whose Open MPI is not connected to a PMIx server."""
+    """Return size, process manager and evidence for an Open MPI without a PMIx connection."""
     if _matches_task_rank(environment, 'PMIX_RANK'):
         return tasks, 'PMIx', "PMIX_RANK is set"
     if 'libpmi' in libraries or 'libpmi2' in libraries:
-        return None, None, "it has loaded a PMI library of Slurm, whose state cannot be read"
-    return 1, None, "PMIX_RANK is not set, and Open MPI finds other ranks only by PMIx"
+        return (
+            None,
+            None,
+            "the process has loaded a PMI library of Slurm, and the state of this library cannot be read",
+        )
+    return 1, None, "PMIX_RANK is not set, and Open MPI finds other ranks only through PMIx"
 
 
 def _derive_pmi_world(
@@ -374,7 +396,7 @@ def _derive_pmi_world(
     files: Mapping[int, str],
     tasks: Optional[int],
 ) -> Optional[_World]:
-    """Return the world of a rank with a process manager that uses PMI or PALS, else None."""
+    """Return size, process manager and evidence if a rank has PMI or PALS, otherwise None."""
     pals = [name for name in _PALS if environment.get(name)]
     if family == 'Cray MPICH' and pals:
         return tasks, 'PALS', "%s is set" % pals[0]
@@ -393,27 +415,32 @@ def _derive_pmi_world(
 def _derive_world_without_pmi(
     environment: Mapping[str, str], family: Optional[str], speaks_pmix: bool, tasks: Optional[int]
 ) -> _World:
-    """Return the world of a rank that is not connected to a process manager."""
+    """Return size, process manager and evidence for a rank without a process manager."""
     number = environment.get('PMI_FD', '')
     if family not in ('MPICH', 'Intel MPI', 'Cray MPICH'):
-        return None, None, "the MPI family of libmpi is unknown"
+        return None, None, "the family of the loaded libmpi is unknown"
     if speaks_pmix:
-        return None, None, "it has loaded libpmix, whose state cannot be read"
+        return (
+            None,
+            None,
+            "the process has loaded libpmix, and the state of this library cannot be read",
+        )
     if (
         number.isdigit()
         and _matches_task_rank(environment, 'PMI_RANK')
         and environment.get('PMI_SIZE') == str(tasks)
     ):
-        return None, None, "PMI_FD=%s is closed, as after MPI_Finalize" % number
+        return None, None, "the socket PMI_FD=%s is closed, as it is after MPI_Finalize" % number
     if number.isdigit():
         return (
             1,
             None,
-            "PMI_FD=%s is no open socket of this process; an outer step has set it" % number,
+            "PMI_FD=%s is no open socket of this process; an outer step has set this variable"
+            % number,
         )
     return (
         1,
         None,
-        "none of %s is set, and %s finds other ranks only by PMI"
+        "none of %s is set, and %s finds other ranks only through PMI"
         % (', '.join(_PMI[:2] + (_PALS if family == 'Cray MPICH' else ())), family),
     )

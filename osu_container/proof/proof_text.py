@@ -1,7 +1,7 @@
 """
 Format the judgement of a run as text, with one block for each group of equal ranks.
 
-Python 3.6 and its standard library only.
+This module needs only Python 3.6 and its standard library.
 """
 
 import os
@@ -35,18 +35,22 @@ HIDDEN_LIBRARIES = ('libucp',)
 
 
 def format_count(number: int, noun: str) -> str:
-    """Return a number with its noun: '1 rank', '2 ranks'."""
+    """Return a number with its noun in singular or plural, such as '1 rank' or '2 ranks'."""
     return '%d %s%s' % (number, noun, '' if number == 1 else 's')
 
 
 def _format_nodes(names: Iterable[str]) -> str:
-    """Return the names of nodes as text; of more than four nodes only the first two and the last."""
+    """Return names of nodes as text; abbreviate more than four names to three of them."""
     names = sorted(names)
     return ', '.join(names) if len(names) <= 4 else '%s, ... %s' % (', '.join(names[:2]), names[-1])
 
 
 def _format_library(facts: Dict[str, Any], name: str) -> str:
-    """Return a library as text: 'MPICH 4.2.3 of the image: /lib/libmpi.so.12 (build id 1a2b)'."""
+    """
+    Return release, origin, path and build of a library as text.
+
+    An example is 'MPICH 4.2.3 of the image: /lib/libmpi.so.12 (build id 1a2b)'.
+    """
     words = [facts['family']] if facts['family'] and facts['family'] != name else []
     words.append(facts['release'] or 'of unknown release')
     if facts.get('release_from') == 'file name':
@@ -67,7 +71,11 @@ def _format_library(facts: Dict[str, Any], name: str) -> str:
 
 
 def _format_network(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
-    """Return the lines on the networks of `ranks` ranks; entries: `network` of merge_proofs()."""
+    """
+    Return the lines of the report that describe the networks of a group of ranks.
+
+    entries: value of the key network in a result of merge_proofs(); ranks: number of ranks
+    """
     lines = []
     for entry in entries[:DOMAINS]:
         prefix = '' if entry['ranks'] == ranks else '%s: ' % format_count(entry['ranks'], 'rank')
@@ -87,7 +95,11 @@ def _format_network(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
 
 
 def _format_world(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
-    """Return the lines on how many ranks MPI sees; entries: `world` of merge_proofs()."""
+    """
+    Return the lines of the report that tell how many ranks the MPI of each rank sees.
+
+    entries: value of the key world in a result of merge_proofs(); ranks: number of ranks
+    """
     lines = []
     for entry in entries[:DOMAINS]:
         subject = (
@@ -103,7 +115,7 @@ def _format_world(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
 
 
 def _format_group(group: Dict[str, Any]) -> List[str]:
-    """Return the lines on a group of equal ranks, which is an entry of merge_proofs()."""
+    """Return the lines of the report on a group of equal ranks; group: from merge_proofs()."""
     number = len(group['ranks'])
     inside = (
         'in the container %s' % os.path.basename(group['image'])
@@ -115,7 +127,12 @@ def _format_group(group: Dict[str, Any]) -> List[str]:
     rows = [('program', '%s, %s' % (group['executable'] or 'unknown', inside))]
     if group['shared'] is not None:
         rows.append(
-            ('container', 'shared by the ranks of a node' if group['shared'] else 'one per rank')
+            (
+                'container',
+                'all ranks of a node share one container'
+                if group['shared']
+                else 'each rank has its own container',
+            )
         )
     names = [name for name in LIBRARY_ORDER if name in group['libraries']]
     names += sorted(
@@ -133,9 +150,9 @@ def _format_group(group: Dict[str, Any]) -> List[str]:
 
 def format_matched_expectation(expectation: Expectation, proofs: Sequence[Proof]) -> str:
     """
-    Return the expectations that the ranks match as text: 'in a container, provider tcp'.
+    Return as text what the ranks match, such as 'in a container, provider tcp'.
 
-    The provider is included only if it was seen on every rank.
+    The provider is included only if the sampler saw the network of every rank.
     """
     parts = (
         []
@@ -159,7 +176,7 @@ def format_matched_expectation(expectation: Expectation, proofs: Sequence[Proof]
 
 
 def _wrap_sentences(label: Optional[str], texts: Iterable[str]) -> List[str]:
-    """Return texts as wrapped lines; each text begins with the label."""
+    """Return texts as wrapped lines; `label` and a colon precede each text."""
     lines = []
     for text in texts:
         lines += columns.fill_text(
@@ -175,7 +192,7 @@ def format_report(
     problems: Sequence[str],
     notes: Iterable[str],
 ) -> str:
-    """Return the report on a step, with problems and notes of judge_run()."""
+    """Return the report on a step as text; problems and notes come from judge_run()."""
     groups = merge_proofs(run.proofs)
     number = len(run.proofs)
     lines = []
@@ -206,7 +223,7 @@ def format_report(
             lines += _format_group(group)
         if len(groups) > KINDS:
             lines.append(
-                ' and %d more kinds of ranks: `osu-container proof FOLDER --json` lists all'
+                ' and %d more groups of ranks: `osu-container proof FOLDER --json` lists all groups'
                 % (len(groups) - KINDS)
             )
     else:
@@ -227,7 +244,7 @@ def format_report(
         )
     elif groups:
         lines.append(
-            'nothing was expected of these ranks: to compare, load a module or give --approach or --expect'
+            'the ranks were not compared with an expectation: load a module, or add --approach or --expect'
         )
     return '\n'.join(lines) + '\n'
 
@@ -235,7 +252,7 @@ def format_report(
 def build_report_data(
     run: WatchedRun, expectation: Optional[Expectation], problems: List[str], notes: List[str]
 ) -> Dict[str, Any]:
-    """Return the judgement of a step as data for --json."""
+    """Return the judgement of a step as a dict, which the option --json prints."""
     return {
         'directory': os.path.abspath(run.directory),
         'tasks': run.tasks,

@@ -1,24 +1,24 @@
 """
-The sampler: watch the process of a rank from outside and record what the process loads and opens.
+Watch the process of a rank from outside, and record which libraries and network it uses.
 
-start.py runs the sampler on the node of the rank. The design:
+This program is called the sampler. start.py runs the sampler on the node of the rank. The design:
 
-* The sampler reads /proc only. LD_PRELOAD or LD_DEBUG in the process would change how the loader
-  searches for libraries, which is to be observed.
-* The program of a rank is the first process with a libmpi among the started process and its
-  descendants, because container runtimes and wrappers fork.
+* The sampler reads only files in /proc. LD_PRELOAD or LD_DEBUG in the process would change how the
+  loader searches for libraries, and the sampler must observe the unchanged search.
+* The sampler watches the started process and its descendants, because container runtimes and wrappers
+  fork. The first of these processes that has loaded a libmpi is the program of the rank.
 * The sampler reads the mapped libraries every 30 ms, later at intervals of a twentieth of the elapsed
   time. A reading is final if the next reading agrees with it and the process has run in between, or
   if readings agree for a quarter of a second. Agreement alone is not enough, because on a busy node
   the loader may wait between two libraries. The sampler uses at most a fifth of a core: on a node
   with thousands of processes, where a reading takes long, the intervals are longer.
 * Then the sampler writes the file of the rank and reads which network is open. MPI_Init opens the
-  network a moment later, so the sampler repeats this after 20 ms and then at doubled intervals, until
+  network a moment later, so the sampler reads again after 20 ms and then at doubled intervals, until
   two readings agree, the process terminates or NETWORK_TIMEOUT has passed. A benchmark is disturbed
-  by a few readings of less than a millisecond each, and once by the checksums of libraries without a
-  build id.
+  by a few readings of less than a millisecond each, and once by the computation of the checksums of
+  libraries without a build id.
 
-Python 3.6 and its standard library only: the sampler runs on compute nodes without any package.
+The sampler needs only Python 3.6 and its standard library, so that it runs on any compute node.
 """
 
 import json
@@ -67,7 +67,7 @@ _MpiProcess = Tuple[int, Optional[str], Dict[str, str]]
 
 
 def _find_mpi_process(root: int) -> Optional[_MpiProcess]:
-    """Return the first process with a libmpi among `root` and its descendants, or None."""
+    """Return the first process among `root` and its descendants that has loaded a libmpi."""
     for pid in loaded.list_process_tree(root):
         libraries = loaded.select_libraries(loaded.list_mapped_files(pid))
         # Ignore ldd and the entrypoint of approach swap, which only list the libraries of a program.
@@ -83,7 +83,7 @@ def _read_run_time(pid: int) -> Optional[float]:
 
 
 class _LoadDetector:
-    """Detects, from readings that agree, that the loader has mapped all libraries of a rank."""
+    """Detects when the loader has mapped all libraries of a rank, by comparing readings."""
 
     def __init__(self, inherited: Iterable[str]) -> None:
         #: inodes of sockets that the process has inherited from its parent
@@ -97,10 +97,10 @@ class _LoadDetector:
 
     def update(self, look: Optional[_MpiProcess], now: float) -> bool:
         """
-        Add a reading of the time `now`; return whether `process` is final.
+        Add the reading `look`, made at the time `now`; return whether `process` is final.
 
-        A shell with a preloaded libmpi is not mistaken for the program that it starts, because exec
-        soon changes the executable.
+        If a shell with a preloaded libmpi starts the program, the shell is not taken for the program,
+        because exec soon changes the executable and the next reading differs.
         """
         previous, self.last_look = self.last_look, look
         if look and self.since is None:
@@ -124,9 +124,9 @@ class _ProcessMonitor:
     """
     Tracks whether a process exists.
 
-    A process that is not seen once may still run. When a thread of a Go program such as Apptainer
-    executes another program, the process is a zombie for a moment (de_thread() in fs/exec.c) and keeps
-    its start time. Another start time means another process with the same pid.
+    A process may still run even if one reading does not find it. When a thread of a Go program such as
+    Apptainer executes another program, the process is a zombie for a moment (de_thread() in fs/exec.c)
+    and keeps its start time. If the start time changes, another process has the same pid.
     """
 
     def __init__(self, pid: int) -> None:
@@ -135,7 +135,7 @@ class _ProcessMonitor:
         self.unseen: Optional[float] = None
 
     def track_absence(self, now: float) -> Optional[float]:
-        """Return the time from which on the process was not seen, None if it exists at `now`."""
+        """Return the time since when the process has been absent, None if it exists at `now`."""
         stat = loaded.read_process_stat(self.pid)
         self.begin = self.begin or (stat and stat[1])
         self.unseen = None if stat and stat[1] == self.begin else self.unseen or now
@@ -150,7 +150,8 @@ def wait_for_mpi(
 
     Returns (the process with MPI, None), or (None, reason) if no process has loaded MPI.
 
-    inherited: inodes of sockets that the process has from its parent; give_up: time limit in seconds
+    inherited: inodes of the sockets that the process has inherited from its parent; give_up: time
+    limit in seconds
     """
     start = time.monotonic()
     looks, presence = _LoadDetector(inherited), _ProcessMonitor(root)
@@ -167,10 +168,10 @@ def wait_for_mpi(
         if unseen and now - unseen > EXIT_DELAY:
             return (
                 None,
-                "the program loaded no MPI library, or it terminated before MPI_Init had finished",
+                "the program loaded no MPI library, or the program terminated before MPI_Init had finished",
             )
         if now - start > give_up:
-            return None, "no process of this rank had an MPI library loaded after %d s" % give_up
+            return None, "no process of this rank had loaded an MPI library after %d s" % give_up
         wait = (
             LOOK_AGAIN
             if look
@@ -182,7 +183,7 @@ def wait_for_mpi(
 
 
 class RankProcess:
-    """The process of a rank, after its libraries have been read."""
+    """The process of a rank, whose libraries the sampler has read."""
 
     def __init__(self, pid: int, libraries: Dict[str, str], inherited: Iterable[str]) -> None:
         self.pid, self.inherited, self.since = pid, inherited, time.monotonic()
@@ -204,7 +205,12 @@ class RankProcess:
         return stat is not None and stat[1] == self.begin
 
     def inspect(self) -> Dict[str, Any]:
-        """Return the current network and world as dict; add newly loaded libraries to the facts."""
+        """
+        Return the network of the process and the ranks that its MPI sees, as a dict.
+
+        The keys are network and world. Libraries that the process has loaded since the last reading
+        are added to `facts`.
+        """
         paths = loaded.list_mapped_files(self.pid)
         libraries = loaded.select_libraries(paths)
         if set(libraries) - set(self.facts['libraries']):
@@ -224,11 +230,15 @@ class RankProcess:
         }
 
     def waits_for_plugin(self) -> bool:
-        """Return whether RCCL is loaded without its network plugin, which RCCL loads later."""
+        """Return whether RCCL is loaded but its network plugin, which RCCL loads later, is not."""
         return 'librccl' in self.facts['libraries'] and 'librccl-net' not in self.facts['libraries']
 
     def watch(self, keep: Callable[[], None]) -> None:
-        """Read the network until it is known or the time is over; call `keep` after each change."""
+        """
+        Read the network until two readings agree or NETWORK_TIMEOUT seconds have passed.
+
+        keep: function that is called after each change
+        """
         start, wait = time.monotonic(), NETWORK_FIRST
         while self.is_alive():
             now = self.inspect()
@@ -257,16 +267,21 @@ class RankProcess:
 
 
 def _extract_endpoint(look: Dict[str, Any]) -> Optional[Tuple[Any, ...]]:
-    """Return layer, provider and domains of a reading, which must agree; connections may change."""
+    """
+    Return layer, provider and domains of the network in a reading, None without a network.
+
+    Two readings agree if these values are equal; the connections may differ.
+    """
     network = look['network']
     return network and (network['layer'], network['provider'], network['domains'])
 
 
 def read_rank(environment: Mapping[str, str]) -> int:
     """
-    Return the number of this rank from the variable of its launcher.
+    Return the number of this rank, from the variable that its launcher sets.
 
-    PMI_RANK is used only without a known launcher, because a shell in an outer step may have set it.
+    PMI_RANK is read only if the launcher is unknown, because PMI_RANK may come from a shell in an
+    outer step.
     """
     launcher = detect_launcher(environment)[1]
     names = [launcher['rank']] if launcher else ['PMI_RANK', 'PMIX_RANK', 'SLURM_PROCID']
@@ -276,7 +291,7 @@ def read_rank(environment: Mapping[str, str]) -> int:
 
 
 def read_step(environment: Mapping[str, str]) -> Dict[str, Any]:
-    """Return the step of this rank as dict: job and step (str or None), tasks (int or None)."""
+    """Return a dict with the job, the step and the number of tasks of this rank's step."""
     launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'PMI_SIZE']
     tasks = next((environment[name] for name in names if environment.get(name)), '')
@@ -288,7 +303,11 @@ def read_step(environment: Mapping[str, str]) -> Dict[str, Any]:
 
 
 def write_json(path: str, content: Any) -> None:
-    """Write content as JSON; readers see either the whole file or no file. Raises OSError."""
+    """
+    Write `content` as JSON to the file `path`. Raises OSError.
+
+    The file appears as a whole, so that no reader sees a part of it.
+    """
     part = '%s.part-%d' % (path, os.getpid())
     try:
         with open(part, 'x') as handle:  # 'x' follows no link
@@ -305,14 +324,15 @@ def write_json(path: str, content: Any) -> None:
 
 def report_write_failure(pid: int, directory: str, err: OSError) -> None:
     """
-    Print to stderr of the program, process `pid`, that its ranks write no files.
+    Print to stderr of the process `pid` that the ranks cannot write their files.
 
-    The user does not see stderr of a task prolog. If stderr of the program is a socket, which cannot
-    be opened by a path, the text is printed to stderr of this process.
+    The process `pid` is the program of the user, because the user does not see stderr of a task
+    prolog. If stderr of the program is a socket, which no process can open by a path, the text is
+    printed to stderr of the sampler.
     """
     text = (
         "No proof: cannot write to %s: %s. Name another folder that all nodes see: "
-        "OSU_PROOF=FOLDER\n" % (directory, err.strerror)
+        "export OSU_PROOF=FOLDER\n" % (directory, err.strerror)
     ).encode('utf-8', 'backslashreplace')
     for path in ('/proc/%d/fd/2' % pid, '/proc/self/fd/2'):
         try:
@@ -325,11 +345,11 @@ def report_write_failure(pid: int, directory: str, err: OSError) -> None:
 
 def main(pid: int, directory: str, run: Optional[str] = None) -> None:
     """
-    Watch process `pid` and write the file of its rank to a folder; run: token of the proof.
+    Watch the process `pid` and write the file of its rank to the folder `directory`.
 
-    The sampler has inherited the environment and the open files of the program. It closes all files
-    except the standard streams at once, and stderr after the first write, because srun waits for
-    stderr.
+    run: token that identifies the proof. The sampler has inherited the environment and the open files
+    of the program. The sampler closes all files except the standard streams at once, and closes stderr
+    after the first write, because srun waits until stderr is closed.
     """
     inherited = opened_network.list_inherited_sockets()
     for number in opened_network.list_descriptors(os.getpid()):
@@ -358,8 +378,8 @@ def main(pid: int, directory: str, run: Optional[str] = None) -> None:
     # This content remains if the sampler is killed, usually by Slurm together with the step.
     content.update(
         found=False,
-        reason="its sampler was terminated, usually together with the step, before or soon after "
-        "the program loaded an MPI library",
+        reason="the sampler of this rank was terminated, usually together with the step, before or soon "
+        "after the program loaded an MPI library",
     )
     try:
         os.makedirs(directory, exist_ok=True)

@@ -1,8 +1,8 @@
 """
-Start the sampler on the node of a rank: python3 -I -S start.py PID DIR [TOKEN]
+Start the sampler, which watches a rank: python3 -I -S start.py PID DIR [TOKEN]
 
-Python does not cache the bytecode of the started script. So this script is short, and the sampler is
-in sample.py.
+PID is the process of the rank, DIR the folder for the file of the rank. Python does not cache the
+bytecode of the script that it starts, so this script is short and imports the sampler from sample.py.
 """
 
 import os

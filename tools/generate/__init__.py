@@ -1,1 +1,1 @@
-"""Render the files that follow from data: modulefiles, recipes, easyconfigs and tables."""
+"""Render files from the project's data: modulefiles, recipes, easyconfigs and tables."""

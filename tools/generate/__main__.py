@@ -1,4 +1,4 @@
-"""Write all files that follow from data."""
+"""Write all files of the repository that are rendered from the project's data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tools.generate import easyconfigs, module_files
 
 
 def render_recipes() -> dict[Path, str | None]:
-    """Return {path: text} of the checked-in recipes, None for a file to remove."""
+    """Return {path: text} of the checked-in recipes; the text None means: remove the file."""
     recipes = list_recipe_files()
     return {
         **dict.fromkeys(RENDERED.iterdir()),
@@ -30,7 +30,7 @@ def render_recipes() -> dict[Path, str | None]:
 
 
 def main() -> None:
-    """Write the files, or with --check exit with code 1 if a file is stale."""
+    """Write the rendered files; with --check, exit with code 1 if a file is stale instead."""
     # The order matters: modulefiles are rendered from the easyconfigs.
     steps: dict[str, Callable[[], Mapping[Path, str | None]]] = {
         'easyconfigs': easyconfigs.render_files,
@@ -39,9 +39,9 @@ def main() -> None:
     }
     parser = argparse.ArgumentParser(prog='python -m tools.generate', description=__doc__)
     parser.add_argument(
-        '--check', action='store_true', help="write nothing; exit code 1 if a file is stale"
+        '--check', action='store_true', help="write no file; exit with code 1 if a file is stale"
     )
-    parser.add_argument('--step', choices=steps, help="write or check only these files")
+    parser.add_argument('--step', choices=steps, help="write or check only the files of this step")
     options = parser.parse_args()
     check: bool = options.check
     stale = []

@@ -1,7 +1,8 @@
-"""Derive the facts of a module without an installation, from host description and image name.
+"""Derive the facts on a module from a host description and the name of an image.
 
-check/described.py and discover/host_facts.py stand in for the files that an installation reads
-(verdict/facts.py). Sizes are 0, time stamps and sha256 None.
+EasyBuild reads these facts from files when it installs a module (verdict/facts.py). This module takes
+the facts on the image from check/described.py and the facts on the host from discover/host_facts.py,
+so that no installation is needed. All sizes are 0, and all time stamps and sha256 are None.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ RUNTIMES = {'apptainer': {'release': '1.4.5', 'setuid': False}, 'singularity': {
 
 
 def list_module_names(site: str) -> list[str]:
-    """Return the names 'module/approach' of the container modules of a site."""
+    """Return the names of a site's container modules, in the form 'module/approach'."""
     entry, names = resolve_site(site), []
     easyconfigs = [
         path for name in CONTAINERS for path in (PROJECT / 'easyconfigs' / 'o' / name).glob('*.eb')
@@ -67,7 +68,11 @@ def list_module_names(site: str) -> list[str]:
 
 
 def derive_facts(site: str, name: str) -> dict[str, Any]:
-    """Return the facts of a module 'module/approach' on a site, for build_settings()."""
+    """
+    Return the facts on a module of a site, for build_settings().
+
+    name: name of the module in the form 'module/approach'
+    """
     entry, (module, _, approach) = resolve_site(site), name.partition('/')
     file = select_image(module, resolve_approach(approach), entry)
     host = DescribedHost(find_host_description(entry))
@@ -86,7 +91,7 @@ def derive_facts(site: str, name: str) -> dict[str, Any]:
 
 
 def _derive_host_facts(mix: Trial, root: str) -> dict[str, Any]:
-    """Return the host facts of a trial, with `root` before all paths."""
+    """Return the facts on the host of a trial, with `root` in front of all paths."""
     runtime = mix.site['runtime']['value'][0]
     injected = _list_injected_libraries(mix)
     facts = {
@@ -117,7 +122,11 @@ def _derive_host_facts(mix: Trial, root: str) -> dict[str, Any]:
 
 
 def _format_release(mix: Trial, name: str, read: Callable[..., Any]) -> str | None:
-    """Return 'FAMILY RELEASE' of a host library, for libfabric the release, None without it."""
+    """
+    Return the release of a host library as text, None if the host lacks the library.
+
+    The text is 'FAMILY RELEASE'; for libfabric the text is only the release.
+    """
     fact = mix.site['libraries'].get(name)
     if not fact or not mix.host.is_file(fact['value']):
         return None
@@ -126,10 +135,10 @@ def _format_release(mix: Trial, name: str, read: Callable[..., Any]) -> str | No
 
 
 def _list_injected_libraries(mix: Trial) -> list[dict[str, Any]]:
-    """Return the host libraries that a trial injects.
+    """Return the host libraries that a trial injects, each as a dict.
 
-    Their dependencies are left out if the host was never inspected, because the image has most of
-    them.
+    If the host was never inspected, the dependencies of these libraries are omitted, because the image
+    contains most of the dependencies.
     """
     names = {path: name for name, path in locate_host_libraries(mix.approach, mix.site, mix.host)}
     needed_by = {
@@ -146,7 +155,7 @@ def _list_injected_libraries(mix: Trial) -> list[dict[str, Any]]:
             'sha256': None,
             'build_id': None,
             'what': soname,
-            'why': f'the image lacks it, {needed_by.get(soname)} needs it',
+            'why': f'the image lacks this library, which {needed_by.get(soname)} needs',
         }
         if file.path in names:
             name = names[file.path]

@@ -1,9 +1,9 @@
-"""Update easyconfigs and pages from data:
+"""Update easyconfigs and pages from the project's data.
 
-* osu-native-RELEASE-SITE.eb, one for each software stack, from the site data
-* the version in osu-container-tools.eb
-* release and sha256 of the OSU Micro-Benchmarks (osu_container/build/recipes/versions.py), also in
-  file names and pages
+* From the site data, this module writes one file osu-native-RELEASE-SITE.eb for each software stack.
+* In osu-container-tools.eb, this module updates the version.
+* In all easyconfigs, file names and pages, this module updates the release and the sha256 of the OSU
+  Micro-Benchmarks (osu_container/build/recipes/versions.py).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PAGES = ('README.md', 'docs/*.md', 'sources/README.md')
 
 
 def list_stacks() -> dict[str, dict[str, Any]]:
-    """Return {site: entry} of the sites with a programming environment, in their order."""
+    """Return {name of a site: entry} for all sites with Cray's programming environment."""
     return {
         name: entry
         for name in SITES
@@ -40,7 +40,7 @@ def list_stacks() -> dict[str, dict[str, Any]]:
 
 
 def render_site_easyconfig(name: str, entry: dict[str, Any]) -> str:
-    """Return the text of osu-native-RELEASE-SITE.eb for a site."""
+    """Return the text of the easyconfig osu-native-RELEASE-SITE.eb for a site."""
     native, gpu = entry['native']['value'], entry['gpu']['value'] or ''
     kind = 'CUDA' if gpu.startswith('sm_') else 'ROCm' if gpu else None
     head = textwrap.fill(
@@ -103,12 +103,12 @@ moduleclass = 'perf'
 
 
 def update_release_names(text: str) -> str:
-    """Return the text with the current release in all names of the benchmarks."""
+    """Return a text in which all names of the benchmarks contain the current release."""
     return RELEASE.sub(lambda match: match.group(1) + OSU['version'], text)
 
 
 def update_easyconfig(text: str) -> str:
-    """Return an easyconfig with the current release, its sha256 and its names."""
+    """Return the text of an easyconfig with the current release, its sha256 and its names."""
     text = re.sub(r"(?m)^version = '.*'$", f"version = '{OSU['version']}'", text)
     return re.sub(
         r"(?m)^checksums = \['\w{64}'\]$",
@@ -118,7 +118,7 @@ def update_easyconfig(text: str) -> str:
 
 
 def render_files() -> dict[Path, str | None]:
-    """Return {path: text} of easyconfigs and pages, None for a file to remove."""
+    """Return {path: text} of easyconfigs and pages; the text None means: remove the file."""
     files = dict.fromkeys(NATIVE.glob('osu-native-*.eb'))
     files[NATIVE / 'osu-native.eb'] = update_easyconfig((NATIVE / 'osu-native.eb').read_text())
     files[TOOLS] = re.sub(

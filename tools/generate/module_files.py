@@ -1,7 +1,7 @@
 """Render the modulefiles of all sites to .workstation/modules/SITE/MODULE/APPROACH.lua for review.
 
-The easyblock writes the text (eb --module-only) from the facts of described_facts.py. Values that
-differ between installations are replaced: @INSTALL@ is the installation folder, @HOST@ the
+The easyblock writes the text (eb --module-only) from the facts that described_facts.py derives. Values
+that differ between installations are replaced: @INSTALL@ is the installation folder, @HOST@ the
 workstation's folder of host paths, BYTES the size of a library or of the image. The repository has
 the modulefiles of CHECKED_IN_MODULES in modules/.
 """
@@ -42,7 +42,10 @@ FOOTER = '-- Built with EasyBuild version'
 
 
 def prepare_eb_environment(eb: str, prefix: Path) -> dict[str, str]:
-    """Return an environment in which eb finds only this project and writes below `prefix`."""
+    """Return environment variables with which eb finds only this project.
+
+    prefix: folder below which eb writes all files
+    """
     # MODULEPATH is left out, because eb would skip a module that it finds installed.
     environment = {
         name: value
@@ -79,10 +82,10 @@ def run_eb(command: list[str], environment: dict[str, str]) -> str:
 def render_site_modules(
     eb: str, site: str, scratch: str, names: list[str] | None = None
 ) -> dict[str, str]:
-    """Return {'module/approach': text of the modulefile} of a site.
+    """Return {'module/approach': text of the modulefile} for the modules of a site.
 
-    eb: command. scratch: temporary folder. names: modules to render, by default all of the site.
-    Raises RuntimeError with eb's output if eb fails.
+    eb: path of the command eb. scratch: temporary folder. names: names of the modules to render; by
+    default all modules of the site. Raises RuntimeError with the output of eb if eb fails.
     """
     prefix = Path(scratch) / site
     facts, names = Path(f'{prefix}-facts.json'), names or list_module_names(site)
@@ -111,9 +114,10 @@ def render_site_modules(
 
 
 def normalize_modulefile(text: str) -> str:
-    """Return an installed modulefile with sizes replaced and a first line that explains it.
+    """Return the text of an installed modulefile in the form for the repository.
 
-    The EBDEVEL line and the footer are left out, because they differ between EasyBuild versions.
+    The word BYTES replaces sizes, and a first line explains the file. The EBDEVEL line and the footer
+    are removed, because both differ between EasyBuild versions.
     """
     lines = [line for line in text.splitlines() if not line.startswith((FOOTER, 'setenv("EBDEVEL'))]
     text = re.sub(r'^(    \{ (?:sif|".*"), )\d+( \},)$', r'\1BYTES\2', '\n'.join(lines), flags=re.M)
@@ -125,7 +129,11 @@ def render_modules(
     sites: Iterable[str],
     names: Callable[[str], list[str] | None] = list_module_names,
 ) -> dict[str, str]:
-    """Return {'SITE/MODULE/APPROACH.lua': text} of the modules names(site), with all cores."""
+    """
+    Return {'SITE/MODULE/APPROACH.lua': text of the modulefile} for the given sites.
+
+    names: function that returns the names of the modules of a site. All cores are used.
+    """
     with (
         tempfile.TemporaryDirectory(prefix='render-') as scratch,
         ThreadPoolExecutor(os.cpu_count()) as pool,
@@ -151,7 +159,7 @@ def is_checked_in(path: str) -> bool:
 
 
 def render_files(check: bool) -> dict[Path, str]:
-    """Return {path: text} of all modulefiles, with `check` only of the checked-in ones."""
+    """Return {path: text} of all modulefiles; with `check` only of checked-in modulefiles."""
     path = STATE / 'bin' / 'eb'
     eb = str(path) if path.exists() else 'eb'
     texts = (

@@ -1,9 +1,9 @@
-"""The pages as a site: a MkDocs hook (mkdocs.yml), and a picture of a terminal.
+"""Hook for MkDocs (mkdocs.yml), which renders the pages in docs/ as a web site.
 
 Pages link to files outside of docs/, such as ../easyblocks/generic/NAME.py, and GitHub resolves
-these links. The site links to the repository instead; if its address is unknown, only the text of
-the link stays. The site also has the page of `osu-container report --published`, which is too large
-(1.4 MB) to check in.
+these links. On the web site, such links lead to the repository; if the address of the repository is
+unknown, only the text of the link remains. The web site also contains the report that
+`osu-container report --published` writes, which is too large (1.4 MB) to check in.
 
 `python -m tools.generate.site_pages` writes the picture; `make docs` runs this command first.
 """
@@ -42,7 +42,7 @@ PAGES = ADDRESS + ('/-' if 'gitlab' in (urlsplit(ADDRESS).hostname or '') else '
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Link to the repository and to the source of each page, if the address is known."""
+    """Add links to the repository and to the source of each page, if its address is known."""
     if ADDRESS:
         config.repo_url, config.repo_name = ADDRESS, ADDRESS.split('/', 3)[-1]
         config.edit_uri = f'{PAGES}/edit/main/docs/'
@@ -50,7 +50,7 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Add the report, to which docs/results/index.md links."""
+    """Add the report on published results, to which docs/results/index.md links."""
     if 'results/index.md' in files.src_uris:
         report = File.generated(
             config, 'results/report.html', content=render_page(build_published_report())
@@ -59,9 +59,9 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_post_page(output: str, **_: Any) -> str:
-    """Remove the mark by which Material requests statistics of GitHub or GitLab.
+    """Remove the attribute with which Material requests statistics from GitHub or GitLab.
 
-    The site loads nothing from other servers.
+    Without this attribute, the web site loads no data from other servers.
     """
     return output.replace(' data-md-component="source"', '')
 
@@ -69,7 +69,7 @@ def on_post_page(output: str, **_: Any) -> str:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """Replace links to files outside of docs/ with links to the repository.
 
-    MkDocs reports links to files that do not exist.
+    A link to a file that does not exist is not replaced, because MkDocs reports such links.
     """
 
     def link_to_repository(link: re.Match[str]) -> str:
@@ -83,13 +83,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
 
 
 def mark_prompts(block: re.Match[str]) -> str:
-    """Return a code block with marked prompts and outputs, so that only commands are copied."""
+    """Mark prompts and outputs in a code block, so that readers copy only the commands."""
     marked = re.sub(r'^(?!\$ )(.+)$', r'<span class="go">\1</span>', block[2], flags=re.M)
     return block[1] + re.sub(r'^\$ ', '<span class="gp">$ </span>', marked, flags=re.M) + block[3]
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Mark the prompts in code blocks."""
+    """Mark the prompts in all code blocks of a page; MkDocs calls this hook."""
     return SESSION.sub(mark_prompts, content)
 
 
@@ -112,7 +112,7 @@ TERMINAL_FORMAT = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width
 
 
 def render_terminal() -> str:
-    """Return the SVG text of a terminal in which COMMAND has run."""
+    """Return an SVG picture of a terminal that shows COMMAND and its output."""
     # Imported here: the site itself does not need rich
     from rich.console import Console
     from rich.text import Text

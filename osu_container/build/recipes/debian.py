@@ -1,8 +1,9 @@
-"""Building blocks for images of Debian's parts only (container-recipes/debian.py).
+"""Building blocks for GPU images that consist of Debian packages (container-recipes/debian.py).
 
-slingshot.py compiles libfabric, MPI and the benchmarks. This module adds the GPU libraries and
-compilers. ROCm is installed from Debian packages. CUDA is arranged in /usr/local/cuda in NVIDIA's
-layout, so that the build steps find CUDA in the same place as in the images for Alps.
+The functions of slingshot.py compile libfabric, MPI and the benchmarks. The functions of this module
+add the GPU libraries and compilers. ROCm is installed from Debian packages. Debian's CUDA files are
+arranged in /usr/local/cuda in NVIDIA's layout, so that the build steps find CUDA in the same place as
+in the images for Alps.
 """
 
 from typing import Any, List
@@ -43,9 +44,9 @@ CUDA_DRIVER = ('libcuda.so.1', 'libnvidia-ml.so.1')
 
 
 def start_build_stage(stage: str, release: str, *tools: str) -> List[Any]:
-    """Return the base image, build arguments and packages for a stage with compilers.
+    """Return the base image, the build arguments and the packages of a stage with compilers.
 
-    tools: additional Debian packages.
+    tools: names of additional Debian packages to install.
     """
     return [
         *common.start_debian_stage(stage, release),
@@ -54,7 +55,10 @@ def start_build_stage(stage: str, release: str, *tools: str) -> List[Any]:
 
 
 def enable_non_free(release: str) -> shell:
-    """Return the step that enables Debian's contrib and non-free, for NVIDIA's libraries."""
+    """Return the step that enables Debian's archive areas contrib and non-free.
+
+    These areas contain NVIDIA's libraries.
+    """
     return shell(
         chdir=False,
         commands=[
@@ -125,11 +129,11 @@ MPICH_LIBFABRIC_PREFIX = f'{BUILD}/libfabric-of-mpich'
 
 
 def build_mpich_libfabric() -> List[str]:
-    """Return the commands that build the libfabric in MPICH's archive, to link MPICH with it.
+    """Return commands that build the libfabric in MPICH's archive, for linking MPICH.
 
-    The archive of MPICH 4.0.2 contains libfabric 1.13. A libmpi.so.12 that is linked with this old
-    version loads with the libfabric of every host (approach hybrid) and with the image's newer
-    libfabric. The old libfabric itself is not part of the image. The option -fpermissive is needed
+    The archive of MPICH 4.0.2 contains libfabric 1.13. If libmpi.so.12 is linked with this old version,
+    the loader accepts any newer libfabric: that of the image, and that of a host with approach hybrid.
+    The old libfabric itself is not part of the image. The option -fpermissive is needed
     because GCC 14 rejects code that older releases only warned about.
     """
     prefix = MPICH_LIBFABRIC_PREFIX
@@ -144,7 +148,7 @@ def build_mpich_libfabric() -> List[str]:
 
 
 def reduce_yaksa_kernels() -> List[str]:
-    """Return the commands that regenerate Yaksa's kernels, for at most two nested datatypes.
+    """Return commands that regenerate Yaksa's kernels for only two levels of nested datatypes.
 
     Yaksa packs noncontiguous data for MPICH. By default it has kernels for three levels of nested
     datatypes: 110 MB of sources, and GCC needs up to 27 s for a single file. With two levels, the
@@ -156,7 +160,7 @@ def reduce_yaksa_kernels() -> List[str]:
 
 
 def install_gpu_runtime(gpu: str) -> shell:
-    """Return the step that installs the GPU libraries, with the links that libfabric opens."""
+    """Return the step that installs the GPU libraries, and links that libfabric opens."""
     name, target = DLOPEN_NAMES[gpu]
     return shell(
         chdir=False,
@@ -170,7 +174,7 @@ def install_gpu_runtime(gpu: str) -> shell:
 
 
 def check_gpu_libraries(gpu: str) -> List[str]:
-    """Return the commands that stop the build if a GPU library is wrong or fails to load."""
+    """Return commands that stop the build if a GPU library is wrong or fails to load."""
     return [
         *(
             f"dpkg-query -W -f '${{Version}}' {name} | grep '^{release}'"

@@ -3,14 +3,14 @@
 IMAGES: name of the SIF file without suffix -> dict with the keys
     family        'lumi', 'workstation', 'debian', 'alps', 'abi' or 'mpi4py'
     recipe        name of the recipe file in container-recipes/
-    purpose       one line: the approaches and the host for which the image is made
-    published     (libcxi 'yes' or 'no', libfabric, MPICH): the row of compatibility.csv with the versions
-                  of the image, or None
+    purpose       one line that names the approaches and the host for which the image is made
+    published     row of compatibility.csv with the versions of the image, or None. A row is a tuple:
+                  'yes' or 'no' for libcxi, version of libfabric, version of MPICH
     fails         reason why the image's MPI does not load with the image's libfabric, '' if MPI loads
                   (derived from versions.py)
     base          base of the build: {'debian': release}, {'image': name of another image} or
                   {'registry': reference}
-    unbuilt       reason why the tests do not build the image, '' if they do
+    unbuilt       reason why the tests do not build the image, '' if the tests build the image
     compiles_mpi  whether the build compiles MPI, which takes from twenty minutes to hours
     variants      benchmark programs -> dict; the benchmark programs are 'c' (the C benchmarks), 'mpi4py'
                   (their mpi4py ports) or 'python' (OSU's Python benchmarks). Keys of the dict:
@@ -62,12 +62,15 @@ NETWORK_SOURCES = ['hwloc', 'xpmem']
 
 
 def list_libcxi_sources(shs: str) -> List[str]:
-    """Return the source keys of an SHS release: headers of card and driver, then libcxi."""
+    """Return the source keys of a release of the Slingshot Host Software (SHS).
+
+    The keys of the headers of card and driver precede the key of libcxi.
+    """
     return [f'{name}-{shs}' for name in ('shs-cassini-headers', 'shs-cxi-driver', 'shs-libcxi')]
 
 
 def get_libcxi_version(shs: str) -> str:
-    """Return the version of libcxi in an SHS release, as in the labels of images."""
+    """Return the version of libcxi that a release of the Slingshot Host Software contains."""
     return SOURCES[list_libcxi_sources(shs)[-1]]['version']
 
 
@@ -98,15 +101,15 @@ CHOSEN_MPICH = '4.2.3'
 
 
 def name_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str) -> str:
-    """Return the name of an image for LUMI, as the site description of LUMI uses it."""
+    """Return the name of an image for LUMI; the site data of LUMI use the same names."""
     return f"osu-lumi-rocm-{rocm}-mpich-{mpich}-libfabric-{libfabric}{'-libcxi' if libcxi == 'yes' else ''}"
 
 
 def select_rccl_plugin(rocm: str, libfabric: str) -> Optional[str]:
-    """Return the source key of the RCCL plugin for an image, or None if it has no plugin.
+    """Return the source key of the RCCL plugin for an image, None for an image without plugin.
 
-    Images with the published ROCm version have the published plugin, aws-ofi-rccl 17d41cb. This
-    plugin does not compile with libfabric 2, so that the published image with libfabric 2 has none.
+    Images with the published ROCm version have the published plugin, aws-ofi-rccl 17d41cb. This plugin
+    does not compile with libfabric 2, so the published image with libfabric 2 has no plugin.
     """
     if rocm != PUBLISHED_ROCM:
         return 'aws-ofi-nccl'
@@ -114,7 +117,7 @@ def select_rccl_plugin(rocm: str, libfabric: str) -> Optional[str]:
 
 
 def list_lumi_sources(rocm: str, mpich: str, libfabric: str, libcxi: str) -> List[str]:
-    """Return the keys of the sources whose content is in an image for LUMI."""
+    """Return the keys of all sources from which an image for LUMI is built."""
     plugin = select_rccl_plugin(rocm, libfabric)
     return [
         *NETWORK_SOURCES,
@@ -153,7 +156,7 @@ def _describe_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str, pur
 
 
 def _describe_published_images() -> Iterator[Entry]:
-    """Yield the images with the twelve published combinations of versions."""
+    """Yield name and entry of the images with the twelve published version combinations."""
     for libcxi, libfabric, mpich in PUBLISHED:
         approaches = (
             'opensource'
@@ -172,7 +175,7 @@ def _describe_published_images() -> Iterator[Entry]:
 
 
 def _describe_current_images() -> Iterator[Entry]:
-    """Yield the images for LUMI's current software stacks."""
+    """Yield name and entry of the images for LUMI's current software stacks."""
     for rocm, stack in STACKS.items():
         yield _describe_lumi_image(
             rocm,
@@ -187,7 +190,7 @@ def _describe_current_images() -> Iterator[Entry]:
 
 
 def list_part_sources(parts: Dict[str, List[str]]) -> List[str]:
-    """Return all source keys of `parts`, a dict {path in the image: source keys}."""
+    """Return all source keys in `parts`, which maps paths in the image to source keys."""
     return [key for keys in parts.values() for key in keys]
 
 
@@ -232,7 +235,11 @@ def _describe_alps_image() -> Entry:
 def _describe_variants(
     name: str, arguments: Dict[str, str], sources: List[str], python: str
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the variants 'c' (C benchmarks) and 'mpi4py' (ports, for a Python version)."""
+    """Return the variants 'c' and 'mpi4py' of an image, as a dict.
+
+    The variant 'c' has the C benchmarks, the variant 'mpi4py' has their ports. python: version of
+    Python for the ports
+    """
     return {
         'c': {
             'arguments': {'name': name, **arguments, 'osu': 'c'},
@@ -248,7 +255,7 @@ def _describe_variants(
 
 
 def explain_missing_symbols(mpich: str, libfabric: str) -> str:
-    """Return why the MPICH of a wheel does not load with a libfabric, or '' if MPICH loads."""
+    """Return why MPICH from a wheel does not load with a libfabric, '' if MPICH loads."""
     if not is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric]):
         return ''
     return (
@@ -278,7 +285,10 @@ def _describe_workstation_image(mpich: str, libfabric: str, release: str, origin
 
 
 def _describe_workstation_images() -> Iterator[Entry]:
-    """Yield images of MPICH wheels with the wheel's libfabric, and with Debian's libfabric."""
+    """Yield name and entry of the images with MPICH from a PyPI wheel.
+
+    The libfabric of such an image comes from the wheel or from Debian.
+    """
     for mpich in ('3.4.3', DEFAULT_MPICH, '4.3.2', '5.0.2'):
         yield _describe_workstation_image(
             mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel'
@@ -306,7 +316,10 @@ VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
 
 
 def name_debian_image(gpu: str, mpi: str, version: str) -> str:
-    """Return the name of a Debian image; gpu: key of GPU_OF_DEBIAN, mpi: of MPI_PARTS."""
+    """Return the name of an image of the family debian.
+
+    gpu: key of GPU_OF_DEBIAN; (mpi, version): key of MPI_PARTS
+    """
     return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
 
 
@@ -333,7 +346,10 @@ PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
 
 
 def _describe_abi_image(mpi: str, sources: List[str], libfabric: str, purpose: str) -> Entry:
-    """Describe an image with an MPI other than MPICH; the first source has the MPI's version."""
+    """Return name and entry of an image whose MPI is not MPICH.
+
+    The version of the MPI is the version of the first source.
+    """
     version = SOURCES[sources[0]]['version']
     name = f"osu-abi-{mpi}-{version}-libfabric-{libfabric}"
     return name, {
@@ -370,7 +386,10 @@ _LINKED = [
 
 
 def list_cupy_sources(python: str) -> List[str]:
-    """Return the keys of the sources for building CuPy for HIP with a Python version."""
+    """Return the keys of the sources that a build of CuPy for HIP needs.
+
+    python: version of Python, such as '3.12'
+    """
     return ['cupy', f'cython-{python}', f'fastrlock-{python}', 'setuptools', 'wheel']
 
 
@@ -401,7 +420,7 @@ LAUNCH_COMMANDS = {
 
 
 def _describe_lumi_base(rocm: str, libcxi: str) -> Entry:
-    """Return the name of an image for LUMI, and its entry in MPI4PY_BASES."""
+    """Return the name of an image for LUMI, and the entry of this image in MPI4PY_BASES."""
     ubuntu, parts = ROCM[rocm]['ubuntu'], (rocm, CHOSEN_MPICH, HOST_LIBFABRIC, libcxi)
     return name_lumi_image(*parts), {
         'mpi': f'MPICH {CHOSEN_MPICH}',
@@ -443,7 +462,10 @@ MPI4PY_BASES: Dict[str, Dict[str, Any]] = {
 
 
 def name_mpi4py_image(base: str, cupy: str = 'none') -> str:
-    """Return the name of the image that adds mpi4py, and possibly CuPy, to a base image."""
+    """Return the name of the image that adds mpi4py to a base image.
+
+    cupy: 'rocm' if the image also has CuPy, otherwise 'none'
+    """
     version = SOURCES['mpi4py-source']['version']
     return f"{base.replace('osu-', 'osu-mpi4py-' + version + '-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
 
@@ -544,12 +566,12 @@ CHECKED_IN_RECIPES = (
 
 
 def name_rendered_recipe(name: str, kind: str) -> str:
-    """Return the file name, without suffix, of an image's definition file and Dockerfile."""
+    """Return the file name of an image's definition file and Dockerfile, without suffix."""
     return f'{name}-ports' if kind == 'mpi4py' else name
 
 
 def list_recipe_files() -> Dict[str, Tuple[str, str]]:
-    """Return {file name: (image, variant)} for all recipes that can be rendered."""
+    """Return {file name: (name of the image, variant)} for all recipes of the catalogue."""
     return {
         name_rendered_recipe(name, kind) + suffix: (name, kind)
         for name, entry in IMAGES.items()
@@ -561,8 +583,8 @@ def list_recipe_files() -> Dict[str, Tuple[str, str]]:
 def render_recipe(name: str, kind: str, suffix: str) -> str:
     """Return the text of an image's definition file ('.def') or Dockerfile ('.Dockerfile').
 
-    kind: key of the image's variants. Raises ImportError if HPCCM is not installed, and passes on
-    the exceptions of the recipe.
+    kind: key of the image's variants. Raises ImportError if HPCCM is not installed. Exceptions that
+    the recipe raises are not caught.
     """
     import hpccm
 

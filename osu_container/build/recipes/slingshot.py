@@ -1,7 +1,9 @@
-"""Building blocks for the images for Slingshot 11 (lumi.py, alps.py), as HPCCM primitives.
+"""Building blocks for images for Slingshot 11 (container-recipes/lumi.py and alps.py).
 
-Each part is compiled from sources/ into its own prefix below /opt. The text of a stage depends only
-on its arguments, so that several images can share a cached stage. Later stages copy the prefixes.
+The functions return HPCCM primitives. Each part of an image is compiled from an archive in sources/
+and installed in its own prefix below /opt; later stages of the build copy these prefixes. The text of
+a stage depends only on the arguments of the functions, so that several images can share a cached
+stage.
 
     /opt/hwloc, /opt/xpmem, /opt/libcxi, /opt/libfabric    network libraries
     /opt/mpich or /opt/openmpi (with /opt/ucx, /opt/pmix)  MPI
@@ -9,10 +11,10 @@ on its arguments, so that several images can share a cached stage. Later stages 
     /opt/osu                                               benchmarks
     /opt/rocm-VERSION                                      AMD's libraries, from AMD's packages
 
-The images set no variables; the modules set them. Images have no RPATH and no LD_LIBRARY_PATH, so
-that the loader finds the host libraries of a module first. In particular, CXI_FORK_SAFE is not set:
-this variable makes libfabric copy every small message from GPU memory on a slow path
-(docs/compare.md).
+The images set no environment variables; the modules set all variables that the programs need. Images
+have no RPATH and no LD_LIBRARY_PATH, so that the loader finds the host libraries of a module first. In
+particular, the images do not set CXI_FORK_SAFE: with this variable, libfabric copies every small
+message from GPU memory on a slow path (docs/compare.md).
 """
 
 from typing import Iterable, List, Sequence, Tuple, Union
@@ -85,10 +87,10 @@ def start_ubuntu_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
 
 
 def list_runtime_folders(*prefixes: str) -> List[str]:
-    """Return the folders below prefixes that an image needs at run time, without headers.
+    """Return the folders and programs in the prefixes that an image needs at run time.
 
-    Of the programs, only fi_info (libfabric) and cxi_stat (libcxi) are needed, to inspect the
-    network.
+    Headers are not needed. The only programs are fi_info (of libfabric) and cxi_stat (of libcxi), with
+    which users inspect the network.
     """
     return [
         f'{prefix}/{folder}'
@@ -99,7 +101,7 @@ def list_runtime_folders(*prefixes: str) -> List[str]:
 
 
 def unpack_sources(*keys: str) -> List[str]:
-    """Return the commands that verify sources and unpack each source to BUILD/NAME."""
+    """Return commands that verify source archives and unpack each archive to BUILD/NAME."""
     commands = verify_sources(*keys)
     for key in keys:
         folder = f'{BUILD}/{SOURCES[key]["name"]}'
@@ -113,7 +115,7 @@ def unpack_sources(*keys: str) -> List[str]:
 def build_source(
     key: str, prefix: str, options: Iterable[str], prepare: Iterable[str] = ()
 ) -> List[str]:
-    """Return the commands that build a source with configure and make to a prefix.
+    """Return commands that build a source with configure and make, and install the result.
 
     options: options of configure. prepare: commands that run before configure.
     """
@@ -136,10 +138,10 @@ def build_source(
 
 
 def add_loader_paths(*prefixes: str) -> shell:
-    """Return the step that lets the loader find the libraries in PREFIX/lib of each prefix.
+    """Return the step that lets the loader find the libraries in the prefixes.
 
-    If two prefixes contain a library with the same name, the loader uses the first. A prefix may
-    not exist yet at this step.
+    The libraries are in the folder lib of each prefix. If two prefixes contain a library with the same
+    name, the loader uses the library of the first prefix. A prefix may not exist yet at this step.
     """
     folders = ''.join(f'{prefix}/lib\\n' for prefix in prefixes)
     return shell(
@@ -151,10 +153,10 @@ def add_loader_paths(*prefixes: str) -> shell:
 
 
 def add_rocm_repository(rocm: str) -> shell:
-    """Return the step that adds AMD's packages of a ROCm release to apt, before Ubuntu's.
+    """Return the step that adds AMD's packages of a ROCm release to apt.
 
-    The packages are pinned, because AMD's folder for a release contains only this release. AMD's
-    key signs the checksums of the packages.
+    apt prefers AMD's packages to Ubuntu's. Their versions are fixed, because AMD's folder for a release
+    contains only this release. AMD's key signs the checksums of the packages.
     """
     release = ROCM[rocm]['ubuntu']
     key = '/etc/apt/keyrings/rocm.asc'
@@ -173,8 +175,8 @@ def add_rocm_repository(rocm: str) -> shell:
 def unpack_rocm_libraries(rocm: str) -> shell:
     """Return the step that unpacks the libraries of HIP and RCCL to /opt/rocm-VERSION.
 
-    Compilers are excluded. The packages are recorded in PREFIX/share/dpkg, from where
-    build.installed.list_packages() reads them.
+    Compilers are excluded. The step records the packages in /opt/rocm-VERSION/share/dpkg, and
+    build.installed.list_packages() reads these records.
     """
     prefix = f'/opt/rocm-{rocm}'
     names = ' '.join([*ROCM_LIBRARIES, *ROCM[rocm]['libraries']])
@@ -241,9 +243,9 @@ def build_xpmem() -> shell:
 def build_libcxi(shs: str) -> shell:
     """Return the step that builds libcxi of an SHS release to /opt/libcxi.
 
-    GPU support is disabled, because only the test programs of libcxi use GPUs. The only program
-    that is kept is cxi_stat, which lists the network cards. The other programs need libraries that
-    the image does not have.
+    SHS is the Slingshot Host Software. GPU support is disabled, because only the test programs of
+    libcxi use GPUs. Of the programs, only cxi_stat is kept, which lists the network cards; all other
+    programs need libraries that the image does not have.
     """
     *headers, library = list_libcxi_sources(shs)
     return shell(
@@ -279,9 +281,10 @@ def build_libcxi(shs: str) -> shell:
 
 
 def has_cxi(libfabric: str, cxi: bool) -> bool:
-    """Return whether a libfabric version is built with cxi, the provider for Slingshot.
+    """Return whether libfabric in an image is built with cxi, the provider for Slingshot.
 
-    cxi: whether the image has libcxi. Public releases of libfabric before 1.21 lack the provider.
+    version: version of libfabric; cxi: whether the image has libcxi. Public releases of libfabric
+    before 1.21 do not contain the provider cxi.
     """
     return cxi and not is_newer('1.21', libfabric)
 
@@ -296,9 +299,9 @@ def build_libfabric(
 ) -> shell:
     """Return the step that builds libfabric to /opt/libfabric.
 
-    cxi, xpmem: whether /opt/libcxi and /opt/xpmem exist. gpu: configure options for GPU memory.
-    extra_providers: providers to enable that are disabled by default. prepare: commands that run
-    before configure.
+    cxi: whether /opt/libcxi exists. xpmem: whether /opt/xpmem exists. gpu: options of configure for GPU
+    memory. extra_providers: names of additional providers, which are not built by default. prepare:
+    commands that run before configure.
     """
     # Otherwise configure would enable each provider whose libraries exist in the build stage.
     disabled = [
@@ -328,7 +331,7 @@ def build_libfabric(
 
 
 def list_libfabric_rocr_options(prefix: str) -> List[str]:
-    """Return libfabric's configure options for AMD GPUs; it opens ROCr at run time."""
+    """Return libfabric's configure options for AMD GPUs; libfabric opens ROCr at run time."""
     return [f'--with-rocr={prefix}', '--enable-rocr-dlopen']
 
 
@@ -348,12 +351,12 @@ def list_libfabric_cuda_options(prefix: str, gdrcopy: bool = True) -> List[str]:
 
 
 def mpich_uses_gpu(version: str) -> bool:
-    """Return whether an MPICH version can be built with HIP or CUDA: 4.0 and newer can."""
+    """Return whether this version of MPICH supports HIP and CUDA, which came with MPICH 4.0."""
     return not is_newer('4.0', version)
 
 
 def list_mpich_hip_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's configure options that disable other GPUs, and options that enable HIP.
+    """Return MPICH's configure options that enable HIP and disable other kinds of GPUs.
 
     gpus: compile targets, such as 'gfx90a'.
     """
@@ -364,7 +367,7 @@ def list_mpich_hip_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str
 
 
 def list_mpich_cuda_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's configure options that disable other GPUs, and options that enable CUDA.
+    """Return MPICH's configure options that enable CUDA and disable other kinds of GPUs.
 
     gpus: compute capabilities, such as '80'.
     """
@@ -383,9 +386,9 @@ def build_mpich(
 ) -> shell:
     """Return the step that builds MPICH to /opt/mpich, with GPU support for 4.0 and newer.
 
-    MPICH 3.1 uses TCP without libfabric (nemesis), as in the published image. The GPU models are
-    named, because Yaksa in MPICH would otherwise search for a GPU in the build machine, or compile
-    for every model that it supports.
+    MPICH 3.1 uses TCP without libfabric (nemesis), as in the published image. The options name the GPU
+    models. Otherwise Yaksa, which is a part of MPICH, would search for a GPU in the build machine, or
+    compile for every model that Yaksa supports.
 
     gpu: result of list_mpich_hip_options() or list_mpich_cuda_options(). fabric: prefix of the
     libfabric with which MPICH is linked. xpmem: whether /opt/xpmem exists. prepare: commands that
@@ -472,9 +475,10 @@ def build_ucx() -> shell:
 
 
 def build_pmix() -> shell:
-    """Return the step that builds PMIx to /opt/pmix; Slurm connects the ranks through PMIx.
+    """Return the step that builds PMIx, through which Slurm connects ranks, to /opt/pmix.
 
-    MUNGE is disabled: Slurm then uses PMIx's security type "native" of the operating system.
+    PMIx is built without MUNGE. Slurm and PMIx then use the security type "native", which relies on the
+    operating system.
     """
     return shell(
         chdir=False,
@@ -502,7 +506,7 @@ def add_cuda_stubs() -> shell:
 def remove_cuda_stubs() -> shell:
     """Return the step that reverses add_cuda_stubs().
 
-    Programs in a later stage or image must load the GPU driver, not the stubs.
+    Programs in a later stage or in the final image must load the GPU driver instead of the stubs.
     """
     return shell(chdir=False, commands=[f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig'])
 
@@ -522,12 +526,12 @@ def build_openmpi(
 
     The CUDA components are separate files, so that libmpi.so loads without a CUDA driver
     (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?"). The option for libevent
-    names no folder: for /usr, configure would search only /usr/lib, where Debian and Ubuntu have no
-    libraries.
+    names no folder: if it named /usr, configure would search only /usr/lib, but Debian and Ubuntu have
+    libevent in another folder.
 
-    key: key of the source. network: names of those of 'ucx' and 'xpmem' that exist in /opt. pmix:
-    prefix of PMIx, or 'internal' for the PMIx in Open MPI's archive. oshmem: whether to build
-    OpenSHMEM, which needs UCX.
+    key: key of the source. network: which of the folders /opt/ucx and /opt/xpmem exist, as a list with
+    'ucx' and 'xpmem'. pmix: prefix of PMIx, or 'internal' for the PMIx in Open MPI's archive. oshmem:
+    whether to build OpenSHMEM, which needs UCX.
     """
     ucx_options, xpmem_options = (
         [f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
@@ -571,8 +575,8 @@ def build_openmpi(
 def build_rccl_plugin(name: str, rocm: str) -> shell:
     """Return the step that builds the RCCL plugin for libfabric to /opt/rccl-plugin.
 
-    name: 'aws-ofi-nccl', which supports ROCm since version 1.18, or 'aws-ofi-rccl', its former fork
-    in the published images.
+    name: 'aws-ofi-nccl', which supports ROCm since version 1.18, or 'aws-ofi-rccl', the former fork of
+    aws-ofi-nccl for ROCm, which the published images contain.
     """
     prefix, gpu = '/opt/rccl-plugin', f'/opt/rocm-{rocm}'
     if name == 'aws-ofi-nccl':
@@ -606,7 +610,7 @@ def build_rccl_plugin(name: str, rocm: str) -> shell:
 
 
 def list_osu_rocm_options(prefix: str) -> List[str]:
-    """Return the OSU benchmarks' configure options for GPU memory with HIP, and for RCCL."""
+    """Return the configure options with which the OSU benchmarks support HIP and RCCL."""
     return [
         f'--enable-rocm --with-rocm={prefix}',
         format_rccl_options(prefix),
@@ -616,9 +620,9 @@ def list_osu_rocm_options(prefix: str) -> List[str]:
 
 
 def list_osu_cuda_options() -> List[str]:
-    """Return the OSU benchmarks' configure options for GPU memory with CUDA.
+    """Return the configure options with which the OSU benchmarks support CUDA.
 
-    During a build, stubs replace the libraries of the GPU driver.
+    On a build machine, CUDA's stub libraries replace the libraries of the GPU driver.
     """
     return [
         f'--enable-cuda --with-cuda-include={CUDA_PREFIX}/include --with-cuda-libpath={CUDA_PREFIX}/lib64',
@@ -649,11 +653,11 @@ def add_stack_test(
 ) -> raw:
     """Return the %test section, which stops the build if the image contradicts its labels.
 
-    version: command that succeeds if the MPI has the version of the labels. mpiexec: command that
-    starts two ranks over TCP and without GPU memory, because a build machine has neither the
-    network nor a GPU. programs: arguments of `find` that select the files linked with MPI. checks:
-    further commands that must succeed. driver: names of the GPU driver's libraries; if the build
-    machine does not have them, the test starts no program.
+    version: command that succeeds if MPI has the version in the labels. mpiexec: command that starts two
+    ranks over TCP and without GPU memory, because a build machine has neither Slingshot nor a GPU.
+    programs: arguments of `find` that select all files that are linked with MPI. checks: further
+    commands that must succeed. driver: names of the libraries of the GPU driver; if the build machine
+    lacks these libraries, the test starts no program.
     """
     allowed = f' | grep -vE "{"|".join(driver)}"' if driver else ''
     start_commands = [version, f'{mpiexec} {LATENCY}']

@@ -1,7 +1,7 @@
-"""Versions, files, sha256 and licences of all contents of images, as data.
+"""Data on all sources from which images are built: versions, files, sha256 and licences.
 
-SOURCES: key -> dict with
-    name, version   name and version, as the authors of the source write them
+SOURCES is a dict: key of a source -> dict with
+    name, version   name and version as the authors of the source write them
     file            file name in the source folder
     url             address of the file, or 'PyPI' (pip downloads name==version)
     sha256          sha256 of the file, which every build checks, or None
@@ -101,7 +101,7 @@ def _describe_mpi4py_wheel(python: str, sha256: str) -> Dict[str, Any]:
 def _describe_release(
     name: str, version: str, sha256: str, licence: str, url: str
 ) -> Dict[str, Any]:
-    """Return the entry of a release archive; its file name is the last part of its address."""
+    """Return the entry of a release archive; the last part of its URL is the file name."""
     return {
         'name': name,
         'version': version,
@@ -145,7 +145,7 @@ def _describe_mpich_source(version: str, sha256: str) -> Dict[str, Any]:
 def _describe_debian_source(
     name: str, version: str, file: str, sha256: str, licence: str
 ) -> Dict[str, Any]:
-    """Return the entry of the original archive in a Debian source package."""
+    """Return the entry of the original archive that a Debian source package contains."""
     folder = name[:4] if name.startswith('lib') else name[0]
     return {
         'name': name,
@@ -160,7 +160,10 @@ def _describe_debian_source(
 def _describe_commit(
     name: str, version: str, repository: str, commit: str, licence: str, why: str
 ) -> Dict[str, Any]:
-    """Return the entry of a commit, of which GitHub creates an archive without known sha256."""
+    """Return the entry of a commit on GitHub.
+
+    GitHub creates the archive of a commit on request, so no sha256 of the archive is known.
+    """
     return {
         'name': name,
         'version': version,
@@ -182,7 +185,7 @@ _NO_SUM = (
 def _describe_shs_sources(
     release: str, headers: str, driver: str, libcxi: str
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the entries of libcxi and its headers in an SHS release, with their commits."""
+    """Return the entries of libcxi and its headers in a Slingshot Host Software release."""
     return {
         f'{name}-{release}': _describe_commit(
             name, version, f'HewlettPackard/{name}', commit, licence, _NO_SUM
@@ -211,7 +214,9 @@ def _describe_numpy_wheel(version: str, python: str, platform: str, sha256: str)
 
 
 def _describe_intel_mpi_wheel(part: str, sha256: str) -> Dict[str, Any]:
-    """Return the entry of an Intel MPI wheel: 'rt' (libraries) or 'devel' (headers and mpicc).
+    """Return the entry of an Intel MPI wheel.
+
+    The wheel 'rt' contains the libraries, the wheel 'devel' contains the headers and mpicc.
 
     The Intel Simplified Software License (October 2022) permits the use and the redistribution of
     unmodified binaries together with the text of the license, and forbids reverse engineering. An

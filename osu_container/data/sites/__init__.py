@@ -1,4 +1,4 @@
-"""Register the sites; each module describes one system (see schema.py)."""
+"""Collect the site entries; each module of this package describes one system (see schema.py)."""
 
 from typing import Any, Dict
 

@@ -1,8 +1,8 @@
 """
-Define facts that HPE Cray EX systems share, as functions and base entries.
+Define facts that several HPE Cray EX systems share, as functions and as base entries.
 
-schema.py explains the keys. LUMI is such a system too, but lumi.py defines its facts itself,
-because they come from logs of LUMI.
+schema.py explains the keys of the data. LUMI is also an HPE Cray EX system, but lumi.py
+defines the facts on LUMI itself, because these facts come from logs of LUMI.
 """
 
 from typing import Any, Dict, List, Sequence, Tuple
@@ -14,10 +14,10 @@ def format_rccl_options(rocm: str) -> str:
     """
     Return the configure options for building the benchmarks that measure RCCL.
 
-    configure searches for <rccl.h>, which ROCm has in include/rccl since 5.2. configure links every
-    program with LIBS; --as-needed keeps RCCL out of programs that do not use it. The option
-    --with-rccl is not used, because it would add -lrccl to the LDFLAGS of all programs
-    (configure.ac of OSU 7.4). rocm: folder of ROCm, or a shell variable with this folder.
+    configure searches for the header <rccl.h>; since ROCm 5.2, this header is in include/rccl. configure
+    links every program with LIBS, and the option --as-needed removes RCCL from programs that do not use
+    RCCL. The option --with-rccl is not used, because this option would add -lrccl to the LDFLAGS of all
+    programs (configure.ac of OSU 7.4). rocm: folder of ROCm, or a shell variable with this folder.
     """
     return (
         '--enable-rcclomb CPPFLAGS=-I%s/include/rccl '
@@ -28,7 +28,7 @@ def format_rccl_options(rocm: str) -> str:
 def make_fact(
     value: Any, why: str, source: str, date: str, evidence: str, **more: Any
 ) -> Dict[str, Any]:
-    """Return one fact (see schema.py); more: optional keys of the fact."""
+    """Return one fact with the keys of schema.py; more: optional keys of the fact."""
     return dict(
         {'value': value, 'why': why, 'source': source, 'date': date, 'evidence': evidence}, **more
     )
@@ -37,7 +37,11 @@ def make_fact(
 def make_variable(
     name: str, value: str, why: str, source: str, date: str, evidence: str, **conditions: Any
 ) -> Dict[str, Any]:
-    """Return one variable as a fact; conditions: keys such as only (see data/approaches.py)."""
+    """
+    Return one variable as a fact.
+
+    conditions: optional keys such as `only`, which data/approaches.py explains
+    """
     return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
 
 
@@ -64,9 +68,9 @@ def make_mpich_libraries(
     """
     Return the facts about the libraries of Cray MPICH.
 
-    source, date, evidence: for the folder lib-abi-mpich. gtl: kind of the GPU transport layer,
-    'hsa' or 'cuda'; gtl_source, gtl_date and gtl_evidence are for its folder. build: folder of the
-    compiler with which Cray MPICH was built.
+    source, date and evidence are those of the folder lib-abi-mpich. gtl: kind of the GPU transport
+    layer, 'hsa' or 'cuda'. gtl_source, gtl_date and gtl_evidence are those of the folder of the GPU
+    transport layer. build: name of the folder for the compiler with which Cray MPICH was built.
     """
     root, name = '/opt/cray/pe/mpich/' + version, 'libmpi_gtl_' + gtl
     return {
@@ -90,7 +94,11 @@ def make_mpich_libraries(
 
 
 def make_stack_fact(system: str, name: str, values: List[str]) -> Dict[str, Any]:
-    """Return the fact stack for a stack that the version of module cray-mpich identifies."""
+    """
+    Return the fact `stack` for a software stack of a system.
+
+    The version of the loaded module cray-mpich identifies this software stack.
+    """
     return make_fact(
         {'of': system, 'name': name, 'variable': 'CRAY_MPICH_VERSION', 'values': values},
         'the loaded version of the module cray-mpich selects the stack; if no such module is '
@@ -103,7 +111,7 @@ def make_stack_fact(system: str, name: str, values: List[str]) -> Dict[str, Any]
 
 
 def make_name_recognition(name: str, source: str, date: str) -> Dict[str, Any]:
-    """Return the fact recognised_by for a site that users must select by its name."""
+    """Return the fact `recognised_by` for a site that users must select by its name."""
     return make_fact(
         {},
         'no public page names a variable that identifies the system; select the site by its name '
@@ -131,7 +139,11 @@ def make_ll128_variable(source: str, date: str) -> Dict[str, Any]:
 def make_nccl_variables(
     source: str, date: str, evidence: str, interfaces: str = 'hsn'
 ) -> List[Dict[str, Any]]:
-    """Return the variables for NCCL over Slingshot; interfaces: names or their common prefix."""
+    """
+    Return the variables for NCCL over Slingshot.
+
+    interfaces: names of the network interfaces, or the common prefix of these names
+    """
     return [
         make_variable(
             'NCCL_SOCKET_IFNAME',
@@ -167,7 +179,11 @@ def make_nccl_variables(
 def make_pmi_libraries(
     folder: str, pals: str, source: str, date: str, evidence: str
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the facts about Cray PMI's libraries in `folder` and PALS' library in `pals`."""
+    """
+    Return the facts about the libraries of Cray PMI and PALS.
+
+    folder: folder of Cray PMI's libraries; pals: folder of PALS' library
+    """
     return {
         'libpmi': make_fact(
             folder + '/libpmi.so.0',
@@ -215,7 +231,11 @@ def make_lustreapi_fact(source: str, date: str) -> Dict[str, Any]:
 def make_rocm_libraries(
     folder: str, source: str, date: str, evidence: str, major: str = '6'
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the facts about ROCm's libraries in `folder`; major: number in libamdhip64.so."""
+    """
+    Return the facts about ROCm's libraries in `folder`.
+
+    major: number at the end of the file name libamdhip64.so.NUMBER
+    """
     return {
         'libhsa-runtime64': make_fact(
             folder + '/libhsa-runtime64.so.1',
@@ -241,7 +261,7 @@ def make_rocm_libraries(
 def make_rocm_folders(
     folder: str, source: str, date: str, evidence: str
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the facts library_folders and one_build; folder: folder of ROCm's libraries."""
+    """Return the facts `library_folders` and `one_build`; folder: folder of ROCm's libraries."""
     return {
         'library_folders': make_fact(
             SLES_FOLDERS + [AMD_FOLDER, folder],
@@ -262,7 +282,11 @@ def make_rocm_folders(
 
 
 def make_native_build(version: str, release: str) -> Dict[str, Any]:
-    """Return a native build for AMD GPUs with GCC; version: of ROCm, release: of Cray MPICH."""
+    """
+    Return the settings of a native build for AMD GPUs with GCC.
+
+    version: version of ROCm; release: release of Cray MPICH
+    """
     return {
         'mpicc': 'cc',
         'mpicxx': 'CC',
@@ -307,11 +331,11 @@ def make_gpu_binding(
     rows: Sequence[Tuple[int, int, str]], cores: int, reserved: int = 0
 ) -> List[Dict[str, Any]]:
     """
-    Return the value of gpu_binding: a list with a dict for each GPU.
+    Return the value of the fact `gpu_binding`, which is a list with a dict for each GPU.
 
-    rows: (number of the GPU, its first core, name of its network card). cores: number of cores that
-    belong to each GPU. reserved: how many of these cores, from the first, the system keeps for
-    itself.
+    rows: tuples (number of a GPU, first core of the GPU, name of the network card of the GPU). cores:
+    number of cores that belong to each GPU. reserved: number of cores of each GPU that the system
+    reserves for itself, counted from the first core.
     """
     mask = ((1 << cores) - 1) & ~((1 << reserved) - 1)
     return [{'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': nic} for gpu, first, nic in rows]

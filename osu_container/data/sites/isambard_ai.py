@@ -1,10 +1,10 @@
 """
 Describe Isambard-AI (Bristol): nodes with four GH200 and Slingshot 11.
 
-schema.py explains the keys. This project has never run a program on Isambard-AI of the Bristol
-Centre for Supercomputing: 'measured' means that a public script or page shows the value. The script
-adapt.sh of its module brics/apptainer-multi-node injects the host's Open MPI, NCCL and libfabric
-into any container. The folders below come from this script.
+schema.py explains the keys of the data. This project has never run a program on Isambard-AI of the Bristol
+Centre for Supercomputing: 'measured' means that a public script or page shows the value. The module
+brics/apptainer-multi-node of Isambard-AI contains the script adapt.sh, which injects the host's Open
+MPI, NCCL and libfabric into any container. The folders in this file come from this script.
 """
 
 from typing import Any, Dict

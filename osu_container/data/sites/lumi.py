@@ -1,10 +1,11 @@
 """
 Describe LUMI (CSC): GPU and CPU nodes with Slingshot 11, three software stacks.
 
-schema.py explains the keys. Each fact is defined once: 'based_on' names the entry with the facts
-that an entry lacks. This project has never run a program on LUMI. 'measured' means that the named
-log, page or file shows the value on LUMI at this date. 'derived' means that the value follows from
-the rule in why. No source shows 'untested' values on LUMI.
+schema.py explains the keys of the data. Each fact is defined only once: if an entry lacks
+a fact, the entry that its key 'based_on' names contains the fact. This project has never run a program
+on LUMI. The evidence 'measured' means that the named log, page or file shows the value on LUMI at this
+date. 'derived' means that the value follows from the rule in the key why. 'untested' means that no
+source shows the value on LUMI.
 """
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -80,7 +81,11 @@ def _make_rocm_folders(
     more: Sequence[str] = (),
     folder: str = _SYSTEM_ROCM,
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the facts library_folders and one_build; more: further folders below ROCm's."""
+    """
+    Return the facts `library_folders` and `one_build`.
+
+    more: further folders, relative to the folder of ROCm
+    """
     top = folder % version
     return {
         'library_folders': _fact(
@@ -122,10 +127,10 @@ def _make_native_build(
     prgenv: str, rocm: Optional[str], libmpi: str, plugin: Optional[Tuple[str, str, str]] = None
 ) -> Dict[str, Any]:
     """
-    Return the value of the fact native, the settings of a native build.
+    Return the value of the fact `native`, which has the settings of a native build.
 
-    prgenv: name of Cray's programming environment. rocm: version of ROCm, None for CPU nodes.
-    plugin: the RCCL plugin, as a dependency of an easyconfig.
+    prgenv: name of Cray's programming environment. rocm: version of ROCm, None for CPU nodes. plugin:
+    name, version and suffix of the easyconfig of the RCCL plugin.
     """
     # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version,
     # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
@@ -175,7 +180,11 @@ _IMAGE_PURPOSE = (
 
 
 def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[str, str]:
-    """Return {approach: file name of its image}, with keys for the module osu-mpi4py too."""
+    """
+    Return {approach: file name of the image for this approach}.
+
+    The result also contains the keys of list_mpi4py_images().
+    """
     name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
     return dict(
         list_mpi4py_images(rocm, hybrid, opensource, '-cupy'),
@@ -190,7 +199,11 @@ def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[st
 
 
 def list_mpi4py_images(rocm: str, hybrid: str, opensource: str, cupy: str) -> Dict[str, str]:
-    """Return {'osu-mpi4py/APPROACH': file name of its image}; cupy: '-cupy' or ''."""
+    """
+    Return {'osu-mpi4py/APPROACH': file name of the image for this module}.
+
+    cupy: '-cupy' for images with CuPy, '' for images without CuPy
+    """
     name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s%s.sif' % (rocm, cupy)
     return {
         'osu-mpi4py/pure': name % hybrid,
@@ -509,9 +522,9 @@ def _make_stack_facts(
     """
     Return the facts with which a software stack of LUMI is recognised.
 
-    nodes: common name of the stacks for GPU nodes or for CPU nodes. fits: values of
-    LUMI_STACK_PARTITION in a shell that may load the modules. partitions: regular expression for
-    the values that select this stack.
+    nodes: common name of all stacks for GPU nodes, or of all stacks for CPU nodes. fits: values of
+    LUMI_STACK_PARTITION with which a shell may load the modules. partitions: regular expression for
+    the values of LUMI_STACK_PARTITION that select this stack.
     """
     values, modules = (
         [stack, stack + '.dev'],
@@ -578,8 +591,8 @@ def _make_gpu_stack(
     """
     Return the entry of a software stack for the GPU nodes.
 
-    mpich, rocm, folders: arguments for _make_mpich_libraries(), _make_rocm_libraries() and
-    _make_rocm_folders(). pmi: version of cray-pmi.
+    mpich: arguments for _make_mpich_libraries(). rocm: arguments for _make_rocm_libraries(). folders:
+    arguments for _make_rocm_folders(). pmi: version of cray-pmi.
     """
     libmpi = _make_mpich_libraries(*mpich)
     return dict(

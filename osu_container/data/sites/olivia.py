@@ -1,7 +1,7 @@
 """
 Describe Olivia (Sigma2, Norway): nodes with four GH200 and Slingshot 11, Open MPI 5.
 
-schema.py explains the keys. This project has never run a program on Olivia: 'measured' means that a
+schema.py explains the keys of the data. This project has never run a program on Olivia: 'measured' means that a
 page of Sigma2 or a public job script shows the value. Sigma2 installs modules in
 .../software/NAME/VERSION, as EasyBuild does.
 """

@@ -1,7 +1,7 @@
 """
 Describe systems with PBS and PALS instead of Slurm: Derecho (NCAR) and Polaris (ALCF).
 
-Both systems are HPE Cray EX with A100 and Slingshot 11. schema.py explains the keys. This project
+Both systems are HPE Cray EX with A100 and Slingshot 11. schema.py explains the keys of the data. This project
 has never run a program on these systems: all facts come from public pages and notes, and 'measured'
 means that the authors of the source saw the value on the system.
 """

@@ -10,20 +10,20 @@ Every fact is a dict with the keys
                the rule in why) or 'untested'
 
 Keys of a site
-    based_on           optional: name of another entry, from which all keys are taken that this entry lacks. Of
-                       'libraries' and 'files', single names are taken
+    based_on           optional: name of another entry. If this entry lacks a key, the value of the other entry is used.
+                       In the keys 'libraries' and 'files', missing names are taken from the other entry
     title              description of the site
-    recognised_by      dict: hostnames (list of regular expressions, of which one must match) and environment (variable
-                       -> regular expression, all of which must match; an unset variable counts as
-                       empty)
+    recognised_by      dict with two keys: hostnames (list of regular expressions, of which at least one must match the
+                       host name) and environment (variable -> regular expression; all expressions must
+                       match, and an unset variable counts as empty)
     default_approach   name of the approach that `module load osu-container` loads
     runtime            commands of the container runtime; the first command on PATH is used
-    provider           libfabric provider of the high-speed network, or the best provider of a machine without one
-    network            optional: kind (key of data/networks.py) and drivers (kernel drivers of the cards); default:
-                       Slingshot if the provider is cxi, otherwise Ethernet
+    provider           libfabric provider of the high-speed network. Without a high-speed network, the best provider
+    network            optional: dict with kind (key of data/networks.py) and drivers (kernel drivers of the cards);
+                       default: Slingshot if the provider is cxi, otherwise Ethernet
     launcher           optional: key of data/launchers.py for the launcher of the ranks; default: srun
-    pmi                kind of PMI (srun's --mpi=) for an MPI with the MPICH ABI in the image ('image'), for the
-                       host's MPI ('host') and for 'Open MPI'. An MPI without a key cannot run on
+    pmi                dict with the kind of PMI (srun's --mpi=) for each MPI: 'image' (an MPI with the MPICH ABI in the
+                       image), 'host' (the host's MPI) and 'Open MPI'. An MPI without a key cannot run on
                        the system. {} if no source shows how ranks find each other
     pmi_variables      kind of PMI -> variable that this PMI sets in the environment of every rank
     slingshot          optional: release of the Slingshot Host Software (SHS) on the nodes, which includes the driver
@@ -31,18 +31,18 @@ Keys of a site
     gpu_userland       optional: [oldest, newest] version of ROCm in an image that the GPU driver supports
     gpu_driver         optional: version of NVIDIA's driver on the nodes, or the oldest possible version
     gpu_binding        None, or a list with a dict for each GPU: gcd (number), mask (of cores), nic (network card)
-    libraries          host libraries that an approach may inject: name -> fact with the path on the host, None if the
-                       library does not exist. Optional keys: opened_as (other file names with which
-                       libraries open it by dlopen, such as ROCm's names without a version), release
-                       (version of libmpi or libfabric), serves (the only function that needs the
-                       library) and folders (only for libompi, the host's Open MPI: path below
+    libraries          host libraries that an approach may inject: name -> fact with the path on the host, or None if
+                       the library does not exist. Optional keys of the fact: opened_as (other file
+                       names under which libraries open this library by dlopen, such as ROCm's names
+                       without a version), release (version of libmpi or libfabric), serves (the only
+                       function that needs this library) and folders (only for libompi, the host's Open MPI: path below
                        /opt/host-mpi, such as 'lib/openmpi', 'lib/pmix', 'lib/ucx' or 'etc' ->
                        folder with plug-ins or parameters, which is bound if it exists)
     library_folders    folders that the host's ld.so searches by default, to find dependencies of these libraries
-    one_build          folders whose libraries come from one build. If a host library from such a folder is injected,
-                       all libraries of the folder that it needs are injected too
-    files              name -> fact with paths that an approach may bind under the same path. An existing path is bound;
-                       bound says when the path is checked: 'install' (at the installation), 'run'
+    one_build          folders whose libraries come from one build. If a library of such a folder is injected, all
+                       libraries of the folder that the injected library needs are injected too
+    files              name -> fact with paths that an approach may bind under the same path, if it exists. The key
+                       bound tells when this is checked: 'install' (at the installation), 'run'
                        (when a program starts, on its node; {kernel} is the version of the kernel)
                        or 'step' (as 'run', and never below --sysroot; {NAME} is the rank's variable
                        NAME, {tmpfs} is Slurm's TmpFS; nothing is bound if such a variable is
@@ -53,9 +53,9 @@ Keys of a site
     family             optional: Lmod family of the modules, if the system has a family for modules of that kind;
                        default: slurm_mpi. Only one module of a family can be loaded at a time
     stack              optional: the software stack, as a dict: of (common name of the system's stacks, such as
-                       'perlmutter'), name, variable (which the system's modules set) and values (of
-                       this variable; '' if it is unset). If the host has changed, the warning of a
-                       module names the loaded stack
+                       'perlmutter'), name, variable (a variable that the system's modules set) and
+                       values (of this variable for the stack; '' if the variable is unset). If the host
+                       has changed, the warning of a module names the loaded stack
     shell              optional: variables that the system's modules set in a shell: list of dicts with name and fits
                        (list of values; `module load` warns if the variable has any other value)
     variables          variables for every approach (data/approaches.py explains their keys)
@@ -204,7 +204,7 @@ OPTIONAL_SHAPES: Dict[str, Any] = {
 
 
 def matches_shape(value: Any, shape: Any) -> bool:
-    """Return whether `value` has the given shape (see SHAPES)."""
+    """Return whether `value` has the shape `shape`, as SHAPES defines shapes."""
     if isinstance(shape, tuple):
         return any(matches_shape(value, alternative) for alternative in shape)
     if isinstance(shape, list):
@@ -241,7 +241,11 @@ RANK_FOLDERS = [
 
 
 def list_rank_folders(tmpfs: str) -> List[str]:
-    """Return the possible PMIx folders of a job step below `tmpfs` (a path, or '{tmpfs}')."""
+    """
+    Return the paths that the PMIx folder of a job step may have below `tmpfs`.
+
+    tmpfs: a path, or the placeholder '{tmpfs}'
+    """
     return ['%s/%s' % (tmpfs.rstrip('/'), name) for name in RANK_FOLDERS]
 
 

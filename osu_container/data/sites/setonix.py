@@ -1,7 +1,7 @@
 """
 Describe Setonix (Pawsey, Perth): GPU nodes with four MI250X and Slingshot 11.
 
-schema.py explains the keys. This project has never run a program on Setonix: 'measured' means that
+schema.py explains the keys of the data. This project has never run a program on Setonix: 'measured' means that
 Pawsey's module for Singularity, a page of Pawsey or a public log shows the value. Pawsey's next
 stack, cpe/26.03, has Cray MPICH 9.1.0 and libfabric 2.3.1; Pawsey tested this stack on the test
 system Joey first.

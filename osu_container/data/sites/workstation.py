@@ -1,7 +1,7 @@
 """
 Describe a workstation: Debian or Ubuntu after `make demo`, or any ordinary machine.
 
-Data only; schema.py explains the keys.
+This module contains only data; schema.py explains the keys.
 """
 
 from typing import Any, Dict
