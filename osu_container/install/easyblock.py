@@ -80,7 +80,7 @@ SETTINGS_FILE = 'settings.json'
 
 def select_site(name: Optional[str]) -> Tuple[Dict[str, Any], str]:
     """
-    Return (site, folder that replaces the root folder of the host) for a site.
+    Return (data of the site, folder that replaces the root folder of the host).
 
     name: name of the site, path of a site file, or None for the site of this machine. The folder is
     '' unless the host is simulated. Raises SettingsError if the site does not exist.
@@ -185,7 +185,11 @@ class SiteEasyBlock(EasyBlock):
             )
 
     def build_module_settings(self) -> Settings:
-        """Build the settings of the module from the recorded facts. Raises EasyBuildError."""
+        """
+        Build the settings of the module from the recorded facts.
+
+        Raises EasyBuildError if the facts do not permit the approach.
+        """
         settings: Settings = self.translate_errors(
             build_settings, self.approach, self.site, self.facts
         )
@@ -252,7 +256,7 @@ class SiteEasyBlock(EasyBlock):
 
     def check_readiness_step(self) -> None:
         """
-        Unload the loaded modules of the same name, then run EasyBuild's check.
+        Unload loaded modules that have the name of this module, then run EasyBuild's check.
 
         EasyBuild refuses to replace a module that is loaded.
         """

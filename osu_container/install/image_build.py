@@ -39,7 +39,7 @@ def format_build_command(name: str) -> str:
 
 
 def _clean_environment() -> Dict[str, str]:
-    """Return the environment without the variables of EasyBuild's Python, for osu-container."""
+    """Return the environment for osu-container, without the variables of EasyBuild's Python."""
     return dict(item for item in os.environ.items() if item[0] not in ('PYTHONPATH', 'PYTHONHOME'))
 
 

@@ -46,7 +46,8 @@ def wrap_code(code: str, indent: str = '') -> str:
     """
     Return Lua code with line breaks at blanks, so that lines fit into LINE_WIDTH.
 
-    Line breaks never replace the character '\\0'. Afterwards each '\\0' becomes a blank.
+    The character '\\0' is never the place of a line break. In the result a blank replaces each
+    '\\0'.
     """
     lines = textwrap.wrap(
         code,
@@ -77,7 +78,7 @@ def format_lua_comment(text: str) -> str:
     """
     Return `text` as a Lua comment on one line.
 
-    Without escapes, the text after a line break would be Lua code.
+    The function escapes line breaks, because Lua would execute the text after a line break.
     """
     return '-- ' + escape_line(' '.join(text.split()))
 
@@ -231,7 +232,7 @@ def render_image_lines(settings: Settings, sif: str, reinstall_command: str) -> 
     """
     Return the modulefile lines that set the variable `sif` to the path of the image.
 
-    Lmod searches the image in the installation, then in the site's image folders. If Lmod does not
+    Lmod searches for the image in the installation, then in the site's image folders. If Lmod does not
     find the image, `module load` fails.
     """
     lines = ['local image = ' + quote_lua(sif), 'local sif = pathJoin(root, image)']

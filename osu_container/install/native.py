@@ -81,7 +81,7 @@ def find_link_problems(
     bindir: str, programs: List[str], sonames: List[str], modules: List[str]
 ) -> List[str]:
     """
-    Return a message for each of `sonames` with which an MPI program is not linked.
+    Return a message for each library in `sonames` that an MPI program is not linked with.
 
     bindir: folder of the programs. programs: file names in this folder. modules: modules that
     provide the libraries `sonames`.
@@ -120,8 +120,8 @@ def link_programs(folder: str, prefix: str) -> List[str]:
     """
     Create links to the benchmarks in the folder bin, and return all file names in bin.
 
-    folder: the installation. The benchmarks are the executable files below its folder libexec whose
-    names begin with `prefix`.
+    folder: the installation, which contains bin and libexec. The benchmarks are the executable
+    files below libexec whose names begin with `prefix`.
     """
     bindir = os.path.join(folder, 'bin')
     os.makedirs(bindir, exist_ok=True)

@@ -50,7 +50,7 @@ def check_image_name(name: Optional[str]) -> Optional[str]:
     if name and not os.path.isabs(name) and (os.path.basename(name) != name or name in ('.', '..')):
         raise ImageError(
             "the image '%s' is a relative path. Give an absolute path (--try-amend=image=%s), or a "
-            "file name, which EasyBuild searches in the source path and in the site's image folders"
+            "file name, which EasyBuild looks for in the source path and in the site's image folders"
             % (name, os.path.realpath(name))
         )
     return name
@@ -79,10 +79,10 @@ def resolve_site_image(path: str, folders: List[str]) -> Optional[str]:
     """
     Return the path of a site's image inside an image folder, None for any other image.
 
-    path: path of the image. folders: image folders of the site. The result is the target of a link:
-    LUMI's lumi-multitorch-latest.sif is a link to a file with a date in its name, and will later be
-    a link to another file. If an image folder itself is a link, the result begins with the name of
-    the folder, not with the target of the folder.
+    path: path of the image. folders: image folders of the site. If `path` is a link, the result is
+    the target of the link: LUMI's lumi-multitorch-latest.sif is a link to a file with a date in its
+    name, and will later be a link to another file. If an image folder itself is a link, the result
+    begins with the name of the folder, not with the target of the folder.
     """
     real = os.path.realpath(path)
     for folder in folders:

@@ -1,5 +1,5 @@
 """
-Replace an installation by a newer installation, so that an error leaves the older one.
+Replace an installation by a newer installation; after an error keep the older one.
 
 If the file system permits, all installations of an image share one file. Each installation contains
 a copy of osu-proof, because osu-proof must also work after the clone is removed.
@@ -43,7 +43,7 @@ def format_disk_error(err: OSError, installdir: str) -> str:
     """Return the message for an OSError that stopped an installation."""
     path = err.filename2 or err.filename or installdir
     return (
-        '%s: %s. The older installation is unchanged. Check the free space and the permissions '
+        '%s: %s. An older installation is unchanged. Check the free space and the permissions '
         '(df -h; df -i; quota; ls -ld %s), or install to another folder: eb --installpath=FOLDER'
         % (path, err.strerror or err, os.path.dirname(str(path)))
     )
@@ -124,7 +124,7 @@ class StagedInstall:
     commit() moves the user's software (PRESERVED_NAMES) to the newer installation, the folder
     user-software last. rollback() moves the folder user-software back first. As long as the older
     installation still contains a part of the user's software, a folder user-software in the newer
-    installation is not the user's folder.
+    installation is not the user's folder, and the move replaces this folder.
     """
 
     def __init__(self, final: str) -> None:
@@ -170,7 +170,11 @@ class StagedInstall:
             self.moved_names.append(name)
 
     def finish(self) -> None:
-        """Remove the temporary folder and the older installation, but no copies by other users."""
+        """
+        Remove the temporary folder and the older installation.
+
+        The method does not remove a copy of such a folder that somebody has made.
+        """
         for leftover in (self.stage, self.old):
             remove_folder(leftover)
 

@@ -56,7 +56,8 @@ def make_wrappers(
     image = os.path.join(prefix, 'container.sif')
     if missing or not os.path.lexists(image):
         raise WrapperError(
-            "%s (exit code %d) has not made wrappers for %s in %s. The end of its output: %s"
+            "%s (exit code %d) has not made wrappers for %s in %s. The output of the command ends "
+            "with: %s"
             % (
                 command,
                 proc.returncode,
