@@ -195,7 +195,8 @@ class _ElfReader:
         for segment_type, offset, _, length in self.segments:
             if segment_type in (PT_LOAD, PT_DYNAMIC, PT_INTERP) and offset + length > self.size:
                 raise _DamagedElfError(
-                    f'the file is truncated: the file has {self.size} bytes, but the number of bytes in '
+                    f'the file is truncated: the file has {self.size} bytes, but the '
+                    'number of bytes in '
                     f'the program headers is {offset + length}'
                 )
         self.dynamic = self._read_dynamic()

@@ -139,8 +139,8 @@ class Node(NamedTuple):
     """
     A statement of a shell script.
 
-    The content of the field `parts` depends on the field `kind`. In the following list, a body is a list of
-    statements, and a word is a list of Part.
+    The content of the field `parts` depends on the field `kind`. In the following list, a body is
+    a list of statements, and a word is a list of Part.
 
     'simple': (assignments [(name, word)], words [word], whether the statement redirects output to a
     file other than /dev/null)
@@ -764,7 +764,8 @@ class _ShellEvaluator:
         if redirected or assignments and words or _ASSIGNING_EXPANSION.search(text):
             self.mark_changes_unknown(
                 node,
-                'the command that sets the variable may fail, or sets the variable for one command only',
+                'the command that sets the variable may fail, or sets the variable '
+                'for one command only',
             )
             return None
         for name, word in assignments:

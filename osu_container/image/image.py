@@ -495,7 +495,8 @@ class UnpackedImage(FileTree):
             os.listdir(path)
         except OSError as err:
             raise ImageError(
-                f"cannot read the folder {path}: {err.strerror}. Ask the owner of the folder to run "
+                f"cannot read the folder {path}: {err.strerror}. Ask the owner of the "
+                "folder to run "
                 f"`chmod -R a+rX {quote(path)}`, or use another image"
             )
         # Skip folders that this user must not read, such as root's home, because such folders

@@ -166,7 +166,8 @@ def find_opened_libraries(
         return (
             [],
             None,
-            f'the image contains several mpi4py, and it is unknown which mpi4py {launched.program} imports'
+            'the image contains several mpi4py, and it is unknown which mpi4py '
+            f'{launched.program} imports'
             if image.find_files(_LIBRARY_PATTERN)
             else f'the image contains no mpi4py for the Python {launched.program}',
         )

@@ -263,7 +263,8 @@ def resolve_program(
         return make_unknown(
             f'{path} is a script for the interpreter {missing}, which the image does not contain'
             if missing
-            else f'{path} is neither an ELF program nor a script with an interpreter in the first line',
+            else f'{path} is neither an ELF program nor a script with an interpreter '
+            'in the first line',
             scripts,
         )
     launched = _resolve_script(image, interpreter, path, text, arguments, environment, depth)

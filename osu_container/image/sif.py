@@ -76,7 +76,8 @@ def _describe_other_file(path: str) -> str:
     if kind is None:
         return "the file has no SIF header. Name a file that `apptainer build` has written"
     return (
-        "the file is an archive of image layers. Build a SIF from the archive: apptainer build NAME.sif "
+        "the file is an archive of image layers. Build a SIF from the archive: "
+        "apptainer build NAME.sif "
         f"{kind}-archive:{quote(path)}"
     )
 

@@ -16,8 +16,8 @@ from osu_container.verdict.injection import render_injection
 from osu_container.verdict.settings import Settings
 
 NAME = 'call-settings'
-HEAD = """# Read by bin/run-in-container at each call; osu-explain prints the reason and source of each setting.
-# The module sets the same, but exported variables can replace those. Written by EasyBuild: do not edit.
+HEAD = """# bin/run-in-container reads this file at each call; osu-explain prints the reason and source of each setting.
+# The modulefile sets the same variables, but a user can replace them there. EasyBuild wrote this file: do not edit.
 """
 
 
