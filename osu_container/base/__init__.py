@@ -1,1 +1,1 @@
-"""Helpers of all commands for files, terminals, signals and exit codes, for Python 3.6."""
+"""Help all commands with files, terminals, signals and exit codes, in Python 3.6 syntax."""

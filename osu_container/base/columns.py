@@ -2,7 +2,7 @@
 Fit tables and paragraphs to the width of the terminal.
 
 This module uses only the standard library of Python 3.6, because the commands of installed modules
-import this module.
+import the module.
 """
 
 import shutil
@@ -20,15 +20,16 @@ GAP = '  '
 
 def get_line_width() -> int:
     """
-    Return the width of the terminal in columns, at least 40.
+    Return the width of the terminal in columns, but at least 40.
 
-    $COLUMNS overrides the width of the terminal. Without a terminal the width is 80.
+    The environment variable COLUMNS overrides the width of the terminal. Without a terminal the
+    result is 80.
     """
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
 def get_paragraph_width() -> int:
-    """Return the width of a paragraph in columns: the terminal's width, at most 100."""
+    """Return the width for paragraphs in columns: the terminal's width, but at most 100."""
     return min(_PARAGRAPH_WIDTH, get_line_width())
 
 
@@ -39,10 +40,10 @@ def fill_text(
     columns: Optional[int] = None,
 ) -> str:
     """
-    Return `text` with line breaks, so that no line is longer than `columns`.
+    Return `text` with line breaks, so that no line is longer than `columns` characters.
 
-    The default of `columns` is get_paragraph_width(). A word that is longer, such as a path, is not
-    split. The indents are those of textwrap.fill().
+    The default of `columns` is the result of get_paragraph_width(). A word that is longer than
+    `columns`, such as a path, is not split. The indents are the arguments of textwrap.fill().
     """
     return textwrap.fill(
         text,
@@ -58,11 +59,12 @@ def format_table(
     rows: Sequence[Sequence[str]], right_aligned: Collection[int] = (), indent: str = ''
 ) -> List[str]:
     """
-    Return the lines of a table with aligned columns that fits the terminal.
+    Return the lines of a table that has aligned columns and fits the terminal.
 
-    All rows must have the same number of cells. right_aligned: numbers of the right-aligned
-    columns, from 0. If a row is too long, its last cell is wrapped within the last column. If that
-    column is too narrow, the whole row is wrapped, and its second and later lines are indented.
+    All rows must have the same number of cells. right_aligned: indices of the right-aligned
+    columns, beginning with 0. If a row is too long, the last cell is wrapped within the last
+    column. If the last column is too narrow, the whole row is wrapped, and the second and later
+    lines of the row are indented.
     """
     sizes = [max(map(len, cells)) for cells in zip(*rows)]
     lines: List[str] = []

@@ -1,8 +1,8 @@
 """
-Define the exit codes of all commands; `--help` prints these codes.
+Define the exit codes of all commands. The option --help prints the exit codes.
 
 This module uses only the standard library of Python 3.6, because installed modules contain a copy
-for the command osu-proof.
+of the module for the command osu-proof.
 """
 
 from typing import Dict, Tuple, Union
@@ -14,7 +14,7 @@ WRONG_USAGE = 2
 #: A Python package is missing; compare also returns this code if it cannot compare the results
 PACKAGE_MISSING = 3
 #: A command that a signal stops exits with 128 + the number of the signal
-SIGNAL_CODES_TEXT = "130, 143, 129 = Ctrl-C, SIGTERM, SIGHUP stopped the command"
+SIGNAL_CODES_TEXT = "130 = Ctrl-C, 143 = SIGTERM, 129 = SIGHUP stopped the command"
 _FAILED = "the command failed and printed the reason on stderr"
 _LIBRARY = (PACKAGE_MISSING, "a Python package is missing")
 #: Exit codes of every command that CODES does not list
@@ -25,28 +25,31 @@ CODES: Dict[str, ExitCodes] = {
     'check': (
         (
             0,
-            "the best approach works (with --approach: the named approach), or no prediction is "
-            "wrong (--published)",
+            "the best approach works; with --approach: the named approach works; with "
+            "--published: no prediction is wrong",
         ),
-        (1, "the image or the host cannot be read, or a prediction is wrong"),
+        (1, "the image or the host cannot be read; with --published: a prediction is wrong"),
         (4, "the approach works slowly"),
         (5, "it is unknown whether the approach works"),
         (6, "the approach fails"),
-        (7, "no use: the approach changes nothing for this image"),
+        (7, "the approach is useless, because it changes nothing for the image"),
     ),
     'discover': ((0, "the host was inspected"), (1, "a file cannot be read or written")),
     'proof': (
         (0, "all ranks match the expectation"),
-        (1, "a rank contradicts the expectation, or there is no proof for a rank"),
-        ("another", "COMMAND failed with this exit code"),
+        (1, "a rank contradicts the expectation, or a rank has no proof"),
+        ("another", "COMMAND failed, and its exit code is the exit code of osu-proof"),
     ),
-    'try': ((0, "all steps succeeded"), (1, "a step failed, and the report file names this step")),
+    'try': (
+        (0, "all steps succeeded"),
+        (1, "a step failed, and the report file names the failed step"),
+    ),
     'why': (
         (0, "the log contains a known message"),
         (1, "the log contains no known message, or a file cannot be read"),
     ),
     'new': (
-        (0, "the files were written, or exist with the same content"),
+        (0, "the files were written, or already existed with the same content"),
         (1, _FAILED),
     ),
     'bench': (
@@ -55,8 +58,8 @@ CODES: Dict[str, ExitCodes] = {
         _LIBRARY,
     ),
     'compare': (
-        (0, "no result of A is worse"),
-        (1, "a result of A is worse (see --fail-on)"),
+        (0, "no result of A is worse than the result of B"),
+        (1, "a result of A is worse than the result of B (see --fail-on)"),
         (3, "the results cannot be compared, or a Python package is missing"),
     ),
     'report': (*DONE, _LIBRARY),
@@ -65,7 +68,7 @@ CODES: Dict[str, ExitCodes] = {
         (1, "a file has the wrong content or cannot be read"),
     ),
     'image build': (
-        (0, "the image was built, or can be built (--check)"),
+        (0, "the image was built; with --check: the image can be built"),
         (1, _FAILED),
     ),
 }
@@ -73,10 +76,10 @@ CODES: Dict[str, ExitCodes] = {
 
 def list_codes(command: str) -> ExitCodes:
     """
-    Return ((code, meaning), ...) for a command in ascending order.
+    Return ((code, meaning), ...) of a command in ascending order of the codes.
 
-    command: name of the command, followed by a blank and the subcommand if there is a subcommand.
-    The result includes the code of wrong usage.
+    command: name of the command, followed by a blank and the subcommand if the command has
+    subcommands. The result includes the exit code for wrong usage.
     """
     codes = dict(CODES.get(command, DONE))
     more = codes.pop(WRONG_USAGE, None)
@@ -85,6 +88,10 @@ def list_codes(command: str) -> ExitCodes:
 
 
 def format_codes(command: str) -> str:
-    """Return the text about exit codes for the help of a command; see list_codes()."""
+    """
+    Return the text about the exit codes of a command for its help.
+
+    The arguments are those of list_codes().
+    """
     codes = '; '.join(f'{code} = {meaning}' for code, meaning in list_codes(command))
     return f"Exit codes: {codes}; {SIGNAL_CODES_TEXT}."

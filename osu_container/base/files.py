@@ -67,7 +67,7 @@ _MAX_DIGITS = 40
 
 
 class FileTooLargeError(OSError):
-    """A file exceeds its size limit. The attribute strerror names the size and the limit."""
+    """A file exceeds the size limit. The attribute strerror contains the size and the limit."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class FileTooLargeError(OSError):
 
 @contextlib.contextmanager
 def name_file_errors(path: AnyPath) -> Iterator[None]:
-    """Add the file name `path` to an OSError of the with block that has no file name."""
+    """In a with block, add the file name `path` to each OSError without a file name."""
     try:
         yield
     except OSError as err:
@@ -112,12 +112,16 @@ _INPUTS: Set[Tuple[int, int]] = set()
 
 
 def reset_inputs() -> None:
-    """Unregister all input files, before this process runs another command."""
+    """Unregister all input files, so that this process can run another command."""
     _INPUTS.clear()
 
 
 def is_input(path: str) -> bool:
-    """Return whether open_plain_file() has opened `path`, or the file to which `path` links."""
+    """
+    Return whether open_plain_file() has opened the file `path` as an input.
+
+    If `path` is a link, the function checks the target of the link.
+    """
     try:
         status = os.stat(path)
     except OSError:
@@ -127,18 +131,19 @@ def is_input(path: str) -> bool:
 
 def require_own_folder(folder: Union[str, 'os.PathLike[str]']) -> None:
     """
-    Raise OSError if `folder` belongs to another user and is in a folder such as /tmp.
+    Raise OSError if another user owns `folder` and can replace scripts in `folder`.
 
-    The current user and root are trusted. Any other owner of `folder` could replace a script in
-    `folder` before this project runs the script. If `folder` is a link, its owner could change the
-    target of the link.
+    The function accepts a folder of the current user or of root, and any folder in a parent folder
+    that is not writable for everybody. Otherwise (in a parent folder such as /tmp) the owner of
+    `folder` could replace a script before this project runs the script. If `folder` is a link, the
+    owner of the link could change the target.
     """
     folder = os.path.abspath(str(folder))
     status, parent = os.lstat(folder), os.stat(os.path.dirname(folder))
     if parent.st_mode & stat.S_IWOTH and status.st_uid not in (0, os.geteuid()):
         raise OSError(
             errno.EPERM,
-            f"another user (UID {status.st_uid}) owns this folder, and everybody may write to the "
+            f"another user (UID {status.st_uid}) owns the folder, and everybody may write to the "
             "parent folder. Choose a folder that belongs to you",
             folder,
         )
@@ -148,8 +153,8 @@ def open_plain_file(path: AnyPath, is_input_file: bool = True) -> io.BufferedRea
     """
     Open the plain file `path` and return the binary file object for reading.
 
-    is_input_file: register the file as an input of the command, see is_input(). Raises OSError if
-    `path` cannot be opened, and if `path` is not a plain file (a FIFO, a device, a folder).
+    is_input_file: whether to register the file as an input of the command, see is_input(). Raises
+    OSError if `path` cannot be opened or is not a plain file, but a FIFO, a device or a folder.
     """
     # Without O_NONBLOCK, to open a FIFO blocks until another process writes to the FIFO. For a
     # plain file this flag has no effect.
@@ -159,7 +164,9 @@ def open_plain_file(path: AnyPath, is_input_file: bool = True) -> io.BufferedRea
         os.close(number)
         if stat.S_ISDIR(status.st_mode):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        raise OSError(errno.EINVAL, "this is a FIFO, a socket or a device. Name a plain file", path)
+        raise OSError(
+            errno.EINVAL, "the file is a FIFO, a socket or a device. Name a plain file", path
+        )
     if is_input_file:
         _INPUTS.add((status.st_dev, status.st_ino))
     return io.open(number, 'rb')
@@ -169,9 +176,10 @@ def read_plain_file(path: AnyPath, kind: str = 'library', whole: bool = True) ->
     """
     Return the content of the plain file `path`.
 
-    kind: key of SIZE_LIMITS. If the file is larger than this limit, the function raises
-    FileTooLargeError; with whole=False, the function returns the beginning of the file up to the
-    limit. Raises OSError if the file cannot be read.
+    kind: key of SIZE_LIMITS, which selects the size limit. whole: whether to raise
+    FileTooLargeError if the file exceeds the size limit; otherwise the function returns the
+    beginning of the file, as many bytes as the size limit. Raises OSError if the file cannot be
+    read.
     """
     with open_plain_file(path) as handle, name_file_errors(path):
         size = os.fstat(handle.fileno()).st_size
@@ -189,7 +197,8 @@ def read_text(path: str, kind: str = 'text', whole: bool = False) -> str:
     """
     Return the text of the plain file `path`, or '' if the file cannot be read.
 
-    kind, whole: see read_plain_file(). Bytes that are not UTF-8 become U+FFFD.
+    The arguments `kind` and `whole` are those of read_plain_file(). U+FFFD replaces bytes that are
+    not valid UTF-8.
     """
     try:
         return read_plain_file(path, kind, whole).decode('utf-8', 'replace')
@@ -198,7 +207,11 @@ def read_text(path: str, kind: str = 'text', whole: bool = False) -> str:
 
 
 class _UnpackedStream:
-    """A binary file that a decompressor reads. Truncated data raises OSError."""
+    """
+    A binary file object with the output of a decompressor.
+
+    read() raises OSError if the compressed data is truncated.
+    """
 
     def __init__(self, handle: Any) -> None:
         self.handle = handle
@@ -217,11 +230,12 @@ class _UnpackedStream:
 
 def unpack_stream(handle: Any) -> Any:
     """
-    Return a binary file object that reads the text of `handle`, decompressed and in UTF-8.
+    Return a binary file object with the text of `handle`, decompressed and in UTF-8.
 
-    The function detects gzip, xz, bzip2, zstd and UTF-16. It returns `handle` itself if the text is
-    neither compressed nor in UTF-16. Raises ValueError if the file is binary, or if this Python
-    cannot decompress the file; the message then names the command that can.
+    The function detects gzip, xz, bzip2, zstd and UTF-16. If the text is neither compressed nor in
+    UTF-16, the result is `handle`. Raises ValueError if the file is binary. Raises ValueError if
+    this Python cannot decompress the file; this message contains the command that decompresses the
+    file.
     """
     if hasattr(handle, 'peek'):
         begin = handle.peek(40)
@@ -233,8 +247,8 @@ def unpack_stream(handle: Any) -> Any:
     for signature, description in _BINARY_SIGNATURES.items():
         if begin.startswith(signature):
             raise ValueError(
-                f"this is {description}, not text. Name the file with the output of the job or "
-                "program"
+                f"the file is {description}, not text. Name the text file that contains the output of "
+                "the job or program"
             )
     for signature, (module, command) in _PACKED_SIGNATURES.items():
         if begin.startswith(signature):
@@ -242,7 +256,7 @@ def unpack_stream(handle: Any) -> Any:
                 return _UnpackedStream(importlib.import_module(module).open(handle))
             except ImportError:
                 raise ValueError(
-                    "this Python cannot decompress the file. Decompress the file: "
+                    "this Python cannot decompress the file. To decompress the file, run: "
                     f"{command} FILE > FILE.txt"
                 )
     if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -264,7 +278,7 @@ def measure_junk(data: bytes) -> int:
     """
     Return a positive number if more than 5 % of the bytes in `data` are control characters.
 
-    Otherwise the result is zero or negative. NUL bytes do not count.
+    Otherwise the result is zero or negative. The function does not count NUL bytes.
     """
     size = len(data) - data.count(b'\0')
     return 20 * (size - len(data.translate(None, _CONTROL_CHARACTERS))) - size
@@ -274,11 +288,12 @@ def read_lines(
     path: AnyPath, kind: str, total_kind: Optional[str] = None
 ) -> Iterator[Tuple[int, bytes]]:
     """
-    Yield (line number, line) for the plain file `path`.
+    Yield (line number, line) for each line of the plain file `path`.
 
-    Numbers begin with 1. Each line includes its line end. kind: key of SIZE_LIMITS for one line;
-    total_kind: key of SIZE_LIMITS for the whole file. Raises OSError, and FileTooLargeError if a
-    line or the file exceeds the limit.
+    The first line has the number 1. Each line includes the line end. kind: key of SIZE_LIMITS for
+    the size limit of one line. total_kind: key of SIZE_LIMITS for the size limit of the whole file.
+    Raises OSError if the file cannot be read. Raises FileTooLargeError if a line or the file
+    exceeds a limit.
     """
     with open_plain_file(path) as handle, name_file_errors(path):
         size = 0
@@ -307,10 +322,10 @@ def parse_json(
     object_pairs_hook: Optional[Callable[[List[Tuple[str, Any]]], Any]] = None,
 ) -> Any:
     """
-    Parse a JSON text and return its value.
+    Parse a JSON text and return the value.
 
-    Bytes must be UTF-8. object_pairs_hook: see json.loads(). Raises ValueError for every kind of
-    invalid text, and no other exception.
+    A text of type bytes must be in UTF-8. object_pairs_hook: see json.loads(). Raises ValueError
+    for every kind of invalid text, and raises no other exception.
     """
     try:
         text = text.decode('utf-8') if isinstance(text, bytes) else text
@@ -321,14 +336,14 @@ def parse_json(
             object_pairs_hook=object_pairs_hook,
         )
     except RecursionError:
-        raise ValueError("the JSON is nested too deeply")
+        raise ValueError("the values in the JSON text are nested too deeply")
 
 
 def read_json(path: AnyPath, kind: str = 'json') -> Any:
     """
-    Parse the JSON file `path` and return its value.
+    Parse the JSON file `path` and return the value.
 
-    kind: key of SIZE_LIMITS. Raises OSError if the file cannot be read, and ValueError if the
-    content is not JSON.
+    kind: key of SIZE_LIMITS. Raises OSError if the file cannot be read. Raises ValueError if the
+    content is not valid JSON.
     """
     return parse_json(read_plain_file(path, kind))

@@ -28,7 +28,7 @@ class OutputFileError(OSError):
     """
     A command cannot write or remove an output file.
 
-    The attribute strerror names the reason and the remedy.
+    The attribute strerror contains the reason and the remedy.
     """
 
     def __init__(self, path: _Path, text: str, number: Optional[int] = errno.EINVAL) -> None:
@@ -40,10 +40,10 @@ class OutputFileError(OSError):
 
 def find_replacement_problem(path: files.AnyPath) -> Optional[str]:
     """
-    Return the reason why a command must not replace `path`, or None.
+    Return the reason why a command must not replace the file `path`, otherwise None.
 
-    A command may replace plain files only; for these the result is None. Without this check, root
-    could replace the device /dev/null by a plain file with `-o /dev/null --force`.
+    A command may replace only plain files. Without this check, root could replace the device
+    /dev/null by a plain file with `-o /dev/null --force`.
     """
     # /dev/stdout is a link, and the target of this link may be a plain file.
     is_system_link = (
@@ -55,15 +55,17 @@ def find_replacement_problem(path: files.AnyPath) -> Optional[str]:
     except OSError:  # The path does not exist, or is a broken link.
         if not is_system_link:
             return None
-    return "this is a device, a FIFO, a socket or a folder, and only a plain file can be replaced"
+    return (
+        "the path is a device, a FIFO, a socket or a folder, and only a plain file can be replaced"
+    )
 
 
 def require_writable(path: _Path, force: bool = False) -> None:
     """
     Raise OutputFileError if the command must not write to `path`.
 
-    force: the command may replace an existing plain file. A command that works for long calls this
-    function before the work and again before writing.
+    force: whether the command may replace an existing plain file. If the work of a command takes
+    long, the command calls this function before the work and again before writing.
     """
     path = str(path)
     folder = os.path.dirname(os.path.abspath(path))
@@ -79,7 +81,7 @@ def require_writable(path: _Path, force: bool = False) -> None:
     if files.is_input(path):
         raise OutputFileError(
             path,
-            "this file is an input of the command, and the command does not overwrite its inputs. "
+            "the file is an input of the command, and a command does not overwrite an input. "
             "Choose another name",
         )
     if not force:
@@ -88,11 +90,11 @@ def require_writable(path: _Path, force: bool = False) -> None:
 
 def write_file(path: _Path, data: Union[bytes, str], force: bool = False) -> bool:
     """
-    Write `data` to the file `path` and return whether the file changed.
+    Write `data` to the file `path`, and return whether the function changed the file.
 
-    The function writes the file completely or not at all. A str is encoded as UTF-8. If the file
-    already has this content, the function returns False. force: replace an existing file. Raises
-    OutputFileError.
+    The function writes the file completely or not at all. If `data` is a str, the function encodes
+    `data` as UTF-8. If the file already has this content, the function returns False. force:
+    whether to replace an existing file. Raises OutputFileError if the file cannot be written.
     """
     path, data = str(path), data if isinstance(data, bytes) else data.encode('utf-8')
     if _has_content(path, data):
@@ -109,9 +111,9 @@ def write_file(path: _Path, data: Union[bytes, str], force: bool = False) -> boo
 
 def replace_file(path: _Path, data: Union[bytes, str]) -> None:
     """
-    Write `data` to the file `path`, which this project may replace without --force.
+    Write `data` to the file `path`, and replace an existing file also without --force.
 
-    Raises OutputFileError.
+    Raises OutputFileError if the file cannot be written.
     """
     path, problem = str(path), find_replacement_problem(str(path))
     if problem:
@@ -153,8 +155,8 @@ def rename_file(new: _Path, path: _Path, force: bool = False) -> None:
     """
     Rename the file `new` to `path`, which must be on the same file system.
 
-    force: replace an existing file; the new file then gets the access rights of the replaced file.
-    Without `force` the function raises FileExistsError if `path` exists.
+    force: whether to replace an existing file `path`; in this case the renamed file gets the access
+    rights of the replaced file. Raises FileExistsError if `path` exists and `force` is False.
     """
     new, path = str(new), str(path)
     if force:
@@ -182,7 +184,11 @@ def _has_content(path: str, data: bytes) -> bool:
 
 
 def make_folder(folder: str) -> str:
-    """Create `folder` with the marker file and return its path, or raise OSError."""
+    """
+    Create `folder` and a marker file in `folder`, and return the path of `folder`.
+
+    Raises OSError if `folder` cannot be created.
+    """
     os.mkdir(folder)
     mark_folder(folder)
     return folder
@@ -192,7 +198,7 @@ def mark_folder(folder: str) -> None:
     """
     Write the marker file to `folder`, so that remove_folder() may remove `folder`.
 
-    Raises OSError.
+    Raises OSError if the marker file cannot be written.
     """
     with open(os.path.join(folder, MARK_FILE), 'w') as handle:
         handle.write(f'{os.lstat(folder).st_ino}\n')
@@ -200,9 +206,10 @@ def mark_folder(folder: str) -> None:
 
 def is_marked_folder(folder: str) -> bool:
     """
-    Return whether `folder` belongs to the user and has a valid marker file.
+    Return whether `folder` belongs to the user and contains a valid marker file.
 
-    The marker file of mark_folder() stays valid if somebody moves `folder`, but not in a copy.
+    The marker file of mark_folder() stays valid if somebody moves `folder`. In a copy of `folder`
+    the marker file is not valid.
     """
     try:
         status = os.lstat(folder)
@@ -217,7 +224,7 @@ def is_marked_folder(folder: str) -> bool:
 
 def remove_folder(folder: str) -> None:
     """
-    Remove `folder` if the folder has the marker file of this project or is empty.
+    Remove `folder` if `folder` is empty or contains the marker file of this project.
 
     A process that is killed in make_folder() leaves an empty folder without the marker file. The
     function ignores errors.

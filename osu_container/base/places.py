@@ -1,7 +1,7 @@
 """
-Locate the folders of this project, in a clone or after an installation by pip.
+Locate the folders of this project, in a clone or after an installation with pip.
 
-This module uses Python 3.6 syntax, because EasyBuild and the commands on compute nodes import this
+This module uses Python 3.6 syntax, because EasyBuild and the commands on compute nodes import the
 module.
 """
 
@@ -20,9 +20,10 @@ STATE = PROJECT / '.workstation'
 
 def find_project_path(name: str) -> Path:
     """
-    Return the path of `name`, which is a path relative to the clone.
+    Return the absolute path of the file or folder `name` of this project.
 
-    After an installation by pip, scripts/ and container-recipes/ are inside the package.
+    name: path relative to the clone. After an installation with pip, the folders scripts/ and
+    container-recipes/ are inside the package.
     """
     path = PROJECT / name
     return path if path.exists() else PACKAGE / name.replace('-recipes', '_recipes', 1)
@@ -36,8 +37,9 @@ def find_easyconfigs() -> str:
     """
     Return the path of the folder that contains this project's easyconfigs.
 
-    In a clone this folder is easyconfigs/. pip installs the easyconfigs to easybuild/easyconfigs
-    below sys.prefix, where EasyBuild searches (get_paths_for() in easybuild.tools.robot).
+    In a clone the folder is easyconfigs/. pip installs the easyconfigs to the folder
+    easybuild/easyconfigs below sys.prefix. EasyBuild searches this folder (get_paths_for() in
+    easybuild.tools.robot).
     """
     subfolder = os.path.join('easybuild', 'easyconfigs')
     places = [str(PROJECT / 'easyconfigs')]

@@ -1,5 +1,5 @@
 """
-Quote words for a shell, for scripts that a command writes and for commands in messages.
+Quote words for a shell, in scripts that a command writes and in printed commands.
 
 This module uses only the standard library of Python 3.6.
 """
@@ -16,10 +16,10 @@ _NAMED_ESCAPES = {'\n': '\\n', '\t': '\\t', '\r': '\\r'}
 
 def quote(text: object) -> str:
     """
-    Return str(text) quoted as one word for bash that a terminal displays unchanged.
+    Return str(text), quoted as one word for bash in characters that a terminal can display.
 
-    Bytes that a terminal cannot display are written as octal escapes such as $'\\033', which have
-    the same meaning in every locale.
+    Octal escapes such as $'\\033' replace the bytes that a terminal cannot display. These escapes
+    have the same meaning in every locale.
     """
     text = str(text)
     if escape_text(text) == text and '\n' not in text and '\t' not in text:
@@ -38,15 +38,15 @@ def quote(text: object) -> str:
 
 def quote_path(text: object) -> str:
     """
-    Quote a path for bash, see quote().
+    Return the path `text`, quoted as one word for bash.
 
-    A path that begins with a hyphen gets the prefix ./, so that no command takes the path for an
-    option.
+    If the path begins with a hyphen, the result begins with ./, so that no command takes the path
+    for an option.
     """
     text = str(text)
     return quote(os.path.join('.', text) if text.startswith('-') else text)
 
 
 def join_words(words: Iterable[object]) -> str:
-    """Quote each of `words` for bash and return the command line."""
+    """Return a command line for bash that consists of the quoted `words`."""
     return ' '.join(map(quote, words))

@@ -1,11 +1,12 @@
 """
 Handle the standard streams, the signals and the child processes of a command.
 
-Commands work with standard streams that are closed, full or without a reader. Commands also work
-with an encoding that lacks some letters. A child process terminates together with its command.
+With this module, a command works if a standard stream is closed, is full or has no reader, and if
+the encoding of the terminal lacks some letters. A child process terminates together with the
+command.
 
 This module uses only the standard library of Python 3.6, because the commands of installed modules
-import this module.
+import the module.
 """
 
 import contextlib
@@ -29,9 +30,9 @@ TERMINATION_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 class SignalExit(SystemExit):
     """
-    A termination signal stops this program.
+    A termination signal, such as SIGTERM, stops this program.
 
-    Like KeyboardInterrupt, this exception runs the program's `finally` blocks.
+    Like KeyboardInterrupt, this exception runs the `finally` blocks of the program.
     """
 
     code: int
@@ -42,7 +43,7 @@ class SignalExit(SystemExit):
 
 
 def handle_signal(number: int, _: Optional[FrameType]) -> None:
-    """Raise SignalExit, and ignore further termination signals during the clean-up."""
+    """Raise SignalExit; from then on ignore termination signals, so that the clean-up ends."""
     for termination_signal in TERMINATION_SIGNALS:
         signal.signal(termination_signal, signal.SIG_IGN)
     raise SignalExit(number)
@@ -51,9 +52,10 @@ def handle_signal(number: int, _: Optional[FrameType]) -> None:
 @contextlib.contextmanager
 def exit_on_signals() -> Iterator[None]:
     """
-    In a with block of the main thread, raise SignalExit at each termination signal.
+    Raise SignalExit if a termination signal arrives during the with block.
 
-    In another thread the function does nothing, because Python sets handlers in the main thread.
+    In another thread than the main thread the function does nothing, because Python sets signal
+    handlers only in the main thread.
     """
     previous_handlers = {}
     if threading.current_thread() is threading.main_thread():
@@ -77,9 +79,9 @@ def prepare_streams() -> None:
     """
     Redirect closed standard streams to /dev/null, and make stdout accept any character.
 
-    If a standard stream stayed closed, the next file that this program opens would get the number
-    of the stream, and a child process would write its output to that file. A character that the
-    encoding of stdout lacks is printed as an escape such as \\xe4, as on stderr.
+    If a standard stream stayed closed, the next file that this program opens would get the file
+    descriptor of the stream, and a child process would write its output to the file. If the
+    encoding of stdout lacks a character, stdout prints an escape such as \\xe4, as stderr does.
     """
     for number, name in enumerate(('stdin', 'stdout', 'stderr')):
         try:
@@ -110,9 +112,9 @@ def print_stderr(text: str) -> None:
 
 def discard_output() -> None:
     """
-    Discard the buffered output of stdout after stdout could not be written.
+    Discard the buffered output of stdout after an error of stdout.
 
-    Without this call, Python would try to write the output again at exit, and print a traceback.
+    Otherwise Python would try to write the output again at exit, and print a traceback.
     """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -130,10 +132,12 @@ LIMIT_COMMANDS = {
 
 
 def format_os_error(err: OSError) -> str:
-    """Return the message for an OSError, with the file, the problem and the remedy."""
+    """Return the message for an OSError: the file, the problem and the remedy."""
     if err.errno in LIMIT_COMMANDS:
         command = LIMIT_COMMANDS[err.errno]
-        return f"{err.strerror}. Raise the limit ({command}), or stop the programs that exhaust it"
+        return (
+            f"{err.strerror}. Raise the limit ({command}), or stop programs that exhaust the limit"
+        )
     if err.filename in STREAMS.values():
         return f"{err.filename}: {err.strerror}. Redirect the output to a file on another disk"
     if err.filename is not None:
@@ -143,7 +147,7 @@ def format_os_error(err: OSError) -> str:
         return "the current folder was removed. Change to an existing folder: cd FOLDER"
     return (
         f"{err.strerror or err}, and the system does not name the file. "
-        "Check the disks: df -h; dmesg"
+        "Check the disks with: df -h; dmesg"
     )
 
 
@@ -151,12 +155,12 @@ def run_guarded(prog: str, function: Callable[[], int], flush_on_failure: bool =
     """
     Call `function`, flush stdout and return the exit code of the command.
 
-    The exit code is that of `function`. After an error (a file cannot be read, stdout cannot be
-    written, memory is exhausted) the exit code is 1, with a message on stderr. If the reader of
-    stdout, such as head, has terminated, the exit code is 1 without a message.
+    Without an error, the exit code is the result of `function`. The exit code is 1, with a message
+    on stderr, if a file cannot be read, if stdout cannot be written, or if the memory is exhausted.
+    The exit code is 1 without a message if the reader of stdout, such as head, has terminated.
 
-    prog: name of the command for messages. flush_on_failure: whether to flush stdout also if
-    `function` returns another code than 0.
+    prog: name of the command for messages. flush_on_failure: whether to flush stdout also if the
+    result of `function` is not 0.
     """
     try:
         code = function()
@@ -181,8 +185,8 @@ def run_process(function: Callable[[], int]) -> int:
     """
     Call `function`, which is the only task of this process, and return its exit code.
 
-    The function first prepares the standard streams and the signal handlers. Afterwards it flushes
-    stdout.
+    Before the call, run_process() prepares the standard streams and the signal handlers. After the
+    call, run_process() flushes stdout.
     """
     prepare_streams()
     with exit_on_signals():
@@ -198,8 +202,8 @@ class ProgressScreen:
     """
     The output of a long command: permanent lines, and a line with the current progress.
 
-    On a terminal each progress line overwrites the previous progress line. In a file a new line is
-    written if the progress has changed, at most every INTERVAL seconds.
+    On a terminal each progress line overwrites the previous progress line. In a file each changed
+    progress is a new line, but at most one line every INTERVAL seconds.
     """
 
     INTERVAL = 10.0
@@ -229,7 +233,7 @@ class ProgressScreen:
         self.last = time.monotonic()
 
     def show_progress(self, text: str) -> None:
-        """Print `text` as the current progress, see ProgressScreen."""
+        """Print `text` as the current progress line."""
         line = self.format_elapsed(escape_line(text))
         if self.is_terminal():
             self._write_stream('\r\033[K' + line[: columns.get_line_width() - 1])
@@ -254,15 +258,15 @@ class Progress:
     """
     Show the current step of a command on stderr, if stderr is a terminal.
 
-    As a context manager, the object removes the progress line at the end. Call stop() before the
-    command prints other output.
+    At the end of a with block, the object removes the progress line. A command calls stop() before
+    the command prints other output.
     """
 
     def __init__(self, text: str) -> None:
         self.text, self.screen = text, ProgressScreen('stderr')
 
     def __call__(self, text: str) -> None:
-        """Show `text` as the current step."""
+        """Show `text` as the current step of the command."""
         if self.screen.is_terminal():
             self.screen.show_progress(text)
 
@@ -284,10 +288,10 @@ PATIENCE = 15
 
 def terminate_with_parent(parent: int) -> Callable[[], None]:
     """
-    Return a preexec_fn that lets the kernel terminate a child process with its parent.
+    Return a preexec_fn for Popen, so that a child process terminates with its parent.
 
-    When the process `parent` (a process ID) terminates, the kernel sends SIGTERM to the child. If
-    Python cannot call prctl(2), the preexec_fn does nothing.
+    When the parent process with the ID `parent` terminates, the kernel sends SIGTERM to the child.
+    If Python cannot call prctl(2), the preexec_fn does nothing.
     """
     try:
         import ctypes
@@ -307,10 +311,10 @@ def terminate_with_parent(parent: int) -> Callable[[], None]:
 @contextlib.contextmanager
 def start_process_group(command: List[str], **options: Any) -> Iterator['subprocess.Popen[Any]']:
     """
-    Start `command` in a new process group for a with block, and yield its Popen object.
+    Start `command` in a new process group for a with block, and yield the Popen object.
 
-    An exception in the block, such as Ctrl-C, terminates all processes of the group. If this
-    process is killed, the system sends SIGTERM to `command`. options: keyword arguments of Popen.
+    An exception in the block, such as Ctrl-C, terminates all processes of the group. If the calling
+    process is killed, the kernel sends SIGTERM to `command`. options: keyword arguments of Popen.
     Raises OSError if the command cannot be started.
     """
     child = None
@@ -331,10 +335,10 @@ def start_process_group(command: List[str], **options: Any) -> Iterator['subproc
 
 def terminate_process_group(child: 'subprocess.Popen[Any]', patience: float = PATIENCE) -> None:
     """
-    Terminate the process group of `child` with SIGTERM, and then with SIGKILL.
+    Send SIGTERM and then SIGKILL to the process group of `child`.
 
-    SIGKILL follows after `patience` seconds, or as soon as `child` has terminated, because its
-    own child processes may still run.
+    The function sends SIGKILL after `patience` seconds, or as soon as `child` has terminated,
+    because the child processes of `child` may still run.
     """
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)

@@ -6,7 +6,8 @@ line or insert keyboard input. Invisible characters, and characters that change 
 writing, make a name look like another name (Unicode Technical Report 36, "Unicode Security
 Considerations"). This module replaces all these characters by escapes as in Python and JSON.
 
-This module uses only the standard library of Python 3.6, also on compute nodes.
+This module uses only the standard library of Python 3.6, because the module also runs on compute
+nodes.
 """
 
 import re
@@ -64,10 +65,10 @@ REDACTED = '(left out)'
 
 def redact_secrets(value: Any) -> Any:
     """
-    Return a copy of JSON data in which REDACTED replaces secrets.
+    Return a copy of JSON data in which the text '(left out)' replaces secrets.
 
-    Secrets are the values of variables that match SECRET_NAME, and credentials in URLs. The
-    function finds a variable as a key of a dict, and as NAME=VALUE in a str.
+    Secrets are credentials in URLs, and the values of variables whose names match SECRET_NAME. The
+    function finds variables as keys of a dict, and as NAME=VALUE in a str.
     """
     if isinstance(value, str):
         if '=' not in value and '://' not in value:
@@ -90,9 +91,9 @@ def redact_secrets(value: Any) -> Any:
 
 def escape_line(text: object) -> str:
     """
-    Return str(text) as one line, with escapes as in escape_text().
+    Return str(text) as one line, with the same escapes as escape_text().
 
-    A blank replaces a tab, and an escape replaces a line end.
+    In addition, a blank replaces each tab, and an escape replaces each line end.
     """
     return escape_text(str(text)).replace('\t', ' ').replace('\n', _escape_letter('\n'))
 
@@ -106,7 +107,7 @@ STREAMS = {
 
 
 class EscapingStream:
-    """A text stream that writes its output to `stream` after escape_text()."""
+    """A text stream that escapes text with escape_text() and writes the result to `stream`."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -115,7 +116,8 @@ class EscapingStream:
         """
         Write `text` with escapes and return the length of `text`.
 
-        Raises OSError, whose filename is the name of the stream in messages.
+        Raises OSError if the stream cannot be written. The filename of the OSError is the name of
+        the stream in messages.
         """
         self._call_stream(lambda: self.stream.write(escape_text(text)))
         return len(text)
@@ -131,11 +133,11 @@ class EscapingStream:
             raise
 
     def write_raw(self, text: str) -> None:
-        """Write `text` without escapes. The text must be trusted, such as colour codes."""
+        """Write `text` without escapes. `text` must be trusted, such as colour codes."""
         self.stream.write(text)
 
     def flush(self) -> None:
-        """Flush the stream. Raises OSError as write() does."""
+        """Flush the stream. Raises OSError if the stream cannot be written, see write()."""
         self._call_stream(self.stream.flush)
 
     def __getattr__(self, name: str) -> Any:
@@ -144,7 +146,7 @@ class EscapingStream:
 
 @contextmanager
 def escape_streams() -> Iterator[None]:
-    """Apply escape_text() to all output of a with block on stdout and stderr."""
+    """Escape the output on stdout and stderr during a with block, with escape_text()."""
     previous_streams = sys.stdout, sys.stderr
     # A stream that the shell has closed (command >&-) is None.
     sys.stdout, sys.stderr = (

@@ -1,9 +1,9 @@
 """
 Decide which files this project runs as code, and which file names this project accepts.
 
-A site file contains Python code, which eb and osu-container run as the current user. This project
-refuses a site file if another user may write to the file. ssh refuses its configuration file for
-the same reason (ssh_config(5)).
+A site file contains Python code, which eb and osu-container run as the current user. If another
+user may write to a site file, this project does not run the file. ssh does not accept such a
+configuration file for the same reason (ssh_config(5)).
 
 This module uses only the standard library of Python 3.6.
 """
@@ -29,13 +29,14 @@ def _is_private_group(gid: int, uid: int) -> bool:
 
 def find_code_problem(path: str) -> Optional[str]:
     """
-    Return the reason why the file `path` must not be run as code, or None.
+    Return the reason why the file `path` must not be run as code, otherwise None.
 
-    The result is None if the file may be run or does not exist. The owner of the file and of its
-    folder must be the current user, root or the owner of this package. Nobody else may have write
-    permission, except the private group of the owner. If `path` is a link, these rules apply to the
-    target, to its folder and to the folder of the link. In a folder with the sticky bit, such as
-    /tmp, all users may have write permission, because there nobody can replace another user's file.
+    The result is also None if the file does not exist. The rules are: The owner of the file, and
+    the owner of the folder of the file, must be the current user, root or the owner of this
+    package. Only the owner and the private group of the owner may have write permission. If `path`
+    is a link, the rules apply to the target, to the folder of the target and to the folder of the
+    link. In a folder with the sticky bit, such as /tmp, all users may have write permission,
+    because in such a folder nobody can replace another user's file.
     """
     path = os.path.abspath(path)
     real = os.path.realpath(path)
@@ -68,11 +69,11 @@ def find_code_problem(path: str) -> Optional[str]:
 
 def find_name_problem(name: str) -> Optional[str]:
     """
-    Return the reason why this project refuses the file name `name`, None if it is accepted.
+    Return the reason why this project does not accept the file name `name`, otherwise None.
 
     This project writes file names to modulefiles, to settings files with one setting per line and
-    to the terminal. In these places, control characters, line ends and invalid bytes in a file
-    name could be taken for code or for another setting.
+    to the terminal. In these places, control characters, line ends and invalid bytes in a file name
+    could be taken for code or for another setting.
     """
     if escape_line(name) == name:
         return None

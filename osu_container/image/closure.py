@@ -1,8 +1,9 @@
 """
 Collect the host libraries that must be injected together with the host's MPI.
 
-Libraries that are injected into a container also need their dependencies from the host. This module
-finds the dependencies with image/loader.py, which here searches the default folders of the host.
+If a host library is injected into a container, the libraries that this library needs must come from
+the host, too. This module finds the needed libraries with image/loader.py, which searches the
+default folders of the host in this case.
 """
 
 import os
@@ -41,7 +42,7 @@ GLIBC_SONAMES = frozenset(
 
 
 class _HostFiles:
-    """The files of a host, with the methods of ContainerFiles in image/loader.py."""
+    """The files of a host, with the methods that ContainerFiles (image/loader.py) lists."""
 
     def __init__(
         self,
@@ -51,7 +52,7 @@ class _HostFiles:
         is_file: Callable[[str], bool],
     ) -> None:
         """
-        Describe the files of the host.
+        Create the description of the files of a host.
 
         folders: folders that the host's ld.so searches by default. find_cached, read_facts,
         is_file: see collect_dependencies().
@@ -69,17 +70,17 @@ class _HostFiles:
         )
 
     def read_loader_config(self, interpreter: Optional[str]) -> LoaderConfig:
-        """Return the LoaderConfig of the host's loader; `interpreter` has no effect."""
+        """Return the LoaderConfig of the host. The argument `interpreter` has no effect."""
         return self._system
 
     def read_elf(self, path: str) -> ElfFacts:
-        """Return the ElfFacts of a file. Raises ElfError if the file cannot be read."""
+        """Return the ElfFacts of the file `path`. Raises ElfError if the file cannot be read."""
         if path not in self._facts:
             self._facts[path] = self.read_facts(path)
         return self._facts[path]
 
     def read_elf_files(self, paths: Iterable[str]) -> Dict[str, Tuple[str, ElfFacts]]:
-        """Return {path: ('host', ElfFacts)} for all paths that are ELF files."""
+        """Return {path: ('host', ElfFacts)} for those of `paths` that are ELF files."""
         files = {}
         for path in paths:
             try:
@@ -91,9 +92,10 @@ class _HostFiles:
     @staticmethod
     def resolve(path: str) -> str:
         """
-        Return the path unchanged.
+        Return `path` unchanged, although `path` may be a link.
 
-        A library with two names is injected under both names, so links must not be resolved.
+        A library with two names is injected under both names, so this method does not resolve
+        links.
         """
         return path
 
@@ -112,13 +114,13 @@ def collect_dependencies(
 
     libraries: {soname: ElfFacts} of all host libraries to inject, in the order of loading; the
     libraries `paths` come first. missing: [(soname, ElfFacts of the library that needs the soname)]
-    of libraries that neither the host nor the container has.
+    for each library that exists neither on the host nor in the container.
 
-    default_folders: folders that the host's ld.so searches by default. is_provided: returns whether
-    the loader of the container finds a soname by default; the host's library is then not injected.
-    build_folders: folders whose libraries are injected even in this case. read_facts, is_file:
-    replace the access to this machine's files. find_cached(soname, machine): path of a library in
-    the host's ld.so.cache, or None.
+    default_folders: folders that the host's ld.so searches by default. is_provided: function that
+    returns whether the loader of the container finds a soname by default; in this case the host's
+    library is not injected, unless the library is in one of build_folders. read_facts, is_file:
+    functions that replace the access to this machine's files. find_cached(soname, machine):
+    function that returns the path of a library in the host's ld.so.cache, or None.
 
     Raises ElfError if a library of `paths` does not exist, or if a library is not an ELF file.
     """
@@ -149,7 +151,9 @@ def collect_dependencies(
     process = simulate_load(paths[1:] + paths[:1], host, [], is_excluded=is_excluded)
     for path, _ in process.broken:
         host.read_elf(path)  # This raises ElfError if the file is damaged.
-        raise ElfError(f"{path} is for another kind of processor than the library that needs it")
+        raise ElfError(
+            f"{path} is built for another processor than the library that needs this file"
+        )
     libraries = OrderedDict(zip(start_sonames, (host.read_elf(path) for path in paths)))
     for library in process.loaded:
         if library.requester is not None or library.path not in paths:

@@ -1,16 +1,17 @@
 """
 Read facts about programs and libraries from their ELF files.
 
-This module does not load or execute the files. Like ld.so, it uses the program headers of a file.
-It supports 32-bit and 64-bit files, both byte orders and any processor. It compares all sizes in a
-file with the size of the file, so that a damaged file costs neither time nor memory.
+This module does not load or execute the files. Like ld.so, the module uses the program headers of a
+file. The module supports 32-bit and 64-bit files, both byte orders and any processor. The module
+compares each size in a file with the size of the file, so that a damaged file costs neither time
+nor memory.
 
 Sources: System V ABI (gABI), chapters 4 and 5, for the format; Linux Standard Base, chapter 10.7,
 for symbol versions; glibc, elf/dl-lookup.c, for DT_GNU_HASH.
 
-This module uses only the standard library of Python 3.6. Another class, ElfSections in
-image/libraries.py, reads constants and machine code by the section headers of a file. ld.so ignores
-the section headers, and a file may have none.
+This module uses only the standard library of Python 3.6. The class ElfSections in
+image/libraries.py reads constants and machine code. ElfSections uses the section headers, which
+ld.so ignores and which may be missing in a file.
 """
 
 import errno
@@ -36,10 +37,10 @@ from osu_container.base.files import open_plain_file
 
 class ElfFacts(NamedTuple):
     """
-    Facts about one library or program from its ELF file.
+    Facts about one library or program, as read from the ELF file.
 
-    The name of a symbol with a version is 'name@VERSION'. The field `defined` contains such a
-    symbol twice: as 'name@VERSION' and as 'name'.
+    The name of a symbol with a version is 'name@VERSION'. The field `defined` contains both names
+    of such a symbol: 'name@VERSION' and 'name'.
     """
 
     #: path of the file
@@ -147,7 +148,7 @@ class ElfError(Exception):
 
 
 class _DamagedElfError(Exception):
-    """A file is not a valid ELF file. The message lacks the path, which read_elf() adds."""
+    """A file is not a valid ELF file. read_elf() adds the path of the file to the message."""
 
 
 class _ElfReader:
@@ -162,7 +163,7 @@ class _ElfReader:
         self.handle, self.size = handle, os.fstat(handle.fileno()).st_size
         ident = self.read_bytes(0, min(16, self.size))
         if len(ident) < 16 or ident[:4] != b'\x7fELF':
-            raise _DamagedElfError('is not an ELF file')
+            raise _DamagedElfError('the file is not an ELF file')
         # The file has an invalid class, byte order, version, system or padding. glibc checks these
         # fields and more (elf/dl-load.c, open_verify).
         if (
@@ -172,17 +173,19 @@ class _ElfReader:
             or ident[7] not in (0, 3)
             or any(ident[9:])
         ):
-            raise _DamagedElfError('is damaged: its ELF header is not valid for Linux')
+            raise _DamagedElfError('the file is damaged: the ELF header is not valid for Linux')
         self.bits, self.order = 32 * ident[4], '<>'[ident[5] - 1]
         self.word = 'I' if self.bits == 32 else 'Q'
         kind, self.number, version, _, table, _, _, _, size, count, _, _, _ = self.unpack(
             'HHI' + self.word * 3 + 'IHHHHHH', 16
         )
         if kind not in (2, 3) or version != 1:
-            raise _DamagedElfError('is neither a program nor a shared library')
+            raise _DamagedElfError('the file is neither a program nor a shared library')
         form = 'IIIIIIII' if self.bits == 32 else 'IIQQQQQQ'
         if count and size != struct.calcsize('<' + form):
-            raise _DamagedElfError(f'is damaged: a program header has the invalid size {size}')
+            raise _DamagedElfError(
+                f'the file is damaged: a program header has the invalid size {size}'
+            )
         places = [0, 1, 2, 4] if self.bits == 32 else [0, 2, 3, 5]
         #: (type, offset in the file, address, size in the file) of each segment
         self.segments = [
@@ -192,8 +195,9 @@ class _ElfReader:
         for segment_type, offset, _, length in self.segments:
             if segment_type in (PT_LOAD, PT_DYNAMIC, PT_INTERP) and offset + length > self.size:
                 raise _DamagedElfError(
-                    f'is truncated: the file has {self.size} bytes, and its program headers need '
-                    f'{offset + length}'
+                    f'the file is truncated: the file has {self.size} bytes, but the '
+                    'number of bytes in '
+                    f'the program headers is {offset + length}'
                 )
         self.dynamic = self._read_dynamic()
         self.strings = (
@@ -205,28 +209,29 @@ class _ElfReader:
     def read_bytes(self, offset: int, size: int) -> bytes:
         if size > _MAX_TEXT or offset + size > self.size:
             raise _DamagedElfError(
-                f'is damaged or truncated: {size} bytes at {offset} exceed its size {self.size}'
+                f'the file is damaged or truncated: {size} bytes at offset {offset} exceed the file '
+                f'size in bytes, {self.size}'
             )
         self.handle.seek(offset)
         data = self.handle.read(size)
         if len(data) != size:
-            raise _DamagedElfError('is truncated')
+            raise _DamagedElfError('the file is truncated')
         return data
 
     def unpack(self, form: str, offset: int) -> Tuple[int, ...]:
         """
-        Read the numbers at `offset`.
+        Read and return the numbers at `offset` in the file.
 
-        form: format of the module struct, without the byte order.
+        form: format of the numbers for the Python module struct, without the byte order.
         """
         form = self.order + form
         return struct.unpack(form, self.read_bytes(offset, struct.calcsize(form)))
 
     def iterate_entries(self, form: str, data: bytes) -> Iterator[Tuple[int, ...]]:
         """
-        Return an iterator over the numbers of each entry in `data`.
+        Return an iterator over the entries in `data`; each entry is a tuple of numbers.
 
-        form: format of one entry, see unpack(). An incomplete entry at the end is ignored.
+        form: format of one entry, see unpack(). The iterator skips an incomplete entry at the end.
         """
         form = self.order + form
         return struct.iter_unpack(
@@ -248,41 +253,45 @@ class _ElfReader:
 
     def get_tag(self, tag: int) -> int:
         """
-        Return the value of a tag in the dynamic section, 0 if the tag does not occur.
+        Return the value of `tag` in the dynamic section, 0 if the section has no such tag.
 
-        If the tag occurs several times, the last value counts, as for ld.so.
+        If the tag occurs several times, the result is the last value, as for ld.so.
         """
         return self.dynamic.get(tag, [0])[-1]
 
     def find_offset(self, address: int) -> Tuple[int, int]:
-        """Return (file offset for an address, number of bytes up to the end of its segment)."""
+        """
+        Return (offset of `address` in the file, number of bytes from `address` to segment end).
+        """
         for segment_type, offset, start, length in self.segments:
             if segment_type == PT_LOAD and start <= address < start + length:
                 return offset + address - start, start + length - address
-        raise _DamagedElfError(f'is damaged: no segment is loaded at address 0x{address:x}')
+        raise _DamagedElfError(
+            f'the file is damaged: no segment is loaded at address 0x{address:x}'
+        )
 
     def read_tag_bytes(self, tag: int, size: int) -> bytes:
         """
-        Return `size` bytes at the address that the tag contains.
+        Return `size` bytes from the address that is the value of `tag`.
 
-        The result is shorter if the segment ends earlier.
+        If the segment ends earlier, the result has fewer bytes.
         """
         offset, available = self.find_offset(self.get_tag(tag))
         return self.read_bytes(offset, min(size, available))
 
     def read_string(self, offset: int) -> str:
-        """Return the text at `offset` in the string table."""
+        """Return the string at `offset` in the string table of the dynamic section."""
         end = self.strings.find(b'\0', offset)
         if offset >= len(self.strings) or end < 0:
-            raise _DamagedElfError('is damaged: a name is outside of its string table')
+            raise _DamagedElfError('the file is damaged: a name is outside of the string table')
         return os.fsdecode(self.strings[offset:end])
 
     def read_tag_strings(self, tag: int) -> List[str]:
-        """Return the text for each occurrence of a tag in the dynamic section."""
+        """Return the strings to which the entries with `tag` in the dynamic section refer."""
         return [self.read_string(offset) for offset in self.dynamic.get(tag, [])]
 
     def read_folders(self, tag: int) -> List[str]:
-        """Return the folders in the tag DT_RPATH or DT_RUNPATH, without empty entries."""
+        """Return the folders in `tag` (DT_RPATH or DT_RUNPATH), without empty entries."""
         return list(filter(None, ':'.join(self.read_tag_strings(tag)[-1:]).split(':')))
 
     def read_interpreter(self) -> Optional[str]:
@@ -293,7 +302,7 @@ class _ElfReader:
         return None
 
     def format_machine(self) -> str:
-        """Return the name of the processor for ElfFacts.machine."""
+        """Return the name of the file's processor, for the field ElfFacts.machine."""
         name, bits, order = MACHINES.get(self.number, (f'machine {self.number}', 64, '<'))[:3]
         return (
             name
@@ -311,11 +320,11 @@ class _ElfReader:
         self, tag: int, count: int, form: str, links: int
     ) -> Iterator[Tuple[int, Tuple[int, ...]]]:
         """
-        Yield (offset, numbers) for each entry in a linked list of versions.
+        Yield (offset, numbers) for each entry in a linked list of symbol versions.
 
-        tag: tag with the address of the list. count: tag with the length of the list. form: format
-        of an entry, see unpack(). links: index of the number in an entry that contains the distance
-        to the next entry.
+        tag: tag whose value is the address of the list. count: tag whose value is the length of the
+        list. form: format of an entry, see unpack(). links: index of the number in an entry that is
+        the distance to the next entry.
         """
         if tag not in self.dynamic:
             return
@@ -329,9 +338,10 @@ class _ElfReader:
 
     def read_versions(self) -> Tuple[Dict[str, Set[str]], Set[str], Dict[int, str]]:
         """
-        Return (verneed, verdef, {number of a version: name of the version}).
+        Return (verneed, verdef, names) of the symbol versions in the file.
 
-        verneed and verdef are fields of ElfFacts.
+        verneed and verdef are fields of ElfFacts. names: {number of a version: name of the
+        version}.
         """
         needed: Dict[str, Set[str]] = OrderedDict()
         defined: Set[str] = set()
@@ -355,7 +365,7 @@ class _ElfReader:
                 budget -= 1
                 if budget < 0:
                     raise _DamagedElfError(
-                        f'is damaged: the file needs more than {_MAX_VERSIONS} versions'
+                        f'the file is damaged: the file needs more than {_MAX_VERSIONS} symbol versions'
                     )
                 if not following:
                     break
@@ -363,7 +373,7 @@ class _ElfReader:
         return needed, defined, names
 
     def count_symbols(self) -> int:
-        """Return the number of symbols. Only the hash tables contain this number."""
+        """Return the number of symbols, which the file stores only in its hash tables."""
         if DT_GNU_HASH in self.dynamic:
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)
@@ -398,7 +408,7 @@ class _ElfReader:
     def _require_sensible_count(count: int) -> int:
         if count > _MAX_SYMBOLS:
             raise _DamagedElfError(
-                f'is damaged: it has {count} symbols, more than the limit of {_MAX_SYMBOLS}'
+                f'the file is damaged: the file has {count} symbols, more than the limit of {_MAX_SYMBOLS}'
             )
         return count
 
@@ -408,10 +418,11 @@ class _ElfReader:
         """
         Return (exported symbols, {number of a symbol: symbol}).
 
-        The second result contains an undefined symbol as str; weak symbols are left out. It
-        contains an exported symbol as (name with version, name), because a program needs the
-        exported symbols whose data it copies, see read_relocations(). names: {number of a version:
-        name of the version}.
+        The value in the second result is a str for an undefined symbol, and (name with version,
+        name) for an exported symbol. Weak undefined symbols are not in the second result. The
+        exported symbols are necessary because a program also needs those exported symbols whose
+        data the program copies, see read_relocations(). names: {number of a version: name of the
+        version}.
         """
         exported: Set[str] = set()
         needed: Dict[int, Union[str, Tuple[str, str]]] = {}
@@ -433,7 +444,7 @@ class _ElfReader:
             # In a damaged file names may overlap, so that their total length exceeds the table.
             if end < 0 or entry[0] >= len(strings) or budget < 0:
                 raise _DamagedElfError(
-                    'is damaged: the name of a symbol is outside of its string table'
+                    'the file is damaged: the name of a symbol is outside of the string table'
                 )
             name = strings[entry[0] : end].decode('utf-8', 'replace')
             version = numbers[index] if index < len(numbers) else 0
@@ -449,8 +460,8 @@ class _ElfReader:
         """
         Return (symbols resolved at load time, copied symbols, highest symbol) as numbers.
 
-        The number of a symbol is its index in the symbol table. A relocation of type COPY copies
-        the data of a library's symbol into the program.
+        The number of a symbol is the index of the symbol in the symbol table. A copied symbol has a
+        relocation of type COPY, which copies the data of a library's symbol into the program.
         """
         jump_slot, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
         resolved_at_load: Set[int] = set()
@@ -474,7 +485,7 @@ class _ElfReader:
             budget -= max(0, end - begin) // entry
             if budget < 0:
                 raise _DamagedElfError(
-                    f'is damaged: the file has more than {_MAX_RELOCATIONS} relocations'
+                    f'the file is damaged: the file has more than {_MAX_RELOCATIONS} relocations'
                 )
             for place in range(begin, end, entry * _RELOCATIONS_PER_READ):
                 piece = self.read_bytes(
@@ -491,7 +502,7 @@ class _ElfReader:
         return resolved_at_load, copied, highest
 
     def read_facts(self, path: str) -> ElfFacts:
-        """Return the ElfFacts of the file, whose path is `path`."""
+        """Return the ElfFacts of the open file. path: value of the field ElfFacts.path."""
         verneed, verdef, names = self.read_versions()
         exported, needed = self.read_symbols(names)
         resolved_at_load, copied, _ = self.read_relocations() if needed else (set(), set(), 0)
@@ -539,7 +550,7 @@ def read_elf(path: str) -> ElfFacts:
         with open_plain_file(path) as handle:
             return _ElfReader(handle).read_facts(path)
     except _DamagedElfError as err:
-        raise ElfError(f"{path} {err}")
+        raise ElfError(f"{path}: {err}")
     except OSError as err:
         if err.errno == errno.EISDIR:
             raise ElfError(f"{path} is a folder, not a library")
@@ -549,7 +560,7 @@ def read_elf(path: str) -> ElfFacts:
 
 
 def read_elf_files(paths: Iterable[str]) -> Dict[str, ElfFacts]:
-    """Return {path: ElfFacts} for all paths that are readable ELF files."""
+    """Return {path: ElfFacts} for those of `paths` that are readable ELF files."""
     files = {}
     for path in paths:
         try:

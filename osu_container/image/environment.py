@@ -17,7 +17,8 @@ osu_container/verdict/trial.py.
 2. The runtime runs all files /.singularity.d/env/*.sh in the byte order of their names, including
    files that the user binds there. After 99-base.sh the runtime sets the variables that the user
    gives as APPTAINERENV_NAME or by --env. This module does not evaluate these variables.
-3. If the image has no such folder and no file is bound there, the runtime runs /environment.
+3. If the image has no folder /.singularity.d/env, and the user binds no file to this folder, the
+   runtime runs /environment.
 4. The program gets each variable of the host that no script has set. The program does not get
    variables that a script has set to the empty string or without `export`.
 """
@@ -49,7 +50,7 @@ DEFAULT_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/
 
 
 class Variable(NamedTuple):
-    """A variable of a shell that is set. Its value may be unknown."""
+    """A variable that a shell script has set, with a known or unknown value."""
 
     value: Optional[str]  #: value of the variable, None if unknown
     exported: Optional[bool]  #: whether the variable is exported, None if unknown
@@ -63,7 +64,7 @@ UNSET = Variable('', False, None)
 
 
 class Environment(NamedTuple):
-    """The variables that the environment scripts of an image set for a program."""
+    """The variables that a program gets from the environment scripts of an image."""
 
     variables: Dict[str, Variable]  #: variables that are set after the last script
     #: State of all variables that are not in `variables`. None: the program gets the host's value.
@@ -125,7 +126,7 @@ _MAX_STEPS = 500000
 
 
 class Part(NamedTuple):
-    """One part of a word of a shell script: a text, a variable or an unsupported construct."""
+    """One part of a word in a shell script: a text, a variable or an unsupported construct."""
 
     kind: str  #: kind of the part: 'text', 'variable' or 'unknown'
     value: str  #: the text, the name of the variable, or a description of the construct
@@ -138,13 +139,13 @@ class Node(NamedTuple):
     """
     A statement of a shell script.
 
-    The meaning of `parts` depends on `kind`. A body is a list of statements; a word is a list of
-    Part.
+    The content of the field `parts` depends on the field `kind`. In the following list, a body is
+    a list of statements, and a word is a list of Part.
 
-    'simple': assignments [(name, word)], then words [word], then whether the statement redirects
-    output to a file other than /dev/null.
-    'and': the operator '&&' or '||', then the first and the second statement.
-    'if': branches [(body of the condition, body)], then the body of `else`.
+    'simple': (assignments [(name, word)], words [word], whether the statement redirects output to a
+    file other than /dev/null)
+    'and': (operator '&&' or '||', first statement, second statement)
+    'if': (branches [(body of the condition, body)], body of `else`)
     """
 
     kind: str  #: kind of the statement: 'simple', 'and' or 'if'
@@ -193,7 +194,7 @@ class UnsupportedSyntaxError(Exception):
     """
     The evaluation of a script stops, because the script has an unsupported construct.
 
-    The message contains the reason.
+    The message names the construct.
     """
 
     def __init__(self, line: int, reason: str) -> None:
@@ -227,9 +228,8 @@ def _tokenize(script: str) -> List[Tuple[Optional[str], str, int, int, int]]:
     """
     Return the tokens [(kind, text, line, begin, end)] of a script.
 
-    Kinds: 'word', 'to' for a redirection, and 'end' for a separator, which ends a command. The
-    script contains the token from index `begin` to index `end`. The last token has the kind 'end'
-    and an empty text.
+    kind: 'word', 'to' for a redirection, or 'end' for a separator, which ends a command. begin,
+    end: the token is script[begin:end]. The last token has the kind 'end' and an empty text.
     """
     tokens: List[Tuple[Optional[str], str, int, int, int]] = []
     position, line = 0, 1
@@ -251,9 +251,9 @@ def _tokenize(script: str) -> List[Tuple[Optional[str], str, int, int, int]]:
 
 class _ScriptParser:
     """
-    The parser of one script; `position` is the index of the next token.
+    The parser of one script. The attribute `position` is the index of the next token.
 
-    The methods raise UnsupportedSyntaxError.
+    The methods raise UnsupportedSyntaxError if the script has an unsupported construct.
     """
 
     def __init__(self, script: str) -> None:
@@ -279,7 +279,7 @@ class _ScriptParser:
         )
 
     def expect(self, *expected: str) -> str:
-        """Consume the next token, whose text must be in `expected`, and return its text."""
+        """Consume the next token and return its text, which must be one of `expected`."""
         if self.peek() not in expected:
             self.raise_unsupported()
         self.position += 1
@@ -291,9 +291,10 @@ class _ScriptParser:
 
     def parse_body(self, ends: Tuple[str, ...], empty: bool = True) -> List[Node]:
         """
-        Parse statements up to a token in `ends`, which stays unconsumed.
+        Parse statements until the next token is one of `ends`, and return the statements.
 
-        empty: whether the body may be without any statement.
+        The parser does not consume the token of `ends`. empty: whether the body may contain no
+        statement.
         """
         statements: List[Node] = []
         self.skip_newlines()
@@ -331,7 +332,7 @@ class _ScriptParser:
         return self.make_node('if', begin, branches, other)
 
     def parse_redirection(self) -> bool:
-        """Consume a redirection and return whether the shell may fail to open its file."""
+        """Consume a redirection; return whether opening the file of the redirection may fail."""
         kind = self.expect(self.peek()).lstrip('0123456789')
         name = find_literal(self.parse_word())
         return name != '/dev/null' and not (
@@ -376,8 +377,9 @@ def _parse_parts(text: str, quoted: bool, line: int, brace: bool = False) -> Lis
     """
     Return the parts of a word, or of a text inside a word.
 
-    quoted: the text is inside double quotes. brace: the text is inside ${ }, where the shell
-    removes quotes even inside double quotes. line: line number for an UnsupportedSyntaxError.
+    quoted: whether the text is inside double quotes. brace: whether the text is inside ${ }, where
+    the shell removes quotes even inside double quotes. line: line number for an
+    UnsupportedSyntaxError.
     """
     parts: List[Part] = []
     for piece in _PIECE.finditer(text) if not quoted or brace else _QUOTED_PIECE.finditer(text):
@@ -429,7 +431,11 @@ _QUOTED_PIECE = re.compile(
 
 
 def _unescape(letter: str, quoted: bool, brace: bool) -> List[Part]:
-    """Return the parts for a backslash and the `letter` after it, see _parse_parts()."""
+    """
+    Return the parts that a backslash and the following `letter` become.
+
+    quoted, brace: see _parse_parts().
+    """
     if letter == '\n':
         return []
     if not quoted:  # mvdan.cc/sh keeps some backslashes that POSIX removes.
@@ -439,7 +445,7 @@ def _unescape(letter: str, quoted: bool, brace: bool) -> List[Part]:
 
 
 def _parse_expansion(content: str, quoted: bool, line: int) -> Part:
-    """Return the Part for the expansion ${content}."""
+    """Return the Part for the expansion ${...} whose braces contain the text `content`."""
     match = _EXPANSION.match(content)
     # If the content has such quotes, _BRACES may have found the wrong end of the expansion.
     if "'" in content or content.count('"') % 2 or not match and '=' in content:
@@ -462,14 +468,18 @@ def _get_unquoted_prefix(word: List[Part]) -> str:
 
 
 def find_literal(word: List[Part]) -> Optional[str]:
-    """Return the text of a word, or None if the word contains an expansion."""
+    """Return the text of a word, None if the word contains an expansion."""
     return (
         ''.join(part.value for part in word) if all(part.kind == 'text' for part in word) else None
     )
 
 
 def split_assignment(word: List[Part]) -> Tuple[Optional[str], List[Part]]:
-    """Split the word NAME=VALUE into (name, word of the value); (None, []) for other words."""
+    """
+    Split a word of the form NAME=VALUE into (name, word of the value).
+
+    For any other word the result is (None, []).
+    """
     match = _ASSIGNMENT.match(_get_unquoted_prefix(word))
     if not match:
         return None, []
@@ -485,11 +495,11 @@ class _ScriptReturn(Exception):
 
 
 class _ScriptExit(Exception):
-    """A script exits, so that the runtime does not start the program."""
+    """A script exits, so the runtime will not start the program."""
 
 
 class _Piece(NamedTuple):
-    """A piece of a word after expansion."""
+    """A piece of a word after the expansion of variables."""
 
     value: Optional[str]  #: text of the piece, None if unknown
     quoted: bool  #: whether the piece is inside quotes
@@ -500,10 +510,11 @@ class _Piece(NamedTuple):
 
 class _ShellEvaluator:
     """
-    An evaluation of the environment scripts of one image.
+    An evaluator of the environment scripts of one image.
 
-    `variables` contains None for a variable that a script has unset. Each method that evaluates a
-    statement returns whether the statement succeeds, None if unknown.
+    In the attribute `variables`, the value None stands for a variable that a script has unset. Each
+    method that evaluates a statement returns whether the statement succeeds, or None if the result
+    of the statement is unknown.
     """
 
     def __init__(self, files: 'Image', bound_texts: Iterable[Any] = ()) -> None:
@@ -520,7 +531,8 @@ class _ShellEvaluator:
         self.steps += steps
         if self.steps > _MAX_STEPS:
             raise UnsupportedSyntaxError(
-                1, 'the scripts of the image are too long, or source each other too often'
+                1,
+                'the environment scripts of the image are too long, or source each other too often',
             )
 
     # ---- methods for variables
@@ -534,7 +546,9 @@ class _ShellEvaluator:
         if name in self.variables:
             return self.variables[name]
         if _FOREIGN_NAME.match(name):
-            return Variable(None, True, None, f'${name} is unknown before the program runs')
+            return Variable(
+                None, True, None, f'the value of ${name} is unknown before the program runs'
+            )
         return self.default
 
     def set_variable(
@@ -547,10 +561,11 @@ class _ShellEvaluator:
         known_prefix: str = '',
     ) -> None:
         """
-        Set the variable `name`.
+        Set the variable `name` to `value`, or to an unknown value if `value` is None.
 
-        exported: True to export the variable, False to keep its export state. If the value is
-        unknown, `origin` is that of the _Piece, and `known_prefix` is the beginning of the value.
+        exported: True exports the variable, False keeps the export state. origin: reason and
+        location of an unknown value, as in _Piece. known_prefix: known beginning of an unknown
+        value.
         """
         reason, location = origin or (None, self.format_location(line))
         self.variables[name] = Variable(
@@ -558,7 +573,7 @@ class _ShellEvaluator:
         )
 
     def is_exported(self, name: str) -> Optional[bool]:
-        """Return whether an assignment exports the variable `name`, None if unknown."""
+        """Return whether the variable `name` is exported after an assignment, None if unknown."""
         variable = self.variables.get(name, self.default)
         return variable.exported if variable else False
 
@@ -567,7 +582,11 @@ class _ShellEvaluator:
         self.variables[name] = Variable(None, None, self.format_location(line), reason)
 
     def mark_all_unknown(self, location: str, reason: str) -> None:
-        """Make all variables unknown because of `reason` at the location 'FILE:LINE'."""
+        """
+        Make the values of all variables unknown.
+
+        location: 'FILE:LINE' of the cause. reason: text about the cause.
+        """
         self.variables = dict(_NO_APP)
         self.default = Variable(None, None, location, reason)
 
@@ -613,8 +632,8 @@ class _ShellEvaluator:
         """
         Join the pieces of a word and return (text, origin, known prefix).
 
-        If all pieces are known, the result is (text, None, ''). Otherwise the text is None, and
-        origin is that of the first unknown piece.
+        If all pieces are known, the result is (text, None, ''). Otherwise `text` is None, `origin`
+        is the field of the first unknown piece, and the known prefix is the text before this piece.
         """
         text = ''
         for piece in pieces:
@@ -635,10 +654,10 @@ class _ShellEvaluator:
 
     def split_fields(self, words: List[List[Part]], line: int) -> Optional[List[Any]]:
         """
-        Expand words, split the result and return the fields, None if their number is unknown.
+        Expand `words` and return the list of fields, None if the number of fields is unknown.
 
-        A field is a str, None if its value is unknown, or _NONEMPTY if its value is unknown but
-        certainly not empty.
+        A field is a str if the value is known, _NONEMPTY if the value is unknown but certainly not
+        empty, and None for any other unknown value.
         """
         fields: List[Any] = []
         for word in words:
@@ -663,7 +682,7 @@ class _ShellEvaluator:
     # ---- methods for statements
 
     def run(self, statements: List[Node]) -> Optional[bool]:
-        """Evaluate statements in their order and return the status of the last one."""
+        """Evaluate `statements` in order and return the status of the last statement."""
         status: Optional[bool] = True
         for node in statements:
             self.count_steps()
@@ -672,9 +691,9 @@ class _ShellEvaluator:
 
     def mark_changes_unknown(self, node: Node, reason: str) -> None:
         """
-        Make every variable unknown that the statement may change.
+        Make every variable unknown that the statement `node` may change.
 
-        Callers use this method if it is unknown whether the statement runs. Raises
+        The caller does not know whether the shell runs this statement. Raises
         UnsupportedSyntaxError if the statement may change any variable.
         """
         text = node.source[node.begin : node.end]
@@ -692,7 +711,9 @@ class _ShellEvaluator:
                 f'`{match.group()}` may run',
             )
         if re.search(r'(?<![\w$./-])return\b', text):
-            raise UnsupportedSyntaxError(node.line, 'it is unknown whether `return` runs')
+            raise UnsupportedSyntaxError(
+                node.line, 'it is unknown whether the script executes `return` at this line'
+            )
         names = set(_ASSIGNED_NAME.findall(text))
         is_unbounded = bool(_UNBOUNDED_EFFECT.search(text))
         for words in _NAMING_COMMAND.findall(text):
@@ -705,18 +726,18 @@ class _ShellEvaluator:
             self.mark_unknown(name, node.line, reason)
 
     def stop_evaluation(self, line: int, command: str) -> NoReturn:
-        """Record that the script runs `command` and exits, and stop the evaluation."""
+        """Record that the script exits with the statement `command`, and raise _ScriptExit."""
         self.exit_point = (True, self.format_location(line), f'`{command}` runs')
         raise _ScriptExit()
 
     def run_and(self, node: Node) -> Optional[bool]:
-        """Evaluate two statements that `&&` or `||` joins."""
+        """Evaluate a statement of the form `FIRST && SECOND` or `FIRST || SECOND`."""
         operator, first, second = node.parts
         status = self.run([first])
         if status is None:
             self.mark_changes_unknown(
                 second,
-                f'the value depends on an unsupported command before {operator}',
+                f'the value depends on the result of an unsupported command before {operator}',
             )
             return None
         return self.run([second]) if status == (operator == '&&') else status
@@ -742,7 +763,9 @@ class _ShellEvaluator:
         text = node.source[node.begin : node.end]
         if redirected or assignments and words or _ASSIGNING_EXPANSION.search(text):
             self.mark_changes_unknown(
-                node, 'this command may fail, or sets the variable for a single command only'
+                node,
+                'the command that sets the variable may fail, or sets the variable '
+                'for one command only',
             )
             return None
         for name, word in assignments:
@@ -778,7 +801,7 @@ class _ShellEvaluator:
             if name is None or not re.match(r'[A-Za-z_]\w*$', name):
                 # The runtime skips the whole script at an invalid name.
                 raise UnsupportedSyntaxError(
-                    line, '`export` has an option or an invalid name as its argument'
+                    line, 'the script calls `export` with an option or an invalid name'
                 )
             variable = self.variables.get(name)
             if variable:
@@ -792,7 +815,9 @@ class _ShellEvaluator:
     def unset(self, line: int, words: List[List[Part]]) -> Optional[bool]:
         for field in self.split_fields(words[1:], line) or [None]:
             if not isinstance(field, str) or field.startswith('-'):
-                raise UnsupportedSyntaxError(line, '`unset` has an unknown name as its argument')
+                raise UnsupportedSyntaxError(
+                    line, 'the script calls `unset` with an option or an unknown name'
+                )
             self.variables[field] = None
         return True
 
@@ -800,7 +825,9 @@ class _ShellEvaluator:
         """Evaluate `. FILE` or `source FILE`."""
         path = (self.split_fields(words[1:2], line) or [None])[0]
         if not isinstance(path, str) or not path.startswith('/'):
-            raise UnsupportedSyntaxError(line, 'the script sources a file with an unknown path')
+            raise UnsupportedSyntaxError(
+                line, 'the script sources a file, and the path of this file is unknown'
+            )
         if self.is_file(path) is False:
             return False  # The runtime prints a message and continues with the script.
         text = self.read_text(path) if self.is_file(path) else None
@@ -816,11 +843,12 @@ class _ShellEvaluator:
         """
         Evaluate the script with the path `path` and the text `text`.
 
-        line: number of the line in the current script that sources the new script, for messages.
+        line: if another script sources this script, the line number of the sourcing statement, for
+        error messages.
         """
         if self.depth >= _MAX_DEPTH:
             raise UnsupportedSyntaxError(
-                line, f'scripts source each other in more than {_MAX_DEPTH} levels'
+                line, f'more than {_MAX_DEPTH} scripts source each other in a chain'
             )
         if len(text) > _MAX_SCRIPT_LENGTH:
             raise UnsupportedSyntaxError(
@@ -842,9 +870,10 @@ class _ShellEvaluator:
 
     def run_exit_command(self, line: int, words: List[List[Part]]) -> Optional[bool]:
         """
-        Evaluate `return`, `exit`, `exec` or `shift`.
+        Evaluate a statement with the command `return`, `exit`, `exec` or `shift`.
 
-        `shift` prevents the start of the program, whose path is the first argument of the script.
+        After `shift` the runtime does not start the program, because `shift` removes the first
+        argument of the script, which is the path of the program.
         """
         command = find_literal(words[0]) or ''
         if command == 'return':
@@ -864,9 +893,9 @@ class _ShellEvaluator:
 
     def evaluate_test(self, fields: List[Any]) -> Optional[bool]:
         """
-        Return whether a test is true, None if unknown.
+        Return whether the test with the arguments `fields` is true, None if unknown.
 
-        fields: arguments of `test`, see split_fields().
+        fields: result of split_fields() for the arguments of `test`.
         """
         if len(fields) > 1 and fields[0] == '!':
             status = self.evaluate_test(fields[1:])
@@ -891,7 +920,7 @@ class _ShellEvaluator:
         return None
 
     def evaluate_unary_test(self, operator: str, operand: str) -> Optional[bool]:
-        """Return whether a test such as `-d FOLDER` is true, None if unknown."""
+        """Return whether a test such as `-d FOLDER` is true, None if the result is unknown."""
         if operator in ('-z', '-n'):
             return (operand == '') == (operator == '-z')
         if operator not in ('-d', '-e', '-f'):
@@ -903,9 +932,9 @@ class _ShellEvaluator:
 
     def find_file_type(self, path: str) -> Optional[str]:
         """
-        Return the type of a path in the container as a letter of `ls -l`.
+        Return the type of a file in the container as the letter that `ls -l` prints.
 
-        The result is '' if the path does not exist, and None if unknown.
+        The result is '' if the path does not exist, and None if the type is unknown.
         """
         if path in self.bound_texts:
             return '-'
@@ -944,13 +973,13 @@ _BUILTINS: Dict[str, Callable[..., Optional[bool]]] = {
 
 
 def _has_unknown(word: List[Part]) -> bool:
-    """Return whether a word contains $(command) or an unsupported expansion."""
+    """Return whether `word` contains $(command) or an unsupported expansion."""
     return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
 
 
 def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environment:
     """
-    Return the environment that a program gets after the environment scripts of an image.
+    Return the Environment that results from the environment scripts of an image.
 
     files: an Image, or an object with the same methods (osu_container/check/described.py).
     bound_texts: {path in the container: text} of files that the user binds into the container.
@@ -987,7 +1016,7 @@ def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> Non
             shell.set_variable('PATH', ':'.join(DEFAULT_PATH), 0, exported=True)
 
     def extend_path() -> None:
-        """Append to PATH all default folders that PATH does not contain."""
+        """Append the default folders that PATH does not contain to PATH."""
         path = shell.get('PATH')
         if path is None or path.value is not None:
             folders = path.value.split(':') if path and path.value else []
@@ -1041,10 +1070,10 @@ def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> Non
 
 def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -> Environment:
     """
-    Combine the environment that a dry run observed with the evaluated environment.
+    Return the Environment that a dry run observed, completed with facts from `evaluated`.
 
     values: exported variables that the dry run observed after the runtime ran the scripts. The
-    locations and the variables without `export` come from `evaluated`.
+    result takes the locations and the variables without `export` from `evaluated`.
     """
     variables = {
         name: variable
@@ -1067,10 +1096,9 @@ def resolve_process_variable(
     environment: Environment, name: str, host_value: Optional[str] = None
 ) -> Optional[Variable]:
     """
-    Return the variable `name` in the environment of the program, or None.
+    Return the variable `name` as the program gets it, None if the variable is unset.
 
-    The result is None if the variable is unset in this environment. host_value: value of the
-    variable on the host, None if the host does not set the variable.
+    host_value: value of the variable on the host, None if the host does not set the variable.
     """
     if name not in environment.variables:
         if host_value is not None and environment.default is None:
@@ -1087,7 +1115,11 @@ def resolve_process_variable(
 
 
 def get_exported_value(environment: Environment, name: str) -> Optional[str]:
-    """Return the value of the variable `name`, None if unset, not exported or unknown."""
+    """
+    Return the value of the variable `name`.
+
+    The result is None if the variable is unset or not exported, or if the value is unknown.
+    """
     variable = environment.variables.get(name)
     return variable.value if variable and variable.exported else None
 
@@ -1098,8 +1130,9 @@ def parse_folder_list(
     """
     Return (folders, whether the list is complete) for a variable such as LD_LIBRARY_PATH.
 
-    If the value of the variable is unknown, the list contains only the folders at its known
-    beginning, and is incomplete. is_loader_path: whether ld.so parses the variable.
+    If only the beginning of the value is known, the result contains the folders in this beginning,
+    and the list is not complete. is_loader_path: whether ld.so uses the variable, and therefore
+    also splits the value at semicolons.
     """
     if variable is None:
         return [], True

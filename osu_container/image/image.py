@@ -74,8 +74,9 @@ class FileTree:
     """
     The file system of an image, in which symbolic links resolve as in the container.
 
-    entries: {path in the image: (type, mode, target of a link, size in bytes)}. As in the
-    output of `ls -l`, the type is a letter, and the mode has 9 characters.
+    entries: {path in the image: (type, mode, link target, size in bytes)}. `type` is the first
+    letter of the output of `ls -l`, and `mode` has the following 9 characters. `link target` is ''
+    if the file is not a link.
     """
 
     def __init__(self, path: str) -> None:
@@ -111,7 +112,7 @@ class FileTree:
         return real or '/'
 
     def list_folder_names(self) -> Set[str]:
-        """Return the names of all folders and links, without their parent folders."""
+        """Return the file names of all folders and links in the image, without parent folders."""
         if self._names is None:
             self._names = {
                 posixpath.basename(path) for path, entry in self.entries.items() if entry[0] in 'dl'
@@ -119,12 +120,16 @@ class FileTree:
         return self._names
 
     def is_file(self, path: str) -> bool:
-        """Return whether a path leads to a readable plain file. ld.so skips all other files."""
+        """
+        Return whether `path` is a readable plain file, or a link to a readable plain file.
+
+        ld.so skips all other files.
+        """
         entry = self.entries.get(self.resolve(path) or '')
         return entry is not None and entry[0] == '-' and ('r' in entry[1] or os.geteuid() == 0)
 
     def is_executable(self, path: str) -> bool:
-        """Return whether a path leads to an executable plain file."""
+        """Return whether `path` is an executable plain file, or a link to an executable file."""
         entry = self.entries.get(self.resolve(path) or '')
         return entry is not None and entry[0] == '-' and entry[1][2] in 'xs'
 
@@ -132,7 +137,7 @@ class FileTree:
         """
         Return {name: folder} of all executable files whose name begins with `prefix`.
 
-        A link to an executable file counts, too. For an empty prefix the result is empty.
+        The result includes links to executable files. For an empty prefix the result is empty.
         """
         programs: Dict[str, str] = {}
         if not prefix:
@@ -145,11 +150,11 @@ class FileTree:
 
     def locate_programs(self, programs: Iterable[str], folders: List[str]) -> Dict[str, str]:
         """
-        Return {name: folder} of the `programs`, each of which is a name or an absolute path.
+        Return {name: folder} of `programs`, which are names or absolute paths.
 
-        The function searches a name in `folders`, the folders of the image's PATH, and then in the
-        whole image. Raises ImageError if a program does not exist or is not executable, or if
-        several programs have this name.
+        folders: the folders of the image's PATH. The function looks for a name first in `folders`,
+        and then in the whole image. Raises ImageError if a program does not exist or is not
+        executable. Raises ImageError if several programs outside of `folders` have the same name.
         """
         located = {}
         for program in programs:
@@ -170,23 +175,25 @@ class FileTree:
                 )
             if not candidates:
                 raise ImageError(
-                    f"{self.path} has no program {program}. Name a program in a folder of the "
-                    f"image's PATH ({':'.join(folders)}), or give an absolute path in the image"
+                    f"{self.path} contains no program {program}. Name a program in a "
+                    f"folder of the image's PATH ({':'.join(folders)}), or give an absolute path "
+                    "in the image"
                 )
             if len(candidates) > 1:
                 raise ImageError(
-                    f"{self.path} has several programs {program} outside the folders of its PATH: "
-                    f"{', '.join(candidates)}. Give one of these absolute paths"
+                    f"{self.path} contains several programs {program} outside of the "
+                    f"folders of the image's PATH. Give one of these absolute paths: "
+                    f"{', '.join(candidates)}"
                 )
             located[name] = posixpath.dirname(candidates[0])
         return located
 
     def copy_files(self, paths: Iterable[str], folder: str) -> Dict[str, str]:
         """
-        Return {path in the image: path on this machine} for files with the same content.
+        Return {path in the image: path on this machine} for the files `paths`.
 
-        The function writes copies of the files to `folder`, unless the files can be read directly.
-        Raises ImageError if a path does not exist.
+        If the files of the image cannot be read directly, the function copies the files to
+        `folder`. Raises ImageError if a path does not exist.
         """
         raise NotImplementedError
 
@@ -195,7 +202,11 @@ class FileTree:
         return self.copy_files([path], folder)[path]
 
     def _resolve_all(self, paths: Iterable[str]) -> Dict[str, str]:
-        """Return {path: path with all links resolved}, or raise ImageError for a missing path."""
+        """
+        Return {path: path with all links resolved} for `paths`.
+
+        Raises ImageError if a path does not exist.
+        """
         real_paths = {}
         for path in paths:
             real = self.resolve(path)
@@ -206,7 +217,7 @@ class FileTree:
 
 
 def _make_copy_name(path: str) -> str:
-    """Return a file name for the copy of the file `path`, unique for each path."""
+    """Return the file name for a copy of the file `path`; each path has another file name."""
     name = path.lstrip('/').replace('%', '%25').replace('/', '%2F')
     # Most file systems limit a file name to 255 bytes.
     return name if len(os.fsencode(name)) < 240 else hashlib.sha256(os.fsencode(path)).hexdigest()
@@ -222,7 +233,7 @@ _CPU_SECONDS, _MEMORY_LIMIT = 300, 4 << 30
 
 def limit_resources(seconds: int = _CPU_SECONDS) -> None:
     """
-    Limit the CPU time and the memory of this process, which will execute unsquashfs.
+    Limit the CPU time and the memory of the process that will execute unsquashfs.
 
     Without limits, unsquashfs could exhaust this machine when it reads a damaged image.
     """
@@ -236,7 +247,7 @@ def find_space_problem(folder: str, size: int, remedy: str) -> Optional[str]:
     """
     Return a message if `size` bytes do not fit into `folder`, otherwise None.
 
-    remedy: the end of the message. `folder` does not have to exist.
+    remedy: text that the function appends to the message. `folder` does not have to exist.
     """
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
@@ -258,7 +269,7 @@ DISK_FULL = re.compile(r'No space left on device|Disk quota exceeded')
 
 
 class Squashfs(FileTree):
-    """The file tree of a SIF, which is a squashfs inside the SIF file."""
+    """The file tree of a SIF. The SIF file contains this file tree as a squashfs."""
 
     def __init__(self, path: str, offset: int) -> None:
         """
@@ -288,8 +299,8 @@ class Squashfs(FileTree):
             listed += len(line)
             if listed > SIZE_LIMITS['list'] or added > MAX_FILES:
                 raise ImageError(
-                    f"{self.path} contains more than {MAX_FILES} files, or the list of its files "
-                    f"exceeds {SIZE_LIMITS['list'] >> 20} MB. Use an image with fewer files"
+                    f"{self.path} contains more than {MAX_FILES} files, or the list of the "
+                    f"files exceeds {SIZE_LIMITS['list'] >> 20} MB. Use an image with fewer files"
                 )
             if line and not fields:
                 last = last and last[:3] + (last[3] + line,)
@@ -314,16 +325,16 @@ class Squashfs(FileTree):
         # folder (CVE-2021-41072).
         if added != len(self.entries):
             raise ImageError(
-                f"{self.path} is damaged: two files in its squashfs have the same path. Copy the "
+                f"{self.path} is damaged: two files in the squashfs have the same path. Copy the "
                 "image again, or build it again"
             )
 
     def _add_entry(self, kind: bytes, mode: bytes, size: bytes, name: bytes) -> int:
         """
-        Add a file that unsquashfs lists, and return the number of added entries (0 or 1).
+        Add a file from the list of unsquashfs, and return the number of added entries (0 or 1).
 
-        The arguments are the groups of the pattern for a line. `name` includes the target of a link
-        and a line end.
+        The arguments are the groups of the pattern for a line of the list. name: path of the file;
+        for a link, followed by the link target; at the end a line end.
         """
         target = ''
         if kind == b'l':
@@ -340,7 +351,7 @@ class Squashfs(FileTree):
         # With such a file, unsquashfs can write outside of its output folder (CVE-2021-40153).
         if b'/..' in name and b'..' in name.split(b'/'):
             raise ImageError(
-                f"{self.path} is damaged: its squashfs contains a file with the name '..'. Copy "
+                f"{self.path} is damaged: the squashfs contains a file with the name '..'. Copy "
                 "the image again, or build it again"
             )
         path = name.decode(_ENCODING, 'surrogateescape')
@@ -349,7 +360,7 @@ class Squashfs(FileTree):
 
     def _run_unsquashfs(self, options: List[str], files: Sequence[str] = ()) -> Iterator[bytes]:
         """
-        Run unsquashfs and yield the lines that it prints.
+        Run unsquashfs with `options`, and yield the lines that unsquashfs prints.
 
         files: paths in the image without the leading slash. Raises ImageError if unsquashfs fails.
         """
@@ -374,8 +385,8 @@ class Squashfs(FileTree):
                 )
             except (OSError, subprocess.SubprocessError) as err:
                 raise ImageError(
-                    f"cannot start unsquashfs: {getattr(err, 'strerror', None) or err}. Use a "
-                    "shell with higher limits (see ulimit -a)"
+                    f"cannot start unsquashfs: {getattr(err, 'strerror', None) or err}. Raise the "
+                    "limits of the shell (to show the limits: ulimit -a)"
                 )
             stream = proc.stdout
             assert stream is not None
@@ -391,11 +402,13 @@ class Squashfs(FileTree):
                     ' '.join(errors.read(4096).decode('utf-8', 'replace').split())
                     or f'unsquashfs failed with exit code {proc.returncode}'
                 )
-                remedy = "Copy or build the image again, or use a newer unsquashfs"
+                remedy = (
+                    "Copy or build the image again, or install a newer release of squashfs-tools"
+                )
                 if proc.returncode == -signal.SIGXCPU:
                     text = f"unsquashfs took more than {_CPU_SECONDS} s of CPU time"
                 elif proc.returncode == -signal.SIGXFSZ:
-                    text = "this shell limits the size of files"
+                    text = "unsquashfs reached the file size limit of this shell"
                     remedy = "Remove the limit: ulimit -f unlimited"
                 raise ImageError(
                     f"cannot read the squashfs in {self.path}: {text.rstrip('.')}. {remedy}"
@@ -424,7 +437,9 @@ class Squashfs(FileTree):
                     copy = os.path.join(scratch, path.lstrip('/'))
                     # A link in the extracted path could lead to a file of this machine.
                     if os.path.realpath(copy) != copy or not stat.S_ISREG(os.lstat(copy).st_mode):
-                        raise OSError(errno.EINVAL, 'unsquashfs extracted another type of file')
+                        raise OSError(
+                            errno.EINVAL, 'unsquashfs extracted a file that is not a plain file'
+                        )
                     os.rename(copy, copies[path])
             except OSError:
                 raise ImageError(
@@ -444,14 +459,14 @@ class Squashfs(FileTree):
 
     def _require_copyable(self, paths: List[str], folder: str) -> None:
         """
-        Raise ImageError if a file is not a plain file or exceeds the size limit.
+        Raise ImageError if one of `paths` is not a plain file or exceeds the size limit.
 
-        Raises NoRoomError if the files do not fit into `folder`.
+        Raises NoRoomError if the copies of the files do not fit into `folder`.
         """
         for path in paths:
             kind, _, _, size = self.entries[path]
             if kind != '-':
-                raise ImageError(f"cannot read {path} in {self.path}: it is not a plain file")
+                raise ImageError(f"cannot read {path} in {self.path}: the file is not a plain file")
             if size > SIZE_LIMITS['copy']:
                 raise ImageError(
                     f"cannot read {path} in {self.path}: the file has {size} bytes, more than the "
@@ -480,7 +495,8 @@ class UnpackedImage(FileTree):
             os.listdir(path)
         except OSError as err:
             raise ImageError(
-                f"cannot read the folder {path}: {err.strerror}. Ask its owner to run "
+                f"cannot read the folder {path}: {err.strerror}. Ask the owner of the "
+                "folder to run "
                 f"`chmod -R a+rX {quote(path)}`, or use another image"
             )
         # Skip folders that this user must not read, such as root's home, because such folders
@@ -492,13 +508,13 @@ class UnpackedImage(FileTree):
             folders += self._add_folder(below)
         if os.path.exists(os.path.join(path, 'oci-layout')):
             raise ImageError(
-                f"{path} is an OCI layout, not an unpacked image. Build a SIF from this layout: "
+                f"{path} is an OCI layout, not an unpacked image. Build a SIF from the OCI layout: "
                 f"apptainer build NAME.sif oci:{quote(path)}"
             )
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError(
-                f"{path} is not an unpacked image, because it contains no usr, lib or bin. Name a "
-                "SIF, or a folder that `apptainer build --sandbox` has written"
+                f"{path} is not an unpacked image: the folder contains neither usr, lib nor bin. "
+                "Name a SIF, or a folder that `apptainer build --sandbox` has written"
             )
 
     def _add_folder(self, folder: str) -> List[str]:
@@ -523,14 +539,15 @@ class UnpackedImage(FileTree):
             self.entries[name] = (text[0], text[1:], target, status.st_size)
             if len(self.entries) > MAX_FILES:
                 raise ImageError(
-                    f"{self.path} holds more than {MAX_FILES} files: too many to inspect"
+                    f"{self.path} contains more than {MAX_FILES} files. Use an image with "
+                    "fewer files"
                 )
             if text[0] == 'd' and name not in ('/proc', '/sys', '/dev'):
                 folders.append(name)
         return folders
 
     def copy_files(self, paths: Iterable[str], folder: str) -> Dict[str, str]:
-        """Return {path in the image: path of the file itself}, without copying the files."""
+        """Return {path in the image: path of this file on the machine}, without copying files."""
         return {
             path: self.path.rstrip('/') + real for path, real in self._resolve_all(paths).items()
         }
@@ -557,7 +574,8 @@ class DefaultLibraries:
     """
     The libraries that the usual loader of an image finds without LD_LIBRARY_PATH.
 
-    The class behaves like a dict {soname: path}, and searches a library at the first access.
+    An object of this class behaves like a dict {soname: path}. The object searches for a library
+    when a caller asks for the library for the first time.
     """
 
     def __init__(self, image: 'Image') -> None:
@@ -565,7 +583,7 @@ class DefaultLibraries:
         self._paths: Dict[str, Optional[str]] = {}
 
     def get(self, name: Optional[str], default: Optional[str] = None) -> Optional[str]:
-        """Return the path of the library `name`, or `default` if the loader does not find it."""
+        """Return the path of the library `name`; `default` if the loader finds no such library."""
         if not name:
             return default
         if name not in self._paths:
@@ -603,9 +621,9 @@ class Image:
     """
     An image that is open for reading.
 
-    Use an Image in a with statement, because close() removes the copies of files. programs: {name:
-    folder in the image}. is_overlaid: whether the SIF contains an overlay, which may add, hide and
-    change any file.
+    Use an Image in a with statement, because close() removes the copied files. Attributes: programs
+    is {name: folder in the image}. is_overlaid is whether the SIF contains an overlay, which may
+    add, hide and change any file.
     """
 
     #: whether only a part of the files is known, so that other files may exist
@@ -613,11 +631,11 @@ class Image:
 
     def __init__(self, path: str, program_prefix: str, programs: Iterable[str] = ()) -> None:
         """
-        Open the SIF, or the folder of an unpacked image, at `path`.
+        Open an image: the SIF `path`, or the unpacked image in the folder `path`.
 
-        The attribute `programs` will contain all programs whose name begins with `program_prefix`
-        (none for an empty prefix) and all `programs`, each of which is a name or an absolute path.
-        Raises ImageError if the image cannot be read or lacks one of `programs`.
+        programs: names or absolute paths of programs. The attribute `programs` contains these
+        programs, and all programs whose name begins with program_prefix, unless program_prefix is
+        empty. Raises ImageError if the image cannot be read or does not contain one of `programs`.
         """
         self.path, self.is_overlaid = path, False
         self.labels: Dict[str, str] = {}
@@ -653,15 +671,15 @@ class Image:
         self.close()
 
     def close(self) -> None:
-        """Remove all copies of files of the image."""
+        """Remove the copies that this object has made of files of the image."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def copy_file(self, path: str) -> str:
-        """Return the path of a copy of a file of the image on this machine."""
+        """Return the path on this machine of a copy of the image's file `path`."""
         return self.tree.copy_file(path, self.folder)
 
     def exists(self, path: str) -> bool:
-        """Return whether a path leads to a readable plain file in the image."""
+        """Return whether `path` is a readable plain file in the image, or a link to such a file."""
         return self.tree.is_file(path)
 
     def resolve(self, path: str) -> Optional[str]:
@@ -670,9 +688,9 @@ class Image:
 
     def _read_ahead(self) -> None:
         """
-        Extract all files that every verdict needs with one call of unsquashfs.
+        Extract the files that each prediction needs with a single call of unsquashfs.
 
-        Each call of unsquashfs takes a noticeable time.
+        A separate call of unsquashfs for each file would take noticeably longer.
         """
         paths = (
             ['/etc/ld.so.cache', '/bin/sh', RUNSCRIPT]
@@ -685,7 +703,7 @@ class Image:
         """
         Return the search rules of the loader with the path `interpreter`.
 
-        None stands for the usual loader of the image.
+        If `interpreter` is None, the result is for the usual loader of the image.
         """
         if interpreter not in self._loader_configs:
             loader = interpreter
@@ -707,18 +725,19 @@ class Image:
 
     def _find_machine(self, path: Optional[str]) -> str:
         """
-        Return the processor of a loader, see ElfFacts.machine.
+        Return the name of the processor for which the loader `path` is built.
 
-        If the image has no such loader, the result is the processor of this machine.
+        The name is a value of ElfFacts.machine. If the image has no such loader, the result is the
+        name of this machine's processor.
         """
         facts = self.read_elf_files([path]).get(path) if path and self.exists(path) else None
         return facts.machine if facts else MACHINE_NAMES.get(platform.machine(), platform.machine())
 
     def matches_machine(self, path: str, machine: Optional[str]) -> bool:
         """
-        Return whether the loader stops its search at a file.
+        Return whether a loader for the processor `machine` stops its search at the file `path`.
 
-        The loader stops at a file for the processor `machine`, and at a file that is not an ELF
+        A loader stops its search at a file for its own processor, and at a file that is not an ELF
         file.
         """
         facts = self.read_elf_files([path]).get(path)
@@ -726,9 +745,10 @@ class Image:
 
     def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
         """
-        Return {path: ElfFacts} for all `paths` in the image that are ELF files.
+        Return {path: ElfFacts} for those of `paths` in the image that are ELF files.
 
-        ElfFacts.path is 'image:' and the path. Raises ImageError if a file cannot be read.
+        ElfFacts.path is the text 'image:', followed by the path. Raises ImageError if a file cannot
+        be read.
         """
         paths = list(paths)
         unread = [path for path in paths if path not in self._elf_facts]
@@ -747,9 +767,10 @@ class Image:
 
     def read_default_library(self, soname: str) -> Optional[ElfFacts]:
         """
-        Return the ElfFacts of the library that the image's loader finds by default, or None.
+        Return the ElfFacts of the library that the image's loader finds for `soname`.
 
-        Raises ImageError if the library is not an ELF file.
+        The loader searches without LD_LIBRARY_PATH. The result is None if the loader finds no
+        library. Raises ImageError if the library is not an ELF file.
         """
         path = self.libraries.get(soname)
         if path is None:
@@ -781,19 +802,20 @@ class Image:
         return self._traits[path, read]
 
     def find_file_type(self, path: str) -> Optional[str]:
-        """Return the type of a path as a letter of `ls -l`, None if the path does not exist."""
+        """Return the type of a file as the letter that `ls -l` prints, None for a missing file."""
         real = self.tree.resolve(path)
         return 'd' if real == '/' else self.tree.entries[real][0] if real else None
 
     def read_file_mode(self, path: str) -> str:
-        """Return the mode of an existing path as `ls -l` prints it, in 9 characters."""
+        """Return the mode of the existing file `path` as the 9 characters that `ls -l` prints."""
         return self.tree.entries[self.tree.resolve(path) or ''][1]
 
     def find_privileges(self, path: str) -> Optional[str]:
         """
-        Return a text on the privileges that the program `path` gets, None if there are none.
+        Return the names of the privileges that the program `path` gets, such as 'setuid'.
 
-        For such a program ld.so uses the secure-execution mode (ld.so(8)).
+        The result is None if the program gets no privileges. For a program with privileges, ld.so
+        uses the secure-execution mode (ld.so(8)).
         """
         mode, kinds = self.read_file_mode(path), ((2, 'setuid'), (5, 'setgid'))
         privileges = [name for place, name in kinds if mode[place] in 'sS']
@@ -825,7 +847,7 @@ class Image:
 
     def evaluate_environment(self, bound_texts: Iterable[Any] = ()) -> Environment:
         """
-        Return the environment that a program gets after the environment scripts of the image.
+        Return the Environment that results from the environment scripts of the image.
 
         bound_texts: {path in the container: text} of files that the user binds into the container.
         """
@@ -844,9 +866,10 @@ class Image:
         """
         Store the environment that a dry run observed with the bound files `bound_texts`.
 
-        evaluate_environment() then returns this environment for `bound_texts`. Without bound files,
-        evaluate_environment() returns the same environment, but removes `inject_folder` from
-        LD_LIBRARY_PATH and LD_PRELOAD. The bound files prepend this folder to both variables.
+        Later, evaluate_environment(bound_texts) returns the stored environment. The bound files
+        prepend `inject_folder` to LD_LIBRARY_PATH and LD_PRELOAD. Therefore evaluate_environment()
+        without bound files returns the stored environment without `inject_folder` in these two
+        variables.
         """
         self._environments[tuple(sorted(dict(bound_texts).items()))] = environment
         variables = dict(environment.variables)
@@ -859,7 +882,7 @@ class Image:
         self._environments[()] = environment._replace(variables=variables)
 
     def list_path_folders(self) -> List[str]:
-        """Return the folders of PATH in the container, then the default folders."""
+        """Return the folders of PATH in the container, followed by the default folders of PATH."""
         folders, _ = parse_folder_list(self.evaluate_environment().variables.get('PATH'))
         return folders + [folder for folder in DEFAULT_PATH if folder not in folders]
 
@@ -867,10 +890,10 @@ class Image:
         """
         Return [(path, text)] of the scripts that `apptainer run` starts.
 
-        The result contains the runscript and all scripts that another script in the result names.
-        `apptainer build` copies the entrypoint of an OCI image to the runscript. The text of a
-        binary file is None. The result is empty if the image has no runscript or an empty
-        entrypoint.
+        The first script is the runscript, to which `apptainer build` copies the entrypoint of an
+        OCI image. The other scripts are those whose names appear in the text of an earlier script.
+        For a binary file the text is None. The result is empty if the image has no runscript or an
+        empty entrypoint.
         """
         if self._entrypoint is None:
             self._entrypoint = self._find_entrypoint()
@@ -918,7 +941,7 @@ class Image:
         """
         Return the release of ROCm in the image, such as '6.0.3', None if unknown.
 
-        The packages of Debian are from several releases of ROCm. In this case the result is the
+        Debian combines packages from several releases of ROCm. For such an image the result is the
         release of ROCr, the part of ROCm that calls the driver.
         """
         for path in self.find_files(r'/opt/rocm[^/]*/\.info/version'):
@@ -937,10 +960,10 @@ class Image:
 
     def _find_package_version(self, pattern: str, package: str) -> Optional[str]:
         """
-        Return the upstream version of a Debian package, None if the package is not installed.
+        Return the upstream version of the Debian package `package`, None if not installed.
 
-        pattern: pattern for a path in the package. If no path matches, the function does not read
-        the large file of dpkg.
+        pattern: regular expression that matches the path of a file of the package. If the image
+        contains no such file, the function does not read dpkg's list of packages, which is large.
         """
         if not self.find_files(pattern) or not self.find_files(_DPKG_STATUS):
             return None
@@ -952,10 +975,11 @@ class Image:
 
     def find_cuda_release(self) -> Optional[str]:
         """
-        Return the newest release of CUDA in the image, such as '12.8.1', None without CUDA.
+        Return the newest release of CUDA in the image, such as '12.8.1', or None.
 
-        NVIDIA's images set CUDA_VERSION. In Debian's packages, the file name of CUDA's runtime
-        contains the release. PyTorch installs CUDA's runtime as the wheel nvidia-cuda-runtime.
+        The result is None if the image contains no CUDA. NVIDIA's images set CUDA_VERSION. In
+        Debian's packages, the file name of CUDA's runtime contains the release. PyTorch installs
+        CUDA's runtime as the wheel nvidia-cuda-runtime.
         """
         matches = [re.match(r'cuda-(\d+)\.(\d+)$', name) for name in self.list_folder('/usr/local')]
         matches += [
@@ -976,9 +1000,10 @@ class Image:
         """
         Return (path, driver release) of the image's NVIDIA driver library (libcuda), or None.
 
-        library_path: folders of LD_LIBRARY_PATH in the container. The runtime adds a folder with
-        the host's driver library (--nv). The image's library is used only if its folder is before
-        that folder, as for cuda-compat in NVIDIA's images.
+        library_path: folders of LD_LIBRARY_PATH in the container. With --nv, one of these folders
+        contains the host's driver library. The result is None if the folder of the image's driver
+        library comes after this folder, because then programs use the host's library. In NVIDIA's
+        images, the folder of cuda-compat comes first.
         """
         for folder in library_path:
             path = folder + '/libcuda.so.1'
@@ -989,9 +1014,9 @@ class Image:
 
     def list_library_folders(self) -> List[str]:
         """
-        Return the known folders of the LD_LIBRARY_PATH that the image sets.
+        Return the known folders of LD_LIBRARY_PATH that the environment of the image sets.
 
-        The result does not contain the folder that the runtime adds.
+        The result does not contain the folder that the runtime appends to LD_LIBRARY_PATH.
         """
         environment = self.evaluate_environment()
         folders, _ = parse_folder_list(
@@ -1000,7 +1025,7 @@ class Image:
         return [folder for folder in folders if folder != RUNTIME_LIBRARIES]
 
     def find_rccl_plugin(self) -> Optional[str]:
-        """Return the path of the plugin by which RCCL uses libfabric, None if there is none."""
+        """Return the path of the plugin by which RCCL uses libfabric, None if no plugin exists."""
         if self._plugins is None:  # Search only once, because each approach calls this method.
             self._plugins = [
                 path
@@ -1016,11 +1041,11 @@ class Image:
         return bool(self.find_files(r'.*/lib[rn]ccl\.so(\.[\d.]+)?'))
 
     def contains_library(self, folder: str, sonames: Iterable[str]) -> bool:
-        """Return whether a folder of the image contains a library with one of the sonames."""
+        """Return whether `folder` in the image contains a library with one of `sonames`."""
         return any((folder + '/' + soname) in self.tree.entries for soname in sonames)
 
     def list_sibling_libraries(self, folder: str) -> List[str]:
-        """Return the names of the libraries in the sibling folders lib and lib64 of `folder`."""
+        """Return the names of the libraries in the folders lib and lib64 beside `folder`."""
         siblings = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
         return sorted(
             posixpath.basename(path)
@@ -1031,7 +1056,11 @@ class Image:
         )
 
     def find_files(self, pattern: str) -> List[str]:
-        """Return the sorted paths of all files whose whole path matches a regular expression."""
+        """
+        Return the sorted paths of all files that match the regular expression `pattern`.
+
+        The expression must match the whole path in the image.
+        """
         if pattern not in self._matches:  # Each approach searches the same patterns.
             regex = re.compile(f'(?:{pattern})$')
             paths = sorted(path for path in self.tree.entries if regex.match(path))
@@ -1040,7 +1069,7 @@ class Image:
 
     def find_folder_files(self, folder: str, pattern: str) -> List[str]:
         """
-        Return the sorted paths of all files below `folder` that match a regular expression.
+        Return the sorted paths of the files below `folder` that match `pattern`.
 
         pattern: regular expression for the part of the path after `folder`. `folder` may be a link.
         """
@@ -1051,8 +1080,9 @@ class Image:
         """
         Return [(family, soname, path)] of the image's MPI libraries in order of preference.
 
-        ld.so finds the libraries in the image's LD_LIBRARY_PATH or by default. Only if ld.so finds
-        no MPI library, the result contains other libraries, such as those in conda environments.
+        The result contains the libraries that ld.so finds in the image's LD_LIBRARY_PATH or by
+        default. If ld.so finds no MPI library, the result contains all other MPI libraries in the
+        image, such as libraries in conda environments.
         """
         libraries: List[Tuple[str, str, str]] = []
         for soname, family in MPI_FAMILIES.items():

@@ -1,13 +1,13 @@
 """
 Identify the family, release and build id of an MPI or libfabric library from its file.
 
-This module does not load or execute the library. It finds the release only if the file contains the
-release in one of the forms below. A path such as /opt/mpich/4.2.3 proves nothing, because links and
-copies keep old names. A text that merely looks like a release proves nothing either: libmpi of
-Intel MPI contains 1.2.13, which is the release of its zlib.
+This module does not load or execute the library. The module reports a release only if the file
+contains the release in one of the forms below. The path of a library is no proof of the release: a
+path such as /opt/mpich/4.2.3 may be the old name of a link or a copy. Another text that looks like
+a release is no proof either: libmpi of Intel MPI contains 1.2.13, which is the release of zlib.
 
-This module uses only the standard library of Python 3.6, and no binutils, because it also runs on
-compute nodes.
+This module uses only the standard library of Python 3.6, and no binutils, because installed modules
+also use this module on compute nodes.
 """
 
 import mmap
@@ -89,15 +89,15 @@ class ElfSections:
 
     def read_strings(self) -> bytes:
         """
-        Return the part of the file that contains constant strings.
+        Return the bytes of the file that contain constant strings.
 
-        This is the section .rodata, or the whole file if the file has no section headers.
+        The result is the section .rodata, or the whole file if the file has no section headers.
         """
         return self.read_section(b'.rodata') if self.headers else self.data[:]
 
     def read_code(self, function: bytes, length: int) -> Optional[bytes]:
         """
-        Return the first `length` bytes of the machine code of a function.
+        Return the first `length` bytes of the machine code of `function`.
 
         The result is None if the file does not export the function.
         """
@@ -115,9 +115,9 @@ class ElfSections:
 
     def read_build_id(self) -> Optional[str]:
         """
-        Return the build id in hexadecimal digits.
+        Return the build id of the file in hexadecimal digits.
 
-        The result is None if the file has no build id. The files in the MPICH wheels have none.
+        The result is None if the file has no build id, as in the MPICH wheels.
         """
         note = self.read_section(b'.note.gnu.build-id')
         if len(note) < 16:
@@ -129,10 +129,11 @@ class ElfSections:
 
 def read_libfabric_version(elf: ElfSections) -> Optional[Tuple[int, int]]:
     """
-    Return (major, minor) of the version that fi_version() of a libfabric returns, or None.
+    Return the version (major, minor) that fi_version() of a libfabric returns, or None.
 
-    fi_version() returns the constant FI_VERSION(major, minor) = major << 16 | minor, so its machine
-    code loads one constant and returns. If the machine code differs, the result is None.
+    fi_version() returns the constant FI_VERSION(major, minor) = major << 16 | minor, so the machine
+    code of fi_version() loads one constant and returns. If the machine code does something else,
+    the result is None.
     """
     code = elf.read_code(b'fi_version', 16)
     if code is None or len(code) < 16:
@@ -178,7 +179,8 @@ def identify_library(data: Any) -> LibraryVersion:
     """
     Return the LibraryVersion of a library.
 
-    data: content of the library's file, bytes or mmap. Raises ValueError as ElfSections does.
+    data: content of the library's file, bytes or mmap. Raises ValueError if the file is damaged or
+    is not a 64-bit little-endian ELF file.
     """
     elf = ElfSections(data)
     number = read_libfabric_version(elf)
@@ -202,7 +204,8 @@ def read_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
     """
     Return (LibraryVersion, build id) of the library file `path`; the build id may be None.
 
-    Raises OSError if the file cannot be read, and ValueError as ElfSections does.
+    Raises OSError if the file cannot be read. Raises ValueError if the file is damaged or is not a
+    64-bit little-endian ELF file.
     """
     with open_plain_file(path) as handle:
         try:
@@ -217,7 +220,7 @@ def read_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
 
 def compute_sha256(path: AnyPath) -> str:
     """
-    Return the sha256 of a file in 64 hexadecimal digits.
+    Return the sha256 of the file `path` as 64 hexadecimal digits.
 
     Raises OSError if the file cannot be read.
     """

@@ -1,24 +1,26 @@
 """
 Predict which files ld.so loads in a container, without executing anything.
 
-In this module, the requester of a library is the library or program that needs it (DT_NEEDED).
+In this module, the requester of a library is the library or program that needs this library
+(DT_NEEDED).
 
 The search follows glibc (ld.so(8); elf/dl-load.c and dl-deps.c). ld.so searches in this order:
 
-1. DT_RPATH of the requester, of its own requesters and of the program. ld.so skips this step if the
-   requester has DT_RUNPATH.
+1. DT_RPATH of the requester, of the requesters of the requester, and of the program. ld.so skips
+   this step if the requester has DT_RUNPATH.
 2. LD_LIBRARY_PATH.
 3. DT_RUNPATH of the requester.
 4. The cache (ld.so.cache), then the default folders.
 
-In each folder, subfolders for newer processors come first. ld.so does not search a name or soname
-again that it has already loaded. It does not load a file twice that has two names. It skips files
-for another processor. A file that is not a library stops the search.
+In each folder, ld.so first searches the subfolders for newer processors. ld.so does not search
+again for a name or soname for which a file is loaded. ld.so loads a file with two names only
+once. ld.so skips files for another processor, and stops the search at a file that is not a library.
 
 If the interpreter of the program is musl's, the search follows musl (ldso/dynlink.c,
-load_library()): first LD_LIBRARY_PATH, then DT_RUNPATH or DT_RPATH of the requester and of its own
-requesters, then musl's folders. For musl, the names of the C library's libraries stand for the
-loader itself. musl ignores sonames and versions, and resolves all symbols at load time.
+load_library()): first LD_LIBRARY_PATH, then DT_RUNPATH or DT_RPATH of the requester and of the
+requesters of the requester, then musl's folders. For musl, the names of the C library's libraries
+stand for the loader itself. musl ignores sonames and versions, and resolves all symbols at load
+time.
 
 image/system.py reads the cache and the default folders of each loader. This module does not
 simulate LD_AUDIT.
@@ -67,7 +69,7 @@ class LoadedFile(NamedTuple):
 
 
 class Process(NamedTuple):
-    """The files that ld.so loads into a process, and the files that ld.so cannot load."""
+    """The files that ld.so loads into a process, and the files that ld.so fails to load."""
 
     #: loaded files in the order of loading
     loaded: List[LoadedFile]
@@ -84,7 +86,7 @@ _MUSL_BUILTINS = re.compile(r'lib(c|pthread|rt|m|dl|util|xnet)\.')
 
 
 def find_loaded_file(process: Process, name: str) -> Optional[LoadedFile]:
-    """Return the loaded file whose requested name or soname is `name`, or None."""
+    """Return the loaded file with the requested name or the soname `name`, or None."""
     return next(
         (library for library in process.loaded if name in (library.name, library.facts.soname)),
         None,
@@ -111,7 +113,7 @@ def _list_musl_folders(library: LoadedFile, system: LoaderConfig) -> List[str]:
 
 
 def _list_requesters(library: Optional[LoadedFile]) -> List[LoadedFile]:
-    """Return `library`, its requester, the requester of that file, and so on."""
+    """Return `library`, the requester of `library`, the requester of that requester, etc."""
     chain = []
     while library is not None:
         chain.append(library)
@@ -126,10 +128,11 @@ def list_search_folders(
     program: Optional[LoadedFile] = None,
 ) -> List[Tuple[str, str]]:
     """
-    Return [(folder, reason)] in which the loader searches a library that `requester` needs.
+    Return [(folder, reason)] for the search of a library that `requester` needs.
 
-    The default folders are left out. The reason is 'DT_RPATH', 'LD_LIBRARY_PATH' or 'DT_RUNPATH'.
-    library_path: folders of LD_LIBRARY_PATH in the container.
+    reason: the rule by which the loader searches the folder: 'DT_RPATH', 'LD_LIBRARY_PATH' or
+    'DT_RUNPATH'. The result does not contain the default folders. library_path: folders of
+    LD_LIBRARY_PATH in the container.
     """
     system = _get_loader_config(container, program)
     if system.musl:
@@ -175,13 +178,13 @@ def find_library(
     machine: Optional[str] = None,
 ) -> Tuple[Optional[str], Optional[str]]:
     """
-    Search the library `name` and return (path, reason), or (None, None).
+    Search for the library `name` and return (path, reason).
 
-    The reason names the rule by which the loader finds the library: 'DT_RPATH', 'LD_LIBRARY_PATH',
-    'DT_RUNPATH', 'default path', or 'path' if `name` is a path. requester: file that needs the
-    library. machine: name of the processor, see ElfFacts; the loader skips files for another
-    processor. With machine=None, no file is skipped. The result is (None, None) if the loader does
-    not find the library.
+    reason: the rule by which the loader finds the library: 'DT_RPATH', 'LD_LIBRARY_PATH',
+    'DT_RUNPATH', 'default path', or 'path' if `name` is a path. The result is (None, None) if the
+    loader does not find the library. requester: file that needs the library. machine: name of the
+    processor as in ElfFacts; the loader skips files for any other processor. If `machine` is None,
+    the loader skips no file.
     """
     if '/' in name:
         return (name, 'path') if container.exists(name) else (None, None)
@@ -213,7 +216,7 @@ def _matches_machine(path: str, container: ContainerFiles, machine: Optional[str
 
 
 class _LibrarySearch:
-    """The state of one call of simulate_load()."""
+    """The files that one call of simulate_load() has loaded so far."""
 
     def __init__(
         self,
@@ -221,7 +224,11 @@ class _LibrarySearch:
         library_path: Sequence[str],
         is_excluded: Optional[Callable[[str], bool]] = None,
     ) -> None:
-        """Create an empty process; see simulate_load() for the arguments."""
+        """
+        Create the state before the first file is loaded.
+
+        container, library_path, is_excluded: see simulate_load().
+        """
         self.container, self.library_path = container, library_path
         self.is_excluded = is_excluded or (lambda name: False)
         self.loaded: List[LoadedFile] = []
@@ -232,15 +239,15 @@ class _LibrarySearch:
         self.program: Optional[LoadedFile] = None
 
     def uses_musl(self) -> bool:
-        """Return whether the loader is musl's."""
+        """Return whether the loader of the process is musl's loader."""
         return _get_loader_config(self.container, self.program).musl
 
     def find_machine(self) -> Optional[str]:
-        """Return the processor of the program, see ElfFacts; None before the program is loaded."""
+        """Return the name of the program's processor, None before the program is loaded."""
         return self.loaded[0].facts.machine if self.loaded else None
 
     def find_path(self, name: str, requester: Optional[LoadedFile]) -> Optional[str]:
-        """Return the path of the library `name` that `requester` needs, or None."""
+        """Return the path of the library `name` that `requester` needs, None if not found."""
         if self.uses_musl() and _MUSL_BUILTINS.match(name):
             return _get_loader_config(self.container, self.program).interpreter
         return find_library(
@@ -253,7 +260,7 @@ class _LibrarySearch:
         )[0]
 
     def is_resolved(self, name: str) -> bool:
-        """Return whether a file with this name or soname is already loaded or has failed."""
+        """Return whether a file with the name or soname `name` was loaded or failed to load."""
         if name in self.by_name:
             return True
         for library in self.loaded:  # The soname of a file may differ from its requested name.
@@ -292,9 +299,10 @@ class _LibrarySearch:
 
     def load_needed(self, start: int) -> int:
         """
-        Load the libraries that the loaded files from index `start` on need, breadth first.
+        Load the libraries that the loaded files need, breadth first.
 
-        Returns the number of loaded files.
+        start: index of the first loaded file whose needed libraries are loaded. Returns the number
+        of loaded files.
         """
         while start < len(self.loaded):
             self.prefetch_needed(self.loaded[start:])
@@ -306,9 +314,9 @@ class _LibrarySearch:
 
     def prefetch_needed(self, libraries: Iterable[LoadedFile]) -> None:
         """
-        Read all files that `libraries` probably need from the container at once.
+        Read all files that `libraries` probably need with one call of read_elf_files().
 
-        One call of read_elf_files() for many files is faster than one call for each file.
+        One call for many files is faster than one call for each file.
         """
         paths: Set[str] = set()
         for library in libraries:
@@ -329,12 +337,12 @@ def simulate_load(
     is_excluded: Optional[Callable[[str], bool]] = None,
 ) -> Process:
     """
-    Return the Process that results when ld.so loads `start_names`.
+    Return the Process that results if ld.so loads the files `start_names`.
 
-    start_names: preloaded libraries, then the program or a library as the last name. A name without
-    / is searched as dlopen() searches a name. library_path: folders of LD_LIBRARY_PATH in the
+    start_names: preloaded libraries, followed by the program or a library. ld.so searches for a
+    name without / in the same way as dlopen(). library_path: folders of LD_LIBRARY_PATH in the
     container. opened_libraries: libraries that the program opens later with dlopen(). is_excluded:
-    returns True for a soname that must be neither loaded nor reported as missing.
+    function that returns True for a soname that is neither loaded nor reported as missing.
     """
     search = _LibrarySearch(container, library_path, is_excluded)
     search.load_library(start_names[-1], None)
@@ -357,12 +365,13 @@ def list_version_problems(
     process: Process,
 ) -> List[Tuple[LoadedFile, str, List[str], LoadedFile]]:
     """
-    Return the symbol versions that a library in a process needs and no library defines.
+    Return the symbol versions that a library in a process needs but no library defines.
 
-    The result is [(library, soname of its provider, missing versions, provider)]. The provider is
-    the file that should define the versions. For each item ld.so prints "version `...' not found"
-    and exits. If the provider defines no versions at all, ld.so only prints "no version information
-    available". musl ignores versions.
+    The result is [(library, soname of the provider, missing versions, provider)]. The provider is
+    the file that should define the versions. For each item of the result ld.so prints "version
+    `...' not found" and exits. The result contains no provider without any versions, because ld.so
+    then only prints "no version information available". For musl, which ignores versions, the
+    result is empty.
     """
     problems = []
     for library in [] if process.uses_musl else process.loaded:
@@ -377,10 +386,10 @@ def list_version_problems(
 
 def list_undefined_symbols(process: Process) -> List[Tuple[LoadedFile, str, bool]]:
     """
-    Return the symbols that a library in a process needs and no library exports.
+    Return the symbols that a library in a process needs but no library exports.
 
-    The result is [(library, symbol, whether the process fails at load time)]. A process that
-    does not fail at load time fails when it calls the symbol.
+    The result is [(library, symbol, whether the process fails at load time)]. If the process does
+    not fail at load time, the process fails when it calls the symbol.
     """
     exported: Set[str] = set()
     versioned = {library.facts.soname for library in process.loaded if library.facts.verdef}
@@ -403,7 +412,7 @@ def list_undefined_symbols(process: Process) -> List[Tuple[LoadedFile, str, bool
 
 def _lacks_versions(library: LoadedFile, version: str, versioned: Set[Optional[str]]) -> bool:
     """
-    Return whether the provider of `version` defines no versions at all.
+    Return whether the library that should define `version` defines no versions at all.
 
     versioned: sonames of all libraries that define versions.
     """

@@ -1,9 +1,9 @@
 """
 Predict which MPI library a Python program opens through mpi4py.
 
-This module executes nothing in the image. There are two cases. If mpi4py was built with an MPI, its
-extension module needs this MPI (DT_NEEDED). If mpi4py was installed as a wheel, mpi4py searches for
-an MPI when the program imports mpi4py (mpi4py 4.1.2, _mpiabi.py).
+This module executes nothing in the image. There are two cases. If mpi4py was built with an MPI, the
+extension module of mpi4py needs this MPI (DT_NEEDED). If mpi4py was installed as a wheel, mpi4py
+searches for an MPI when the program imports mpi4py (mpi4py 4.1.2, _mpiabi.py).
 """
 
 import posixpath
@@ -65,8 +65,8 @@ def uses_mpi4py(image: Image, launched: LaunchedProgram) -> Optional[bool]:
     """
     Return whether a launched program is a Python interpreter that imports mpi4py.
 
-    The result is None if the program is Python, and it is unknown whether the program imports
-    mpi4py. The function assumes that Python without a script imports mpi4py.
+    The result is None if the program is a Python interpreter, but an import of mpi4py is unknown.
+    The function assumes that Python without a script imports mpi4py.
     """
     if not launched.program or not re.match(PYTHON_NAME, posixpath.basename(launched.program)):
         return False
@@ -81,7 +81,7 @@ def uses_mpi4py(image: Image, launched: LaunchedProgram) -> Optional[bool]:
 
 
 def _read_program_text(image: Image, launched: LaunchedProgram) -> str:
-    """Return the code that a Python interpreter runs, '' if the code is unknown."""
+    """Return the Python code that the interpreter runs, '' if the code is unknown."""
     words = [word for word in launched.words[1:] if isinstance(word, str)]
     paths = [word for word in words if not word.startswith('-')]
     if '-c' in words or '-m' in words:
@@ -93,8 +93,8 @@ def list_imported_libraries(image: Image, launched: LaunchedProgram) -> List[str
     """
     Return the paths of extension modules that a Python program may import besides mpi4py.
 
-    The result contains the extension modules of each imported package that has a library with an
-    MPI dependency, such as h5py, petsc4py and dtfft.
+    The result contains the extension modules of each imported package in which a library needs MPI,
+    such as h5py, petsc4py and dtfft.
     """
     modules: List[str] = []
     names = re.findall(r'^(?:import|from)\s+(\w+)', _read_program_text(image, launched), re.M)
@@ -114,8 +114,8 @@ def find_sys_prefix(image: Image, python: str) -> str:
     """
     Return the value of sys.prefix in the Python interpreter with the path `python`.
 
-    This is the folder of its virtual environment or of its installation. Source: docs.python.org,
-    "The initialization of the sys.path module search path".
+    The result is the folder of the virtual environment or of the Python installation. Source:
+    docs.python.org, "The initialization of the sys.path module search path".
     """
     prefix = posixpath.dirname(posixpath.dirname(python))
     if image.exists(prefix + '/pyvenv.cfg'):
@@ -127,8 +127,9 @@ def _find_library_variants(image: Image, launched: LaunchedProgram) -> Dict[str,
     """
     Return {ABI: path} of the extension modules of the mpi4py that a Python program imports.
 
-    The key is '' for an mpi4py that is not from a wheel. The result is empty if there is no mpi4py,
-    or if it is unknown which of several mpi4py the program imports.
+    If mpi4py was not installed as a wheel, the only key is ''. The result is empty if the image
+    contains no mpi4py. The result is also empty if the image contains several mpi4py, and it is
+    unknown which mpi4py the program imports.
     """
     folders: Dict[str, Dict[str, str]] = OrderedDict()
     for path in image.find_files(_LIBRARY_PATTERN):
@@ -153,21 +154,22 @@ def find_opened_libraries(
     load: Callable[[str], Tuple[Optional[ElfFacts], bool]],
 ) -> Tuple[List[str], Optional[str], Optional[str]]:
     """
-    Return (names, missing, reason) for the libraries that a Python opens through mpi4py.
+    Return (names, missing, reason) for the libraries that Python opens through mpi4py.
 
-    names: names or paths that mpi4py passes to dlopen(). missing: text that names the libraries
-    that mpi4py does not find, or None. reason: why the result is unknown, or None. load(name):
-    returns the ElfFacts of the file that ld.so finds for a name, or None, and whether ld.so can
-    load the file.
+    names: names or paths that mpi4py passes to dlopen(). missing: text with the names of the
+    libraries that mpi4py does not find, otherwise None. reason: why the libraries are unknown,
+    otherwise None. load: function load(name) that returns (ElfFacts of the file that ld.so finds
+    for the name, whether ld.so can load this file). The ElfFacts are None if ld.so finds no file.
     """
     libraries = _find_library_variants(image, launched)
     if not libraries:
         return (
             [],
             None,
-            f'the image has several mpi4py, and {launched.program} may import any of these'
+            'the image contains several mpi4py, and it is unknown which mpi4py '
+            f'{launched.program} imports'
             if image.find_files(_LIBRARY_PATTERN)
-            else f'the image has no mpi4py for {launched.program}',
+            else f'the image contains no mpi4py for the Python {launched.program}',
         )
     if '' in libraries:
         return [libraries['']], None, None
@@ -176,7 +178,7 @@ def find_opened_libraries(
         for name in ('MPI4PY_MPIABI', 'MPI4PY_LIBMPI')
     )
     if any(variable and variable.value is None for variable in (abi, libmpi)):
-        return [], None, "the image's MPI4PY_LIBMPI or MPI4PY_MPIABI is unknown"
+        return [], None, "the value of MPI4PY_LIBMPI or MPI4PY_MPIABI in the image is unknown"
     if abi and abi.value:
         name = re.sub('[ _-]', '', abi.value).lower().replace('impi', 'mpich')
         return (
@@ -211,9 +213,10 @@ def _list_libmpi_candidates(
     image: Image, launched: LaunchedProgram, libmpi: Optional[str]
 ) -> List[str]:
     """
-    Return the names and paths of MPI libraries that a wheel tries to open, in order.
+    Return the names and paths of MPI libraries that a wheel of mpi4py tries to open.
 
-    libmpi: value of MPI4PY_LIBMPI, None if the variable is unset.
+    The result has the order in which mpi4py tries the libraries. libmpi: value of MPI4PY_LIBMPI,
+    None if the variable is unset.
     """
     python = launched.program or ''
     base = posixpath.dirname(posixpath.dirname(image.resolve(python) or python))
@@ -240,8 +243,8 @@ def _find_intel_libfabric(image: Image, environment: Environment, name: str) -> 
     """
     Return [path] of the libfabric that a wheel of mpi4py opens for an Intel MPI.
 
-    name: path of the MPI library. The result is empty if the wheel opens no libfabric, because the
-    library is not an Intel MPI, `name` is not a path, or the settings of Intel MPI prevent this.
+    name: path of the MPI library. The result is empty in three cases: the library is not an Intel
+    MPI; `name` is not a path; or the environment variables of Intel MPI select no such libfabric.
     """
     fabrics, internal = (
         variable and variable.value or ''

@@ -1,9 +1,9 @@
 """
 Find the ELF program that a command line in a container finally starts.
 
-The command line may start scripts, env, shells or other programs that start the program. This
-module executes nothing; it evaluates scripts with image/environment.py. The rules by which the
-kernel starts a script are those of execve(2), section "Interpreter scripts".
+A command line may start a script, env, a shell or another program, which then starts the ELF
+program. This module executes nothing: it evaluates scripts with image/environment.py. The kernel
+starts a script as described in execve(2), section "Interpreter scripts".
 """
 
 import posixpath
@@ -39,10 +39,11 @@ class LaunchedProgram(NamedTuple):
 
 def find_interpreter(image: Image, text: Optional[str]) -> Tuple[Optional[str], Optional[str]]:
     """
-    Find the interpreter that the first line of a script names.
+    Find the interpreter of a script, and return (path of the interpreter, missing name).
 
-    The result is (path of the interpreter, None), or (None, name) if the image has no interpreter
-    of this name. The result is (None, None) if `text` is not a script.
+    text: text of the script, whose first line names the interpreter. If the image contains the
+    interpreter, the missing name is None. Otherwise the path is None. If `text` is not a script,
+    the result is (None, None).
     """
     first = FIRST_LINE.match(text or '')
     if not first:
@@ -88,7 +89,7 @@ _POSITIONAL_PARAMETERS = re.compile(r'[0-9]+$|#$')
 
 
 class _WrapperEvaluator(shells._ShellEvaluator):
-    """An evaluation of a wrapper script, which starts a program in a container."""
+    """An evaluator of a wrapper script, which starts a program in a container."""
 
     def __init__(
         self, image: Image, environment: Environment, path: str, arguments: List[str]
@@ -113,31 +114,34 @@ class _WrapperEvaluator(shells._ShellEvaluator):
         """
         Return the variable `name`.
 
-        A variable that the image does not set is unknown, because the host may set the variable.
-        Variables of the loader (LD_*) are an exception.
+        If the image does not set the variable, the value is unknown, because the host may set the
+        variable. The result does not depend on the host for the variables of the loader (LD_*).
         """
         if name in self.variables or name.startswith('LD_'):
             return self.variables.get(name, self.default)
         return (
             Variable('', False, self.file)
             if _POSITIONAL_PARAMETERS.match(name)
-            else Variable(None, True, None, f'${name} is unknown before the program runs')
+            else Variable(
+                None, True, None, f'the value of ${name} is unknown before the program runs'
+            )
         )
 
     def is_exported(self, name: str) -> Optional[bool]:
         """
-        Return whether an assignment exports the variable `name`.
+        Return whether the variable `name` is exported after an assignment.
 
-        The result is None (unknown) if the host may have set the variable.
+        The result is None if the export is unknown, because the host may have set the variable.
         """
         is_set_here = name in self.variables or name.startswith('LD_')
         return super().is_exported(name) if is_set_here else None
 
     def stop_evaluation(self, line: int, command: str) -> NoReturn:
         """
-        Stop the evaluation of the script at `command`.
+        Stop the evaluation of the script at the statement `command`.
 
-        The effect of any other command than `exit` is unknown.
+        If `command` is not `exit`, the effect of the statement is unknown, and the method raises
+        UnsupportedSyntaxError.
         """
         if command != 'exit':
             raise shells.UnsupportedSyntaxError(line, f'{command} cannot be evaluated')
@@ -188,7 +192,7 @@ class _WrapperEvaluator(shells._ShellEvaluator):
 
     def record_call(self, node: Node, words: List[List[Part]]) -> None:
         """
-        Record that a statement starts a program with the command line `words`.
+        Record that the statement `node` starts a program with the command line `words`.
 
         The assignments at the beginning of the statement apply to this program only.
         """
@@ -201,10 +205,10 @@ class _WrapperEvaluator(shells._ShellEvaluator):
 
 def _substitute_arguments(image: Image, path: str, text: str, arguments: List[str]) -> str:
     """
-    Return the text of a script after some substitutions.
+    Return the text of a script in which values replace some expressions.
 
-    The function replaces the expressions for the script's folder, for the processor and for all
-    arguments by their values.
+    The replaced expressions compute the folder of the script, the name of the processor, and all
+    arguments of the script.
     """
 
     def substitute_folder(match: Match[str]) -> str:
@@ -230,10 +234,10 @@ def resolve_program(
     image: Image, words: List[Any], environment: Environment, depth: int = _MAX_DEPTH
 ) -> LaunchedProgram:
     """
-    Return the program that a command line finally starts.
+    Return the LaunchedProgram that a command line finally starts.
 
-    words: a path, or a name that the shell finds on PATH, followed by the arguments. depth: maximum
-    number of nested scripts.
+    words: the words of the command line. The first word is a path, or a name that the shell finds
+    on PATH. depth: maximum number of scripts that start each other.
     """
     name, arguments = words[0], words[1:]
 
@@ -241,12 +245,12 @@ def resolve_program(
         return LaunchedProgram(None, words, environment, reason, list(scripts))
 
     if not isinstance(name, str) or not depth:
-        return make_unknown('the name of a program is unknown before the run')
+        return make_unknown('the name of the started program is unknown before the run')
     path = find_program(image, environment, name)
     if not path:
         variable = find_unknown_path(environment, name)
         return make_unknown(
-            f'the PATH of the image is unknown ({variable.location}: {variable.reason})'
+            f'the value of PATH in the image is unknown ({variable.location}: {variable.reason})'
             if variable
             else f'the image has no program {name}'
         )
@@ -257,9 +261,10 @@ def resolve_program(
     scripts = [(path, text)]
     if missing or not interpreter:
         return make_unknown(
-            f'{path} is a script for {missing}, which the image does not contain'
+            f'{path} is a script for the interpreter {missing}, which the image does not contain'
             if missing
-            else f'{path} is not a program, and its first line names no interpreter',
+            else f'{path} is neither an ELF program nor a script with an interpreter '
+            'in the first line',
             scripts,
         )
     launched = _resolve_script(image, interpreter, path, text, arguments, environment, depth)
@@ -268,7 +273,7 @@ def resolve_program(
 
 def find_unknown_path(environment: Environment, name: str) -> Optional[Variable]:
     """
-    Return the variable PATH if its unknown value decides which program `name` stands for.
+    Return the variable PATH if the program `name` depends on an unknown value of PATH.
 
     The result is None if `name` is a path, or if the value of PATH is known.
     """
@@ -278,10 +283,9 @@ def find_unknown_path(environment: Environment, name: str) -> Optional[Variable]
 
 def find_program(image: Image, environment: Environment, name: str) -> Optional[str]:
     """
-    Return the absolute path of the program `name` in the image, or None.
+    Return the absolute path of the program `name` in the image, None if not found.
 
-    name: an absolute path, or a name that is searched in the folders of PATH. The result is None if
-    the image has no such program.
+    name: an absolute path, or a name that the function looks for in the folders of PATH.
     """
     if name.startswith('/'):
         return posixpath.normpath(name) if image.exists(name) else None
@@ -302,7 +306,7 @@ def _resolve_script(
     environment: Environment,
     depth: int,
 ) -> LaunchedProgram:
-    """Return the program that a script starts; see resolve_program()."""
+    """Return the LaunchedProgram that a script starts; see resolve_program()."""
 
     def make_unknown(words: List[str], reason: str) -> LaunchedProgram:
         return LaunchedProgram(None, words, environment, reason, [])
@@ -324,7 +328,7 @@ def _resolve_shell_script(
     environment: Environment,
     depth: int,
 ) -> LaunchedProgram:
-    """Return the program that a shell script starts; see resolve_program()."""
+    """Return the LaunchedProgram that a shell script starts; see resolve_program()."""
 
     def make_unknown(reason: str) -> LaunchedProgram:
         return LaunchedProgram(None, [path], environment, reason, [])
@@ -334,7 +338,9 @@ def _resolve_shell_script(
     # A shell may split a path with other characters into several words, if the script does not
     # quote the path.
     if not re.match(r'[\w./+@%=:,-]+$', path + (image.resolve(path) or '')):
-        return make_unknown(f'the path {path} contains characters that a shell interprets')
+        return make_unknown(
+            f'the path {path} contains characters that have a special meaning in a shell'
+        )
     shell = _WrapperEvaluator(image, environment, path, arguments)
     try:
         shell.run_script(path, _substitute_arguments(image, path, text, arguments))
@@ -349,7 +355,7 @@ def _resolve_shell_script(
         words, variables = calls[0]
     if not words:
         return make_unknown(
-            f'{path} starts several programs, or a program that is unknown before the run'
+            f'{path} starts several programs, or starts a program that is unknown before the run'
             if calls
             else f'cannot find the program that {path} starts'
         )
@@ -381,9 +387,10 @@ def _resolve_loader_call(
     image: Image, path: str, arguments: List[Any], environment: Environment
 ) -> LaunchedProgram:
     """
-    Return the program that a command line such as `ld.so PROGRAM` starts.
+    Return the LaunchedProgram of a command line such as `ld.so PROGRAM`.
 
-    path: path of the loader. The option --library-path of the loader replaces LD_LIBRARY_PATH.
+    path: path of the loader. If the command line has the option --library-path of the loader, the
+    value of the option replaces LD_LIBRARY_PATH.
     """
     variables, rest = dict(environment.variables), arguments
     while len(rest) > 2 and rest[0] in ('--library-path', '--argv0') and isinstance(rest[1], str):
@@ -406,10 +413,10 @@ def _resolve_elf_program(
     image: Image, path: str, arguments: List[Any], environment: Environment, depth: int
 ) -> LaunchedProgram:
     """
-    Return the program that a command line with the ELF program `path` finally starts.
+    Return the LaunchedProgram of a command line whose first word is the ELF program `path`.
 
-    This is `path` itself, unless `path` is a shell, a loader, env or another program that starts a
-    program.
+    The result is the program `path`, or another program if `path` is a shell, a loader, env or a
+    similar program that starts other programs.
     """
     kind, rest = posixpath.basename(path), list(arguments)
 
@@ -423,7 +430,7 @@ def _resolve_elf_program(
             return _resolve_shell_script(
                 image, rest[0], image.read_text(rest[0]) or '', rest[1:], environment, depth
             )
-        return make_unknown(f'the arguments of {path} name no script in the image')
+        return make_unknown(f'the arguments of {path} do not name a script in the image')
     if re.match(r'ld-(linux|musl)|ld64', kind):
         return _resolve_loader_call(image, path, rest, environment)
     if kind != 'env' and kind not in _PASSING_PROGRAMS or not rest:
@@ -464,7 +471,11 @@ def _resolve_elf_program(
 
 
 def split_command(line: str) -> List[str]:
-    """Split a command line into words, as a shell does; [line] if the quotes are unbalanced."""
+    """
+    Split a command line into words in the same way as a shell.
+
+    If the quotes in `line` are unbalanced, the result is [line].
+    """
     try:
         return shlex.split(line) or ['']
     except ValueError:

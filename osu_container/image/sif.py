@@ -1,9 +1,10 @@
 """
-Read the objects and labels of a SIF image, and verify its signatures.
+Read the objects and labels of a SIF image, and verify the signatures of the image.
 
-This module parses the header itself, so that an image of many gigabytes is never copied. The format
-is defined in github.com/apptainer/sif, pkg/sif: a global header of 128 bytes, then descriptors of
-585 bytes, all in little-endian order. The module executes nothing in the image.
+This module parses the header of the SIF without another program, so that an image of many gigabytes
+is never copied. The format is defined in github.com/apptainer/sif, pkg/sif: a global header of 128
+bytes, then descriptors of 585 bytes, all in little-endian order. The module executes nothing in the
+image.
 """
 
 import os
@@ -36,15 +37,15 @@ _MAX_OBJECTS = 1 << 16
 
 
 class ImageError(Exception):
-    """An image cannot be used. The message contains the reason and the remedy."""
+    """An image cannot be used. The message contains the reason, and usually the remedy."""
 
 
 class NoRoomError(ImageError):
-    """The temporary folder is full. The image itself may be usable."""
+    """The temporary folder has too little free space. The image itself may be usable."""
 
 
 class SifObject(NamedTuple):
-    """The descriptor of one object in a SIF."""
+    """The descriptor of one object in a SIF file."""
 
     number: int  #: number of the object, which links use
     kind: int  #: type of the object, such as DATA_PARTITION
@@ -59,7 +60,7 @@ class SifObject(NamedTuple):
 
 
 def _describe_other_file(path: str) -> str:
-    """Return a text on the type of a file that is not a SIF, and on how to build a SIF."""
+    """Return a text for a file that is not a SIF: the type of the file and the remedy."""
     names: Set[str] = set()
     try:
         with open(path, 'rb') as stream:
@@ -75,7 +76,8 @@ def _describe_other_file(path: str) -> str:
     if kind is None:
         return "the file has no SIF header. Name a file that `apptainer build` has written"
     return (
-        "the file is an archive of image layers. Build a SIF from it: apptainer build NAME.sif "
+        "the file is an archive of image layers. Build a SIF from the archive: "
+        "apptainer build NAME.sif "
         f"{kind}-archive:{quote(path)}"
     )
 
@@ -109,7 +111,7 @@ def read_objects(path: str) -> List[SifObject]:
         total, table = fields[8], fields[9]
         if not 0 <= table <= size or total < 0:
             raise ImageError(
-                f"{path} is damaged: its table of contents is at byte {table} of {size}. Copy the "
+                f"{path} is damaged: the table of contents is at byte {table} of {size}. Copy the "
                 "image again, or build it again"
             )
         handle.seek(table)
@@ -118,7 +120,7 @@ def read_objects(path: str) -> List[SifObject]:
             raw = handle.read(DESCRIPTOR.size)
             if len(raw) < DESCRIPTOR.size:
                 raise ImageError(
-                    f"{path} is truncated: its table of contents is incomplete. Copy the image "
+                    f"{path} is truncated: the table of contents is incomplete. Copy the image "
                     "again, or build it again"
                 )
             kind, used, number, group, link, offset, length, *_, name, extra = DESCRIPTOR.unpack(
@@ -130,20 +132,20 @@ def read_objects(path: str) -> List[SifObject]:
                 objects.append(SifObject(number, kind, group, link, offset, length, name, extra))
     if any(item.offset < 0 or item.size < 0 for item in objects):
         raise ImageError(
-            f"{path} is damaged: an object in it has a negative offset or size. Copy the image "
+            f"{path} is damaged: an object in the SIF has a negative offset or size. Copy the image "
             "again, or build it again"
         )
     expected = max([item.offset + item.size for item in objects] or [0])
     if size < expected:
         raise ImageError(
-            f"{path} is truncated: it has {size} bytes instead of {expected}. Copy the image "
+            f"{path} is truncated: the file has {size} bytes instead of {expected}. Copy the image "
             "again, or build it again"
         )
     # Without this check each of thousands of objects could contain the whole file, and this module
     # would read the whole file thousands of times.
     if sum(item.size for item in objects) > size:
         raise ImageError(
-            f"{path} is damaged: the sum of its objects' sizes exceeds the size of the file. Copy "
+            f"{path} is damaged: the sum of the objects' sizes exceeds the size of the file. Copy "
             "the image again, or build it again"
         )
     return objects
@@ -151,9 +153,10 @@ def read_objects(path: str) -> List[SifObject]:
 
 def read_sif(path: str) -> Tuple[int, Dict[str, str]]:
     """
-    Return (offset of the primary squashfs of a SIF in bytes, labels of the image).
+    Return (offset, labels) of a SIF.
 
-    Raises ImageError as read_objects() does, and if the SIF contains no squashfs.
+    offset: position of the primary squashfs in the file in bytes. labels: {name: value}. Raises
+    ImageError if the SIF cannot be read or contains no squashfs.
     """
     objects = read_objects(path)
     labels: Dict[str, str] = {}
@@ -173,9 +176,9 @@ def has_overlay(path: str) -> bool:
     """
     Return whether a SIF contains an overlay that the runtime uses.
 
-    The runtime ignores an overlay that is not in the group of the system partition, because the
-    user added the overlay without --groupid (observed with Apptainer 1.4.5). Raises ImageError as
-    read_sif() does.
+    A user who adds an overlay without --groupid adds the overlay outside of the group of the system
+    partition. The runtime ignores such an overlay (observed with Apptainer 1.4.5). Raises
+    ImageError if the SIF cannot be read or contains no squashfs.
     """
     objects = read_objects(path)
     group = _find_system_partition(path, objects).group
@@ -188,7 +191,11 @@ def has_overlay(path: str) -> bool:
 
 
 def _find_system_partition(path: str, objects: List[SifObject]) -> SifObject:
-    """Return the object that contains the primary squashfs, or raise ImageError."""
+    """
+    Return the SifObject of the primary squashfs.
+
+    Raises ImageError if `objects` contains no primary squashfs.
+    """
     partitions = [
         item
         for item in objects
@@ -197,21 +204,25 @@ def _find_system_partition(path: str, objects: List[SifObject]) -> SifObject:
     ]
     if not partitions:
         raise ImageError(
-            f"{path} contains no squashfs system partition. osu-container cannot read encrypted "
-            "images and ext3 images"
+            f"{path} contains no squashfs system partition. Name another image, because "
+            "osu-container cannot read encrypted images and ext3 images"
         )
     return partitions[-1]
 
 
 def read_object(path: str, item: SifObject) -> bytes:
-    """Return the content of an object of a SIF."""
+    """Return the content of the object `item` in the SIF `path`."""
     with open_plain_file(path) as handle:
         handle.seek(item.offset)
         return handle.read(item.size)
 
 
 def is_signed(path: str) -> bool:
-    """Return whether a SIF contains a signature. Raises ImageError as read_objects() does."""
+    """
+    Return whether a SIF contains a signature.
+
+    Raises ImageError if the SIF cannot be read.
+    """
     return any(item.kind == DATA_SIGNATURE for item in read_objects(path))
 
 
@@ -219,9 +230,9 @@ def find_signature_problem(path: str, command: str) -> Optional[str]:
     """
     Return a message if a SIF was changed after it was signed, otherwise None.
 
-    command: path of singularity or apptainer. The command verifies the signatures with the keys in
-    the user's keyring and contacts no key server. If the keyring lacks the key, the result is None.
-    Raises ImageError if the SIF cannot be read.
+    command: path of singularity or apptainer. This command verifies the signatures with the keys in
+    the user's keyring, without contact to a key server. If the keyring does not contain the
+    necessary key, the result is None. Raises ImageError if the SIF cannot be read.
     """
     state, text = verify_signature(path, command) if is_signed(path) else ('verified', '')
     if state == 'wrong':
@@ -240,11 +251,11 @@ UNKNOWN_KEY = re.compile(
 
 def verify_signature(path: str, command: str) -> Tuple[str, str]:
     """
-    Run `COMMAND verify` for a SIF and return (state, text).
+    Run `COMMAND verify` for the SIF `path` and return (state, text).
 
-    command: path of singularity or apptainer. The state is 'verified', 'wrong' if the SIF was
-    changed, or 'unknown' if the command cannot be run or the user's keyring lacks the key. The text
-    is the output of the command for 'verified', and the reason for the other states.
+    command: path of singularity or apptainer. state: 'verified'; 'wrong' if the SIF was changed;
+    'unknown' if the command cannot be run or the user's keyring does not contain the necessary key.
+    text: the output of the command for 'verified', and the reason for the other states.
     """
     try:
         proc = subprocess.Popen(
@@ -274,9 +285,9 @@ def verify_signature(path: str, command: str) -> Tuple[str, str]:
 
 def parse_labels(raw: bytes) -> Dict[str, str]:
     """
-    Parse the labels that `apptainer build` stores in an image as JSON.
+    Parse the JSON text of an image's labels and return {name of the label: value}.
 
-    The result is {name of the label: value}. If the JSON text is invalid, the result is empty.
+    `apptainer build` stores this text in the image. If the text is invalid, the result is empty.
     """
     try:
         labels = parse_json(raw.decode('utf-8', 'replace'))

@@ -1,10 +1,10 @@
 """
-Read where a loader (ld.so) searches libraries by default, from the loader's own file.
+Read from the file of a loader (ld.so) in which folders the loader searches by default.
 
 Each distribution compiles three values into the loader of glibc: the default folders, the path of
-the cache and the meaning of $LIB. Debian uses the default folder /lib/x86_64-linux-gnu, Fedora and
-SUSE use /lib64, Nix uses its own store. The values are strings in the loader's file; the option
-`--list-diagnostics` of the loader (since glibc 2.33) prints the same values.
+the cache and the value of $LIB. Debian uses the default folder /lib/x86_64-linux-gnu, Fedora and
+SUSE use /lib64, Nix uses the folders of the Nix store. The values are strings in the loader's file;
+the option `--list-diagnostics` of the loader (since glibc 2.33) prints the same values.
 
 Sources: glibc, sysdeps/generic/dl-cache.h, for the format of the cache; musl, ldso/dynlink.c.
 """
@@ -63,7 +63,7 @@ def read_processor() -> Tuple[str, Set[str]]:
     """
     Return (machine, flags) of this computer's processor.
 
-    The machine is a name that `uname -m` prints; the flags are those of /proc/cpuinfo.
+    machine: the name that `uname -m` prints. flags: the flags in /proc/cpuinfo.
     """
     try:
         with open('/proc/cpuinfo', errors='replace') as handle:
@@ -76,11 +76,11 @@ def read_processor() -> Tuple[str, Set[str]]:
 
 def list_hwcaps_folders(loader: bytes, cpu: Tuple[str, Set[str]]) -> List[str]:
     """
-    Return the subfolders of glibc-hwcaps that a loader searches in each folder.
+    Return the glibc-hwcaps subfolders that a loader searches in each library folder.
 
-    loader: content of the loader's file. cpu: result of read_processor(). glibc 2.33 introduced
-    these subfolders. The function ignores the older subfolders (tls, haswell), because glibc 2.37
-    removed them, and no distribution installed an MPI in them.
+    loader: content of the loader's file. cpu: result of read_processor(). Loaders have these
+    subfolders since glibc 2.33. The result does not contain the older subfolders (tls, haswell):
+    glibc 2.37 does not search these, and no distribution installed an MPI in such a subfolder.
     """
     machine, flags = cpu
     folders: List[str] = []
@@ -96,10 +96,10 @@ def read_cache(data: bytes, machine: Optional[str], levels: Sequence[str] = ()) 
     """
     Return {name: path} of the libraries for one processor in an ld.so.cache.
 
-    data: content of the cache. machine: name of the processor, see ElfFacts. levels: folders of
-    glibc-hwcaps that this processor can use, in the order of preference; a library in such a folder
-    takes precedence over a library outside. If the cache is damaged, the result is empty, because
-    ld.so ignores a damaged cache.
+    data: content of the cache. machine: name of the processor as in ElfFacts. levels: subfolders of
+    glibc-hwcaps that this processor supports, in the order of preference; a library in such a
+    subfolder takes precedence over a library elsewhere. If the cache is damaged, the result is
+    empty, because ld.so ignores a damaged cache.
     """
     start = 0
     try:
@@ -138,7 +138,7 @@ def read_cache(data: bytes, machine: Optional[str], levels: Sequence[str] = ()) 
 
 def _read_string(data: bytes, offset: int) -> str:
     """
-    Return the string at an offset.
+    Return the string that begins at `offset` in `data`.
 
     Raises ValueError if the string does not end within 4096 bytes.
     """
@@ -150,10 +150,10 @@ def _read_string(data: bytes, offset: int) -> str:
 
 def _read_cache_levels(data: bytes, order: str, start: int, extension: int) -> List[str]:
     """
-    Return the names of the glibc-hwcaps folders in a cache.
+    Return the names of the glibc-hwcaps subfolders that a cache lists.
 
-    The number in an entry of the cache is an index of this list. start: offset of the new format in
-    the file.
+    An entry of the cache contains the index of a subfolder in this list. start: offset at which the
+    new format begins in the file. extension: offset of the list in the file.
     """
     # `extension` is an offset from the beginning of the file. The offsets of the names are relative
     # to the beginning of the new format.
@@ -174,9 +174,9 @@ class LoaderConfig:
     """
     The search rules of one loader of glibc or musl.
 
-    interpreter: path of the loader. folders: default folders. lib, platform: meanings of $LIB and
-    $PLATFORM. subfolders: folders of glibc-hwcaps that the loader searches in each folder. musl:
-    whether the loader is musl's. machine: name of the processor, see ElfFacts.
+    interpreter: path of the loader. folders: default folders. lib, platform: values of $LIB and
+    $PLATFORM. subfolders: subfolders of glibc-hwcaps that the loader searches in each folder. musl:
+    whether the loader is musl's loader. machine: name of the processor as in ElfFacts.
     """
 
     def __init__(
@@ -191,10 +191,10 @@ class LoaderConfig:
         machine: Optional[str] = None,
     ) -> None:
         """
-        Create the rules; see the class.
+        Create the search rules from the values that the class describes.
 
-        find_cached(name, machine): returns the path of a library in the loader's cache, or None.
-        cpu: result of read_processor().
+        find_cached: function find_cached(name, machine) that returns the path of a library in the
+        loader's cache, or None. cpu: result of read_processor().
         """
         self.interpreter, self.folders, self.lib, self.musl = interpreter, list(folders), lib, musl
         self.subfolders, self.machine = list(subfolders), machine
@@ -208,9 +208,9 @@ class LoaderConfig:
         """
         Return the paths at which the loader looks for the library `name`, in order.
 
-        machine: name of the processor, see ElfFacts; the default is the loader's processor.
-        nodeflib: leave out the default folders, because the file that needs the library was linked
-        with `ld -z nodefaultlib`.
+        machine: name of the processor as in ElfFacts; None stands for the loader's processor.
+        nodeflib: whether to leave out the default folders, because the file that needs the library
+        was linked with `ld -z nodefaultlib`.
         """
         machine = machine or self.machine
         cached = self._cached_paths[name, machine] = self._find_cached(name, machine)
@@ -222,13 +222,13 @@ class LoaderConfig:
         return paths
 
     def is_cached(self, name: str, path: str) -> bool:
-        """Return whether list_candidates() found `path` for the library `name` in the cache."""
+        """Return whether list_candidates() found the library `name` as `path` in the cache."""
         return any(
             path == cached and name == key for (key, _), cached in self._cached_paths.items()
         )
 
     def list_folder_candidates(self, folder: str, name: str) -> List[str]:
-        """Return the paths at which the loader looks for the library `name` in one folder."""
+        """Return the paths at which the loader looks for the library `name` in `folder`."""
         folder = folder.rstrip('/') + '/'
         return [folder + sub + '/' + name for sub in self.subfolders] + [folder + name]
 
@@ -237,7 +237,8 @@ def find_default_folders(loader: bytes, fallback: Iterable[str]) -> List[str]:
     """
     Return the default folders that are compiled into a loader of glibc.
 
-    loader: content of the loader's file. If the file contains no folders, the result is `fallback`.
+    loader: content of the loader's file. If the file contains no default folders, the result is
+    `fallback`.
     """
     lists = [
         [os.fsdecode(part).rstrip('/') for part in text.split(b'\0') if part]
@@ -249,7 +250,11 @@ def find_default_folders(loader: bytes, fallback: Iterable[str]) -> List[str]:
 
 
 def resolve_lib_variable(folders: List[str]) -> str:
-    """Return the value of $LIB for a loader: the end of the first default folder."""
+    """
+    Return the value of $LIB for a loader, such as 'lib64' or 'lib/x86_64-linux-gnu'.
+
+    folders: default folders of the loader. The value is the end of the first folder.
+    """
     return 'lib' + folders[0].rpartition('/lib')[2] if folders and '/lib' in folders[0] else 'lib64'
 
 
@@ -264,10 +269,10 @@ def read_loader_config(
     """
     Return the search rules of the loader `interpreter` in an image or on a host.
 
-    interpreter: path of the loader, None if there is none. machine: name of the processor, see
-    ElfFacts. exists, read_file: functions that access the files of the image or host.
-    list_folder_names: returns the names of all its folders without their parent folders, or None
-    if unknown. cpu: result of read_processor().
+    interpreter: path of the loader, None if there is no loader. machine: name of the processor as
+    in ElfFacts. exists, read_file: functions that access the files of the image or host.
+    list_folder_names: function that returns the names of all folders in the image or on the host,
+    without parent folders, or None if the names are unknown. cpu: result of read_processor().
     """
     cpu = cpu or read_processor()
     musl = re.match(r'ld-musl-(.+)\.so\.1$', posixpath.basename(interpreter or ''))

@@ -1,7 +1,7 @@
 """
-Detect the features of an MPI or libfabric library from strings in its file.
+Detect the features of an MPI or libfabric library from strings in the library's file.
 
-Such strings are names of functions in messages, options of configure and names of variables. The
+The strings are names of functions in messages, options of configure and names of variables. The
 tests load libraries and compare the detected features with the features that the libraries report
 (tests/image/test_traits.py). The tests cover the wheels of MPICH 3.4.3 to 5.0.2, Open MPI 5.0.11
 and Intel MPI 2021.19.0, and Debian's libfabric 1.17 and 2.1. No libfabric with the provider cxi was
@@ -63,10 +63,11 @@ _REGISTERED = re.compile(rb'(?=(.)\0(.[\0-\x03])([\0-\x40])\0([\1-\x09])\0)', re
 
 def find_provider_release(data: bytes) -> Optional[Tuple[int, int, int]]:
     """
-    Return (major, minor, revision) of the provider in a plugin, None if ambiguous.
+    Return (major, minor, revision) of the provider in a plugin of libfabric, or None.
 
-    data: content of the plugin's file. The release matters because libfabric uses the newest of
-    several providers with the same name (ofi_register_provider() in libfabric's src/fabric.c).
+    data: content of the plugin's file. The result is None if the file contains no unambiguous
+    release. The release matters because libfabric uses the newest of several providers with the
+    same name (ofi_register_provider() in libfabric's src/fabric.c).
     """
     releases: Set[Tuple[int, int, int]] = set()
     for match in _REGISTERED.finditer(data):
@@ -158,7 +159,7 @@ _ONE_SET = re.compile(rb'--with-device=ch4:(?:[a-z]+,)*ofi:')
 
 
 def _find_capability_rows(data: bytes) -> Iterator[Match[bytes]]:
-    """Yield each match of _CAPABILITIES in `data` whose offset is a multiple of four."""
+    """Yield each match of _CAPABILITIES in `data` at an offset that is a multiple of four."""
     lowest, position = data[::4], 0
     candidate = _LOWEST.search(lowest)
     while candidate:
@@ -173,8 +174,8 @@ def find_requested_apis(data: bytes) -> Optional[Dict[str, Tuple[int, int]]]:
     """
     Return {provider: (major, minor)} of the libfabric API that an MPICH requests.
 
-    data: content of the MPICH library. The key '' stands for all providers without a key of their
-    own. For these providers, MPICH requests the API of the libfabric with which MPICH was built.
+    data: content of the MPICH library. The key '' stands for all providers that are not keys of the
+    result. For these providers, MPICH requests the API of the libfabric with which MPICH was built.
     The result is None if the file contains no unambiguous table.
     """
     rows = [
@@ -209,7 +210,9 @@ def find_requested_apis(data: bytes) -> Optional[Dict[str, Tuple[int, int]]]:
 
 def read_mpi_traits(data: bytes) -> Dict[str, Any]:
     """
-    Return {trait: value} of an MPI library. data: content of the library's file.
+    Return the features of an MPI library as {trait: value}.
+
+    data: content of the library's file. The traits are:
 
     family, release: None if unknown.
     device: devices of an MPICH such as ['ch4:ofi', 'ch4:ucx'], the default first; None if unknown.
@@ -217,7 +220,8 @@ def read_mpi_traits(data: bytes) -> Dict[str, Any]:
     cxi: whether an MPICH supports the provider cxi; None for another family.
     pmi: values of srun's --mpi= that can start the MPI.
     opens: libraries that the MPI may open with dlopen().
-    asks: see find_requested_apis(). single_copy: see find_single_copy_variable().
+    asks: result of find_requested_apis().
+    single_copy: result of find_single_copy_variable().
 
     Raises ValueError if the file is not an ELF file.
     """
@@ -245,10 +249,11 @@ def find_single_copy_variable(
     family: Optional[str], release: Optional[str], data: Optional[bytes] = None
 ) -> Optional[str]:
     """
-    Return the environment variable that disables single copy in an MPI, see SINGLE_COPY.
+    Return the environment variable that disables single-copy transfers in an MPI.
 
-    The result is None if the MPI does not use single copy by default. data: content of the MPI's
-    library, None if the MPI is known from published data only.
+    SINGLE_COPY lists these variables. The result is None if the MPI does not use single-copy
+    transfers by default. data: content of the MPI's library, None if the MPI is known from
+    published data only.
     """
     variable, since = SINGLE_COPY.get(family or '', (b'', ''))
     numbers, first = (
@@ -259,18 +264,24 @@ def find_single_copy_variable(
 
 
 def parse_provider_name(path: str) -> Optional[str]:
-    """Return the provider in the plugin `path`, None if the name is not that of a plugin."""
+    """
+    Return the name of the provider in the plugin file `path`.
+
+    The result is None if `path` is not the file name of a plugin.
+    """
     match = re.match(PLUGIN + '$', posixpath.basename(path))
     return PLUGIN_NAMES.get(match.group(1), match.group(1)) if match else None
 
 
 def read_fabric_traits(data: bytes) -> Dict[str, Any]:
     """
-    Return {trait: value} of a libfabric. data: content of the library's file.
+    Return the features of a libfabric as {trait: value}.
+
+    data: content of the library's file. The traits are:
 
     release: None if unknown.
     api: (major, minor) of the newest API that the libfabric supports, None if unknown.
-    providers: sorted names of the providers in the library itself.
+    providers: sorted names of the providers that are built into the library.
     folders: folders in which the libfabric looks for provider plugins, None if unknown.
     by_name: whether the libfabric also opens plugins by name with dlopen().
 

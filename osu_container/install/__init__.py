@@ -1,1 +1,1 @@
-"""Putting an installation on disk."""
+"""Install an MPI container image or a native build as an Lmod module."""

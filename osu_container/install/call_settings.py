@@ -1,9 +1,10 @@
 """
-Write the file call-settings, from which bin/run-in-container reads what each command gets.
+Write the file call-settings, which bin/run-in-container reads when it runs a command.
 
-The module sets the same variables for users who call the container runtime directly. A user or
-another module can replace those variables, but not this file. Each line of the file is KEY VALUE;
-settings.json has the reasons.
+bin/run-in-container starts the commands of an installed module in the container. For users who call
+the container runtime directly, the modulefile sets the same variables. A user or another module can
+replace the variables of the modulefile, but cannot change the file call-settings. Each line of
+call-settings is KEY VALUE. The file settings.json contains the reason of each setting.
 """
 
 from typing import List, Tuple
@@ -15,8 +16,8 @@ from osu_container.verdict.injection import render_injection
 from osu_container.verdict.settings import Settings
 
 NAME = 'call-settings'
-HEAD = """# Read by bin/run-in-container at each call; osu-explain prints the reason and source of each setting.
-# The module sets the same, but exported variables can replace those. Written by EasyBuild: do not edit.
+HEAD = """# bin/run-in-container reads this file at each call; osu-explain prints the reason and source of each setting.
+# The modulefile sets the same variables, but a user can replace them there. EasyBuild wrote this file: do not edit.
 """
 
 
@@ -26,8 +27,8 @@ def render_call_settings(
     """
     Return the text of the file call-settings.
 
-    `sif` is the file name of the image in the installation. With `wrapped` the installation has the
-    wrappers of lumi-container-wrapper.
+    sif: file name of the image in the installation. wrapped: the installation contains the wrappers
+    of lumi-container-wrapper.
     """
     rows = [
         ('image', sif),
@@ -61,12 +62,16 @@ def render_call_settings(
 
 
 def format_bind(path: str, target: str) -> str:
-    """Return a bind in the syntax of the container runtime."""
+    """Return the bind of `path` to `target` in the syntax of --bind of the container runtime."""
     return path if path == target else '%s:%s' % (path, target)
 
 
 def render_module_injection(settings: Settings, sif: str = '') -> str:
-    """Return the environment script that puts the host's libraries first."""
+    """
+    Return the environment script by which a container loads the host's libraries first.
+
+    sif: file name of the image in the installation.
+    """
     container = settings.container
     return render_injection(
         container.library_path,
@@ -80,9 +85,10 @@ def render_module_injection(settings: Settings, sif: str = '') -> str:
 
 def format_run_files(settings: Settings) -> str:
     """
-    Return the files that are bound where the node has them.
+    Return the value of the key `files`: files to bind only if they exist on the node.
 
-    The format is SOURCE:TARGET[|NAME=VALUE...], separated by commas.
+    The value is a list of SOURCE:TARGET[|NAME=VALUE...], separated by commas. If SOURCE does not
+    exist on a node, run-in-container sets the variables NAME there.
     """
     return ','.join(
         '|'.join(
@@ -95,10 +101,10 @@ def format_run_files(settings: Settings) -> str:
 
 def format_expectation(settings: Settings) -> str:
     """
-    Return what osu-proof expects of a run with this module.
+    Return the value of OSU_PROMISE: the libraries that osu-proof expects in each rank.
 
-    With libfabric=none MPI sends over another library (UCX, its own TCP), so no provider is
-    expected.
+    If the approach uses no libfabric (libfabric=none), MPI communicates through another library,
+    such as UCX or its own TCP code. In this case the value names no provider.
     """
     approach = APPROACHES[settings.approach]
     return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=%s' % (
@@ -112,7 +118,11 @@ def format_expectation(settings: Settings) -> str:
 
 
 def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
-    """Return [(name, value, command)] of the variables for this project's commands."""
+    """
+    Return [(name, value, command)] of the variables that configure this project's commands.
+
+    command: the command that reads the variable.
+    """
     variables = [('OSU_PROMISE', format_expectation(settings), 'proof')]
     if settings.stack.launcher != DEFAULT_LAUNCHER:
         variables.append(('OSU_LAUNCHER', settings.stack.launcher, 'osu-proof'))

@@ -1,7 +1,8 @@
 """
-The base class of the easyblocks MPIContainer and MPINative.
+Define SiteEasyBlock, the base class of the easyblocks MPIContainer and MPINative.
 
-It resolves the site, records facts of the host, installs in one move and writes the module.
+SiteEasyBlock selects the site, records the facts about image and host, installs the files, and
+writes the modulefile. If a step fails, the older installation stays unchanged.
 """
 
 import contextlib
@@ -79,9 +80,10 @@ SETTINGS_FILE = 'settings.json'
 
 def select_site(name: Optional[str]) -> Tuple[Dict[str, Any], str]:
     """
-    Return (site, folder that stands in for the host's /) for a name or a site file.
+    Return (data of the site, folder that replaces the root folder of the host).
 
-    None selects the site of this machine. Raises SettingsError if there is no such site.
+    name: name of the site, path of a site file, or None for the site of this machine. The folder is
+    '' unless the host is simulated. Raises SettingsError if the site does not exist.
     """
     if name and is_site_file(name):
         return resolve_local_site(None, SiteFile(name), socket.gethostname(), os.environ)
@@ -89,38 +91,42 @@ def select_site(name: Optional[str]) -> Tuple[Dict[str, Any], str]:
 
 
 class SiteEasyBlock(EasyBlock):
-    """An installation whose module depends on the site that it is made for."""
+    """An installation whose modulefile contains the settings of one site."""
 
     @staticmethod
     def extra_options(extra_vars: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """
-        Return the easyconfig parameters that containers and native builds share.
+        Return the easyconfig parameters that MPIContainer and MPINative have in common.
 
-        Overridden because EasyBuild rejects parameters that it does not know.
+        This method extends EasyBuild's method, because EasyBuild rejects unknown parameters.
         """
         parameters: Dict[str, Any] = EasyBlock.extra_options(extra_vars)
         parameters.update(
             {
                 'site': [
                     None,
-                    'Site whose host paths the module uses: a name, or a file that osu-container '
-                    'discover wrote; default: recognised by host name or local file',
+                    'Site whose host paths the module uses: the name of a site, or a file that '
+                    '`osu-container discover` has written. By default EasyBuild selects the site by '
+                    'the host name, or by the module _mpicontainer_local',
                     CUSTOM,
                 ],
                 'program_prefix': [
                     '',
-                    "Prefix of the names of programs that become commands, '' for none",
+                    "Programs whose names begin with this prefix become commands of the module; with '' "
+                    "no program is selected by its name",
                     CUSTOM,
                 ],
-                'example': [None, 'Command that the module help shows after srun', CUSTOM],
+                'example': [None, 'Example command that the module help shows after srun', CUSTOM],
                 'gpu_example': [
                     None,
-                    ('Command that the module help shows on a site with GPUs; default: example'),
+                    'Example command that the module help shows on a site with GPUs; the default is the '
+                    'value of the parameter example',
                     CUSTOM,
                 ],
                 'commands': [
                     ['osu-gpu-bind', 'osu-explain'],
-                    'Scripts of this project that become commands in addition to the programs',
+                    'Scripts of this project that become commands of the module, in addition to the '
+                    'programs of the image or build',
                     CUSTOM,
                 ],
             }
@@ -129,10 +135,10 @@ class SiteEasyBlock(EasyBlock):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
-        Start without facts and without an installation.
+        Create the easyblock without recorded facts and without an installation.
 
-        Overridden because later steps need these attributes also after --module-only skipped a
-        step.
+        This method extends EasyBuild's method. With --module-only EasyBuild skips the step that
+        records the facts, and later steps still read the attributes `facts` and `staged_install`.
         """
         super().__init__(*args, **kwargs)
         self.facts: Dict[str, Any] = {}
@@ -140,15 +146,17 @@ class SiteEasyBlock(EasyBlock):
 
     def resolve_site_approach(self, approach: str, approaches: Dict[str, Dict[str, Any]]) -> None:
         """
-        Set `approach`, `site` and `host_root`, which is '' on the real system.
+        Set the attributes `approach`, `site` and `host_root`.
 
-        `approaches` are those that this easyblock can install. Raises EasyBuildError if the
-        approach is not one of them, or the site does not support it.
+        approaches: the approaches that this easyblock can install. `host_root` is the folder that
+        replaces the root folder of the host, '' on a real system. Raises EasyBuildError if
+        `approaches` does not contain `approach`, if the site does not support `approach`, or if
+        EasyBuild does not write modulefiles in Lua.
         """
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError(
-                'these modules need Lua, but EasyBuild writes %s: use --module-syntax=Lua '
-                'and --modules-tool=Lmod',
+                'EasyBuild writes modulefiles in %s, but this easyblock can write modulefiles only in '
+                'Lua. Repeat with: --module-syntax=Lua --modules-tool=Lmod',
                 self.module_generator.SYNTAX,
             )
         self.approach = self.translate_errors(resolve_approach, approach, approaches)
@@ -161,9 +169,10 @@ class SiteEasyBlock(EasyBlock):
 
     def translate_errors(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """
-        Call a function and raise its errors for users as EasyBuildError.
+        Call `function`, and replace an error of this project by EasyBuildError.
 
-        The message begins with the file name of the easyconfig unless `named=False` is given.
+        The message of the EasyBuildError begins with the file name of the easyconfig. With
+        named=False the message does not contain this file name.
         """
         named = kwargs.pop('named', True)
         try:
@@ -176,14 +185,20 @@ class SiteEasyBlock(EasyBlock):
             )
 
     def build_module_settings(self) -> Settings:
-        """Return the settings that follow from the recorded facts. Raises EasyBuildError."""
+        """
+        Build the settings of the module from the recorded facts.
+
+        Raises EasyBuildError if the facts do not permit the approach.
+        """
         settings: Settings = self.translate_errors(
             build_settings, self.approach, self.site, self.facts
         )
         return settings
 
     def require_value(self, parameter: str, values: Sequence[str]) -> None:
-        """Raise EasyBuildError if an easyconfig parameter does not have one of `values`."""
+        """
+        Raise EasyBuildError unless `values` contains the value of the easyconfig's `parameter`.
+        """
         if self.cfg[parameter] not in values:
             raise EasyBuildError(
                 "%s: unknown %s '%s', expected one of: %s",
@@ -194,7 +209,11 @@ class SiteEasyBlock(EasyBlock):
             )
 
     def format_eb_command(self, parameters: List[str]) -> str:
-        """Return the command that repeats this installation, with the values of `parameters`."""
+        """
+        Return the eb command that repeats this installation.
+
+        parameters: easyconfig parameters whose current values the command sets with --try-amend.
+        """
         name = self.resolve_easyconfig_name()
         if name != os.path.basename(self.cfg.path):
             parameters = ['versionsuffix'] + parameters
@@ -204,7 +223,7 @@ class SiteEasyBlock(EasyBlock):
         return shell.join_words(['eb', name, '-r', '--rebuild'] + options)
 
     def resolve_easyconfig_name(self) -> str:
-        """Return the file name by which eb finds this easyconfig again."""
+        """Return the name of the easyconfig under which eb can find the easyconfig again."""
         name, suffix = os.path.basename(self.cfg.path), self.cfg['versionsuffix'] + '.eb'
         # --try-amend writes a file with the suffix in its name into a temporary folder.
         if self.is_tweaked() and name.endswith(suffix):
@@ -212,16 +231,20 @@ class SiteEasyBlock(EasyBlock):
         return name
 
     def is_tweaked(self) -> bool:
-        """Return whether --try-amend has written this easyconfig."""
+        """Return whether eb has written this easyconfig because of the option --try-amend."""
         return os.path.basename(os.path.dirname(self.cfg.path)) == 'tweaked_easyconfigs'
 
     def read_recorded_facts(self) -> Dict[str, Any]:
-        """Return the facts that the installation recorded. Raises EasyBuildError without them."""
+        """
+        Read the file facts.json of the installation and return the recorded facts.
+
+        Raises EasyBuildError if the file does not exist or is damaged.
+        """
         path = os.path.join(self.installdir, FACTS_FILE)
         if not os.path.isfile(path):
             raise EasyBuildError(
-                '%s does not exist, so image and host are unknown: install first, or give '
-                '--try-amend=facts=FILE',
+                '%s does not exist, and without this file the image and the host are unknown. Install '
+                'the module without --module-only, or add --try-amend=facts=FILE',
                 path,
             )
         try:
@@ -233,9 +256,9 @@ class SiteEasyBlock(EasyBlock):
 
     def check_readiness_step(self) -> None:
         """
-        Unload older modules of this family, then check as EasyBuild does.
+        Unload loaded modules that have the name of this module, then run EasyBuild's check.
 
-        Overridden because EasyBuild refuses to replace a module that is loaded.
+        EasyBuild refuses to replace a module that is loaded.
         """
         family = self.full_mod_name.rpartition('/')[0] + '/'
         loaded = [name for name in self.modules_tool.loaded_modules() if name.startswith(family)]
@@ -247,22 +270,23 @@ class SiteEasyBlock(EasyBlock):
 
     def make_installdir(self, dontcreate: Optional[bool] = None) -> None:
         """
-        Create nothing.
+        Keep the older installation, instead of creating an empty installation folder.
 
-        Overridden because EasyBuild would remove an older installation here: install_step()
-        replaces it in one move.
+        EasyBuild's method would remove the older installation here. Later, install_step() replaces
+        the older installation by the new installation.
         """
 
     def install_step(self) -> None:
         """
-        Fill a folder beside the installation, then move it into place.
+        Install into a temporary folder, then rename this folder to the installation folder.
 
-        Overridden so that an error leaves the older installation, and nothing half installed.
+        If an error occurs before the renaming, the older installation stays complete, and no
+        partial installation exists.
         """
         problem = find_space_problem(
             self.installdir,
             self.estimate_space(),
-            'free some space, or install elsewhere: eb --installpath=FOLDER',
+            'free some space, or install to another folder: eb --installpath=FOLDER',
         )
         if problem:
             raise EasyBuildError('no space for %s: %s', self.installdir, problem)
@@ -279,16 +303,17 @@ class SiteEasyBlock(EasyBlock):
         staged.commit()
 
     def copy_script(self, name: str, bindir: str) -> None:
-        """Copy a script of this project to `bindir`, executable for everybody."""
+        """Copy the script `name` of this project to `bindir`, and make the copy executable."""
         target = os.path.join(bindir, name)
         copy_file(os.path.join(SCRIPTS, name), target)
         adjust_permissions(target, 0o755, relative=False)
 
     def write_settings(self, folder: str) -> None:
         """
-        Write what osu-explain prints to `folder`.
+        Write the settings of the module to `folder`, for osu-explain and for the commands.
 
-        For a container also the settings that its commands read at each call.
+        osu-explain prints the file settings.json. The commands of a container read the file
+        call-settings each time they run.
         """
         content = dict(explain_settings(self.resolve_settings()), module=self.full_mod_name)
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
@@ -320,9 +345,9 @@ class SiteEasyBlock(EasyBlock):
 
     def make_module_step(self, fake: bool = False) -> Any:
         """
-        Write the module.
+        Write the modulefile, and with --module-only also the files of write_settings().
 
-        Overridden because --module-only must also renew the settings that osu-explain prints.
+        EasyBuild's method would not write the settings that osu-explain prints.
         """
         if (
             not fake
@@ -335,9 +360,9 @@ class SiteEasyBlock(EasyBlock):
 
     def run_all_steps(self, *args: Any, **kwargs: Any) -> Any:
         """
-        Run the steps, and after an error restore the older installation and its modulefile.
+        Run all steps; after an error, restore the older installation and the older modulefile.
 
-        Overridden because EasyBuild leaves what the failed step has written.
+        EasyBuild's method would leave the files that the failed step has written.
         """
         # A lost connection must also restore. EasyBuild handles the other signals.
         if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
@@ -358,7 +383,9 @@ class SiteEasyBlock(EasyBlock):
         return result
 
     def restore_modulefile(self, before: Optional[str]) -> None:
-        """Restore the text of the modulefile, or remove it if `before` is None."""
+        """
+        Write the text `before` to the modulefile, or remove the modulefile if `before` is None.
+        """
         if before is None:
             remove_file(self.mod_filepath)
         elif not os.path.isfile(self.mod_filepath) or read_file(self.mod_filepath) != before:
@@ -380,9 +407,9 @@ class SiteEasyBlock(EasyBlock):
 
     def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Check that the host paths of the approach exist, then check as EasyBuild does.
+        Check that all host paths of the approach exist, then run EasyBuild's sanity check.
 
-        Overridden because a module with missing host paths fails only when a job starts.
+        Without this check, a module with a missing host path would fail only when a job starts.
         """
         approach = select_host_mpi(
             self.approach, self.read_recorded_facts().get('image', {}).get('soname')
@@ -398,32 +425,31 @@ class SiteEasyBlock(EasyBlock):
 
     def make_module_req(self) -> str:
         """
-        Add only bin to a search path.
+        Return the line of the modulefile that prepends the folder bin to PATH.
 
-        Overridden because EasyBuild would also add lib and others: programs bring their own
-        libraries.
+        EasyBuild's method would also add folders such as lib to search paths. The programs do not
+        need these folders, because they find their own libraries.
         """
         return self.module_generator.prepend_paths('PATH', ['bin'])
 
     def uses_gpus(self) -> bool:
-        """Return whether the programs can use the GPUs of the site."""
+        """Return whether the site has GPUs that the programs can use."""
         return bool(self.site['gpu']['value'])
 
     def select_example(self) -> str:
-        """Return the command that the module help and the sample job script show."""
+        """Return the example command for the module help and for the sample job script."""
         example: str = self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
         return example
 
     def format_reinstall_command(self) -> str:
-        """Return the command that repeats this installation."""
+        """Return the eb command that repeats this installation."""
         return self.format_eb_command([])
 
     def make_module_extra(self, *args: Any, **kwargs: Any) -> str:
         """
-        Add what the approach sets on this site.
+        Return the lines of the modulefile that apply the approach on this site.
 
-        Overridden because EasyBuild has no parameters for statements such as family() and
-        conflict().
+        EasyBuild has no easyconfig parameters for Lmod functions such as family() and conflict().
         """
         settings, names = self.resolve_settings(), (self.name, convert_name(self.name, upper=True))
         text = render_modulefile(
@@ -436,10 +462,10 @@ class SiteEasyBlock(EasyBlock):
 
     def make_module_description(self) -> str:
         """
-        Describe in the module help the MPI, its network library, programs and their launch.
+        Return the module help, which names the MPI, libfabric, programs and launch command.
 
-        Overridden because EasyBuild takes the help from the easyconfig only, which does not know
-        the site. Headings are left out, because the help is short.
+        EasyBuild takes the module help from the easyconfig, which does not depend on the site. This
+        method replaces that text, and removes the headings because the help is short.
         """
         settings = self.resolve_settings()
         self.cfg['description'] = '\n'.join(

@@ -1,8 +1,9 @@
 """
-Build and check an image before it is installed.
+Build a missing image, and verify the sha256 and the signature of an image.
 
-A missing image is built by the command scripts/osu-container of the clone; an installation by pip
-has no clone and builds nothing. Then the image is compared with its sha256 and its signature.
+The easyblock MPIContainer uses this module before it installs an image. The command
+scripts/osu-container of the clone builds a missing image. If this project was installed with pip,
+there is no clone, and no image can be built.
 """
 
 import json
@@ -22,7 +23,7 @@ BUILD_MODES = ('auto', 'yes', 'no')
 
 
 def find_builder() -> Optional[str]:
-    """Return the path of osu-container in the clone of this package, None without a clone."""
+    """Return the path of scripts/osu-container in the clone, None if there is no clone."""
     path = str(PROJECT / 'scripts' / 'osu-container')
     return (
         path
@@ -32,21 +33,22 @@ def find_builder() -> Optional[str]:
 
 
 def format_build_command(name: str) -> str:
-    """Return the command that builds an image, given the file name of the SIF."""
+    """Return the command that builds the image whose SIF has the file name `name`."""
     image = name[: -len('.sif')] if name.endswith('.sif') else name
     return '%s image build %s' % (find_builder() or 'scripts/osu-container', image)
 
 
 def _clean_environment() -> Dict[str, str]:
-    """Return the environment for the builder, without the variables of EasyBuild's Python."""
+    """Return the environment for osu-container, without the variables of EasyBuild's Python."""
     return dict(item for item in os.environ.items() if item[0] not in ('PYTHONPATH', 'PYTHONHOME'))
 
 
 def _run_builder(arguments: List[str], **options: Any) -> Tuple[int, str]:
     """
-    Run the builder and return (exit code, output).
+    Run `osu-container image` with `arguments` and return (exit code, output).
 
-    The output is '' if it goes to the output of this process.
+    options: keyword arguments of subprocess.run(). Unless the options redirect the output, the
+    command prints its output to stdout of this process, and the returned output is ''.
     """
     proc = subprocess.run(
         [str(find_builder()), 'image'] + arguments,
@@ -59,19 +61,21 @@ def _run_builder(arguments: List[str], **options: Any) -> Tuple[int, str]:
 
 
 def _try_build(name: str, mode: str, target: str) -> Optional[str]:
-    """Build an image to `target`. Return why it was not built, None on success."""
+    """Build the image `name` as the file `target`; return None, or the reason of a failure."""
     if mode == 'no':
         return 'build_image=no is set'
     if find_builder() is None:
-        return 'osu-container was installed without its clone, which has the recipes'
+        return (
+            'osu-container was installed with pip, and only a clone contains the recipes of images'
+        )
     if mode == 'auto':
         code, output = _run_builder(
             ['list', '--json', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         if code == 0 and any(entry['compiles_mpi'] for entry in json.loads(output)):
             return (
-                'the build compiles MPI, which takes from twenty minutes to hours: allow the build '
-                'with --try-amend=build_image=yes'
+                'the build compiles MPI, which takes from twenty minutes to hours. To allow the build, '
+                'repeat with --try-amend=build_image=yes'
             )
     code, output = _run_builder(
         ['build', '--check', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -80,16 +84,19 @@ def _try_build(name: str, mode: str, target: str) -> Optional[str]:
         return (
             output.partition('error: ')[2].strip()
             or output.strip()
-            or "exit code %d of image build --check" % code
+            or "the command `osu-container image build --check` failed with exit code %d" % code
         )
     if not os.path.isdir(os.path.dirname(target)):
         os.makedirs(os.path.dirname(target))
     code, _ = _run_builder(['build', '--output', target, name])
     if code:
-        return "%s image build %s failed with exit code %d, see its message above" % (
-            find_builder(),
-            name,
-            code,
+        return (
+            "the command `%s image build %s` failed with exit code %d, and printed the reason above"
+            % (
+                find_builder(),
+                name,
+                code,
+            )
         )
     return None
 
@@ -103,27 +110,33 @@ def obtain_image(
     sha256: Optional[str] = None,
 ) -> str:
     """
-    Build an image into the first folder of EasyBuild's source path, and return its path.
+    Build the image `name` in the first of `folders`, and return the path of the image.
 
-    `mode` is one of BUILD_MODES, `image_help` the page about images; `report` prints a line to the
-    user. With `sha256`, the sum in the easyconfig, nothing is built: another build would have
-    another sum. Raises ImageError with the commands to run if the image is not built.
+    mode: one of BUILD_MODES. folders: the folders of EasyBuild's source path. image_help: location
+    of the page about images. report: function that prints a line for the user. sha256: the image's
+    sha256 in the easyconfig; if the easyconfig has one, the function builds nothing, because a new
+    build has another sha256.
+
+    Raises ImageError if the image was not built. The message contains the commands that the user
+    can run.
     """
     if sha256:
         raise ImageError(
-            'found no image %s with sha256 %s. Copy the image to the folder of the easyconfig '
-            'or of the source path (%s), or add its folder: eb --sourcepath=FOLDER ...'
-            % (name, sha256, ':'.join(folders))
+            'found no image %s with sha256 %s. Copy the image to the folder of the easyconfig or to '
+            'a folder of the source path (%s), or name the folder of the image: '
+            'eb --sourcepath=FOLDER ...' % (name, sha256, ':'.join(folders))
         )
     target = os.path.join(folders[0], name)
     report(
-        'found no image %s in the source path: building it (build_image=no prevents that)' % name
+        'the source path contains no image %s, so the image is built now (to prevent builds: '
+        '--try-amend=build_image=no)' % name
     )
     obstacle = _try_build(name, mode, target)
     if obstacle is not None:
         raise ImageError(
-            'found no image %s. To build the image: %s\nThe image was not built: %s\nOr copy the '
-            'image, together with %s.sha256, to a folder of the source path (%s). See also: %s'
+            'found no image %s. To build the image, run: %s\nEasyBuild has not built the image: '
+            '%s\nOr copy the image, together with %s.sha256, to a folder of the source path (%s). '
+            'See also: %s'
             % (name, format_build_command(name), obstacle, name, ':'.join(folders), image_help)
         )
     return target
@@ -135,10 +148,12 @@ _SUM_LINE = re.compile(r'([0-9a-f]{64})(?: [ *](.+))?', re.I)
 
 def read_sha256_file(path: str) -> Optional[str]:
     """
-    Return the sum, in lower case, that NAME.sha256 has for NAME, None without one.
+    Return the sha256 of the file NAME that the file NAME.sha256 contains.
 
-    Several lines must name the file, a single line need not. Raises ImageError if the file has no
-    such sum.
+    path: path of NAME.sha256. The result has lower-case digits. The result is None if NAME.sha256
+    does not exist or is empty. If NAME.sha256 has a single line, this line may contain the sha256
+    without a file name. Raises ImageError if NAME.sha256 cannot be read or contains no sha256 of
+    NAME.
     """
     try:
         lines = read_plain_file(path, 'text').decode('utf-8', 'replace').split('\n')
@@ -157,8 +172,8 @@ def read_sha256_file(path: str) -> Optional[str]:
     ]
     if not chosen and lines:
         raise ImageError(
-            '%s has no sha256 of %s, expected a line of sha256sum: 64 hexadecimal digits '
-            'and the name. Write the file again: sha256sum %s >%s'
+            '%s contains no sha256 of %s: expected a line with 64 hexadecimal digits and the file '
+            'name, as sha256sum prints. Write the file again: sha256sum %s >%s'
             % (path, name, shell.quote_path(name), shell.quote_path(os.path.basename(path)))
         )
     return chosen[0].lower() if chosen else None
@@ -173,17 +188,22 @@ def check_image(
     is_site_image: bool = False,
 ) -> str:
     """
-    Return the sha256 of an image after checking it and its signature.
+    Verify the sha256 and the signature of the image `sif`, and return its sha256.
 
-    Raises ImageError if the sum differs from `expected`, or the signature does not match. Without
-    `expected` only an image of the site is accepted, which is used as it is. `sum_file` would have
-    the sum; `image_help` is the page about images, `runtime` the command of the container runtime.
+    expected: the sha256 that the image must have. Without this sha256 the function accepts only an
+    image of the site (is_site_image). sum_file: path of the file that the user can write with the
+    sha256. image_help: location of the page about images. runtime: command of the container
+    runtime.
+
+    Raises ImageError if `expected` is missing or different, or if the signature does not match the
+    image.
     """
     name = os.path.basename(sif)
     if not expected and not is_site_image:
         raise ImageError(
-            'found no sha256 of the image %s. Write the sum: (cd %s && sha256sum %s > %s), or set '
-            'the sum: --try-amend=image_sha256=SUM'
+            'found no sha256 of the image %s. Write the sha256 to a file: '
+            '(cd %s && sha256sum %s > %s), or repeat with the sha256: '
+            '--try-amend=image_sha256=SHA256'
             % (
                 sif,
                 shell.quote_path(os.path.dirname(sif) or '.'),
@@ -195,9 +215,9 @@ def check_image(
     if sha256 != (expected or sha256):
         # EasyBuild 4.9 shows the first 300 characters, so a long path comes last.
         raise ImageError(
-            'wrong sha256 of the image: found %s, expected %s: %s. If the owner has replaced '
-            'the image, write the easyconfig again (osu-container new), else copy or build the '
-            'image again (%s)' % (sha256, expected, sif, image_help)
+            'wrong sha256 of the image: found %s, expected %s, in the file %s. If the owner of '
+            'the image has replaced the file, write the easyconfig again (osu-container new). '
+            'Otherwise copy or build the image again (%s)' % (sha256, expected, sif, image_help)
         )
     problem = find_signature_problem(sif, runtime)
     if problem:

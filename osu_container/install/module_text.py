@@ -1,8 +1,8 @@
 """
-Render the settings of a module as Lua statements, each with a short comment.
+Write the settings of a module as Lua statements, each with a short comment.
 
-osu-explain prints the whole reasons. EasyBuild's module generator is not used, so that EasyBuild
-4.9 to 5.4 write the same text.
+The command osu-explain prints the complete reason of each setting. This module does not use
+EasyBuild's module generator, because its output differs between EasyBuild 4.9 and 5.4.
 """
 
 import re
@@ -23,7 +23,7 @@ _NOT_LUA = re.compile('[\0-\x1f"\\\\\x7f\udc80-\udcff]')
 
 
 def quote_lua(value: str) -> str:
-    """Return any text as a Lua string literal on one line."""
+    """Return `value` as a Lua string literal on one line."""
 
     def escaped(match: Match[str]) -> str:
         letter = match.group()
@@ -43,7 +43,12 @@ _PART_WIDTH = 92
 
 
 def wrap_code(code: str, indent: str = '') -> str:
-    """Return code, broken at blanks into lines of LINE_WIDTH; each '\\0' becomes a blank."""
+    """
+    Return Lua code with line breaks at blanks, so that lines fit into LINE_WIDTH.
+
+    The character '\\0' is never the place of a line break. In the result a blank replaces each
+    '\\0'.
+    """
     lines = textwrap.wrap(
         code,
         LINE_WIDTH,
@@ -56,21 +61,25 @@ def wrap_code(code: str, indent: str = '') -> str:
 
 def protect_string(value: str) -> str:
     """
-    Return a text as Lua strings for wrap_code(), with '\\0' in place of each blank.
+    Return `value` as a Lua string in which '\\0' replaces each blank, for wrap_code().
 
-    A long text becomes several strings that are concatenated.
+    A long text becomes several strings, which Lua concatenates.
     """
     parts = textwrap.wrap(quote_lua(value), _PART_WIDTH, drop_whitespace=False, **_WHOLE_WORDS)
     return '" .. "'.join(part.replace(' ', '\0') for part in parts)
 
 
 def format_lua_call(function: str, *arguments: str) -> str:
-    """Return a call of a function of Lmod, with arguments that are never code."""
+    """Return a Lua call of `function`, a function of Lmod, with `arguments` as strings."""
     return wrap_code('%s(%s)' % (function, ', '.join(map(protect_string, arguments))))
 
 
 def format_lua_comment(text: str) -> str:
-    """Return a text as a Lua comment on one line: a line break would begin code."""
+    """
+    Return `text` as a Lua comment on one line.
+
+    The function escapes line breaks, because Lua would execute the text after a line break.
+    """
     return '-- ' + escape_line(' '.join(text.split()))
 
 
@@ -80,9 +89,10 @@ _COLUMN = 52
 
 def add_comment(code: str, text: str) -> str:
     """
-    Return code with a comment: the text up to its first pause.
+    Return `code` with a Lua comment: the beginning of `text` up to a punctuation mark.
 
-    The comment is on the line above if it does not fit behind the code.
+    The comment is at the end of the last line of `code`, or on a separate line above `code` if the
+    last line would be too long.
     """
     comment = format_lua_comment(re.split(r'[.;:,](?=\s|$)| \(', text)[0])
     last_line = code.rpartition('\n')[2]
@@ -104,11 +114,11 @@ def wrap_help_text(
     text: str, first: str = '', begin: int = 0, whole: Iterable[str] = ()
 ) -> List[str]:
     """
-    Return lines of at most WIDTH characters.
+    Return `text` as lines of at most WIDTH characters.
 
-    A longer word, such as a path, gets its own line. `first` precedes the first line, `begin` is
-    the column of the text. Commands in `whole` stay on one line if they fit, so that users can copy
-    them.
+    A word that is longer than WIDTH, such as a path, gets a separate line. first: text before
+    `text` on the first line. begin: column at which `text` begins on each line. whole: commands in
+    `text` that stay on one line if they fit, so that users can copy the commands.
     """
     for command in whole:
         text = text.replace(command, command.replace(' ', '\0'))
@@ -130,11 +140,11 @@ def format_help(
     image: Optional[str] = None,
 ) -> List[str]:
     """
-    Return the lines that `module help` shows.
+    Return the lines that `module help` prints.
 
-    `programs_are` describes the programs, such as '7.5 C', '' if unknown. `example` is a command to
-    show after the launcher, `module` the name without the approach, `image` the file name of the
-    SIF, None for a native module.
+    programs_are: description of the programs, such as '7.5 C', '' if unknown. example: command that
+    the help shows after srun. module: name of the module without the approach. image: file name of
+    the SIF, None for a native module.
     """
     stack = settings.stack
     run = launching.format_launch_example(stack.launcher, stack.pmi, example)
@@ -148,7 +158,7 @@ def format_help(
         programs.append('(%s)' % re.sub(r'^(?=\d)', 'OSU ', programs_are))
     rows += [('run', run), ('commands', ' '.join(programs))]
     if environment.gpu_map:
-        rows.append(('binding', 'osu-gpu-bind %s: ranks near GPU and network card' % example))
+        rows.append(('binding', 'osu-gpu-bind %s: binds ranks near GPU and network card' % example))
     if environment.placement_note:
         rows.append(('binding', environment.placement_note))
     rows += [('why', 'osu-explain; ' + PAGE), ('proof', 'osu-proof -- ' + run)]
@@ -156,11 +166,11 @@ def format_help(
         names = ' '.join(sorted(environment.setting_variables))
         rows.append(('settings', 'module load osu-settings/NAME: ' + names))
     if settings.container.user_path is not None:
-        rows.append(('yours', '/user-software; make-squashfs packs this folder into one file'))
+        rows.append(('yours', '/user-software; make-squashfs packs /user-software into one file'))
     if settings.container.shares_container:
-        rows.append(('containers', 'one per node for all ranks; OSU_SHARE=0: one per rank'))
+        rows.append(('containers', 'all ranks of a node share a container, unless OSU_SHARE=0'))
     if settings.container.env_prefix:
-        rows.append(('others', 'module unload %s before you start other containers' % module))
+        rows.append(('others', 'to start other containers, first run: module unload %s' % module))
     whole = ['osu-proof -- ' + escape_line(run), escape_line(run)]
     return [
         line
@@ -170,7 +180,7 @@ def format_help(
 
 
 def list_keywords(settings: Settings) -> List[str]:
-    """Return the words by which `module keyword` finds the module."""
+    """Return the keywords with which `module keyword` finds the module."""
     # 'Cray MPICH' of 'Cray MPICH 8.1.32 of the host'
     family = re.findall(r'\D*[^\s\d]', settings.stack.mpi)[0]
     return (
@@ -184,10 +194,11 @@ def render_modulefile(
     settings: Settings, names: Tuple[str, str], reinstall_command: str, sif: Optional[str] = None
 ) -> str:
     """
-    Return the lines of a modulefile after EasyBuild's help, `local root` and PATH.
+    Return the lines of the modulefile that follow the lines of EasyBuild.
 
-    `names` are the module's name and how EasyBuild writes it in variables. `sif` is the file name
-    of the image in the installation, None for a native module.
+    EasyBuild writes the help, `local root` and PATH. names: the name of the module, and the same
+    name as EasyBuild writes it in names of variables. reinstall_command: eb command for messages.
+    sif: file name of the image in the installation, None for a native module.
     """
     lines = render_family_lines(settings)
     if sif:
@@ -205,7 +216,7 @@ def render_modulefile(
 
 
 def render_family_lines(settings: Settings) -> List[str]:
-    """Return the lines that allow one MPI module at a time."""
+    """Return the modulefile lines that prevent two loaded MPI modules at the same time."""
     lines = [add_comment(format_lua_call('family', FAMILY), "one MPI at a time")]
     checks = settings.load_checks
     if settings.container.env_prefix and checks.family != FAMILY:
@@ -218,7 +229,12 @@ def render_family_lines(settings: Settings) -> List[str]:
 
 
 def render_image_lines(settings: Settings, sif: str, reinstall_command: str) -> List[str]:
-    """Return the lines that find the image in the installation or the site's folders."""
+    """
+    Return the modulefile lines that set the variable `sif` to the path of the image.
+
+    Lmod searches for the image in the installation, then in the site's image folders. If Lmod does not
+    find the image, `module load` fails.
+    """
     lines = ['local image = ' + quote_lua(sif), 'local sif = pathJoin(root, image)']
     for folder in settings.load_checks.image_folders:  # The user may have deleted the copy.
         path = quote_lua(folder)
@@ -228,11 +244,11 @@ def render_image_lines(settings: Settings, sif: str, reinstall_command: str) -> 
             path = 'folder .. ' + quote_lua(rest)
         lines.append('if not isFile(sif) then sif = pathJoin(%s, image) end' % path)
     message = '"The\0image\0" .. pathJoin(root, image) .. ' + protect_string(
-        " is gone. Get it back: " + reinstall_command
+        " is gone. To restore the image, run: " + reinstall_command
     )
     if settings.load_checks.site_image:
         message = protect_string(
-            "The image %s is gone: its owner has removed it. Install the module with another "
+            "The image %s is gone: the owner has removed the file. Install the module with another "
             "image: %s" % (settings.load_checks.site_image['path'], reinstall_command)
         )
     # isFile() of Lmod is true for a broken link as well.
@@ -264,7 +280,12 @@ end"""
 
 
 def render_check_lines(settings: Settings, name: str, reinstall_command: str) -> List[str]:
-    """Return the lines that warn if image, host libraries or the user's modules have changed."""
+    """
+    Return the modulefile lines that print a warning if the system has changed.
+
+    The lines compare the size of the image, the sizes of host libraries and the user's loaded
+    modules with those at installation. The result is empty if there is nothing to compare.
+    """
     checks = settings.load_checks
     shell = [
         '%s\0=\0%s' % (entry['name'], protect_string(' '.join(entry['fits'])))
@@ -275,7 +296,7 @@ def render_check_lines(settings: Settings, name: str, reinstall_command: str) ->
     if not shell and not rows:
         return []
     lines = [
-        add_comment('local changes = {}', "the system at load compared with that at installation")
+        add_comment('local changes = {}', "differences between the system now and at installation")
     ]
     if shell:
         loop = 'for name, fits in pairs({ %s }) do' % ', '.join(shell)
@@ -286,7 +307,10 @@ def render_check_lines(settings: Settings, name: str, reinstall_command: str) ->
             *['    { %s, %d },' % row for row in rows],
             SIZE_TEXT,
         ]
-    advice = '. Programs may fail. Install again: module unload %s; %s' % (name, reinstall_command)
+    advice = '. Programs may fail. To reinstall: module unload %s; %s' % (
+        name,
+        reinstall_command,
+    )
     return lines + [CHECK_TEXT % quote_lua(advice)]
 
 
@@ -302,8 +326,8 @@ DEFAULT_TEXT = 'local function default(name, value) pushenv(name, os.getenv(name
 
 
 def render_default_lines(settings: Settings) -> List[str]:
-    """Return the lines that set variables unless the user has set them."""
-    lines = [add_comment(DEFAULT_TEXT, "a value that you have set wins")]
+    """Return the modulefile lines that set a variable only if the user has not set it."""
+    lines = [add_comment(DEFAULT_TEXT, "keeps a value that the user has set")]
     for entry in settings.environment.variables:
         call = format_lua_call('default', entry['name'], entry['value'])
         lines.append(add_comment(call, entry['why']))
@@ -320,7 +344,7 @@ end"""
 
 
 def render_tool_lines(settings: Settings) -> List[str]:
-    """Return the lines for this project's commands and for optional settings."""
+    """Return the modulefile lines for this project's commands and for the settings modules."""
     lines = [add_comment('setenv("OSU_MODULE_ROOT", root)', "osu-container bench")]
     for name, value, comment in list_tool_variables(settings):
         lines.append(add_comment(format_lua_call('setenv', name, value), comment))
@@ -353,7 +377,11 @@ INJECT_TEXT = (
 
 
 def render_runtime_lines(settings: Settings, name: str) -> List[str]:
-    """Return the lines that set the runtime's variables of the module `name`."""
+    """
+    Return the modulefile lines that set variables of the container runtime, such as binds.
+
+    name: name of the module.
+    """
     prefix = settings.container.env_prefix or ''
     names = {'kept': re.sub(r'\W', '_', name).upper(), 'variable': prefix + '_BIND'}
     lines = [SCOPE_TEXT % names, *render_bind_lines(settings)]
@@ -368,7 +396,7 @@ def render_runtime_lines(settings: Settings, name: str) -> List[str]:
     if paths:
         lines += [
             wrap_code('for _, path in ipairs({ %s }) do' % ', '.join(map(protect_string, paths))),
-            '    if mode() == "unload" or lfs.attributes(path) then bind(path) end -- only what this node has',
+            '    if mode() == "unload" or lfs.attributes(path) then bind(path) end -- skip paths that this node lacks',
             'end',
         ]
     if settings.container.user_path is not None:
@@ -393,7 +421,7 @@ if gone or isDir(own) and not isFile(own .. ".squashfs") then bind(own .. ":/use
 
 
 def render_bind_lines(settings: Settings) -> List[str]:
-    """Return the lines that bind files and folders under another path in the container."""
+    """Return the modulefile lines that bind host files to another path in the container."""
     lines, last_reason = [], ''
     for path, target, why in settings.container.binds:
         folder, _, name = target.rpartition('/')
@@ -414,7 +442,11 @@ SETTINGS_FOLDER, SETTINGS_PREFIX = 'settings', 'osu-settings'
 
 
 def render_settings_modules(settings: Settings) -> Dict[str, str]:
-    """Return {path below the folder of modules: text} of the optional settings."""
+    """
+    Return {path: text} of the settings modules, which set optional variables.
+
+    The paths are relative to the folder of the settings modules.
+    """
     return {
         '%s/%s.lua' % (SETTINGS_PREFIX, name): _render_settings_module(name, variables)
         for name, variables in settings.environment.setting_variables.items()
@@ -422,7 +454,7 @@ def render_settings_modules(settings: Settings) -> Dict[str, str]:
 
 
 def _render_settings_module(name: str, variables: List[Dict[str, Any]]) -> str:
-    """Return the text of the settings module that sets variables."""
+    """Return the modulefile of the settings module `name`, which sets `variables`."""
     lines = [
         format_lua_call('help', SETTINGS[name]),
         format_lua_call('whatis', 'Description: ' + SETTINGS[name]),

@@ -1,7 +1,9 @@
 """
-Helpers of a native build: its modules, environment and link checks, and the mpi4py ports.
+Check and complete a native build, which compiles the benchmarks without a container.
 
-The ports replace the C programs of the benchmarks if their archive is not available.
+This module checks the loaded modules, the environment and the linked libraries. If the source
+archive of the benchmarks is not available, the module installs the mpi4py ports of the benchmarks
+in place of the C programs.
 """
 
 import os
@@ -25,11 +27,15 @@ BUILTIN_PORTS = ['osu_get_bw']
 
 
 class PortsError(Exception):
-    """The mpi4py ports of the benchmarks cannot be installed; the message has the remedy."""
+    """The mpi4py ports cannot be installed. The message contains the reason and the remedy."""
 
 
 def find_prgenv(modules: Iterable[str]) -> Optional[str]:
-    """Return the programming environment that modules load, such as 'amd', None without one."""
+    """
+    Return the name of the PrgEnv module in `modules`, such as 'amd' for PrgEnv-amd.
+
+    The result is None if `modules` contains no PrgEnv module.
+    """
     return next(
         (
             name[len('PrgEnv-') :].partition('/')[0]
@@ -44,9 +50,10 @@ def find_environment_problems(
     native: Dict[str, Any], prgenv: Optional[str], environment: Mapping[str, str]
 ) -> List[str]:
     """
-    Return sentences on what the programming environment lacks.
+    Return a message for each requirement that the programming environment does not meet.
 
-    `native` is the value of the site, `environment` that of this process.
+    native: the data of the site about native builds. prgenv: result of find_prgenv(). environment:
+    environment variables of this process.
     """
     problems = [
         "no command %s on PATH" % command
@@ -63,8 +70,8 @@ def find_environment_problems(
     release = re.search(r'/mpich/([\d.]+)/', native['libmpi'])
     if release and environment.get('CRAY_MPICH_VERSION', release.group(1)) != release.group(1):
         problems.append(
-            'cray-mpich is %s, expected %s: load the software stack of the site before eb'
-            % (environment['CRAY_MPICH_VERSION'], release.group(1))
+            'the loaded cray-mpich has the release %s, expected %s. Load the software stack of the '
+            'site, then run eb again' % (environment['CRAY_MPICH_VERSION'], release.group(1))
         )
     needed = sorted(set(re.findall(r'\$(\w+)', native['configopts'])))
     return problems + ["%s is not set" % name for name in needed if not environment.get(name)]
@@ -74,9 +81,10 @@ def find_link_problems(
     bindir: str, programs: List[str], sonames: List[str], modules: List[str]
 ) -> List[str]:
     """
-    Return sentences on MPI programs that are not linked with `sonames`.
+    Return a message for each library in `sonames` that an MPI program is not linked with.
 
-    `programs` are names in `bindir`, `modules` those that provide the libraries.
+    bindir: folder of the programs. programs: file names in this folder. modules: modules that
+    provide the libraries `sonames`.
     """
     needs = {}
     for name in programs if sonames else []:
@@ -91,8 +99,9 @@ def find_link_problems(
         without = sorted(name for name in needs if soname not in needs[name])
         if without:
             problems.append(
-                '%s is not linked with %s, without which MPI fails on buffers in GPU memory. '
-                'Build the programs again after: module load %s (%s needs %s; %d of %d programs: %s)'
+                '%s is not linked with %s, and without this library MPI cannot transfer buffers in GPU '
+                'memory. Run `module load %s`, then build the programs again (%s needs %s; the '
+                'library is missing in %d of %d programs: %s)'
                 % (
                     without[0],
                     soname,
@@ -108,7 +117,12 @@ def find_link_problems(
 
 
 def link_programs(folder: str, prefix: str) -> List[str]:
-    """Link programs below libexec with a name prefix in bin, return all names in bin."""
+    """
+    Create links to the benchmarks in the folder bin, and return all file names in bin.
+
+    folder: the installation, which contains bin and libexec. The benchmarks are the executable
+    files below libexec whose names begin with `prefix`.
+    """
     bindir = os.path.join(folder, 'bin')
     os.makedirs(bindir, exist_ok=True)
     for place, _, names in os.walk(os.path.join(folder, 'libexec')):
@@ -124,22 +138,24 @@ def select_port_sources(
     python: str, sources: Dict[str, Dict[str, Any]]
 ) -> Dict[str, Dict[str, Any]]:
     """
-    Return the sources 'archive' and 'wheel' for the Python at a path.
+    Return the sources of the mpi4py ports: {'archive': source, 'wheel': source}.
 
-    Raises PortsError if there is no wheel for it.
+    python: path of the Python for which the wheel of mpi4py is selected. sources: the known
+    sources. Raises PortsError if `sources` contains no wheel for this Python.
     """
     show = 'import sys; print("%d.%d" % sys.version_info[:2])'
     version = subprocess.check_output([python, '-c', show], universal_newlines=True).strip()
     if 'mpi4py-' + version not in sources:
         raise PortsError(
-            'no known wheel of mpi4py for Python %s (%s): copy the archive of the '
-            'benchmarks to the source path' % (version, python)
+            'this project knows no wheel of mpi4py for Python %s (%s). Copy the source archive of '
+            'the benchmarks to the source path, so that EasyBuild compiles the C programs'
+            % (version, python)
         )
     return {'archive': sources['mpi4py-source'], 'wheel': sources['mpi4py-' + version]}
 
 
 def check_source(path: str, expected: str) -> None:
-    """Raise PortsError if the sha256 of a file is not the expected one."""
+    """Raise PortsError if the file `path` does not have the sha256 `expected`."""
     sha256 = compute_sha256(path)
     if sha256 != expected:
         raise PortsError(
@@ -150,10 +166,11 @@ def check_source(path: str, expected: str) -> None:
 
 def install_ports(ports: Dict[str, str], folder: str, program_prefix: str, libmpi: str) -> None:
     """
-    Install the ports, mpi4py and the launcher, with a link in bin for each port.
+    Install the ports, mpi4py and the launcher of the ports in the folder `folder`.
 
-    `ports` has the paths of archive, wheel and launcher, `libmpi` is the library that the launcher
-    passes to mpi4py.
+    The folder bin then contains a link to the launcher for each port. ports: paths of the archive
+    with the ports, of the wheel of mpi4py and of the launcher. program_prefix: prefix of the names
+    of the ports to install. libmpi: path of the MPI library, which the launcher passes to mpi4py.
     """
     scripts, python, bindir = (
         os.path.join(folder, *parts)

@@ -1,8 +1,9 @@
 """
-Find the file of an image that the site provides to all users, or that has an absolute path.
+Locate the file of an image in a folder of the site, or at an absolute path.
 
-An image in a folder of the site (image_folders of the site's data) is never copied: an installation
-has a link to it and its sha256. If the owner replaces or removes it, the module reports that.
+The image_folders in the data of a site contain images for all users. An image in such a folder is
+not copied: the installation contains a link to the image, and the sha256 of the image. If the owner
+replaces or removes the image, the modulefile prints a message.
 """
 
 import os
@@ -22,9 +23,10 @@ _VARIABLE_PREFIX = re.compile(r'\{(\w+)\}')
 
 def list_image_folders(site: Dict[str, Any], root: str, environ: Mapping[str, str]) -> List[str]:
     """
-    Return the folders in which a site has images, with variables replaced.
+    Return the image folders of a site, with environment variables replaced.
 
-    `root` stands in for the host's /, except for a folder that begins with a variable.
+    root: folder that replaces the root folder of the host. `root` does not apply to a folder that
+    begins with an environment variable.
     """
     folders = []
     for folder in site['image_folders']['value']:
@@ -38,47 +40,49 @@ def list_image_folders(site: Dict[str, Any], root: str, environ: Mapping[str, st
 
 def check_image_name(name: Optional[str]) -> Optional[str]:
     """
-    Return the name of an image if it is a file name or an absolute path.
+    Return `name`, which must be a file name or an absolute path.
 
-    Raises ImageError for a relative path, whose folder would be ambiguous.
+    Raises ImageError for a relative path, because the folder of a relative path is ambiguous.
     """
     problem = find_name_problem(name or '')
     if problem:
         raise ImageError("image: " + problem)
     if name and not os.path.isabs(name) and (os.path.basename(name) != name or name in ('.', '..')):
         raise ImageError(
-            "image '%s' is neither a file name, which is searched in the source path and "
-            "the site's folders, nor an absolute path. Use the absolute path: "
-            "--try-amend=image=%s" % (name, os.path.realpath(name))
+            "the image '%s' is a relative path. Give an absolute path (--try-amend=image=%s), or a "
+            "file name, which EasyBuild looks for in the source path and in the site's image folders"
+            % (name, os.path.realpath(name))
         )
     return name
 
 
 def require_readable(path: str) -> str:
-    """Return the path of an image. Raises ImageError if the caller cannot read the file."""
+    """Return `path`, and raise ImageError if this process cannot read the image `path`."""
     try:
         open_plain_file(path).close()
     except OSError as err:
         target = ' (a link to %s)' % os.path.realpath(path) if os.path.islink(path) else ''
         raise ImageError(
-            'cannot read the image %s%s: %s. Its owner may have removed the image. Use another '
-            'image of the folder: --try-amend=image=FILE' % (path, target, err.strerror or err)
+            'cannot read the image %s%s: %s. If the owner has removed the image, name another image: '
+            '--try-amend=image=FILE' % (path, target, err.strerror or err)
         )
     return path
 
 
 def find_named_image(name: str, folders: Iterable[str]) -> Optional[str]:
-    """Return the path of the image `name` in one of the folders, None without one."""
+    """Return the path of the first file `name` in `folders`, None if no folder contains it."""
     paths = [os.path.join(folder, name) for folder in folders]
     return next((path for path in paths if os.path.isfile(path)), None)
 
 
 def resolve_site_image(path: str, folders: List[str]) -> Optional[str]:
     """
-    Return the path of an image below one of the site's folders, None for other images.
+    Return the path of a site's image inside an image folder, None for any other image.
 
-    Links within a folder are followed: LUMI's lumi-multitorch-latest.sif leads to a dated file, and
-    will lead to another one later. A link that is the folder itself is not followed.
+    path: path of the image. folders: image folders of the site. If `path` is a link, the result is
+    the target of the link: LUMI's lumi-multitorch-latest.sif is a link to a file with a date in its
+    name, and will later be a link to another file. If an image folder itself is a link, the result
+    begins with the name of the folder, not with the target of the folder.
     """
     real = os.path.realpath(path)
     for folder in folders:
@@ -95,9 +99,9 @@ def resolve_site_image(path: str, folders: List[str]) -> Optional[str]:
 
 def read_site_stamp(path: Optional[str]) -> Optional[Dict[str, Any]]:
     """
-    Return what a module compares with the site's image when it is loaded.
+    Return the path and size of a site's image, which the modulefile compares at load time.
 
-    None for an image that is not the site's (`path` is None).
+    The result is None if `path` is None, because the image does not belong to the site.
     """
     if path is None:
         return None
@@ -106,9 +110,11 @@ def read_site_stamp(path: Optional[str]) -> Optional[Dict[str, Any]]:
 
 def find_image_changes(installed: str) -> List[str]:
     """
-    Return sentences on an installed image whose sha256 differs from the recorded one.
+    Return a message if the sha256 of an installed image differs from the recorded sha256.
 
-    A missing image is not reported here: the module does that, or uses the site's.
+    installed: path of the image in the installation. The result is a list with at most one message.
+    If the image is missing, the list is empty, because the modulefile reports a missing image or
+    uses the image of the site.
     """
     try:
         expected = read_sha256_file(installed + '.sha256')

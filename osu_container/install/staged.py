@@ -1,8 +1,8 @@
 """
-Put an installation in place in one move, so that an error leaves the older one intact.
+Replace an installation by a newer installation; after an error keep the older one.
 
-Installations share one file of an image where the file system permits. Each installation has its
-own copy of osu-proof, which must work without the clone.
+If the file system permits, all installations of an image share one file. Each installation contains
+a copy of osu-proof, because osu-proof must also work after the clone is removed.
 """
 
 import contextlib
@@ -40,21 +40,21 @@ _PROOF_IMPORTS = (
 
 
 def format_disk_error(err: OSError, installdir: str) -> str:
-    """Return a message for an OSError that stopped an installation."""
+    """Return the message for an OSError that stopped an installation."""
     path = err.filename2 or err.filename or installdir
     return (
-        '%s: %s. The installation is unchanged. Check free space and permissions (df '
-        '-h, df -i, quota, ls -ld %s), or install elsewhere: eb --installpath=FOLDER'
+        '%s: %s. An older installation is unchanged. Check the free space and the permissions '
+        '(df -h; df -i; quota; ls -ld %s), or install to another folder: eb --installpath=FOLDER'
         % (path, err.strerror or err, os.path.dirname(str(path)))
     )
 
 
 def is_shareable(image: str, installdir: str) -> bool:
     """
-    Return whether an installation can have a hard link to the image.
+    Return whether an installation in `installdir` can contain a hard link to `image`.
 
-    The file must be on the same file system and belong to the caller, as EasyBuild sets the
-    permissions of what it installs.
+    The image and the installation must be on the same file system. The image must belong to the
+    current user, because EasyBuild sets the permissions of all installed files.
     """
     folder = installdir
     while not os.path.isdir(folder):
@@ -65,13 +65,17 @@ def is_shareable(image: str, installdir: str) -> bool:
 
 def place_image(image: str, sha256: str, share: bool, target: str, link: bool = False) -> str:
     """
-    Make `target` the image, write its sha256 beside it, and return how it was done.
+    Create the image file `target` and the file `target`.sha256, and return a description.
 
-    With `share` (see is_shareable()) `target` is a hard link, so that all installations share one
-    read-only file. If the file system refuses the link (EXDEV: another project of Lustre), `target`
-    is a copy. With `link` it is a symbolic link to an image of the site, which is not changed. The
-    file is read once more, because another process may have replaced the image since the check, or
-    a disk may have lost a byte. Raises ImageError if the sha256 differs.
+    The description is a sentence about `target`, such as "... is a copy of ...". By default
+    `target` is a copy of `image`. share: `target` is a hard link to `image`, see is_shareable(), so
+    that all installations share one read-only file; if the file system refuses the hard link
+    (EXDEV, between two projects of Lustre), `target` is a copy. link: `target` is a symbolic link
+    to `image`, an image of the site, and `image` stays unchanged.
+
+    Unless `target` is a symbolic link, the function computes the sha256 of `target`, because
+    another process may have replaced the image since the first check, or a disk may have damaged
+    the image. Raises ImageError if this sha256 differs from `sha256`.
     """
     with open(target + '.sha256', 'w') as handle:
         handle.write('%s  %s\n' % (sha256, os.path.basename(target)))
@@ -91,8 +95,8 @@ def place_image(image: str, sha256: str, share: bool, target: str, link: bool = 
     actual = compute_sha256(target)
     if actual != sha256:
         raise ImageError(
-            'the image changed during the installation: expected sha256 %s, found %s: '
-            '%s. Install the module again when no process writes to the image'
+            'the image changed during the installation: expected sha256 %s, found %s, in the file '
+            '%s. Wait until no process writes to the image, then install the module again'
             % (sha256, actual, image)
         )
     os.chmod(target, mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
@@ -100,28 +104,31 @@ def place_image(image: str, sha256: str, share: bool, target: str, link: bool = 
 
 
 def read_image_stamp(path: str) -> Dict[str, int]:
-    """Return what a module compares with the image when it is loaded: its size in bytes."""
+    """Return {'size': bytes} of an image, which the modulefile compares at load time."""
     return {'size': os.path.getsize(path)}
 
 
 class StagedInstall:
     """
-    A folder that is filled beside its final place and then moved there.
+    A new installation in a temporary folder beside the installation folder.
 
-    commit() moves it and keeps the older installation until finish() or rollback(). EasyBuild's
-    lock on the installation folder excludes a second process.
+    commit() renames the temporary folder to the installation folder. The older installation is kept
+    until finish() or rollback(). EasyBuild's lock on the installation folder prevents that a second
+    process installs at the same time.
 
-    A kill at any moment loses no software of the user, and leaves the older or the newer
-    installation. Between two moves neither is in place: the next StagedInstall restores the older
-    one and removes the rest.
+    A kill at any moment does not damage the user's software, and leaves either the older or the
+    newer installation. If the kill happens between two renamings, the installation folder may be
+    missing; the next StagedInstall then restores the older installation and removes the temporary
+    folders.
 
-    The user's software (PRESERVED_NAMES) is moved to the newer installation, the folder last. A
-    rollback moves the folder back first. While the older installation still has a part of this
-    software, a folder of that name in the newer installation belongs to the newer installation.
+    commit() moves the user's software (PRESERVED_NAMES) to the newer installation, the folder
+    user-software last. rollback() moves the folder user-software back first. As long as the older
+    installation still contains a part of the user's software, a folder user-software in the newer
+    installation is not the user's folder, and the move replaces this folder.
     """
 
     def __init__(self, final: str) -> None:
-        """Prepare to replace the folder `final`, and clean up after an interrupted run."""
+        """Prepare to replace the folder `final`, and clean up after an interrupted installation."""
         self.final, self.stage, self.old = final, final + '.part', final + '.old'
         self.committed = False
         self.moved_names: List[str] = []
@@ -135,12 +142,16 @@ class StagedInstall:
         self.finish()
 
     def create_stage(self) -> str:
-        """Create the folder to fill and return it. Raises OSError, also if it exists already."""
+        """
+        Create the temporary folder for the new installation and return its path.
+
+        Raises OSError if the folder cannot be created or already exists.
+        """
         os.makedirs(os.path.dirname(self.stage), exist_ok=True)
         return make_folder(self.stage)
 
     def commit(self) -> None:
-        """Move the filled folder into place, with the user's software of the older one."""
+        """Rename the temporary folder to the installation folder, and move the user's software."""
         if os.path.isdir(self.final):
             mark_folder(self.final)  # A copied installation has the mark of the original.
             os.rename(self.final, self.old)
@@ -159,7 +170,11 @@ class StagedInstall:
             self.moved_names.append(name)
 
     def finish(self) -> None:
-        """Remove the temporary folders, but no copy that somebody else made."""
+        """
+        Remove the temporary folder and the older installation.
+
+        The method does not remove a copy of such a folder that somebody has made.
+        """
         for leftover in (self.stage, self.old):
             remove_folder(leftover)
 
@@ -176,7 +191,7 @@ class StagedInstall:
 
 def install_proof(folder: str) -> None:
     """
-    Copy osu-proof into an installation and link the command in its bin.
+    Copy osu-proof to the installation `folder`, and create the link bin/osu-proof.
 
     Raises OSError if a file cannot be read or written.
     """

@@ -1,11 +1,11 @@
 """
-Software of the user in a container: the folder user-software of an installation.
+Create the folder for software that the user adds to a container.
 
-It is /user-software in the container, as in LUMI's container modules
-(github.com/Lumi-supercomputer/LUMI-EasyBuild-containers 2382fef7, PyTorch 2.7.1; LUMI-SoftwareStack
-02f17317, LMOD/SitePackage.lua): make-squashfs packs the folder into the file
-user-software.squashfs, which is then mounted in its place. A module with the command make-squashfs
-has the folder.
+The folder is user-software in the installation and /user-software in the container, as in LUMI's
+container modules (github.com/Lumi-supercomputer/LUMI-EasyBuild-containers 2382fef7, PyTorch 2.7.1;
+LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua). The command make-squashfs packs the folder into
+the file user-software.squashfs. The module then mounts this file at /user-software in place of the
+folder. Only modules with the command make-squashfs have the folder.
 """
 
 import os
@@ -44,11 +44,14 @@ def make_user_folder(
     installation: str, runtime: str, image: str, programs: Dict[str, str]
 ) -> Tuple[List[str], Optional[str]]:
     """
-    Make the folder in an installation, and the second name of its command.
+    Create the folder user-software and the command unmake-squashfs in an installation.
 
-    It gets a virtual environment if the image's Python is a command of the module. `runtime` is the
-    command of the container runtime, `programs` maps names to folders in the image. Returns
-    (folders in the container that come first on PATH, why there is no virtual environment or None).
+    runtime: command of the container runtime. image: path of the image. programs: {name: folder in
+    the image} of the commands of the module. If these commands include the image's Python, the
+    function also creates a virtual environment in the folder.
+
+    Returns (folders, reason). folders: folders in the container that the module prepends to PATH.
+    reason: why the virtual environment could not be created, otherwise None.
     """
     folder = os.path.join(installation, FOLDER)
     os.makedirs(folder)

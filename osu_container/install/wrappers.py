@@ -1,12 +1,15 @@
 """
-Make wrappers with lumi-container-wrapper (tykky) in place of this project's wrapper.
+Create wrappers with lumi-container-wrapper (tykky), which replace run-in-container.
 
-Its interface is taken from its source (github.com/CSCfi/hpc-container-wrapper:
-frontends/wrap-container.py, generate_wrappers.sh) and tested with a copy: `wrap-container -w FOLDER
---prefix PREFIX IMAGE` fills the existing folder PREFIX with bin/<program>, _bin/<program>,
-common.sh and container.sif. A wrapper calls the runtime with the image next to its bin folder. It
-keeps SINGULARITY_BIND, SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD, and ignores
-APPTAINER_*. The exit code is 0 also after a failure, so the resulting files are checked instead.
+A wrapper is a script that starts a program in the container. This module calls `wrap-container -w
+FOLDER --prefix PREFIX IMAGE`, which writes bin/<program>, _bin/<program>, common.sh and
+container.sif to the existing folder PREFIX. A wrapper calls the runtime with the file container.sif
+beside the folder bin. The wrapper passes SINGULARITY_BIND, SINGULARITYENV_LD_LIBRARY_PATH and
+SINGULARITYENV_LD_PRELOAD to the runtime, and ignores APPTAINER_*. The exit code of wrap-container
+is 0 even after a failure, so this module checks the written files.
+
+The source of these facts is github.com/CSCfi/hpc-container-wrapper: frontends/wrap-container.py,
+generate_wrappers.sh. The module was tested with a copy of lumi-container-wrapper.
 """
 
 import os
@@ -21,18 +24,21 @@ WRAP_COMMAND = 'wrap-container'
 
 
 class WrapperError(Exception):
-    """wrap-container is missing or failed; the message has the remedy."""
+    """The command wrap-container is missing, failed, or cannot be used with the approach."""
 
 
 def make_wrappers(
     command: str, sif: str, folders: List[str], prefix: str, programs: List[str]
 ) -> str:
     """
-    Fill the folder `prefix` with wrappers, and return the output of wrap-container.
+    Create wrappers in the folder `prefix`, and return the output of wrap-container.
 
-    The image must stay where it is relative to `prefix`, because a link to it replaces a copy.
-    `folders` of the image have the programs that are wrapped, `programs` must have a wrapper.
-    Raises WrapperError with the end of the output if one is missing.
+    command: path of wrap-container. folders: folders of the image whose programs get a wrapper.
+    programs: names of programs that must have a wrapper afterwards. The function replaces the copy
+    of the image in `prefix` by a relative link to `sif`, so `sif` must not move relative to
+    `prefix`.
+
+    Raises WrapperError if a wrapper is missing. The message contains the end of the output.
     """
     os.makedirs(prefix)
     proc = subprocess.run(
@@ -50,7 +56,8 @@ def make_wrappers(
     image = os.path.join(prefix, 'container.sif')
     if missing or not os.path.lexists(image):
         raise WrapperError(
-            "%s (exit code %d) has not made wrappers for %s in %s. It said: %s"
+            "%s (exit code %d) has not made wrappers for %s in %s. The output of the command ends "
+            "with: %s"
             % (
                 command,
                 proc.returncode,
@@ -65,10 +72,14 @@ def make_wrappers(
 
 
 def check_wrapper(wrapper: str, settings: Settings) -> None:
-    """Raise WrapperError if the wrappers of wrap-container do not support the approach."""
+    """
+    Raise WrapperError if wrappers of wrap-container do not support the module's approach.
+
+    wrapper: value of the easyconfig parameter `wrapper`.
+    """
     if settings.container.uses_entrypoint:
         raise WrapperError(
-            "wrapper=%s: these wrappers do not start the entrypoint of the image, which "
-            "approach '%s' needs. Use the default wrapper: remove --try-amend=wrapper="
+            "wrapper=%s: a wrapper of this kind does not start the entrypoint of the image, but "
+            "approach '%s' needs the entrypoint. Repeat without the option --try-amend=wrapper="
             % (wrapper, settings.approach)
         )

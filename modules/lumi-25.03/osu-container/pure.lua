@@ -6,10 +6,10 @@ MPI:        MPICH 4.2.3 of the image, libfabric 1.22.0 of the image
 image:      osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif
 run:        srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv ... (mpi4py 4.1.2 ports)
-binding:    osu-gpu-bind osu_bw D D: ranks near GPU and network card
+binding:    osu-gpu-bind osu_bw D D: binds ranks near GPU and network card
 why:        osu-explain; docs/approaches.md of osu-container 1.0.0
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D
-others:     module unload osu-container before you start other containers
+others:     to start other containers, first run: module unload osu-container
 homepage:   https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
@@ -35,9 +35,10 @@ if not isFile(sif) then sif = pathJoin("/appl/local/containers/easybuild-sif-ima
 if not isFile(sif) then sif = pathJoin("/appl/local/laifs/containers", image) end
 if not isFile(sif) then sif = pathJoin("/appl/local/containers", image) end
 if mode() == "load" and not lfs.attributes(sif) then
-    LmodError("The image " .. pathJoin(root, image) .. " is gone. Get it back: eb osu-container-pure.eb -r --rebuild")
+    LmodError("The image " .. pathJoin(root, image) ..
+            " is gone. To restore the image, run: eb osu-container-pure.eb -r --rebuild")
 end
-local changes = {}                                   -- the system at load compared with that at installation
+local changes = {}                                   -- differences between the system now and at installation
 for name, fits in pairs({ LUMI_STACK_VERSION = "25.03 25.03.dev",
         LUMI_STACK_PARTITION = "G EAP L container common system CrayEnv" }) do
     local value = os.getenv(name) or ""
@@ -51,13 +52,13 @@ for _, file in ipairs({                              -- sizes in bytes
 end
 if changes[1] and mode() == "load" then
     LmodMessage("Warning: the system has changed since this module was installed: " .. table.concat(changes, "; ") ..
-        ". Programs may fail. Install again: module unload osu-container; eb osu-container-pure.eb -r --rebuild")
+        ". Programs may fail. To reinstall: module unload osu-container; eb osu-container-pure.eb -r --rebuild")
 end
 setenv("SIF", sif)                                   -- names as in LUMI's container modules
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "pmi2")                    -- ranks find each other through PMI
-local function default(name, value) pushenv(name, os.getenv(name) or value) end -- a value that you have set wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end -- keeps a value that the user has set
 default("FI_PROVIDER", "tcp")                        -- libfabric uses TCP
 default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
@@ -73,5 +74,5 @@ setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope) -- OSU_SCOPE=commands: binds only fo
 local function bind(value) if scope ~= "commands" then append_path("SINGULARITY_BIND", value, ",") end end
 bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- sets LD_LIBRARY_PATH
 for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl" }) do
-    if mode() == "unload" or lfs.attributes(path) then bind(path) end -- only what this node has
+    if mode() == "unload" or lfs.attributes(path) then bind(path) end -- skip paths that this node lacks
 end

@@ -403,7 +403,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 " is missing or cannot be read",
                 r"the image (?P<path>\S+) is missing or cannot be read",
             ),
-            ("image", r"The\s+image\s+(?P<path>\S+)\s+is\s+gone(?:\. ?Get|:\s+its\s+owner\s+has)"),
+            (
+                "image",
+                r"The\s+image\s+(?P<path>\S+)\s+is\s+gone(?:\. ?(?:Get|To\s)|:\s+\w+\s+owner\s+has)",
+            ),
         ],
         'cause': "The image {path} existed at the installation of the module, but was deleted, or "
         "you have no permission to read the image.",
