@@ -196,7 +196,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the benchmarks, or print the plan, and return the exit code."""
+    """Run the benchmarks, or with --dry-run only print the plan; return the exit code."""
     base = installed_modules.resolve_lmod_environment()
     folder = _find_resumed_run(options.resume) if options.resume else None
     spec = _build_run_spec(options, base, folder)

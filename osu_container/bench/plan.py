@@ -239,7 +239,7 @@ def plan_tag_runs(
 
     :param nodes: number of nodes of the job
     :param patterns: shell patterns; only runs whose name matches a pattern are returned, or all
-    runs if there are no patterns
+        runs if there are no patterns
     :param check: the programs compare received with sent data
     Raises BenchError if the tag is unknown, if a pattern matches no run, or if all runs are
     skipped.
@@ -322,7 +322,7 @@ def plan_command_runs(
     Return the planned runs of a user's command: one run under each module.
 
     :param command: dict with the keys words (list), ranks (int), folder (working directory of the
-    command), variant (of the case), figure (see PlannedRun.figure_pattern)
+        command), variant (of the case), figure (see PlannedRun.figure_pattern)
     Raises BenchError if no module provides the command, or if the ranks cannot be spread evenly
     over the nodes.
     """

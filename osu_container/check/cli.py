@@ -259,7 +259,7 @@ def list_applicable_approaches(image: AnyImage) -> List[str]:
 
 
 def summarize_image(image: AnyImage, program_count: int) -> Dict[str, Any]:
-    """Return a dict with the path, the MPI libraries, the GPU releases, ... of an image."""
+    """Return a dict that describes an image: path, MPI libraries, GPU releases, labels."""
     return {
         'path': image.path,
         'described': image.is_partial,

@@ -296,9 +296,9 @@ def describe_published_image(
     plugin_found: whether RCCL found its network plugin in the image during the published run.
     shs: value of the image's label for libcxi; default: the value in this project's current images.
 
-    Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches
-    on LUMI", 2025-03: its table, and its recipes, which start from Ubuntu 22.04. The rules of this
-    module derive all other facts from the releases.
+    Source of the facts: the table and the recipes (which start from Ubuntu 22.04) in
+    DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI",
+    2025-03. The rules of this module derive all other facts from the releases.
     """
     # The table notes "not compiled with channel 4" for 3.1.4.
     ch4 = derive_mpi_traits('MPICH', mpich)['device'] == ['ch4:ofi']

@@ -130,7 +130,7 @@ def grade_prediction(
     if names_cause is False:
         return (
             'wrong',
-            ('the predicted level is right, but the predicted cause is not the published one: ')
+            ('the predicted level is right, but the predicted cause is not the published cause: ')
             + reason,
             names_cause,
         )

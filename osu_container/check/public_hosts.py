@@ -81,7 +81,7 @@ GLIBC = dict(
             ),
             'isambard-ai': (
                 '2.38',
-                _SLES % 'SP6 (/etc/os-release in public notes)',
+                _SLES % 'SP6 (according to /etc/os-release in public notes)',
                 '2026-11-26',
                 'derived',
             ),

@@ -45,7 +45,7 @@ MARGINS = (
         0.25,
         'MPI_Init reads files, and the state of file caches differs between starts: an additional '
         'tenth of a second matters, a few ms do not matter',
-        'chosen by this project, not derived from published figures',
+        'this project chose these margins, because no published figures are available',
     ),
     Margin(
         'osu_xccl_*',
@@ -57,13 +57,17 @@ MARGINS = (
         'of the message sizes',
     ),
     Margin(
-        'osu_*bw*', 0.05, 0.10, 'two runs of the same software differ by less than 5 %', _TWO_RUNS
+        'osu_*bw*',
+        0.05,
+        0.10,
+        'the values of two runs of the same software differ by less than 5 %',
+        _TWO_RUNS,
     ),
     Margin(
         'osu_*latency*',
         0.05,
         0.10,
-        'two runs of the same software differ by less than 5 %',
+        'the values of two runs of the same software differ by less than 5 %',
         _TWO_RUNS,
     ),
     Margin('osu_*', 0.05, 0.10, _STRICT, _TWO_RUNS),
@@ -72,14 +76,14 @@ MARGINS = (
         0.05,
         0.10,
         'the Intel MPI Benchmarks measure the same operations as the benchmarks `osu_*`',
-        'chosen by this project, not derived from published figures',
+        'this project chose these margins, because no published figures are available',
     ),
     Margin(
         'xccl *',
         0.05,
         0.15,
         'nccl-tests and rccl-tests measure the same operations as the benchmarks `osu_xccl_*`',
-        'chosen by this project, not derived from published figures',
+        'this project chose these margins, because no published figures are available',
     ),
     Margin(
         '$ *',
@@ -87,7 +91,7 @@ MARGINS = (
         0.25,
         'for a command of the user (`osu-container bench --run`), a loss of 5 % matters. A single '
         'value is less reliable, because the measured time includes the startup',
-        'chosen by this project, not derived from published figures',
+        'this project chose these margins, because no published figures are available',
     ),
 )
 

@@ -16,7 +16,7 @@ NOTHING = '–'
 
 @dataclass
 class TableCell:
-    """A cell of a ReportTable."""
+    """A cell of a table in a report."""
 
     text: str
     #: verdict of the comparison with native, '' without a verdict
@@ -27,7 +27,7 @@ class TableCell:
 
 @dataclass
 class ReportTable:
-    """A table of a report as data."""
+    """A table in a report: caption, column headings and rows of cells."""
 
     caption: str
     #: headings of the columns

@@ -160,7 +160,7 @@ def parse(
     :param source: name of the output in messages
     :param largest_size: message size in bytes at which the table must end (-m), None for any size
     :param buffers: the requested buffers, e.g. 'D D'; if a buffer is not in host memory, the
-    program must print where its buffers are
+        program must print where its buffers are
     :param check: whether the program must report a comparison of received with sent data (-c)
     :param first_line: line number in `source` of the first line of the text, for messages
     Raises OutputError if there is no table, if the table ends before largest_size, if the sizes do

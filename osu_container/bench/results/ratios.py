@@ -16,7 +16,7 @@ def compute_paired_ratios(a: dict[int, float], b: dict[int, float]) -> list[floa
     Return a / b for each repeat that both a and b have, in the order of the repeats.
 
     :param a, b: {repeat: value (> 0)} of one run; in each repeat, a run measures its modules one
-    after the other
+        after the other
     """
     return [a[repeat] / b[repeat] for repeat in sorted(set(a) & set(b))]
 
@@ -31,7 +31,7 @@ def compute_ratio(a: dict[int, float], b: dict[int, float], *, paired: bool) -> 
     the ratio is the ratio of their medians. A single slow repeat changes neither result.
     :param a, b: {repeat: value (> 0)} at one message size
     :param paired: whether a and b are from one run; ignored if there are fewer than two common
-    repeats
+        repeats
     """
     ratios = compute_paired_ratios(a, b) if paired else []
     if len(ratios) > 1:

@@ -73,7 +73,7 @@ def read_dataset(name: str) -> model.Dataset:
 
 
 def list_published_datasets() -> list[model.Dataset]:
-    """Return all published datasets."""
+    """Return all published datasets as a list."""
     return [read_dataset(name) for name in read_descriptions()]
 
 

@@ -57,12 +57,14 @@ def resolve_results_file(path: str | Path) -> Path:
     if path.is_dir():
         if not (path / RESULTS_FILE).is_file():
             raise ResultsError(
-                f"{path} has no {RESULTS_FILE}. Name the folder of a run of `osu-container bench`"
+                f"{path} has no file {RESULTS_FILE}. Give the path of a folder that "
+                "`osu-container bench` wrote"
             )
         return path / RESULTS_FILE
     if not path.exists():
         raise ResultsError(
-            f"{path}: no such file or folder. Name the folder of a run, or its results.jsonl"
+            f"{path}: no such file or folder. Give the path of a folder that `osu-container "
+            "bench` wrote"
         )
     return path
 
@@ -112,7 +114,8 @@ def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dic
             yield number, entry
     except FileTooLargeError as err:
         raise ResultsError(
-            f"{path} is not a results file: {err.strerror}. Name the folder of a run"
+            f"{path} is not a results file: {err.strerror}. Give the path of a folder that "
+            "`osu-container bench` wrote"
         ) from err
     except OSError as err:
         raise ResultsError(f"cannot read {path}: {err.strerror or err}") from err

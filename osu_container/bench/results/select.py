@@ -72,7 +72,7 @@ def list_run_folders() -> list[Path]:
 
 def register_run(folder: str | Path) -> None:
     """
-    Create a link to a run in the results folder, for selection by its name or `latest`.
+    Create a link to a run in the results folder to make the run selectable by name.
 
     If the link cannot be created, users can still select the run by its path.
     """
@@ -100,8 +100,8 @@ def _restrict_dataset(dataset: model.Dataset, name: str | None, text: str) -> mo
             {f" ({entry.name}: {entry.reason})" for entry in dataset.failures if entry.name == name}
         )[:1]
         raise SelectError(
-            f"{text} has no figures of {name}{''.join(failed)}. Choose one of: "
-            f"{', '.join(dataset.names) or 'none'}"
+            f"{text} has no figures of series {name}{''.join(failed)}. Choose one of these "
+            f"series: {', '.join(dataset.names) or 'none'}"
         )
     return dataset.filter_by_name(*names)
 

@@ -104,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         function=main,
         prog='osu-container try',
         errors=(OSError,),
-        after_interrupt='the report file holds the results so far',
+        after_interrupt='the report file contains all results up to now',
     )
 
 
@@ -229,7 +229,7 @@ class TryRun:
     def run(self) -> None:
         """Run all steps of `osu-container try`, and save the report after each step."""
         self.discovered_system = self.run_step(
-            'host description of this node (discover)', discover_system, self.root
+            'describe the host of this node (discover)', discover_system, self.root
         )
         if self.discovered_system:
             self.file.add('facts', format_survey_report(self.discovered_system))
@@ -329,8 +329,8 @@ class TryRun:
                 stages.append((name, settings, os.path.join(folder, 'bin'), variables, gpu))
         if not launching.find_job(os.environ)[0]:
             self.skipped.append(
-                'all runs, because the command does not run in a job. Submit a '
-                'job: sbatch try.sbatch'
+                'all runs are left out, because the command does not run in a job. Submit a job: '
+                'sbatch try.sbatch'
             )
             return
         stages += self.find_host_programs()
@@ -338,7 +338,7 @@ class TryRun:
             job_nodes = launching.count_job_nodes(os.environ) or 1
             if nodes > job_nodes:
                 self.skipped.append(
-                    'runs on %d nodes, because the number of nodes in the job is '
+                    'runs on %d nodes are not possible, because the number of nodes in the job is '
                     '%d' % (nodes, job_nodes)
                 )
                 continue
@@ -356,8 +356,9 @@ class TryRun:
         folder = os.path.dirname(paths[0])
         if not all(paths) or os.path.basename(os.path.realpath(paths[0])) == 'run-in-container':
             self.skipped.append(
-                'native runs, because PATH has no osu_latency and osu_bw of the host. To compare with the '
-                'host, load a module with these programs and submit the job again'
+                'native runs are not possible, because PATH has no osu_latency and osu_bw of the '
+                'host. To measure native figures too, load a module that provides these programs '
+                'and submit the job again'
             )
             return []
         self.table['native'] = 'programs of the host in %s' % folder, {}
@@ -497,7 +498,8 @@ class TryRun:
                 )
                 if buffers == 'D D' and not gpu:
                     self.skipped.append(
-                        'buffers %s, because the site or the image has no GPU support' % buffers
+                        'buffers %s are not possible, because the site or the image has no GPU '
+                        'support' % buffers
                     )
                 elif self.compute_remaining_seconds() < MINIMUM_SECONDS:
                     self.failed.append(title + ': no time left')
@@ -567,7 +569,7 @@ class TryRun:
         if code and step and self.step_options is None and _UNAVAILABLE_RESOURCE.search(err):
             self.step_options = []
             self.skipped.append(
-                'options %s of %s, because the job lacks the requested resources'
+                'options %s of %s are not possible, because the job lacks the requested resources'
                 % (' '.join(step), launch_command[0])
             )
             return self.run_program(placement, name, settings, folder, variables, benchmark)
