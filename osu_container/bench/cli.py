@@ -135,8 +135,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--time',
         metavar='T',
         help='time limit of the job in the format of salloc (default: an estimate; with --run, '
-        'the estimate is the value of --limit, or one minute without --limit, for each '
-        'execution)',
+        'the number of executions times the value of --limit, or times one minute if --limit '
+        'is not given)',
     )
     parser.add_argument(
         '--validate',
@@ -206,7 +206,7 @@ def main(options: argparse.Namespace) -> int:
     results = folder / run_files.RESULTS_FILE if folder else None
     remaining = list_remaining_runs(results, runs, spec.repeats)
     if not remaining:
-        print(f"{folder} is complete: the run has no measurements left.")
+        print(f"{folder} is complete: all measurements of this run have been made.")
         return 0
     if options.dry_run:
         return _print_plan(runs, remaining, spec, site, options, folder)

@@ -206,9 +206,10 @@ class Session:
 
     def probe_modules(self) -> None:
         """
-        Run a short program with each module before the measurements.
+        Run a program once with each module before the measurements.
 
-        The problem or the network of the module is recorded in results.jsonl.
+        The program is osu_latency, or the user's command. The network of the module, or the problem
+        if the program fails, is recorded in results.jsonl.
         """
         recorded = {
             entry['name']: entry.get('problem')
@@ -233,10 +234,10 @@ class Session:
         self, module: installed_modules.Module
     ) -> tuple[dict[str, str | None], str | None]:
         """
-        Run a short program with a module; return (network, problem).
+        Run osu_latency, or the user's command, once with a module; return (network, problem).
 
-        The network has the keys netmod and provider. The problem is None if the module works.
-        Raises BenchError if the job no longer exists.
+        The network is a dict with the keys netmod and provider. The problem is None if the module
+        works. Raises BenchError if the job no longer exists.
         """
         no_network: dict[str, str | None] = {'netmod': None, 'provider': None}
         run = next((run for run in self.runs if self.spec.run and run.module == module.name), None)

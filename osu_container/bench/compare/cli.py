@@ -213,10 +213,10 @@ def _add_native(dataset: Dataset) -> Dataset:
 
 def _filter_cases(dataset: Dataset, patterns: Sequence[str]) -> Dataset:
     """
-    Return a copy of a dataset that has only the cases whose benchmark or title matches.
+    Return a copy of a dataset that has only the cases that match a pattern.
 
-    If there are no patterns, the dataset is returned unchanged. Raises CompareError if no case
-    matches a pattern.
+    A case matches if its benchmark or its title matches. If there are no patterns, the dataset is
+    returned unchanged. Raises CompareError if no case matches.
     """
     if not patterns:
         return dataset
@@ -231,8 +231,8 @@ def _filter_cases(dataset: Dataset, patterns: Sequence[str]) -> Dataset:
     series = [curve for curve in dataset.series if fits(curve.case)]
     if not series:
         raise CompareError(
-            f"{dataset.name} has no case that matches {' or '.join(patterns)}. Its cases: "
-            + format_cases(dataset)
+            f"{dataset.name} has no case that matches {' or '.join(patterns)}. Choose one of "
+            "these cases: " + format_cases(dataset)
         )
     return dataclasses.replace(
         dataset, series=series, failures=[entry for entry in dataset.failures if fits(entry.case)]

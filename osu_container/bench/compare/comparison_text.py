@@ -86,7 +86,7 @@ def format_comparisons(result: dict[str, Any], *, sizes: bool | None = None) -> 
 
 
 def _format_paragraph(text: str, first: str = '* ') -> str:
-    """Return `text` as a wrapped paragraph; `first` stands at the begin of the first line."""
+    """Return `text` as a wrapped paragraph; `first` is the beginning of the first line."""
     return columns.fill_text(text, first, ' ' * len(first))
 
 

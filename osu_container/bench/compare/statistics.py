@@ -141,8 +141,8 @@ class Comparison:
         """
         Return the verdict on the curve as text, e.g. 'same' or 'probably worse'.
 
-        If the verdict on the curve hides that some message sizes are better, the text also contains
-        this verdict: 'worse, better'.
+        If the verdict on the curve hides that some message sizes have the verdict better, the text
+        contains both verdicts: 'worse, better'.
         """
         hidden = ['better'] if self.verdict != 'better' and self.summary['better'] else []
         return ', '.join(
@@ -159,9 +159,9 @@ class Comparison:
     @property
     def few_repeats(self) -> int | None:
         """
-        Lowest number of repeats among the points with verdict better or worse.
+        Lowest number of repeats among the points with the verdict better or worse.
 
-        The value is None if this number is FIRM_REPEATS or more.
+        The value is None if the lowest number is FIRM_REPEATS or more.
         """
         least = min(self.count_fewest_repeats('worse'), self.count_fewest_repeats('better'))
         return least if least < FIRM_REPEATS else None
@@ -230,7 +230,7 @@ def format_factor(times: float) -> str:
 
 
 def format_qualified_name(series: Series, dataset: str) -> str:
-    """Return the name of a series as commands accept the name: 'DATASET:NAME'."""
+    """Return the name of a series in the form that commands accept: 'DATASET:NAME'."""
     return f'{dataset}:{series.name}' if dataset else series.name
 
 
@@ -272,8 +272,8 @@ def remove_verdicts(comparison: Comparison, reason: str) -> Comparison:
     """
     Return a copy of a comparison that has ratios but no verdicts.
 
-    This is for figures of two machines, because the hardware may cause the difference. `reason` is
-    added to the notes of the comparison.
+    Figures of two machines have no verdicts, because the hardware may cause the difference.
+    `reason` is added to the notes of the comparison.
     """
     points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
     return replace(

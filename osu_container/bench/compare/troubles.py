@@ -309,7 +309,7 @@ def find_network_provider(dataset: Dataset) -> str | None:
 
 
 def _is_tcp(approach: str) -> bool:
-    """Return whether an approach's module always sets FI_PROVIDER=tcp, as that of pure does."""
+    """Return whether an approach's module always sets FI_PROVIDER=tcp (as in approach pure)."""
     entry: dict[str, Any] = APPROACHES.get(approach, {})
     variables = entry.get('variables', [])
     return any(entry['name'] == 'FI_PROVIDER' and entry['value'] == 'tcp' for entry in variables)

@@ -84,7 +84,7 @@ _LINES, _NAMES = 8, 6
 
 
 def _compute_ticks(least: float, most: float) -> list[float]:
-    """Return the values of the grid lines of a logarithmic axis from `least` to `most`."""
+    """Return the values of the grid lines of a logarithmic axis from `least` (> 0) to `most`."""
     decades = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     for steps in _STEPS:
         ticks = [

@@ -79,10 +79,10 @@ def list_published_datasets() -> list[model.Dataset]:
 
 def find_machine_mismatch(a: model.Dataset, b: model.Dataset) -> str | None:
     """
-    Return why speeds in two datasets cannot be compared, else None.
+    Return why the figures of two datasets cannot be compared, else None.
 
-    A run records its site. A publication records the sites of the machine on which its figures were
-    measured. The speeds cannot be compared if the run's site is not one of these sites.
+    A run records its site. A publication records the sites that belong to the measured machine. The
+    figures cannot be compared if the run's site is not one of the sites of the publication.
     """
     for published, run in ((a, b), (b, a)):
         patterns, site = published.facts.get('sites'), run.facts.get('site')

@@ -152,7 +152,8 @@ def _check_line(path: Path, number: int, entry: Any, *, first: bool) -> None:
     """
     Raise ResultsError if a line is invalid.
 
-    A line is invalid if a required key is missing. Only the first line must be of kind `run`.
+    A line is invalid if a required key is missing. The first line must be of kind `run`, and no
+    other line may be of this kind.
     """
     header = entry if isinstance(entry, dict) else {}
     kind = header.get('kind')
@@ -296,8 +297,8 @@ def _add_measurement(
     case, name, repeat = _parse_case(entry['case']), entry['approach'], entry['repeat']
     if entry['status'] not in STATUS or not _is_count(repeat):
         raise ValueError(
-            f"the line has status {entry['status']!r} and repeat {repeat!r}, expected a status "
-            f"{', '.join(STATUS)} and a repeat of at least 1"
+            f"the line has status {entry['status']!r} and repeat {repeat!r}, expected one of the "
+            f"statuses {', '.join(STATUS)} and a repeat of at least 1"
         )
     if entry['status'] != 'ok':
         dataset.failures.append(
@@ -342,7 +343,7 @@ class Writer:
     """Append lines to a results file; each line is on disk when the method add() returns."""
 
     def __init__(self, path: str | Path) -> None:
-        """Prepare to append to the file `path`; the file is created by the first write."""
+        """Prepare to append to the file `path`; the first write creates a missing file."""
         self.path = Path(path)
 
     def write_header(self, **facts: Any) -> None:
