@@ -208,8 +208,9 @@ def print_verdicts(
     runtime = find_site_runtime(site, host)
     if options.dry_run and (host.is_partial or image.is_partial):
         raise CheckError(
-            "--dry-run works only on the system of the site, with the file of the image. Run on "
-            "that system: osu-container check %s --dry-run" % shell.quote_path(options.image)
+            "--dry-run works only on the system of the site, and needs the file of the image. Run "
+            "on the system of the site: osu-container check %s --dry-run"
+            % shell.quote_path(options.image)
         )
     if options.dry_run and not runtime:
         raise CheckError(

@@ -241,8 +241,8 @@ _ROCM_LIBRARIES = ('libamd_comgr.so.2', 'librocprofiler-register.so.0')
 _AMDGPU_LIBRARIES = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
 #: Source of statements on facts that nobody has published
 _UNPUBLISHED_FACTS = (
-    "nobody has published which symbols and symbol versions these files need. The check assumes "
-    "that the image's libraries provide all needed symbols, except for the C library"
+    "nobody has published which symbols and symbol versions these files need. Assumption: the "
+    "image's libraries provide all needed symbols. Nothing is assumed about the C library"
 )
 
 

@@ -94,8 +94,8 @@ def find_site(
 
     name: name of a site, path of a site file, or None for the site of this machine.
 
-    The folder is '' if the real root folder is read. Raises SettingsError if the site of this name
-    or of this machine is unknown, or if a file contains no site.
+    The folder is '' if the real root folder is read. Raises SettingsError if no site is known under
+    this name or for this machine, or if a file contains no site.
     """
     if sysroot and not os.access(
         sysroot, os.R_OK | os.X_OK
