@@ -1,9 +1,9 @@
 """
-Define the benchmarks, their placements and the tags that select among them.
+Define the benchmarks, their placements, and the tags that select benchmarks.
 
-A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS; no other file changes.
-Sources of names, buffers and option -c: Makefile.am and c/util/osu_util_options.h of OSU 7.4, and
-the list of 7.5.
+To add a benchmark, add an entry to BENCHMARKS. To add a selection of benchmarks, add an entry to
+TAGS. No other file changes. The names, the buffers and the option -c come from Makefile.am and
+c/util/osu_util_options.h of OSU 7.4, and from the list of benchmarks of OSU 7.5.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HOST, BOTH, DEVICE, NONE = ('H H',), ('H H', 'D D'), ('D D',), ('',)
 def _define_benchmarks(
     kind: str, buffers: tuple[str, ...], names: str, form: str = 'osu_%s', **more: str
 ) -> dict[str, dict[str, Any]]:
-    """Return entries of BENCHMARKS for the blank-separated names."""
+    """Return an entry of BENCHMARKS for each of the blank-separated names."""
     return {form % name: {'kind': kind, 'buffers': buffers, **more} for name in names.split()}
 
 
@@ -67,7 +67,7 @@ COLLECTIVE = ('collective', 'neighbours')
 
 
 def checks_data(benchmark: str) -> bool:
-    """Return True if a benchmark can compare received with sent data (-c) in OSU 7.4 and 7.5."""
+    """Return whether a benchmark of OSU 7.4 and 7.5 can check the data it receives (-c)."""
     return (
         BENCHMARKS[benchmark]['kind'] in ('pair', 'pairs', *COLLECTIVE)
         and 'barrier' not in benchmark
@@ -101,11 +101,11 @@ MANY_NODES = {
     )
 }
 
-_DEIC = 'DeiC, four container approaches on LUMI-G, 2025-03-07'
-_DEIC_PYTHON = 'DeiC, CuPy and mpi4py on LUMI, 2025-07'
-_CSCS = 'CSCS, OSU image with Open MPI and CXI on Alps'
+_DEIC = 'DeiC, comparison of four container approaches on LUMI-G, 2025-03-07'
+_DEIC_PYTHON = 'DeiC, benchmarks of CuPy and mpi4py on LUMI, 2025-07'
+_CSCS = 'CSCS, runs of an OSU image with Open MPI and CXI on Alps'
 _HPE = 'HPE, libfabric swap'
-_SARUS = 'CSCS, Sarus and the OSU Micro-Benchmarks on Piz Daint'
+_SARUS = 'CSCS, OSU Micro-Benchmarks with the runtime Sarus on Piz Daint'
 
 #: Tag -> list of (benchmark, buffers or None for all that it supports, placement, arguments of the
 #: program, source or reason). The largest message (-m) limits the time of a run.
@@ -116,7 +116,7 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H',),
             'two-nodes',
             ('-m', '1:65536', '-i', '2000', '-x', '100', '-z1'),
-            'the table of `make demo`: a low percentile does not depend on other processes',
+            '`make demo` prints a low percentile, because other processes do not affect this value',
         ),
     ],
     'quick': [
@@ -132,7 +132,8 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H', 'D D'),
             'two-nodes',
             ('-m', '65536'),
-            'small messages show the latency, such as the published 21 us and 8 KiB',
+            'small messages show latency problems, such as the published delay of 21 us and the '
+            'step at 8 KiB',
         ),
         ('osu_alltoall', ('H H',), 'two-nodes', ('-m', '16384'), 'a collective'),
     ],
@@ -174,10 +175,11 @@ TURN_OPTIONS = {
 TURN_VARIABLES = {'SLURM_OVERLAP': '1', 'MPIR_CVAR_POLLS_BEFORE_YIELD': '0'}
 #: Purpose of each tag, for --help
 TAG_TITLES = {
-    'quick': 'large and small messages and a collective, about two minutes',
-    'published': 'the runs of the published documents',
-    'alps': 'Open MPI on Alps: two ranks between and within nodes, alltoall with 8 ranks on 2 nodes',
-    'full': 'every benchmark with all buffers and placements',
+    'quick': 'osu_bw, osu_latency and osu_alltoall between two nodes, in about two minutes',
+    'published': 'the benchmarks whose figures the compared documents publish',
+    'alps': "CSCS's runs of Open MPI on Alps: two ranks on two nodes or on one node, and alltoall "
+    "with 8 ranks on 2 nodes",
+    'full': 'all benchmarks with all of their buffers and placements',
     'demo': 'the benchmark of `make demo`',
 }
 #: Default of --repeats by tag: with fewer than five repeats, compare rarely finds a difference

@@ -1,9 +1,10 @@
 """
 Define the ReFrame tests of `osu-container bench`.
 
-The environment variable OSU_CONTAINER_PLAN names the plan of a session (session.py). A test is one
-benchmark in one case under one module, e.g. OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-hybrid. It has
-the same name in the session of every repeat.
+The environment variable OSU_CONTAINER_PLAN names the file with the plan of a session (session.py).
+A test measures one benchmark in one case under one module. Example of a test name:
+OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-hybrid. A test has the same name in the sessions of all
+repeats.
 """
 
 import json
@@ -34,7 +35,7 @@ PLAN = json.loads(Path(os.environ[holding.PLAN_VARIABLE]).read_text())
 
 @rfm.simple_test
 class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
-    """Measure one benchmark in one case under one module and record it in results.jsonl."""
+    """Measure one benchmark in one case under one module; add the result to results.jsonl."""
 
     case = parameter(map(plan.deserialize_run, PLAN['runs']), fmt=lambda run: run.name)
     valid_systems = ['*']
@@ -80,7 +81,8 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         """
         Keep the output, write the line of results.jsonl, and pass if the measurement is valid.
 
-        A failure after the loss of the job is no result: write no line and stop the session.
+        If the run failed because the job was lost, the failure is no result: the method writes no
+        line and stops the session.
         """
         stage = Path(self.stagedir)
         seconds = time.monotonic() - self.begin

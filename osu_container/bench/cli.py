@@ -1,4 +1,8 @@
-"""osu-container bench: run the benchmarks over Slurm, every approach and native in turn."""
+"""
+Define the command line of `osu-container bench`.
+
+The command runs the benchmarks over Slurm, with the modules of all approaches and native in turn.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'patterns',
         nargs='*',
         metavar='PATTERN',
-        help="measure only runs whose name contains PATTERN, or matches it if it has * ? [ ]: "
-        "'osu_bw', '*-HH-2x1-*'",
+        help="measure only runs whose name contains PATTERN, e.g. 'osu_bw'. A PATTERN with the "
+        "wildcards * ? [ ] must match the whole name, e.g. '*-HH-2x1-*'",
     )
     parser.add_argument(
         '--tag',
@@ -70,8 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         metavar='NAME',
         dest='modules',
-        help='an installed module, e.g. osu-container/hybrid; may be repeated '
-        '(default: all, native first)',
+        help='installed module to measure, e.g. osu-container/hybrid; may be repeated (default: '
+        'all installed modules, native first)',
     )
     parser.add_argument(
         '--repeats',
@@ -86,21 +90,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--dry-run',
         '-n',
         action='store_true',
-        help='print the planned runs, with --resume the remaining ones, and run nothing',
+        help='print the planned runs, but run nothing. With --resume, print the remaining runs',
     )
     parser.add_argument(
         '--resume',
         metavar='RUN',
-        help='continue a run: its folder, its name, or latest, the newest unfinished run',
+        help='run to continue: the folder of the run, the name of the run, or the word latest for '
+        'the newest unfinished run',
     )
     parser.add_argument(
         '--output',
         '-o',
         type=Path,
         metavar='DIR',
-        help="new folder for this run (default: the UTC time, in the results folder: "
-        f"${select.RESULTS_VARIABLE}, else .workstation/results of a set-up clone, else "
-        "$XDG_DATA_HOME/osu-container/results; an unset $XDG_DATA_HOME means ~/.local/share)",
+        help="new folder for this run (default: a folder in the results folder, with the UTC "
+        f"time as its name). The results folder is ${select.RESULTS_VARIABLE}, else "
+        ".workstation/results in a clone that is set up, else "
+        "$XDG_DATA_HOME/osu-container/results, where an unset XDG_DATA_HOME means "
+        "~/.local/share",
     )
     parser.add_argument(
         '--nodes',
@@ -108,62 +115,70 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=parse_whole_number,
         default=None,
         metavar='N',
-        help="nodes of the job; runs that need more are skipped "
-        "(default: the nodes of the current job, else 2)",
+        help="number of nodes of the job; runs that need more nodes are skipped (default: the "
+        "number of nodes of the current job, or 2 outside of a job)",
     )
     parser.add_argument(
         '--account',
         '-A',
         metavar='A',
-        help='account or project of the job '
-        '(default: $SALLOC_ACCOUNT, $SBATCH_ACCOUNT or $SLURM_ACCOUNT)',
+        help='account or project that pays for the job (default: value of SALLOC_ACCOUNT, '
+        'SBATCH_ACCOUNT or SLURM_ACCOUNT)',
     )
     parser.add_argument(
-        '--partition', '-p', metavar='P', help="partition of the job (default: the site's)"
+        '--partition',
+        '-p',
+        metavar='P',
+        help="partition of the job (default: the partition in the site data)",
     )
     parser.add_argument(
         '--time',
         metavar='T',
-        help='time limit of the job, as for salloc (default: estimated; with --run a '
-        'minute for each execution, or --limit)',
+        help='time limit of the job in the format of salloc (default: an estimate; with --run, '
+        'the number of executions times the value of --limit, or times one minute if --limit '
+        'is not given)',
     )
     parser.add_argument(
         '--validate',
         '-c',
         action='store_true',
-        help='the programs compare received with sent data (-c), and a run with wrong data fails. '
-        'Figures of validated runs are compared only with each other',
+        help='the programs compare received data with sent data (option -c), and a run that '
+        'receives wrong data fails. Figures of validated runs can be compared only with '
+        'figures of other validated runs',
     )
-    command_group = parser.add_argument_group('your own command, in place of the benchmarks')
+    command_group = parser.add_argument_group(
+        'options to measure your own command in place of the benchmarks'
+    )
     command_group.add_argument(
         '--run',
         metavar='COMMAND',
-        help="command to run in this folder with each module of --module; "
-        "bench measures its time, from start to end of the launcher",
+        help="command to run in the current folder with each module of --module. bench measures "
+        "the time from the start to the end of the launcher",
     )
     command_group.add_argument(
         '--ranks',
         type=parse_whole_number,
         metavar='N',
-        help='total number of ranks (default: one per node)',
+        help='total number of ranks (default: one rank per node)',
     )
     command_group.add_argument(
         '--figure',
         metavar='REGEX',
-        help="measure a number that the command prints instead of its time: the group of "
-        r"this regular expression, e.g. 'Loop time of (\S+)'",
+        help="measure a number that the command prints, not the time of the command. The group of "
+        r"the regular expression REGEX must match the number, e.g. 'Loop time of (\S+)'",
     )
     command_group.add_argument('--unit', metavar='U', help='unit of the number (default: s)')
     command_group.add_argument(
         '--more-is-better',
         action='store_true',
-        help='a larger number is better (default: a smaller one)',
+        help='a larger number is better (default: a smaller number is better)',
     )
     command_group.add_argument(
         '--limit',
         type=parse_whole_number,
         metavar='SECONDS',
-        help=f'time limit of one execution (default: {cases.TIME_LIMIT})',
+        help="time limit of one execution of the command, in seconds (default: "
+        f"{cases.TIME_LIMIT})",
     )
     parser.set_defaults(
         function=main,
@@ -181,7 +196,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the benchmarks, or print the plan, and return the exit code."""
+    """Run the benchmarks, or with --dry-run only print the plan; return the exit code."""
     base = installed_modules.resolve_lmod_environment()
     folder = _find_resumed_run(options.resume) if options.resume else None
     spec = _build_run_spec(options, base, folder)
@@ -191,7 +206,7 @@ def main(options: argparse.Namespace) -> int:
     results = folder / run_files.RESULTS_FILE if folder else None
     remaining = list_remaining_runs(results, runs, spec.repeats)
     if not remaining:
-        print(f"{folder} is complete: nothing remains to be measured.")
+        print(f"{folder} is complete: all measurements of this run have been made.")
         return 0
     if options.dry_run:
         return _print_plan(runs, remaining, spec, site, options, folder)
@@ -211,18 +226,23 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _resolve_new_folder(options: argparse.Namespace) -> Path:
-    """Return the folder of a new run. Raises BenchError if it exists and is not empty."""
+    """
+    Return the folder of a new run.
+
+    Raises BenchError if the path contains a blank, or if --output names a folder that is not empty.
+    """
     name = time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
     folder: Path = (options.output or select.resolve_results_folder() / name).absolute()
     if len(str(folder).split()) != 1:
         raise BenchError(
-            f"the path {folder} contains a blank, and ReFrame cannot run there. Choose another "
-            "folder with --output"
+            f"the path {folder} contains a blank, and ReFrame cannot run in such a folder. Choose "
+            "another folder with --output DIR"
         )
     if options.output and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BenchError(
             f"{folder} exists and is not empty, and bench never overwrites a run. Choose another "
-            f"folder, or continue the run: osu-container bench --resume {shell.quote_path(folder)}"
+            "folder with --output DIR, or continue the run: osu-container bench --resume "
+            f"{shell.quote_path(folder)}"
         )
     return folder
 
@@ -230,7 +250,11 @@ def _resolve_new_folder(options: argparse.Namespace) -> Path:
 def _build_run_spec(
     options: argparse.Namespace, base: dict[str, str], folder: Path | None
 ) -> RunSpec:
-    """Return the RunSpec of the options, or the recorded one of the run in `folder`."""
+    """
+    Return the RunSpec of the command-line options, or the recorded RunSpec of a run.
+
+    folder: the folder of the resumed run, whose results record the RunSpec; None for a new run.
+    """
     account = options.account or next(
         filter(None, map(os.environ.get, ('SALLOC_ACCOUNT', 'SBATCH_ACCOUNT', 'SLURM_ACCOUNT'))),
         None,
@@ -244,15 +268,16 @@ def _build_run_spec(
         conflicts += [*options.patterns, *_list_command_options(options)]
         if conflicts:
             raise BenchError(
-                f"{', '.join(conflicts)} cannot be combined with --resume: {folder} keeps the "
-                "options that it was started with. Omit them, or start a new run"
+                f"{', '.join(conflicts)} cannot be combined with --resume: the run in {folder} "
+                "keeps its options from the start. Leave out these options, or start a new run "
+                "without --resume"
             )
         try:
             spec = RunSpec(**run_files.read_entries(folder)[0][0][1]['wanted'])
         except (KeyError, TypeError) as err:
             raise BenchError(
-                f"--resume cannot continue {folder}: {run_files.RESULTS_FILE} does not record the "
-                f"options of the run ({err}). Start a new run"
+                f"--resume cannot continue {folder}: the file {run_files.RESULTS_FILE} does not "
+                f"record all options of the run ({err}). Start a new run without --resume"
             ) from err
         spec.partition, spec.account = options.partition, account
         return spec
@@ -260,8 +285,8 @@ def _build_run_spec(
     names = options.modules or installed_modules.list_installed_modules(base)
     if not names:
         raise BenchError(
-            "no module osu-native or osu-container is available in MODULEPATH. "
-            "Install modules: eb osu-native.eb -r; eb osu-container-hybrid.eb -r"
+            "MODULEPATH has no module osu-native and no module osu-container. Install modules: eb "
+            "osu-native.eb -r; eb osu-container-hybrid.eb -r"
         )
     nodes = options.nodes or launching.count_job_nodes(base) or 2
     tag = 'run' if options.run else options.tag or 'quick'
@@ -286,12 +311,12 @@ NEW_RUN_OPTIONS = ('tag', 'module', 'repeats', 'output', 'nodes', 'run')
 
 
 def _list_command_options(options: argparse.Namespace) -> list[str]:
-    """Return the options that are set although they are valid only with --run."""
+    """Return the options that the user has set and that are valid only with --run."""
     return ['--' + name.replace('_', '-') for name in COMMAND_OPTIONS if getattr(options, name)]
 
 
 def _check_command_options(options: argparse.Namespace) -> None:
-    """Raise BenchError unless the options of a user's command fit each other."""
+    """Raise BenchError if the options for a user's command contradict each other."""
     if not options.run:
         conflicts = _list_command_options(options)
         if conflicts:
@@ -299,54 +324,66 @@ def _check_command_options(options: argparse.Namespace) -> None:
         return
     if not options.modules:
         raise BenchError(
-            "--run needs modules. Name each module that has the command: --module NAME/APPROACH"
+            "--run needs one or more modules that provide the command. Name each module with "
+            "--module NAME/APPROACH"
         )
     if options.validate:
         raise BenchError(
-            "--validate cannot be combined with --run: only the benchmarks can check their data"
+            "--validate cannot be combined with --run, because only the benchmarks can check the "
+            "data that they receive. Leave out --validate"
         )
     if options.patterns:
         raise BenchError(
-            f"--run takes no PATTERN, found {' '.join(options.patterns)}. Quote the command: "
-            "--run 'COMMAND ARGUMENTS'"
+            f"--run cannot be combined with a PATTERN, found {' '.join(options.patterns)}. If "
+            "this is a part of the command, quote the whole command: --run 'COMMAND ARGUMENTS'"
         )
     if options.figure is None and (options.unit or options.more_is_better):
         raise BenchError(
-            "--unit and --more-is-better need a number. Select it in the output: --figure REGEX"
+            "--unit and --more-is-better are valid only for a number that the command prints. "
+            "Select the number in the output of the command with --figure REGEX"
         )
     if options.unit and not re.fullmatch(r'[^\s:,]+', options.unit):
-        raise BenchError(f"--unit {options.unit!r}: expected one word without : and ,")
+        raise BenchError(
+            f"--unit {options.unit!r} is not valid. Give one word that contains "
+            "neither a colon nor a comma"
+        )
     if options.figure is not None:
         try:
             groups = re.compile(options.figure).groups
         except re.error as err:
             raise BenchError(
-                f"--figure '{options.figure}' is not a regular expression: {err}. "
-                "Put \\ in front of a character that is meant literally"
+                rf"--figure '{options.figure}' is not a regular expression: {err}. Put \ in front "
+                r"of each special character that stands for itself"
             ) from err
         if groups != 1:
             raise BenchError(
-                rf"--figure '{options.figure}' has {groups} groups, expected one, around the "
-                r"number: 'Loop time of (\S+)'"
+                rf"--figure '{options.figure}' has {groups} groups, expected one group. Put one pair of "
+                r"parentheses around the number, as in 'Loop time of (\S+)'"
             )
 
 
 def _parse_user_command(options: argparse.Namespace, nodes: int) -> dict[str, Any] | None:
-    """Return RunSpec.run for the command of --run, or None without --run. Raises BenchError."""
+    """
+    Return the value of RunSpec.run for the command of --run, None without --run.
+
+    Raises BenchError if the command is empty, has an open quote or contains a secret.
+    """
     if not options.run:
         return None
     try:
         words = shlex.split(options.run)
     except ValueError as err:
         raise BenchError(
-            f"--run {options.run}: {err}. Close the quote, or put \\ in front of it"
+            rf"--run {options.run} is not a valid command line: {err}. Close the quote, or put \ "
+            r"in front of the quote"
         ) from err
     if not words:
-        raise BenchError("--run: the command is empty. Give one: --run 'COMMAND ARGUMENTS'")
+        raise BenchError("--run: the command is empty. Give a command: --run 'COMMAND ARGUMENTS'")
     if redact_secrets(options.run) != options.run:
         raise BenchError(
-            f"--run {redact_secrets(options.run)} contains a secret, which the results would show. "
-            "Export it as a variable, or put it into a script"
+            f"--run {redact_secrets(options.run)} contains a secret, and the results would show "
+            "this secret. Export the secret as an environment variable, or put the command into "
+            "a script"
         )
     return {
         'words': words,
@@ -361,11 +398,18 @@ def _parse_user_command(options: argparse.Namespace, nodes: int) -> dict[str, An
 
 
 def _find_resumed_run(text: str) -> Path:
-    """Return the folder of the run that --resume names. Raises BenchError, ResultsError."""
+    """
+    Return the folder of the run that --resume names.
+
+    Raises BenchError if `latest` finds no unfinished run, and ResultsError if there is no such run.
+    """
     if text == select.LATEST:
         unfinished = [path for path in select.list_run_folders() if not run_files.has_ended(path)]
         if not unfinished:
-            raise BenchError(f"{select.resolve_results_folder()} has no unfinished run to continue")
+            raise BenchError(
+                f"{select.resolve_results_folder()} has no unfinished run that "
+                "--resume can continue. Name a run: --resume RUN"
+            )
         return unfinished[-1].resolve()
     return run_files.resolve_results_file(
         text if Path(text).exists() else select.resolve_results_folder() / text
@@ -381,16 +425,16 @@ def _print_plan(
     folder: Path | None,
 ) -> int:
     """
-    Print the launch commands by case, and the skipped runs; return the exit code.
+    Print the launch commands of each case and the skipped runs; return the exit code.
 
-    `folder` is the folder of a resumed run, None for a new run.
+    folder: the folder of a resumed run, None for a new run.
     """
     shown = list(dict.fromkeys(run for run, _ in remaining))
     if folder:
         total = sum(not run.skip_reason for run in runs) * spec.repeats
         print(
-            f"remaining of {folder}, tag {spec.tag} on site {site['name']}: {len(remaining)} of "
-            f"{total} measurements"
+            f"remaining measurements of {folder}, tag {spec.tag} on site {site['name']}: "
+            f"{len(remaining)} of {total}"
         )
     else:
         print(f"tag {spec.tag} on site {site['name']}: {len(shown)} runs, {spec.repeats} repeats")
@@ -421,7 +465,7 @@ def _build_salloc_command(
     options: argparse.Namespace,
     runs: list[plan.PlannedRun],
 ) -> list[str]:
-    """Return the salloc command that requests the job, without the command to run in it."""
+    """Return the salloc command for the job, without the command that the job executes."""
     ranks = max(run.ranks for run in runs)
     seconds = 3 * (cases.ESTIMATED_SECONDS * len(runs) * spec.repeats + 10 * len(spec.modules))
     if spec.run:  # estimate a minute for each execution, unless the user has set --limit
@@ -439,27 +483,33 @@ def _build_salloc_command(
 
 
 def _check_slurm(site: dict[str, Any], spec: RunSpec, base: dict[str, str]) -> None:
-    """Raise BenchError if the launcher, the job or a required account is missing."""
+    """
+    Raise BenchError if the job cannot run.
+
+    Reasons are a missing launcher, a missing account, or a shell outside of a job that cannot
+    request a job.
+    """
     name, batch = (
         launching.select_launcher_command(site).split()[0],
         launching.select_batch_system(site),
     )
     if not shutil.which(name, path=base.get('PATH')):
         raise BenchError(
-            f"{name}, the launcher of site {site['name']}, is not in PATH. "
+            f"{name}, the launcher of site {site['name']}, is not on PATH. "
             + (
-                f"On your own machine run `make demo` in {installed_modules.PROJECT}, which sets "
+                f"On your own machine, run `make demo` in {installed_modules.PROJECT}: this sets "
                 "up a private Slurm"
                 if name == 'srun'
-                else "Load its module"
+                else "Load the module that provides the launcher"
             )
         )
     if launching.find_job(base)[0]:
         return
     if batch is not BATCH_SYSTEMS['slurm']:
         raise BenchError(
-            f"this shell is not in a job ({batch['job']} is not set), and bench requests jobs only "
-            f"from Slurm. Start bench in a script that you submit with {batch['submit']}"
+            f"this shell is not in a job ({batch['job']} is not set), and bench can request a job "
+            "only from Slurm. Write `osu-container bench` into a job script, and submit the "
+            f"script with {batch['submit']}"
         )
     if site['jobs']['value']['account'] and not spec.account:
         raise BenchError(
@@ -468,8 +518,8 @@ def _check_slurm(site: dict[str, Any], spec: RunSpec, base: dict[str, str]) -> N
         )
     if not shutil.which('salloc', path=base.get('PATH')):
         raise BenchError(
-            "salloc is not in PATH, and this shell is not in a job. Start bench in a job script "
-            "(sbatch)"
+            "this shell is not in a job, and salloc is not on PATH. Write `osu-container bench` "
+            "into a job script, and submit the script with sbatch"
         )
 
 
@@ -480,7 +530,7 @@ def _run_in_job(
     runs: list[plan.PlannedRun],
     base: dict[str, str],
 ) -> int:
-    """Run this same command line in a new job and return its exit code."""
+    """Run the user's command line again in a new job, and return its exit code."""
     command = _build_salloc_command(
         spec, site, options, [run for run in runs if not run.skip_reason]
     )
@@ -504,7 +554,7 @@ def _run_session(
     base: dict[str, str],
     folder: Path,
 ) -> int:
-    """Measure in the current job and return the exit code."""
+    """Measure the runs in the current job, print the next commands, return the exit code."""
     screen = streams.ProgressScreen()
     with holding.lock_run(folder):
         session = Session(
@@ -516,7 +566,8 @@ def _run_session(
             session.start(sys.argv[1:])
             select.register_run(folder)
         options.after_interrupt = resume_hint = (
-            f"completed measurements are kept; to continue: osu-container bench --resume {folder}"
+            "completed measurements are kept. To continue the run: osu-container bench --resume "
+            f"{folder}"
         )
         count = sum(not run.skip_reason for run in session.runs)
         screen.print_line(
@@ -548,7 +599,7 @@ def _run_session(
 
 
 def _format_failures(folder: Path) -> list[str]:
-    """Return one line per distinct failure reason."""
+    """Return a line for each distinct reason why runs in `folder` have failed."""
     runs_by_reason: dict[str, list[str]] = {}
     for failure in run_files.read_results(folder).failures:
         if not failure.is_skipped:

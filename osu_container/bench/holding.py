@@ -1,7 +1,7 @@
 """
 Let one process measure in the folder of a run, and detect the loss of its job.
 
-Slurm is asked only after a failure, so the controller is not polled.
+The job is queried only after a failure, so that Slurm's controller is not polled.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ PLAN_VARIABLE = 'OSU_CONTAINER_PLAN'
 @contextlib.contextmanager
 def lock_run(folder: str | Path) -> Iterator[None]:
     """
-    Keep other processes from measuring in a folder while a with statement runs.
+    Keep other processes from measuring in `folder` while a `with` statement runs.
 
-    The folder is created if it is missing. The operating system releases the lock of a killed
-    process. Raises BenchError if another process measures there.
+    The folder is created if it is missing. If the process is killed, the operating system releases
+    the lock. Raises BenchError if another process measures in the folder.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,8 @@ def lock_run(folder: str | Path) -> Iterator[None]:
         except BlockingIOError:
             handle.seek(0)
             raise BenchError(
-                f"{folder} is in use by {handle.read()}. Wait until it exits, or terminate it"
+                f"{folder} is in use by {handle.read()}. Wait until this process exits, or "
+                "terminate the process"
             ) from None
         except OSError:  # measure also on a file system without locks
             pass
@@ -71,10 +72,10 @@ _UNREACHED = re.compile(
 
 def find_job_loss(env: Mapping[str, str], errors: str = '') -> str | None:
     """
-    Return why the job of an environment can measure nothing more.
+    Return why the job in the environment `env` cannot measure any more, else None.
 
-    Returns None if the job exists, if Slurm does not answer, or outside a job.
-    :param errors: what srun printed in the run that failed
+    The result is also None if Slurm does not answer, or if the environment is outside of a job.
+    :param errors: the standard error output of srun in the failed run
     """
     unreached = _UNREACHED.search(errors)
     if unreached:

@@ -1,8 +1,8 @@
 """
 Inspect an installed module: environment after `module load`, programs, image, MPI.
 
-The facts come from the loaded module. The site comes from settings.json in its installation, which
-osu-explain reads too.
+The facts come from the loaded module. The site comes from the file settings.json in the
+installation folder of the module; the command osu-explain reads the same file.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ FAMILY_EXPRESSION = ' '.join(
 
 def resolve_lmod_environment() -> dict[str, str]:
     """
-    Return an environment in which `module load` works: the caller's, or that of env.sh.
+    Return environment variables with which `module load` works.
 
-    Raises BenchError if there is neither.
+    The result is the environment of this process if Lmod is set up, else the environment
+    after sourcing env.sh of the clone. Raises BenchError if neither environment has Lmod.
     """
     if os.environ.get('LMOD_CMD') and os.environ.get('MODULEPATH'):
         return dict(os.environ)
@@ -57,16 +58,18 @@ def resolve_lmod_environment() -> dict[str, str]:
             f'. {shlex.quote(str(PROJECT / "env.sh"))}', dict(os.environ), '`. ./env.sh`'
         )
     raise BenchError(
-        "cannot load modules: this shell has no Lmod (LMOD_CMD is not set). On a supercomputer "
-        "use a login shell (bash -l); on your own machine run `make demo` in this folder first"
+        "cannot load modules: this shell has no Lmod (LMOD_CMD is not set). On a supercomputer, "
+        "use a login shell (bash -l); on your own machine, first run `make demo` in the folder of "
+        "osu-container"
     )
 
 
 def _capture_environment(script: str, env: dict[str, str], name: str) -> dict[str, str]:
     """
-    Return the environment after a bash script; `name` is its name in messages.
+    Run a bash script and return the environment variables at its end.
 
-    Raises BenchError if it fails, or stops early (the `false` of a failed Lmod command).
+    :param name: name of the script in messages
+    Raises BenchError if the script fails or stops early, as after a failed Lmod command.
     """
     process = subprocess.run(
         ['bash', '--norc', '-c', f'set -e\n{script}\nprintf "\\0\\0"; env -0'],
@@ -89,18 +92,18 @@ def _capture_environment(script: str, env: dict[str, str], name: str) -> dict[st
 
 
 def _shorten_lmod_message(text: str) -> str:
-    """Return a wrapped message of Lmod on one line, without its search hints."""
+    """Return a message of Lmod on one line, without the search hints at the end."""
     return ' '.join(text.partition('If the avail list')[0].split())
 
 
 def render_load_script(name: str) -> str:
-    """Return the lines of bash that load a module, as the function `module` of Lmod does."""
+    """Return the bash commands that load a module in the way of Lmod's function `module`."""
     return f'load=$("$LMOD_CMD" bash load {shlex.quote(name)})\neval "$load"'
 
 
 @dataclass
 class Module:
-    """A module that can be loaded."""
+    """An installed module of this project that has been loaded and inspected."""
 
     #: Name as loaded, 'osu-container/hybrid'
     name: str
@@ -117,29 +120,29 @@ class Module:
 
     @property
     def is_container(self) -> bool:
-        """Return True if its programs run in a container."""
+        """Return whether the programs of the module run in a container."""
         return APPROACHES[self.approach]['container']
 
     @property
     def modulefile(self) -> Path | None:
-        """Return the path of the modulefile, None if Lmod does not list it."""
+        """Return the path of the modulefile, None if Lmod does not list the path."""
         paths = self.environment.get('_LMFILES_', '').split(':')
         pattern = re.compile(rf'/{re.escape(self.name)}(/[^/]+)?\.lua$')
         return next((Path(path) for path in paths if pattern.search(path)), None)
 
     @property
     def pmi(self) -> str | None:
-        """Return the PMI of its MPI, None if its installation does not record it."""
+        """Return the PMI of the module's MPI, None if the installation does not record the PMI."""
         return read_installation_file(self.environment, SETTINGS).get('pmi')
 
     @property
     def is_python(self) -> bool:
-        """Return True for the Python programs, whose buffers are NumPy or CuPy arrays."""
+        """Return whether the programs are in Python and have NumPy or CuPy arrays as buffers."""
         return bool(re.search('NumPy|Python', self._labels.get('org.osu-container.osu', '')))
 
     @property
     def has_ports(self) -> bool:
-        """Return True if its programs are the mpi4py ports of the OSU benchmarks."""
+        """Return whether the programs are the mpi4py ports of the OSU benchmarks."""
         native = read_installation_file(self.environment, FACTS).get('programs_are', '')
         label = self._labels.get('org.osu-container.osu', native)
         return bool(re.fullmatch(r'mpi4py \S+ ports', label))
@@ -150,10 +153,11 @@ class Module:
 
     def explain_missing_gpu_support(self, program: str) -> str | None:
         """
-        Return why a program cannot use GPU buffers, None if it can or this is undetermined.
+        Return why a program cannot use GPU buffers, else None.
 
-        A program without GPU support ignores `D D` and measures host memory, so osu_output.parse()
-        also requires that the program prints where its buffers are.
+        The result is also None if GPU support is undetermined. A program without GPU support
+        ignores the argument `D D` and measures host memory. For this reason osu_output.parse() also
+        requires that the program prints where its buffers are.
         """
         if self.is_container:
             has_gpu = (read_installation_file(self.environment, FACTS).get('image') or {}).get(
@@ -161,8 +165,8 @@ class Module:
             )
             if self._labels.get('org.osu-container.gpu', 'none') == 'none' and has_gpu is False:
                 return (
-                    f"the image of {self.name} has neither ROCm nor CUDA: its programs support "
-                    "only host memory"
+                    f"the image of {self.name} has neither ROCm nor CUDA, so the programs in the "
+                    "image support only host memory"
                 )
             return None
         try:
@@ -174,13 +178,18 @@ class Module:
         if any(map(GPU_LIBRARIES.match, needed)):
             return None
         return (
-            f"{program} of {self.name} links no GPU library, so it supports only host memory. "
-            "Build it with --enable-rocm or --enable-cuda (native of the site, docs/add-a-site.md)"
+            f"{program} of {self.name} is not linked with a GPU library, so the program supports "
+            "only host memory. Build the native benchmarks of the site with --enable-rocm or "
+            "--enable-cuda (docs/add-a-site.md)"
         )
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
-        """Return its line of results.jsonl without the network, which only a run shows."""
+        """
+        Return the line of results.jsonl that describes the module.
+
+        The line lacks the network, because only a run shows which network the module uses.
+        """
         env = self.environment
         expectation = parse_expectation(env.get('OSU_PROMISE', ''))
         entry = {
@@ -200,7 +209,7 @@ class Module:
         return entry
 
     def hash_inputs(self) -> dict[str, str]:
-        """Return {name: sha256} of its modulefile, image or programs, and injected libraries."""
+        """Return {name: sha256} of the modulefile, image or programs, and injected libraries."""
         file, image = self.facts['module_file'], self.facts.get('image')
         hashes = {f'module {self.name}': file['sha256'] if file else 'unknown'}
         if image:
@@ -230,9 +239,9 @@ SETTINGS, FACTS = 'settings.json', 'facts.json'
 
 def read_installation_file(env: dict[str, str], name: str) -> dict[str, Any]:
     """
-    Return the content of SETTINGS or FACTS of the loaded module, {} if the file is missing.
+    Return the content of the file SETTINGS or FACTS of the loaded module.
 
-    Raises BenchError if the file is damaged.
+    The result is {} if the file is missing. Raises BenchError if the file is damaged.
     """
     path = Path(env.get(ROOT_VARIABLE, '/nonexistent')) / name
     try:
@@ -241,15 +250,15 @@ def read_installation_file(env: dict[str, str], name: str) -> dict[str, Any]:
         return {}
     except (OSError, ValueError, TypeError) as err:
         raise BenchError(
-            f"{path} is damaged: {err}. Install the module again: eb ... --rebuild"
+            f"{path} is damaged: {err}. Install the module again: eb EASYCONFIG.eb --rebuild"
         ) from err
 
 
 def load_module(name: str, base: dict[str, str] | None = None) -> Module:
     """
-    Return the module of this name.
+    Load and inspect the module `name`, and return a Module.
 
-    Raises BenchError if it cannot be loaded, or was not installed by this project.
+    Raises BenchError if the module cannot be loaded, or if this project did not install the module.
     """
     base = resolve_lmod_environment() if base is None else base
     # Unload the caller's module first: its LD_LIBRARY_PATH would reach the runs of other modules.
@@ -270,8 +279,9 @@ def load_module(name: str, base: dict[str, str] | None = None) -> Module:
     settings = read_installation_file(env, SETTINGS)
     if None in map(settings.get, ('site', 'approach', 'programs')):
         raise BenchError(
-            f"module {loaded} was not installed by osu-container: its settings.json does not name "
-            "site, approach and programs. Install it again: eb ... --rebuild"
+            f"module {loaded} was not installed by osu-container: the module's settings.json does "
+            "not name a site, an approach and programs. Install the module again: eb "
+            "EASYCONFIG.eb --rebuild"
         )
     return Module(
         loaded,
@@ -285,9 +295,9 @@ def load_module(name: str, base: dict[str, str] | None = None) -> Module:
 
 def list_installed_modules(base: dict[str, str]) -> list[str]:
     """
-    Return the names of this project's installed modules, native first, then by approach.
+    Return the names of this project's installed modules: native, then all by approach.
 
-    :param base: an environment with Lmod
+    :param base: environment variables with which Lmod works
     """
     process = subprocess.run(
         [base['LMOD_CMD'], 'bash', '-t', 'avail', NATIVE_MODULE + '/', CONTAINER_MODULE + '/'],
@@ -320,13 +330,13 @@ def list_installed_modules(base: dict[str, str]) -> list[str]:
 
 
 def resolve_common_site(modules: list[Module]) -> dict[str, Any]:
-    """Return the site entry of the modules. Raises BenchError if their sites differ."""
+    """Return the site entry of all modules. Raises BenchError if the modules' sites differ."""
     sites = {module.site for module in modules}
     if len(sites) != 1:
         listing = '; '.join(f"{module.name}: {module.site}" for module in modules)
         raise BenchError(
-            f"the modules belong to several sites, whose figures do not compare ({listing}). "
-            "Choose modules of one site: --module NAME"
+            f"the modules belong to several sites ({listing}), and figures of different sites "
+            "cannot be compared. Choose modules of one site: --module NAME"
         )
     entry = next(
         (module.user_site for module in modules if module.user_site), None

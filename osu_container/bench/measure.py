@@ -1,4 +1,4 @@
-"""Build the line of results.jsonl of one completed run from its output and its proof."""
+"""Build the line of results.jsonl for one completed run from its output and its proof."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def build_measurement(
     slurm: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """
-    Return the measurement (a line of results.jsonl) of a completed run.
+    Return the measurement of a completed run, which is a line of results.jsonl.
 
-    :param stdout, stderr: files below folder with its output
-    :param proofs: folder in which its ranks recorded what they loaded
-    :param expectation: {'comes_from': dict, 'container': bool} of its module
+    :param stdout, stderr: files below `folder` with the output of the run
+    :param proofs: folder in which each rank of the run recorded the libraries that the rank loaded
+    :param expectation: {'comes_from': dict, 'container': bool} of the module of the run
     :param folder: the folder of results.jsonl
     :param command: the command line as executed
-    :param slurm: as read_slurm_facts() returns it; None: that of this process
+    :param slurm: result of read_slurm_facts(); None for the job of this process
     """
     text, errors = read_optional_text(stdout), read_optional_text(stderr)
     entry: dict[str, Any] = {
@@ -100,17 +100,17 @@ def build_measurement(
 
 
 def replace_mean(text: str) -> str:
-    """Return the output of a program with its last column in place of the second, the mean."""
+    """Return the output of a program in which the last column replaces the mean (column 2)."""
     return re.sub(r'^(\d+\s+)\S+(.*?)\s(\S+)$', r'\1\3\2', text, flags=re.M)
 
 
 def extract_figure(text: str, pattern: str, source: str) -> float:
     """
-    Return the last number that a user's command printed.
+    Return the last number in `text` that the regular expression `pattern` matches.
 
-    :param pattern: regular expression whose group is the number
+    :param pattern: regular expression whose group matches the number
     :param source: name of the text for messages
-    Raises OutputError if no number matches, or it is not above 0.
+    Raises OutputError if nothing matches, or if the match is not a number above 0.
     """
     numbers = [match.group(1) for match in re.finditer(pattern, text, re.M)]
     if not numbers:
@@ -131,7 +131,11 @@ def extract_figure(text: str, pattern: str, source: str) -> float:
 def _check_proof(
     entry: dict[str, Any], run: PlannedRun, folder: Path, expectation: dict[str, Any]
 ) -> str | None:
-    """Add the proof of the ranks to `entry` and return its problem, None if it is as expected."""
+    """
+    Add the proof of the run's ranks to `entry` and return the problem that the proof shows.
+
+    The result is None if the ranks loaded the expected libraries.
+    """
     judging.wait_for_files(folder, run.ranks)
     try:
         proofs = judging.read_proofs(folder, run.ranks)
@@ -146,11 +150,15 @@ def _check_proof(
     shown = '; '.join(contradictions[:3]) + (
         f'; and {len(contradictions) - 3} more' if len(contradictions) > 3 else ''
     )
-    return f"it contradicts its approach: {shown}"
+    return f"the libraries that the ranks loaded contradict the approach: {shown}"
 
 
 def format_failure_reason(problem: str, text: str) -> str:
-    """Return why a run failed: the problem, then the explanation of a known message."""
+    """
+    Return why a run failed: the problem, and the cause and remedy of a known message.
+
+    If `text` has no known message, its last line replaces the cause and the remedy.
+    """
     # Only a failed run needs this import, which compiles hundreds of regular expressions.
     from osu_container.why import search
 
@@ -166,9 +174,9 @@ def format_failure_reason(problem: str, text: str) -> str:
 
 def read_slurm_facts(env: Mapping[str, str]) -> dict[str, Any]:
     """
-    Return the Slurm job of an environment: job, partition, cluster, nodes.
+    Return the job, partition, cluster and nodes of the Slurm job in `env`.
 
-    Outside a job, nodes is an empty list and the others are None.
+    Outside of a job, `nodes` is an empty list and the other values are None.
     """
     # Part of ReFrame's installation, which a machine without Slurm need not have.
     from ClusterShell.NodeSet import NodeSet
@@ -185,7 +193,7 @@ def read_slurm_facts(env: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read_optional_text(path: str | Path) -> str:
-    """Return the text of a file, '' if it is missing."""
+    """Return the text of a file, '' if the file is missing."""
     try:
         return Path(path).read_text(errors='replace')
     except OSError:

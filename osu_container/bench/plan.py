@@ -1,9 +1,10 @@
 """
 Plan the runs: every case of a tag with every module, as a command or a skip reason.
 
-Runs are ordered by case, and within a case by module, so that compared figures are measured within
-seconds of each other: a machine that gets slower or faster for a minute changes all modules alike.
-Each repeat begins with another module, so that no module always follows the same neighbour.
+Runs are ordered by case, and within a case by module, so that figures to be compared are measured
+within seconds of each other: if a machine gets slower or faster for a minute, all modules are
+affected alike. The module that begins a case changes in each repeat, so that no module always
+follows the same other module.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ ACCELERATORS = {'gfx': 'rocm', 'sm_': 'cuda'}
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a benchmark under a module, the same in every repeat."""
+    """One run of a benchmark under a module; the run is the same in every repeat."""
 
     #: Name of the module
     module: str
@@ -70,12 +71,12 @@ class PlannedRun:
 
     @property
     def ranks(self) -> int:
-        """Return the number of ranks, which every planned case has."""
+        """Return the number of ranks; every planned case has a number of ranks."""
         return self.case.ranks or 0
 
     @property
     def name(self) -> str:
-        """Return a name without blanks, the same in every repeat: 'osu_bw-HH-2x1-hybrid'."""
+        """Return the name of the run without blanks, e.g. 'osu_bw-HH-2x1-hybrid'."""
         placement = f'{self.case.nodes}x{self.ranks // (self.case.nodes or 1)}'
         first = self.case.benchmark
         if is_command(first):  # a command may contain characters that file names cannot
@@ -85,16 +86,16 @@ class PlannedRun:
 
     @property
     def command_line(self) -> str:
-        """Return the command as a user runs it after `module load`."""
+        """Return the command line that a user runs after `module load`."""
         return shlex.join(self.launch_command + self.program)
 
     def serialize(self) -> dict[str, Any]:
-        """Return the run as a dict for JSON, which deserialize_run() reads back."""
+        """Return the run as a dict for JSON; deserialize_run() is the inverse function."""
         return asdict(self)
 
 
 def deserialize_run(entry: dict[str, Any]) -> PlannedRun:
-    """Return the run of a dict that PlannedRun.serialize() returned."""
+    """Return the PlannedRun of a dict that PlannedRun.serialize() returned."""
     tuples = {key: tuple(entry[key]) for key in ('launch_command', 'program', 'tags')}
     return PlannedRun(**{**entry, **tuples, 'case': Case(**entry['case'])})
 
@@ -103,11 +104,11 @@ def build_proof_command(
     start: tuple[str, ...], program: tuple[str, ...], rank_proof: Path, proofs: Path
 ) -> list[str]:
     """
-    Return the command that starts a program under rank-proof.
+    Return the command that starts a program under the command rank-proof.
 
     :param start: the launch command
     :param rank_proof: path of the command rank-proof
-    :param proofs: folder in which each rank records what it loaded
+    :param proofs: folder in which each rank records the libraries that the rank loads
     """
     # rank-proof comes before osu-gpu-bind, so that only the program is bound
     binding = start[-1:] if start[-1] == 'osu-gpu-bind' else ()
@@ -115,7 +116,7 @@ def build_proof_command(
 
 
 def resolve_placement(name: str, site: dict[str, Any]) -> tuple[int, int]:
-    """Return the nodes and the ranks of a placement on a site."""
+    """Return (number of nodes, number of ranks) of a placement on a site."""
     nodes, per_node = cases.PLACEMENTS[name]
     if per_node is None:
         per_node = len(site['gpu_binding']['value'] or [None])
@@ -132,10 +133,11 @@ def build_start_command(
     folder: str | None = None,
 ) -> tuple[str, ...]:
     """
-    Return the site's launcher with its options for ranks on nodes.
+    Return the launch command of a site for a number of ranks on a number of nodes.
 
-    Options that a module sets by a variable are missing (SLURM_MPI_TYPE, SLURM_NETWORK, PALS_PMI).
-    :param bind: append osu-gpu-bind, which binds ranks to their GPU, if the site has a GPU map
+    The command lacks the options that a module sets by the variables SLURM_MPI_TYPE, SLURM_NETWORK
+    and PALS_PMI.
+    :param bind: append osu-gpu-bind, which binds each rank to a GPU, if the site has a GPU map
     :param kind: the PMI of the module's MPI
     :param folder: the working directory of the program
     """
@@ -162,7 +164,11 @@ def build_program_command(
     *,
     check: bool = False,
 ) -> tuple[str, ...]:
-    """Return the benchmark with its arguments; `check` adds -c, which compares the data."""
+    """
+    Return the command of a benchmark with its arguments.
+
+    :param check: add the option -c, with which the benchmark compares received with sent data
+    """
     kind = cases.BENCHMARKS[benchmark]['kind']
     words = [
         benchmark,
@@ -176,7 +182,7 @@ def build_program_command(
 
 
 def find_accelerator(site: dict[str, Any]) -> str:
-    """Return the name of the site's GPU library for option -d, '' without GPUs."""
+    """Return the site's GPU library for the option -d ('rocm' or 'cuda'), '' without GPUs."""
     gpu = site['gpu']['value'] or ''
     return next((name for start, name in ACCELERATORS.items() if gpu.startswith(start)), '')
 
@@ -184,26 +190,36 @@ def find_accelerator(site: dict[str, Any]) -> str:
 def explain_skip(
     run_case: Case, module: Module, site: dict[str, Any], job_nodes: int, *, check: bool = False
 ) -> str | None:
-    """Return why a case is skipped with a module, None if it is measured."""
+    """Return why `run_case` is skipped with a module, None if the case is measured."""
     if 'D' in run_case.buffers and not site['gpu']['value']:
-        return f"site {site['name']} has no GPU for buffers {run_case.buffers}"
+        return f"site {site['name']} has no GPU, but buffers {run_case.buffers} need GPU memory"
     if 'M' in run_case.buffers and find_accelerator(site) != 'cuda':
         return (
-            f"managed memory (M M) needs CUDA; site {site['name']} has "
-            f"{site['gpu']['value'] or 'no GPU'}"
+            f"managed memory (buffers M M) needs a GPU with CUDA; the GPU of site {site['name']} "
+            f"is: {site['gpu']['value'] or 'no GPU'}"
         )
     if (run_case.nodes or 0) > job_nodes:
-        return f"needs {run_case.nodes} nodes, the job has {job_nodes} (--nodes)"
+        return (
+            f"the case needs {run_case.nodes} nodes, but the job has {job_nodes}. Set the "
+            "number of nodes with --nodes N"
+        )
     if module.is_python and run_case.buffers and run_case.buffers not in ARRAYS:
         return (
-            f"the Python benchmarks support buffers {' or '.join(ARRAYS)}, not {run_case.buffers}"
+            f"the Python benchmarks support only buffers {' or '.join(ARRAYS)}, not "
+            f"{run_case.buffers}"
         )
     if run_case.benchmark not in module.programs:
         return f"the module has no {run_case.benchmark}"
     if check and module.is_python:
-        return "the Python benchmarks cannot check their data (they have no -c)"
+        return (
+            "the Python benchmarks cannot check received data, because these programs lack the "
+            "option -c"
+        )
     if check and not cases.checks_data(run_case.benchmark):
-        return f"{run_case.benchmark} cannot check its data (it has no -c)"
+        return (
+            f"{run_case.benchmark} cannot check received data, because the program lacks the "
+            "option -c"
+        )
     if set(run_case.buffers) & {'D', 'M'}:
         return module.explain_missing_gpu_support(run_case.benchmark)
     return None
@@ -219,12 +235,14 @@ def plan_tag_runs(
     check: bool = False,
 ) -> list[PlannedRun]:
     """
-    Return the runs of a tag in order, including the skipped ones.
+    Return the runs of a tag in their order, including the skipped runs.
 
-    :param nodes: nodes of the job
-    :param patterns: shell patterns; keep the runs whose name matches one, all without patterns
+    :param nodes: number of nodes of the job
+    :param patterns: shell patterns; only runs whose name matches a pattern are returned, or all
+        runs if there are no patterns
     :param check: the programs compare received with sent data
-    Raises BenchError if the tag is unknown, a pattern matches no run, or all runs are skipped.
+    Raises BenchError if the tag is unknown, if a pattern matches no run, or if all runs are
+    skipped.
     """
     if tag not in cases.TAGS:
         raise BenchError(f"unknown tag '{tag}', expected one of {', '.join(cases.TAGS)}")
@@ -273,9 +291,9 @@ def plan_tag_runs(
         # One mistyped pattern among several is an error: fewer runs than intended would match.
         if unmatched:
             raise BenchError(
-                f"no run of tag {tag} matches {' or '.join(unmatched)}, found "
-                f"{', '.join(run.name for run in runs[:4])}, ... (--dry-run lists all)"
-                + ('. Put options before --' if unmatched[0].startswith('-') else '')
+                f"no run of tag {tag} matches {' or '.join(unmatched)}. The first runs of this tag: "
+                f"{', '.join(run.name for run in runs[:4])}; to list all runs, use --dry-run"
+                + ('. Put options before the argument --' if unmatched[0].startswith('-') else '')
             )
         runs = [
             run for run in runs if any(_matches_pattern(run.name, pattern) for pattern in patterns)
@@ -289,7 +307,7 @@ def plan_tag_runs(
 
 
 def plan_runs(spec: RunSpec, modules: list[Module], site: dict[str, Any]) -> list[PlannedRun]:
-    """Return the runs of the tag, or of the user's command, of a RunSpec."""
+    """Return the planned runs of a RunSpec, for its tag or for its user's command."""
     if spec.run:
         return plan_command_runs(spec.run, modules, site, nodes=spec.nodes)
     return plan_tag_runs(
@@ -301,11 +319,12 @@ def plan_command_runs(
     command: dict[str, Any], modules: list[Module], site: dict[str, Any], *, nodes: int
 ) -> list[PlannedRun]:
     """
-    Return the runs of a user's command, one under each module.
+    Return the planned runs of a user's command: one run under each module.
 
-    :param command: words (list), ranks (int), folder (its working directory), variant (of the
-        case), figure (PlannedRun.figure_pattern)
-    Raises BenchError if no module has the command, or the ranks do not fit the nodes.
+    :param command: dict with the keys words (list), ranks (int), folder (working directory of the
+        command), variant (of the case), figure (see PlannedRun.figure_pattern)
+    Raises BenchError if no module provides the command, or if the ranks cannot be spread evenly
+    over the nodes.
     """
     words, ranks = command['words'], command['ranks']
     if ranks % nodes:
@@ -337,7 +356,7 @@ def plan_command_runs(
 
 
 def explain_missing_command(name: str, module: Module) -> str | None:
-    """Return why a command would not run in the module's image, None if it would."""
+    """Return why the command `name` cannot run under a module, None if `name` can run."""
     if name in module.programs:
         return None
     path = shutil.which(name, path=module.environment.get('PATH', ''))
@@ -346,22 +365,28 @@ def explain_missing_command(name: str, module: Module) -> str | None:
         return None
     others = ' '.join(sorted(module.programs)) or 'none'
     return (
-        f"module {module.name} has no command {name}, only {others}. Run other programs of its "
-        "image with its command ...-exec"
+        f"module {module.name} has no command {name}, only {others}. To run another program of "
+        "the module's image, use the module's command NAME-exec"
     )
 
 
 def _matches_pattern(name: str, pattern: str) -> bool:
-    """Return True if the name matches a pattern with wildcards, or contains one without."""
+    """
+    Return whether a name matches a pattern.
+
+    A pattern with wildcards must match the whole name. A pattern without wildcards must be a part
+    of the name.
+    """
     return fnmatch.fnmatchcase(name, pattern if re.search(r'[*?\[]', pattern) else f'*{pattern}*')
 
 
 def name_series(modules: list[Module]) -> dict[str, str]:
     """
-    Return {module name: name of its series}.
+    Return {module name: name of the module's series in the results}.
 
-    A series is named by the approach, by the version where modules share the approach, by the whole
-    module name where they share the version too.
+    The name of a series is the approach of the module. If several modules have the same approach,
+    the name is the version of the module. If several modules have the same version, the name is the
+    whole module name with '-' for '/'.
     """
     versions = [module.name.partition('/')[2] for module in modules]
     approaches = [module.approach for module in modules]
@@ -376,7 +401,11 @@ def name_series(modules: list[Module]) -> dict[str, str]:
 
 
 def rotate_runs(runs: list[PlannedRun], repeat: int) -> list[PlannedRun]:
-    """Return the runs of a repeat (from 1): each case begins with another module than before."""
+    """
+    Return the runs in their order for repeat `repeat` (from 1).
+
+    In each repeat, another module is the first of a case.
+    """
     by_case: dict[Case, list[PlannedRun]] = {}
     for run in runs:
         by_case.setdefault(run.case, []).append(run)

@@ -31,7 +31,7 @@ VARIABLES = re.compile(
 def read_command_output(
     command: list[str], *, env: Mapping[str, str] | None = None, cwd: str | Path | None = None
 ) -> str | None:
-    """Return the stripped standard output of a command, None if it is missing or fails."""
+    """Return the stripped standard output of a command, None if the command fails."""
     try:
         process = subprocess.run(
             command,
@@ -49,7 +49,11 @@ def read_command_output(
 
 
 def read_git_state(project: Path) -> dict[str, str | bool | None]:
-    """Return the project's commit, and whether files differ from it; None without Git."""
+    """
+    Return {'commit': hash, 'changed': whether files differ from the commit} of `project`.
+
+    Both values are None without Git.
+    """
     status = read_command_output(['git', 'status', '--porcelain'], cwd=project)
     return {
         'commit': read_command_output(['git', 'rev-parse', 'HEAD'], cwd=project),
@@ -58,7 +62,7 @@ def read_git_state(project: Path) -> dict[str, str | bool | None]:
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return kernel, processor, cores, memory in bytes and operating system of this machine."""
+    """Return the kernel, processor, cores, memory and operating system of this machine."""
     model = re.search(r'^model name\s*:\s*(.+)$', read_text('/proc/cpuinfo'), re.M)
     system = re.search(r'^PRETTY_NAME="?([^"\n]+)', read_text('/etc/os-release'), re.M)
     return {
@@ -72,7 +76,7 @@ def describe_machine() -> dict[str, Any]:
 
 
 def resolve_runtime(env: Mapping[str, str]) -> str:
-    """Return the command of the container runtime of the module loaded in an environment."""
+    """Return the command of the container runtime that the module loaded in `env` uses."""
     try:
         text = Path(env['OSU_MODULE_ROOT'], CALL_SETTINGS).read_text()
     except (KeyError, OSError):
@@ -82,7 +86,7 @@ def resolve_runtime(env: Mapping[str, str]) -> str:
 
 
 def collect_versions(env: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the versions of the tools in an environment; None for a missing or silent tool."""
+    """Return {tool: version} of an environment; None for a tool that reports no version."""
 
     def ask(*command: str) -> str | None:
         return read_command_output([*command], env=env)
@@ -98,7 +102,11 @@ def collect_versions(env: Mapping[str, str]) -> dict[str, str | None]:
 
 
 def describe_file(path: str | Path, *, text: bool = False) -> dict[str, str]:
-    """Return path and sha256 of a file, with its text on request. Raises OSError."""
+    """
+    Return the path and the sha256 of a file, and with text=True also its text.
+
+    Raises OSError.
+    """
     entry = {'path': str(path), 'sha256': compute_sha256(path)}
     if text:
         entry['text'] = Path(path).read_text()
@@ -107,9 +115,10 @@ def describe_file(path: str | Path, *, text: bool = False) -> dict[str, str]:
 
 def describe_image(path: str | Path, runtime: str = 'apptainer') -> dict[str, Any]:
     """
-    Return path, sha256 and labels of a SIF; labels is None if the runtime cannot read them.
+    Return the path, the sha256 and the labels of a SIF.
 
-    Raises OSError if the file cannot be read.
+    The labels are None if the container runtime cannot read the labels. Raises OSError if the file
+    cannot be read.
     """
     inspected = read_command_output([runtime, 'inspect', '--json', str(path)])
     try:
@@ -120,10 +129,10 @@ def describe_image(path: str | Path, runtime: str = 'apptainer') -> dict[str, An
 
 
 def select_variables(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of an environment that affect a run."""
+    """Return the environment variables in `env` that affect a run."""
     return {name: value for name, value in sorted(env.items()) if VARIABLES.match(name)}
 
 
 def get_timestamp() -> str:
-    """Return the current time in UTC, to the second, in ISO 8601."""
+    """Return the current UTC time in the ISO 8601 format, to the second."""
     return datetime.now(timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')

@@ -1,4 +1,4 @@
-"""Build ReFrame's settings for a run, and the options that request a job on a site."""
+"""Build ReFrame's settings for a run, and the Slurm options that request a job on a site."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MODULE_FUNCTION = 'module() { eval "$("$LMOD_CMD" bash "$@")"; }'
 def build_job_options(
     site: dict[str, Any], *, partition: str | None = None, account: str | None = None
 ) -> list[str]:
-    """Return the options that request a job on a site; `partition` overrides the site's."""
+    """Return the options that request a job on a site; `partition` replaces the default."""
     jobs = site['jobs']['value']
     chosen = partition or jobs['partition']
     options = {'partition': chosen, 'account': account}
@@ -23,12 +23,16 @@ def build_job_options(
 
 
 def derive_system_name(site: dict[str, Any]) -> str:
-    """Return ReFrame's name of a site: its name without dots, which ReFrame rejects."""
+    """Return the site's name without dots, because ReFrame rejects dots in a system name."""
     return site['name'].replace('.', '_')
 
 
 def build_configuration(site: dict[str, Any], jobs: int) -> dict[str, Any]:
-    """Return ReFrame's configuration to run `jobs` tests at a time, which launch their ranks."""
+    """
+    Return ReFrame's configuration, with which ReFrame runs `jobs` tests at the same time.
+
+    ReFrame starts the tests locally, because each test contains the launch command for its ranks.
+    """
     return {
         'systems': [
             {
@@ -65,7 +69,7 @@ def build_configuration(site: dict[str, Any], jobs: int) -> dict[str, Any]:
 
 
 def write(path: Path, site: dict[str, Any], jobs: int) -> None:
-    """Write the settings to run `jobs` tests at a time on a site as a Python file."""
+    """Write ReFrame's configuration for a site to `path`, as a Python file."""
     outputs.replace_file(
         path,
         f'site_configuration = {pprint.pformat(build_configuration(site, jobs), width=118, sort_dicts=False)}\n',

@@ -2,7 +2,8 @@
 Run the sessions of `osu-container bench`: one ReFrame session per repeat, resumable.
 
     <folder>/results.jsonl        the measurements (docs/benchmarks.md)
-    <folder>/raw/, proof/         output of every run, and what each rank loaded
+    <folder>/raw/                 the output of every run
+    <folder>/proof/               the libraries that each rank of every run loaded
     <folder>/settings.py          ReFrame's settings
     <folder>/plan-<repeat>.json   the runs of the session of a repeat
     <folder>/reframe-<repeat>.log, .json   ReFrame's output and report
@@ -59,7 +60,7 @@ REFRAME = (
 
 @dataclass
 class RunSpec:
-    """What a run measures."""
+    """What a run measures: a tag or a user's command, with modules, repeats and nodes."""
 
     #: Key of cases.TAGS, 'run' for a user's command
     tag: str
@@ -79,7 +80,11 @@ class RunSpec:
 
 
 class Session:
-    """One run; `say` prints a line for the user, `progress` a line that may be overwritten."""
+    """
+    One run of `osu-container bench`, with all of its repeats.
+
+    `say` prints a line for the user. `progress` prints a line that the next line may overwrite.
+    """
 
     def __init__(
         self,
@@ -91,7 +96,7 @@ class Session:
         say: Callable[[str], None],
         progress: Callable[[str], None],
     ) -> None:
-        """Plan the runs of the modules; `base` is an environment with Lmod."""
+        """Plan the runs; `base` has environment variables with which Lmod works."""
         self.folder, self.spec, self.modules, self.base = Path(folder), spec, modules, base
         self.say, self.progress = say, progress
         self.site = installed_modules.resolve_common_site(modules)
@@ -101,7 +106,11 @@ class Session:
         self.module_problems: dict[str, str] = {}
 
     def start(self, command: list[str]) -> None:
-        """Create the folder and write the header; `command` is the command line of the user."""
+        """
+        Create the folder of the run and write the first line of results.jsonl.
+
+        command: the command line of the user.
+        """
         (self.folder / 'raw').mkdir(parents=True, exist_ok=True)
         runtime = next(
             (module.environment for module in self.modules if module.is_container), self.base
@@ -124,37 +133,42 @@ class Session:
         )
 
     def hash_inputs(self) -> dict[str, str]:
-        """Return {name: sha256} of everything that the figures depend on."""
+        """Return {name: sha256} of all files that affect the figures."""
         hashes: dict[str, str] = {}
         for module in self.modules:
             hashes.update(module.hash_inputs())
         return hashes
 
     def list_recorded_runs(self) -> set[tuple[str | None, int]]:
-        """Return {(name of a run, repeat)} of the measurements in the results file."""
+        """Return {(name of a run, repeat)} of all measurements in the results file."""
         return read_recorded_runs(self.writer.path, self.runs)
 
     def resume(self) -> None:
         """
         Check that the run in the folder is resumable, and remove an incomplete last line.
 
-        Raises BenchError if a module or an image has changed: its figures would not compare.
+        Raises BenchError if a module or an image has changed since the start of the run, because
+        figures from before and after the change cannot be compared.
         """
         if self.writer.drop_incomplete_line():
-            self.say('the last line of the results was incomplete; its run is measured again')
+            self.say(
+                'the last line of the results was incomplete, so the run of this line is '
+                'measured again'
+            )
         now, then = self.hash_inputs(), run_files.read_entries(self.writer.path)[0][0][1]['inputs']
         changed = sorted(name for name in set(now) | set(then) if now.get(name) != then.get(name))
         if changed:
             raise BenchError(
-                f"--resume cannot continue {self.folder}: {', '.join(changed)} changed since it "
-                "started. Start a new run"
+                f"--resume cannot continue {self.folder}: {', '.join(changed)} changed since the "
+                "start of the run. Start a new run without --resume"
             )
 
     def measure_runs(self) -> dict[str, int]:
         """
-        Measure the remaining runs and write the last line; return the count of each status.
+        Measure the remaining runs and write the last line of results.jsonl.
 
-        Raises BenchError.
+        Returns {status: number of measurements}. Raises BenchError if the job is lost or if ReFrame
+        fails.
         """
         jobs = len(self.modules) if any(run.takes_turns for run in self.runs) else 1
         reframe_settings.write(self.folder / 'settings.py', self.site, jobs)
@@ -191,7 +205,12 @@ class Session:
         return counts
 
     def probe_modules(self) -> None:
-        """Run each module once, unmeasured, and record its problem or its network."""
+        """
+        Run a program once with each module before the measurements.
+
+        The program is osu_latency, or the user's command. The network of the module, or the problem
+        if the program fails, is recorded in results.jsonl.
+        """
         recorded = {
             entry['name']: entry.get('problem')
             for _, entry in run_files.read_entries(self.writer.path)[0]
@@ -215,9 +234,10 @@ class Session:
         self, module: installed_modules.Module
     ) -> tuple[dict[str, str | None], str | None]:
         """
-        Run a module once; return its network (keys netmod, provider) and its problem or None.
+        Run osu_latency, or the user's command, once with a module; return (network, problem).
 
-        Raises BenchError if the job is gone.
+        The network is a dict with the keys netmod and provider. The problem is None if the module
+        works. Raises BenchError if the job no longer exists.
         """
         no_network: dict[str, str | None] = {'netmod': None, 'provider': None}
         run = next((run for run in self.runs if self.spec.run and run.module == module.name), None)
@@ -248,7 +268,9 @@ class Session:
                 code = child.wait(timeout=limit)
         except subprocess.TimeoutExpired:
             self.check_job(measure.read_optional_text(errors))
-            return no_network, f"it did not end within {limit} s ({errors})"
+            return no_network, (
+                f"the program started, but it did not end within {limit} s (error output: {errors})"
+            )
         text = raw.read_text(errors='replace')
         try:
             if code:
@@ -267,7 +289,11 @@ class Session:
             rank_proofs, module.facts['comes_from'], module.is_container
         )
         if contradictions:
-            return no_network, 'it contradicts its approach: ' + '; '.join(contradictions[:3])
+            return (
+                no_network,
+                'the libraries that the ranks loaded contradict the approach: '
+                + '; '.join(contradictions[:3]),
+            )
         netmod, provider = osu_output.parse_network(text)
         # Only MPICH itself prints its netmod. The provider of another MPI is in the proof.
         providers = {(proof.get('network') or {}).get('provider') for proof in rank_proofs}
@@ -277,13 +303,13 @@ class Session:
         }, None
 
     def check_job(self, errors: str) -> None:
-        """Raise BenchError if the job is gone; `errors` is what srun printed."""
+        """Raise BenchError if the job no longer exists; `errors` is the error output of srun."""
         loss = holding.find_job_loss(os.environ, errors)
         if loss:
             raise BenchError(loss)
 
     def run_repeat(self, number: int, runs: list[plan.PlannedRun]) -> None:
-        """Run the ReFrame session of a repeat."""
+        """Run the ReFrame session of repeat `number`."""
         plan_file, report = (
             self.folder / f'plan-{number}.json',
             self.folder / f'reframe-{number}.json',
@@ -347,7 +373,7 @@ class Session:
     def follow_session(
         self, child: subprocess.Popen[bytes], number: int, runs: list[plan.PlannedRun]
     ) -> None:
-        """Show the progress of a session until it ends."""
+        """Show the progress of a ReFrame session until the session ends."""
         recorded, size = len(self.list_recorded_runs()), -1
         while child.poll() is None:
             if self.writer.path.stat().st_size != size:
@@ -363,9 +389,9 @@ class Session:
         self, number: int, runs: list[plan.PlannedRun], report: Path, log: Path, code: int
     ) -> None:
         """
-        Record a failure for each run of a session that wrote no line.
+        Record a failure for each run of a session that wrote no line to results.jsonl.
 
-        Raises BenchError if ReFrame wrote no report, or if the job is gone.
+        Raises BenchError if ReFrame wrote no report, or if the job no longer exists.
         """
         recorded = self.list_recorded_runs()
         missing = [run for run in runs if (run.name, number) not in recorded]
@@ -412,7 +438,7 @@ class Session:
 
 
 def read_recorded_runs(path: Path, runs: list[plan.PlannedRun]) -> set[tuple[str | None, int]]:
-    """Return {(name of a run, repeat)} of the measurements in a results file."""
+    """Return {(name of a run, repeat)} of all measurements in a results file."""
     entries, _ = run_files.read_entries(path)
     names = {(run.module, run.case): run.name for run in runs}
     return {
@@ -425,7 +451,11 @@ def read_recorded_runs(path: Path, runs: list[plan.PlannedRun]) -> set[tuple[str
 def list_remaining_runs(
     path: Path | None, runs: list[plan.PlannedRun], repeats: int
 ) -> list[tuple[plan.PlannedRun, int]]:
-    """Return (run, repeat) for each measurement that a results file lacks, all without a file."""
+    """
+    Return a list of (run, repeat) of all measurements that the results file lacks.
+
+    If `path` is None, the results file does not exist yet, and the list has all measurements.
+    """
     recorded = read_recorded_runs(path, runs) if path else ()
     return [
         (run, repeat)
@@ -438,7 +468,7 @@ def list_remaining_runs(
 def _build_empty_measurement(
     run: plan.PlannedRun, repeat: int, status: str, reason: str | None
 ) -> dict[str, Any]:
-    """Return the measurement (a line of results.jsonl) of a run without figures."""
+    """Return the line of results.jsonl for a run that has no figures."""
     return {
         'module': run.module,
         'approach': run.series,

@@ -1,7 +1,8 @@
 """
-osu-container check: predict which approaches work with an image, without running it.
+Predict which approaches work with an image, without running the image.
 
-osu_container/verdict holds the rules, because the easyblock applies them too; this package prints
-the verdicts and describes hosts and images that cannot be read. Python 3.6 and its standard library
-only.
+The package defines the command `osu-container check`. The rules are in osu_container/verdict,
+because the easyblock applies the same rules. This package prints the verdicts, and it describes
+hosts and images whose files this machine cannot read. The package uses only Python 3.6 and its
+standard library.
 """

@@ -1,4 +1,4 @@
-"""The command osu-container check: print verdicts as text or as JSON."""
+"""Define the command `osu-container check`, which prints verdicts as text or as JSON."""
 
 import argparse
 import json
@@ -54,7 +54,7 @@ CONTAINER_APPROACHES = [name for name in APPROACHES if APPROACHES[name]['contain
 
 
 class CheckError(Exception):
-    """The reason why an image cannot be checked; the text is for the user."""
+    """An image cannot be checked; the text of the error tells the user why."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,39 +63,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'image',
         nargs='?',
         metavar='IMAGE',
-        help="SIF or folder of an unpacked image; with --site also a name that `osu-container image "
-        "list` prints: image and host are then known from published data only",
+        help="SIF file, or folder of an unpacked image. With --site, IMAGE may also be a name "
+        "that `osu-container image list` prints; the image and the host are then known from "
+        "published data only",
     )
     add_site_arguments(parser, "site to check for")
     parser.add_argument(
-        '--approach', choices=CONTAINER_APPROACHES, help="check this approach only; default: all"
+        '--approach',
+        choices=CONTAINER_APPROACHES,
+        help="check only this approach; default: check all approaches",
     )
     parser.add_argument(
         '--program',
         metavar='LINE',
-        help="path of the program in the image, with arguments if the program needs them to start; "
-        "default: an OSU benchmark, else the first program that uses MPI",
+        help="path in the image of the program to check, followed by arguments if the program "
+        "does not start without arguments; default: an OSU benchmark, else the first program "
+        "that uses MPI",
     )
     parser.add_argument(
         '--dry-run',
         action='store_true',
-        help="on the system itself: also run the image's dynamic loader to list the libraries that "
-        "it would load; this runs the image's environment scripts (SECURITY.md)",
+        help="also run the image's dynamic loader to list the libraries that the loader would "
+        "load. This option works only on the system of the site, and it also runs the "
+        "image's environment scripts (see SECURITY.md)",
     )
     parser.add_argument('--json', action='store_true', help="print machine-readable output")
     parser.add_argument(
-        '--verbose', '-v', action='store_true', help="print every finding, its evidence and remedy"
+        '--verbose',
+        '-v',
+        action='store_true',
+        help="print all findings with their evidence and remedies",
     )
     parser.add_argument(
         '--color',
         choices=('auto', 'always', 'never'),
         default='auto',
-        help="colour the verdicts; default: auto, on a terminal unless NO_COLOR is set",
+        help="whether to colour the verdicts; default: auto, which colours the verdicts on a "
+        "terminal unless the variable NO_COLOR is set",
     )
     parser.add_argument(
         '--published', action='store_true', help=argparse.SUPPRESS
     )  # compares the predictions for published combinations with their results
-    parser.epilog = "Without --dry-run, nothing in the image runs."
+    parser.epilog = (
+        "Without the option --dry-run, the command runs no program and no script of the image."
+    )
     parser.set_defaults(
         function=main,
         prog='osu-container check',
@@ -107,9 +118,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def has_several_mpis(mpis: List[Tuple[str, str, str]]) -> bool:
     """
-    Return whether the libraries of Image.list_mpi_libraries() are of several MPI families.
+    Return whether the libraries of Image.list_mpi_libraries() have several MPI families.
 
-    MPICH 5.0 installs libmpi_abi beside its libmpi, and both count as one family.
+    MPICH 5.0 installs the libraries libmpi_abi and libmpi in one folder, and both libraries count
+    as one family.
     """
     builds = {
         os.path.dirname(path) for _, soname, path in mpis if not soname.startswith('libmpi_abi')
@@ -128,17 +140,21 @@ def has_several_mpis(mpis: List[Tuple[str, str, str]]) -> bool:
 
 def main(options: argparse.Namespace) -> int:
     """
-    Print the verdicts and return the exit code.
+    Print the verdicts on an image and return the exit code.
 
-    Raises CheckError, and the errors of reading the image and the host.
+    Raises CheckError, and the exceptions that occur while the image and the host are read.
     """
     if options.published:
         if options.image:
-            options.parser.error("--published checks no image. Leave out IMAGE or --published")
+            options.parser.error(
+                "--published cannot be combined with IMAGE. Leave out IMAGE or --published"
+            )
         with streams.Progress("judging the published combinations") as progress:
             return examination.main(progress)
     if not options.image:
-        options.parser.error("no image given: osu-container check IMAGE.sif (or --published)")
+        options.parser.error(
+            "no image is given. Name an image: osu-container check IMAGE.sif, or use --published"
+        )
     site, root = find_site(options.site, options.sysroot)
     catalogue_image = describe_catalogue_image(
         options.image, site.get('architecture', {}).get('value', 'x86_64')
@@ -151,8 +167,8 @@ def main(options: argparse.Namespace) -> int:
     ):
         if options.program:
             raise CheckError(
-                "--program: the programs of %s are unknown, because this file does not exist. Give the "
-                "path of a SIF" % options.image
+                "--program cannot be combined with %s: this file does not exist, so the programs "
+                "in the image are unknown. Give the path of an existing SIF" % options.image
             )
         host = (
             resolve_host(options, site, '')
@@ -185,20 +201,21 @@ def print_verdicts(
     """
     Print the verdicts on an image and a host, and return the exit code.
 
-    progress: line on the terminal, removed before the report is printed; program_count: number of
-    OSU benchmarks in the image.
+    progress: the progress line on the terminal, which is removed before the report is printed.
+    program_count: the number of OSU benchmarks in the image.
     """
     names = [options.approach] if options.approach else list_applicable_approaches(image)
     runtime = find_site_runtime(site, host)
     if options.dry_run and (host.is_partial or image.is_partial):
         raise CheckError(
-            "--dry-run: only the system itself can run the image's dynamic loader. Run there: "
-            "osu-container check %s --dry-run" % shell.quote_path(options.image)
+            "--dry-run works only on the system of the site, and needs the file of the image. Run "
+            "on the system of the site: osu-container check %s --dry-run"
+            % shell.quote_path(options.image)
         )
     if options.dry_run and not runtime:
         raise CheckError(
-            "--dry-run: no container runtime is on PATH (looked for %s)"
-            % ', '.join(site['runtime']['value'])
+            "--dry-run needs a container runtime, but none is on PATH (searched for %s). Add the "
+            "folder of a container runtime to PATH" % ', '.join(site['runtime']['value'])
         )
     verdicts = []
     for name in names:
@@ -234,7 +251,7 @@ def print_verdicts(
 
 
 def list_applicable_approaches(image: AnyImage) -> List[str]:
-    """Return the approaches for an image, without swap if the image has no entrypoint."""
+    """Return all container approaches, but without swap if the image has no entrypoint."""
     return [
         name
         for name in CONTAINER_APPROACHES
@@ -243,7 +260,7 @@ def list_applicable_approaches(image: AnyImage) -> List[str]:
 
 
 def summarize_image(image: AnyImage, program_count: int) -> Dict[str, Any]:
-    """Return {'path', 'described', 'mpi', 'programs', 'rocm', 'cuda', 'labels'} of an image."""
+    """Return a dict that describes an image: path, MPI libraries, GPU releases, labels."""
     return {
         'path': image.path,
         'described': image.is_partial,
@@ -270,7 +287,7 @@ def build_verdict_data(
     verdicts: List[Verdict],
     best: Optional[str],
 ) -> Dict[str, Any]:
-    """Return the data that `--json` prints: image, host, site, runtime, verdicts."""
+    """Return the dict that `osu-container check --json` prints."""
     return {
         'image': facts,
         'described': host.is_partial,
@@ -309,19 +326,19 @@ def build_verdict_data(
 
 
 def is_for_other_mpi(verdict: Verdict) -> bool:
-    """Return whether the approach of a verdict needs another MPI than the image has."""
+    """Return whether a verdict's approach is for an MPI that the image does not have."""
     return [finding.rule for finding in verdict.findings[:1]] == ['other MPI']
 
 
 def fold_words(text: str, indent: str = '', further_indent: str = '') -> List[str]:
-    """Return `text` as lines of a paragraph; words in backticks stay on one line."""
+    """Return `text` wrapped into lines; a command in backticks stays on one line."""
     kept = re.sub('`[^`]*`', lambda match: match.group().replace(' ', '\xa0'), text)
     lines = columns.fill_text(kept, indent, further_indent).replace('\xa0', ' ')
     return lines.split('\n')
 
 
 def _fold_entry(title: str, words: str) -> List[str]:
-    """Return the lines of an entry with a title, such as '    MPI       libmpi.so.12'."""
+    """Return the lines of a report entry with a title, such as '    MPI       libmpi.so.12'."""
     return fold_words(escape_line(words), '    %-10s' % title, ' ' * 14)
 
 
@@ -336,12 +353,17 @@ def format_check_report(
     verbose: bool = True,
 ) -> str:
     """
-    Return the report as text for people, by default with all findings and their evidence.
+    Return the report on the verdicts as text for people.
 
-    With verbose=False, the report on several approaches has at most REPORT_LINES lines: the worst
-    finding of each approach, and remedies only if no approach works and there is space. Short lines
-    of a terminal may need more lines. single: whether the user chose one approach; chosen: options
-    as format_site_options() returns them.
+    With verbose=True (the default), the report has all findings and their evidence. With
+    verbose=False, a report on several approaches has at most REPORT_LINES lines: the worst finding
+    of each approach, and remedies only if no approach works and there is space for remedies. The
+    report may have more lines on a narrow terminal.
+
+    facts: result of summarize_image().
+    best: the recommended approach, or None.
+    single: whether the user chose one approach.
+    chosen: result of format_site_options().
     """
     in_full = single or verbose
     others = [] if single else [verdict for verdict in verdicts if is_for_other_mpi(verdict)]
@@ -374,7 +396,9 @@ def format_check_report(
                 blocks.remove(block)
                 hidden += 1
     if hidden:
-        reasons.append(['%d more findings: repeat the command with --verbose' % hidden])
+        reasons.append(
+            ['%d findings are not shown. To see all findings, repeat with --verbose' % hidden]
+        )
     return '\n'.join(top + sum(notes, []) + rows + [''] * bool(reasons) + sum(reasons, []) + advice)
 
 
@@ -382,10 +406,10 @@ def format_rows(
     verdicts: List[Verdict], others: List[Verdict], site: Dict[str, Any], in_full: bool
 ) -> List[str]:
     """
-    Return the table of verdicts as lines, with one row for each approach.
+    Return the lines of the table of verdicts, with one row for each approach.
 
-    others: verdicts on approaches for another MPI than the image has; in_full: whether the rows have
-    the PMI and the untested facts.
+    others: the verdicts on approaches for an MPI that the image does not have.
+    in_full: whether each row also shows the PMI and the untested facts.
     """
     width = max(len(format_level(verdict)) for verdict in verdicts)
     lines: List[str] = []
@@ -404,10 +428,13 @@ def format_rows(
 
 def group_findings(verdicts: List[Verdict], in_full: bool) -> List[Tuple[str, Finding]]:
     """
-    Return [(reason after the names of its approaches, finding)], each finding once.
+    Return each distinct finding of the verdicts once, as a list of (text, finding).
 
-    The names are left out if all approaches have the finding. in_full: whether the list has all
-    findings, and not only the notes and the first other finding of each verdict.
+    The text consists of the names of the approaches that have the finding, and of its reason. The
+    names are left out if all approaches have the finding.
+
+    in_full: whether to return all findings. Otherwise the list has the notes and the first finding
+    of each verdict.
     """
     groups: Dict[Tuple[str, str], Tuple[Finding, List[str]]] = {}
     for verdict in verdicts:
@@ -431,7 +458,11 @@ def format_header(
     verdicts: List[Verdict],
     has_title: bool,
 ) -> List[str]:
-    """Return the lines on the image, the judged programs, the site (with its title), the host."""
+    """
+    Return the lines on the image, the judged programs, the site and the host.
+
+    has_title: whether to add the title of the site to its name.
+    """
     sonames: Dict[str, List[str]] = {}
     for library in facts['mpi']:
         sonames.setdefault(os.path.dirname(library['path']), []).append(library['soname'])
@@ -442,7 +473,7 @@ def format_header(
     title = ' (%s)' % site['title'] if has_title else ''
     entries = [
         ('MPI', '; '.join([', '.join(libraries) or 'none'] + gpu)),
-        ('image', 'known from its name only: no file of it was read' * facts['described']),
+        ('image', 'known from its name only: no file of the image was read' * facts['described']),
         ('program', ', '.join(sorted({verdict.program or '' for verdict in verdicts} - {''}))),
         ('site', site['name'] + title + (' below ' + host.root if host.root else '')),
         ('host', format_host_evidence(host)),
@@ -453,7 +484,12 @@ def format_header(
 
 
 def _format_finding(text: str, finding: Finding, has_remedy: bool, has_evidence: bool) -> List[str]:
-    """Return the lines on a finding with its evidence and remedy; text: from group_findings()."""
+    """
+    Return the lines of the report on one finding.
+
+    text: the text of the finding from group_findings().
+    has_remedy, has_evidence: whether to show the remedy, and whether to show the evidence.
+    """
     lines = fold_words(escape_line(text), '', '    ')
     for item in finding.evidence if has_evidence else ():
         lines += _fold_entry('evidence', '%s: %s' % item)
@@ -465,7 +501,7 @@ _COLORS = {'WORKS SLOWLY': 33, 'WORKS': 32, 'NO USE': 36, 'UNKNOWN': 35, 'FAILS'
 
 
 def print_colored(text: str, choice: str) -> None:
-    """Print a report, with coloured levels according to `choice`, the value of --color."""
+    """Print a report. `choice`, the value of --color, decides whether levels have colours."""
     is_colored = choice == 'always' or (
         choice == 'auto' and sys.stdout.isatty() and not os.environ.get('NO_COLOR')
     )
@@ -489,10 +525,10 @@ def _format_advice(
     chosen: Tuple[Sequence[str], Sequence[str]],
     site: Dict[str, Any],
 ) -> List[str]:
-    """Return the last lines: the recommended approach and the command that installs it."""
+    """Return the last lines of the report: the best approach and the command to install it."""
     if best is None and any(verdict.standalone_level for verdict in verdicts):
         return [
-            "Which approach works depends on the program. Name it:",
+            "Which approach works depends on the program in the image. Name the program:",
             "    osu-container check %s%s --program PATH"
             % (
                 shell.quote_path(facts['path']),
@@ -506,8 +542,8 @@ def _format_advice(
             verdict.approach for verdict in verdicts if verdict.level == 'unknown'
         ]
         reason = (
-            "this image cannot use %s by itself. Take approach bind if it works, or rebuild the image "
-            "with MPICH 4.2.3 and a libfabric that has the provider %s."
+            "the libraries in this image cannot use %s. Use approach bind if bind works, or "
+            "rebuild the image with MPICH 4.2.3 and a libfabric that has the provider %s."
             % (resolve_network(site)[0], site['provider']['value'])
             if is_slow
             else "no approach is known to work at full speed with this image on this host."
@@ -528,7 +564,7 @@ def _format_advice(
         name = find_catalogue_name(name)
         module = 'osu-mpi4py' if name.startswith('osu-mpi4py-') else module
         lines += [
-            "The image does not exist yet. Build it:",
+            "The image does not exist yet. Build the image:",
             "    osu-container image build %s" % name,
         ]
         name += '.sif'
@@ -545,16 +581,19 @@ def format_unknown_approaches(
     """
     Return lines with the commands that give a verdict on the unknown approaches.
 
-    The list is empty if the recommended approach `best` works at full speed. path: of the image.
+    The list is empty if no approach is unknown, or if the recommended approach `best` works at full
+    speed. `path` is the path of the image.
     """
     levels = {verdict.approach: verdict.level for verdict in verdicts}
     unknown = [name for name, level in levels.items() if level == 'unknown']
     if not unknown or levels.get(best or '') == 'works':
         return []
     slow = ' (faster than %s if they run)' % best * (levels.get(best or '') == 'works slowly')
-    lines = fold_words("To get a verdict on %s%s, run on the cluster:" % (', '.join(unknown), slow))
+    lines = fold_words(
+        "To get a verdict on %s%s, run this command on the cluster:" % (', '.join(unknown), slow)
+    )
     return lines + [
         "    osu-container check %s --dry-run" % shell.quote_path(os.path.basename(path)),
-        "    or, after installation with --approach %s, osu-container proof -- %s ..."
+        "    or, after you installed a module with approach %s: osu-container proof -- %s ..."
         % (unknown[0], launching.select_launcher_command(site)),
     ]

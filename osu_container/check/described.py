@@ -1,8 +1,9 @@
 """
-Describe images that this machine does not have, from published data and catalogue names.
+Describe images that this machine lacks, from published data and catalogue names.
 
-A DescribedImage has the methods of Image (image/image.py), so that the same rules judge both. A
-description is partial: a file that it lacks may exist in the image. Every value has its source.
+The class DescribedImage has the methods of the class Image (image/image.py), so that the same rules
+judge both kinds of image. A description is partial: the image may have files that the description
+lacks. Every value in a description has a source.
 """
 
 import posixpath
@@ -33,18 +34,18 @@ X86_64 = MACHINE_NAMES['x86_64']
 
 
 def select_fabric_version(libfabric: str) -> str:
-    """Return the newest symbol version that a libfabric release defines."""
+    """Return the newest symbol version that a libfabric release defines: 'FABRIC_1.<number>'."""
     return [name for since, name in FABRIC_VERSIONS if parse_release(libfabric)[:2] >= since][-1]
 
 
 def list_defined_fabric_versions(libfabric: str) -> Set[str]:
-    """Return the symbol versions that a libfabric release defines."""
+    """Return all symbol versions that a libfabric release defines."""
     newest = int(select_fabric_version(libfabric).rpartition('.')[2])
     return {'FABRIC_1.%d' % number for number in range(newest + 1)}
 
 
 def list_needed_fabric_versions(libfabric: str) -> Set[str]:
-    """Return the symbol versions that a program needs if it is linked with a libfabric release."""
+    """Return the symbol versions that a program linked with a libfabric release needs."""
     # The functions that every MPI calls had the version 1.3 until 1.20 (FABRIC_VERSIONS).
     return {
         'FABRIC_1.0',
@@ -54,17 +55,19 @@ def list_needed_fabric_versions(libfabric: str) -> Set[str]:
 
 def derive_mpich_api_requests(mpich: str, libfabric: str) -> Dict[str, Tuple[int, ...]]:
     """
-    Return {provider: (major, minor)} of the libfabric APIs that an MPICH requests ('': any provider).
+    Return the libfabric API version that an MPICH requests from each provider.
 
-    mpich: release; libfabric: release with which this MPICH was built. MPICH requests cxi since 4.1
-    (find_requested_apis() in image/traits.py).
+    The result is {provider: (major, minor)}. The key '' stands for any other provider. `mpich` is
+    the release of MPICH, and `libfabric` is the release of the libfabric with which this MPICH was
+    built. MPICH requests a version for the provider cxi since MPICH 4.1 (find_requested_apis() in
+    image/traits.py).
     """
     requests = {'': parse_release(libfabric)[:2]}
     return dict(requests, cxi=(1, 6)) if parse_release(mpich) >= (4, 1) else requests
 
 
 def list_defined_glibc_versions(newest: str) -> Set[str]:
-    """Return the symbol versions that a glibc release defines."""
+    """Return all symbol versions that the glibc release `newest` defines."""
     # Names with three numbers come from releases before 2.4 (Versions.def of glibc).
     return {'GLIBC_2.%d' % number for number in range(2, int(newest.split('.')[1]) + 1)} | {
         'GLIBC_2.' + name for name in ('2.5', '2.6', '3.2', '3.3', '3.4')
@@ -78,7 +81,7 @@ def build_elf_facts(
     verdef: Iterable[str] = (),
     machine: str = X86_64,
 ) -> ElfFacts:
-    """Return the ElfFacts of a library, of which only the given facts are known."""
+    """Return the ElfFacts of a library. Facts that the caller does not give stay empty."""
     return ElfFacts(
         path=path,
         soname=posixpath.basename(path),
@@ -96,7 +99,7 @@ def build_elf_facts(
 
 
 class DescribedImage:
-    """An image with descriptions of some files; attributes and methods are those of Image."""
+    """An image of which only descriptions of some files exist; has the interface of Image."""
 
     is_partial = True
     programs: Dict[str, str] = {}
@@ -115,10 +118,15 @@ class DescribedImage:
         shs: Optional[str] = None,
     ) -> None:
         """
-        Describe an image called `path`, with facts on its files by path and traits by soname.
+        Describe an image called `path` by facts about its files and by traits of its libraries.
 
-        mpi: (family, soname, path); plugin: path of its RCCL plugin; variables: its environment; rocm,
-        cuda: releases; shs: value of its label for libcxi, None without libcxi.
+        files: {path: facts}.
+        traits: {soname: traits}.
+        mpi: (family, soname, path).
+        plugin: path of the RCCL plugin in the image, or None.
+        variables: environment variables of the image.
+        rocm, cuda: releases, or None.
+        shs: value of the image's label for libcxi, None for an image without libcxi.
         """
         self.path, self.files, self._traits, self._mpi = path, files, traits, mpi
         self.labels = {LIBCXI_LABEL: shs} if shs else {}
@@ -132,11 +140,11 @@ class DescribedImage:
         return path in self.files
 
     def read_loader_config(self, interpreter: Optional[str]) -> LoaderConfig:
-        """Return a loader configuration that finds every described library."""
+        """Return a loader configuration that finds every library of the description."""
         return self._system
 
     def resolve(self, path: str) -> str:
-        """Return the path unchanged, because descriptions have no links."""
+        """Return the path unchanged, because a description has no symbolic links."""
         return path
 
     def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
@@ -147,7 +155,7 @@ class DescribedImage:
         }
 
     def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the described traits; `parse` is not called."""
+        """Return the described traits of a library; the function `parse` is not called."""
         return self._traits[posixpath.basename(path)]
 
     def find_files(self, pattern: str) -> List[str]:
@@ -163,7 +171,7 @@ class DescribedImage:
         return evaluate_environment(self, bound)
 
     def list_folder(self, folder: str) -> List[str]:
-        """Return the name of the script that sets the described variables, or []."""
+        """Return ['90-environment.sh'] for the folder of environment scripts, else []."""
         return ['90-environment.sh'] if folder == SCRIPTS_FOLDER else []
 
     def find_file_type(self, path: str) -> Optional[str]:
@@ -188,7 +196,7 @@ class DescribedImage:
         return self._plugin
 
     def has_rccl(self) -> bool:
-        """Return whether the image has ROCm, which contains RCCL."""
+        """Return whether the image has ROCm, because ROCm contains RCCL."""
         return bool(self._rocm)
 
     def contains_library(self, folder: str, sonames: Iterable[str]) -> bool:
@@ -205,7 +213,7 @@ class DescribedImage:
         return None
 
     def read_entrypoint(self) -> List[str]:
-        """Return [], because descriptions have no entrypoint."""
+        """Return [], because a description has no entrypoint."""
         return []
 
 
@@ -213,9 +221,9 @@ def derive_mpi_traits(
     family: str, mpi_release: str, libfabric: Optional[str] = None
 ) -> Dict[str, Any]:
     """
-    Return the traits (see read_mpi_traits()) that follow from the family and release of an MPI.
+    Derive the traits of an MPI from its family and release (see read_mpi_traits()).
 
-    libfabric: release that an MPICH was built with, None if unknown.
+    libfabric: the libfabric release with which an MPICH was built, None if this release is unknown.
     """
     numbers, is_mpich = parse_release(mpi_release), family == 'MPICH'
     return {
@@ -248,9 +256,11 @@ def _build_image_files(
     glibc: str,
 ) -> Dict[str, ElfFacts]:
     """
-    Return the facts on an image's MPI, libfabric, C library and libcxi, by path.
+    Return {path: ElfFacts} of the MPI, libfabric, C library and libcxi of an image.
 
-    verneed: version names that the MPI needs of libfabric, False if it does not use libfabric;
+    mpi, fabric, libc, libcxi: paths of these libraries; libcxi is None if the image has no libcxi.
+    verneed: the symbol versions of libfabric that the MPI needs, False if the MPI does not use
+    libfabric.
     libfabric, glibc: releases.
     """
     files = {
@@ -283,11 +293,12 @@ def describe_published_image(
     """
     Return the DescribedImage of a published combination of libraries.
 
-    plugin_found: whether RCCL found the plugin of the image in the published run; shs: value of the
-    label for libcxi, by default the value in this project's current images.
-    Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches
-    on LUMI", 2025-03 (recipes, which start from Ubuntu 22.04, and table); the rules of this module
-    derive the rest from the releases.
+    plugin_found: whether RCCL found its network plugin in the image during the published run.
+    shs: value of the image's label for libcxi; default: the value in this project's current images.
+
+    Source of the facts: the table and the recipes (which start from Ubuntu 22.04) in
+    DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI",
+    2025-03. The rules of this module derive all other facts from the releases.
     """
     # The table notes "not compiled with channel 4" for 3.1.4.
     ch4 = derive_mpi_traits('MPICH', mpich)['device'] == ['ch4:ofi']
@@ -365,7 +376,11 @@ _GLIBC = dict(
 
 
 def find_catalogue_name(name: str) -> Optional[str]:
-    """Return the catalogue name for a name with or without osu- and .sif, None if unknown."""
+    """
+    Return the full catalogue name of an image, None if the catalogue lacks the image.
+
+    In `name`, the prefix osu- may be missing, and the file ending .sif is permitted.
+    """
     name = name[:-4] if name.endswith('.sif') else name
     return next((candidate for candidate in (name, 'osu-' + name) if candidate in IMAGES), None)
 
@@ -374,10 +389,12 @@ def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['De
     """
     Return the DescribedImage of a catalogue image, None if the catalogue lacks the name.
 
-    machine: as `uname -m` prints it, because the image of Alps is for the machine that built it.
-    The name does not show all facts. The others follow from the catalogue entry and the recipes
-    (container-recipes/): an image has cxi if and only if it has libcxi, and AMD's ROCm images have
-    RCCL's plugin.
+    machine: processor architecture as `uname -m` prints it. The image of Alps has the architecture
+    of the machine that built the image; all other images are for x86_64.
+
+    An image's name does not show all facts. The other facts follow from the catalogue entry and
+    from the recipes (container-recipes/): an image has the provider cxi if and only if the image
+    has libcxi, and images based on AMD's ROCm images contain the plugin of RCCL.
     """
     title, catalogue_name = name, find_catalogue_name(name)
     if catalogue_name is None:

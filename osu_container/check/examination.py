@@ -1,9 +1,10 @@
 """
-Compare the predictions for twelve published combinations with the measurements on LUMI.
+Compare predictions with published measurements of twelve images on LUMI.
 
 Source of the table: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container
 approaches on LUMI", 2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3
-(osu_container/check/compatibility.csv).
+(osu_container/check/compatibility.csv). Each image has another combination of libcxi, libfabric and
+MPICH.
 """
 
 import csv
@@ -57,7 +58,7 @@ CAUSES = [
 
 
 class Cell(NamedTuple):
-    """The measurement and the prediction for an image and an approach of the table."""
+    """The measurement and the prediction for one image and one approach of the table."""
 
     image: str
     approach: str
@@ -74,20 +75,24 @@ class Cell(NamedTuple):
 
 
 def read_published_table() -> List[Dict[str, str]]:
-    """Return the rows of the published table, with the keys of its header."""
+    """Return the rows of the published table as dicts, with the column names as keys."""
     with open(TABLE, newline='') as stream:
         return list(csv.DictReader(stream))
 
 
 def list_cause_rules(approach: str, note: str) -> List[str]:
-    """Return the rules for the published cause, [] if no cause is published."""
+    """
+    Return the names of the rules that detect the published cause of a result.
+
+    The list is empty if the published `note` gives no cause.
+    """
     return next(
         (rules for name, text, rules in CAUSES if name in (None, approach) and text in note), []
     )
 
 
 def classify_published_run(mark: str, note: str) -> str:
-    """Return the level of a published run, from its mark and its figures."""
+    """Return the level of a published run ('works slowly', ...) from its mark and its note."""
     level = MARKS[mark]
     slow = any(
         int(figure) < full
@@ -101,9 +106,10 @@ def grade_prediction(
     mark: str, approach: str, note: str, findings: List[Finding]
 ) -> Tuple[str, str, Optional[bool]]:
     """
-    Return (outcome, reason, names_cause) of predicted findings; see Cell.
+    Compare predicted findings with a published run; return (outcome, reason, names_cause).
 
-    A prediction is right if its level is that of the published run, for the published cause if any.
+    The fields of the class Cell explain the three values. A prediction is right if its level is the
+    level of the published run and, if a cause is published, a finding names this cause.
     """
     level, reasons = (
         find_worst_level(findings),
@@ -122,15 +128,21 @@ def grade_prediction(
     if level != classify_published_run(mark, note):
         return 'wrong', reason, names_cause
     if names_cause is False:
-        return 'wrong', 'right level, but not for the published cause: ' + reason, names_cause
+        return (
+            'wrong',
+            ('the predicted level is right, but the predicted cause is not the published cause: ')
+            + reason,
+            names_cause,
+        )
     return 'right', matching[0].reason if matching else reason, names_cause
 
 
 def examine_published_combinations(site_name: str = PUBLISHED_SITE) -> List[Cell]:
     """
-    Return the Cells of the published combinations on a site of ROCM_RELEASES.
+    Return a Cell for each published image and approach, predicted for one site.
 
-    Nothing was measured on CURRENT_SITE: every outcome there is 'not measured'.
+    site_name: a key of ROCM_RELEASES. Nothing was measured on CURRENT_SITE, so for this site every
+    outcome is 'not measured'.
     """
     site = (
         resolve_described_site(site_name)
@@ -170,9 +182,9 @@ def examine_published_combinations(site_name: str = PUBLISHED_SITE) -> List[Cell
 
 def main(progress: streams.Progress) -> int:
     """
-    Print a line per cell and the counts; return 1 if a prediction is wrong, else 0.
+    Print a line for each cell and the counts; return 1 if a prediction is wrong, else 0.
 
-    progress: line on the terminal, removed before the table is printed.
+    progress: the progress line on the terminal, which is removed before the table is printed.
     """
     cells = [cell for cell in examine_published_combinations() if cell.outcome != 'not measured']
     progress.stop()

@@ -1,9 +1,10 @@
 """
-Describe the hosts of known sites from public sources: their C library and needed libraries.
+Describe the C library and the host libraries of known sites from public sources.
 
-describe_cray_host() derives a description (host_facts.py) from these tables, the site data and the
-rules of described.py. The workstation's description (hosts/workstation.json) was measured with
-`osu-container discover --facts`; nobody of this project has inspected the other hosts.
+describe_cray_host() derives a description (host_facts.py) from the tables of this module, the site
+data and the rules of described.py. The workstation's description (hosts/workstation.json) was
+measured with `osu-container discover --facts`; nobody of this project has inspected the other
+hosts.
 """
 
 import json
@@ -24,19 +25,29 @@ from osu_container.discover.host_facts import (
 from osu_container.image.elf import MACHINE_NAMES
 from osu_container.verdict.site_choice import parse_release, resolve_described_site, resolve_site
 
-_LOG = 'ldd output of LUMI job 16599712 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
-_SPACK = 'tree of Cray MPICH 8.1.13 in github.com/spack/spack pull request 29392, 2022-03-07'
-_CONTRIB = 'binds of singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70'
-_PAWSEY = 'SINGULARITY_BINDPATH of Pawsey\'s test system in github.com/PawseySC/pawsey-containers pull request 92'
-_OLCF = 'APPTAINER_CONTAINLIBS in the OLCF documentation, containers on Frontier'
-_PAWSEYS_JSON = 'json-c: github.com/PawseySC/pawsey-spack-config 25b3ab1, modulefile.lua'
-_CSCS = (
-    'CSCS documentation, Container Engine, known issues (github.com/eth-cscs/cscs-docs adbf2bcc): what the hooks '
-    'take from the host is linked to glibc 2.38'
+_LOG = (
+    'output of ldd in LUMI job 16599712, from github.com/alazzaro/openmpi_on_ss11, commit 627b2cc'
 )
-_LUMI_GUESS = 'as on LUMI, whose system is of the same maker: a guess'
-_SLES = 'release of SUSE Linux Enterprise Server 15 %s'
-_NEWEST = 'the newest service packs of SUSE Linux Enterprise Server 15 (SP6, SP7) have it, and no other has a newer one'
+_SPACK = (
+    'dependency tree of Cray MPICH 8.1.13 in github.com/spack/spack, pull request 29392, 2022-03-07'
+)
+_CONTRIB = 'bind mounts in singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib, commit fc59dd70'
+_PAWSEY = (
+    "value of SINGULARITY_BINDPATH on Pawsey's test system, from "
+    "github.com/PawseySC/pawsey-containers, pull request 92"
+)
+_OLCF = 'value of APPTAINER_CONTAINLIBS in the OLCF documentation on containers on Frontier'
+_PAWSEYS_JSON = 'json-c: modulefile.lua in github.com/PawseySC/pawsey-spack-config, commit 25b3ab1'
+_CSCS = (
+    'CSCS documentation, Container Engine, known issues (github.com/eth-cscs/cscs-docs, commit '
+    'adbf2bcc): the host libraries that the hooks inject are linked to glibc 2.38'
+)
+_LUMI_GUESS = 'guess: this system needs the same libraries as LUMI, because HPE made both systems'
+_SLES = 'glibc release of SUSE Linux Enterprise Server 15 %s'
+_NEWEST = (
+    'SUSE Linux Enterprise Server 15 SP6 and SP7 have this glibc release, and no service '
+    'pack has a newer glibc'
+)
 
 #: LUMI's sites since January 2026
 _LUMI = sorted(STACKS)
@@ -70,7 +81,7 @@ GLIBC = dict(
             ),
             'isambard-ai': (
                 '2.38',
-                _SLES % 'SP6 (/etc/os-release in public notes)',
+                _SLES % 'SP6 (according to /etc/os-release in public notes)',
                 '2026-11-26',
                 'derived',
             ),
@@ -165,7 +176,7 @@ LIBRARY_NEEDS = {
             'libevent_pthreads-2.1.so.7',
             'libz.so.1',
         ],
-        'readelf -d of Debian\'s and PyPI\'s 4.1 and 5.0',
+        'output of readelf -d for Open MPI 4.1 and 5.0 from Debian and from PyPI',
         '2026-11-26',
         'untested',
     ),
@@ -173,11 +184,12 @@ LIBRARY_NEEDS = {
     'libpmi2': (['libpals.so.0'], _SPACK, '2022-03-07', 'derived'),
     'libpals': (
         ['libjansson.so.4'],
-        'binds of singularity-AI-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70',
+        'bind mounts in singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib, commit '
+        'fc59dd70',
         '2026-05-04',
         'derived',
     ),
-    'libxpmem': ([], 'the library of xpmem needs the C library alone', '2026-11-23', 'untested'),
+    'libxpmem': ([], 'the library libxpmem needs only the C library', '2026-11-23', 'untested'),
     'libmpi_gtl_hsa': (
         ['libamdhip64.so.6', 'libhsa-runtime64.so.1'] + _CXX,
         _LOG,
@@ -213,19 +225,24 @@ LIBRARY_NEEDS = {
     ),
     'libmpi_gtl_cuda': (
         ['libcudart.so.12'] + _CXX,
-        'as the one for AMD needs AMD\'s',
+        "guess: libmpi_gtl_cuda needs the CUDA runtime, as libmpi_gtl_hsa needs AMD's runtime",
         '2026-11-23',
         'untested',
     ),
-    'libcudart': ([], 'the runtime of CUDA 12 needs the C library alone', '2026-11-23', 'untested'),
+    'libcudart': (
+        [],
+        'the runtime library of CUDA 12 needs only the C library',
+        '2026-11-23',
+        'untested',
+    ),
 }
 #: Libraries that are in a folder of ROCm or AMD's driver, and not in a folder of SLES
 _ROCM_LIBRARIES = ('libamd_comgr.so.2', 'librocprofiler-register.so.0')
 _AMDGPU_LIBRARIES = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
 #: Source of statements on facts that nobody has published
 _UNPUBLISHED_FACTS = (
-    'symbols and versions of these files: nobody has published them; taken to need nothing of the image\'s '
-    'libraries that these lack, but for the C library'
+    "nobody has published which symbols and symbol versions these files need. Assumption: the "
+    "image's libraries provide all needed symbols. Nothing is assumed about the C library"
 )
 
 
@@ -236,7 +253,7 @@ def _build_statement(evidence: str, source: str, date: str, **facts: Any) -> Dic
 
 
 def _find_row(table: Dict[str, Any], site: Dict[str, Any]) -> Any:
-    """Return the row of a table for a site or another stack of its system, None if missing."""
+    """Return the row of a table for a site, or else the row for the site's system, or None."""
     return table.get(site['name']) or table.get(site.get('stack', {'value': {}})['value'].get('of'))
 
 
@@ -249,9 +266,13 @@ def describe_cray_host(
     """
     Return the description of the host of an HPE Cray system.
 
-    libfabric: release of ofiwg's libfabric on which Cray's libfabric is based; Cray's always has the
-    provider cxi. cray_mpich: release. Defaults: the site data, and for glibc the table GLIBC.
-    The newest symbol version of Cray's 1.15.2.0 is FABRIC_1.6, as the published message "version
+    libfabric: release of ofiwg's libfabric on which Cray's libfabric is based. Cray's libfabric
+    always has the provider cxi.
+    cray_mpich: release of Cray MPICH.
+    glibc: a row of the table GLIBC.
+
+    The default releases come from the site data. The default row is the row of the site. The newest
+    symbol version of Cray's libfabric 1.15.2.0 is FABRIC_1.6, as the published message "version
     `FABRIC_1.7' not found" shows.
     """
     # Libraries that only one MPI function opens are left out, because nobody has published their
@@ -287,7 +308,7 @@ def describe_cray_host(
         libraries[fact['value']] = [
             _build_statement(
                 'derived',
-                'its name in the site data',
+                'name of the library in the site data',
                 fact['date'],
                 soname=fact['value'].rpartition('/')[2],
             ),
@@ -305,7 +326,7 @@ def describe_cray_host(
         libraries[named['libfabric']['value']].append(
             _build_statement(
                 'derived',
-                'release in its path; FABRIC_VERSIONS in verdict/rules/fabric.py',
+                'release in the path of libfabric; FABRIC_VERSIONS in verdict/rules/fabric.py',
                 named['libfabric']['date'],
                 verdef=sorted(list_defined_fabric_versions(libfabric)),
                 traits={
@@ -322,8 +343,8 @@ def describe_cray_host(
         libraries[named['libmpi']['value']].append(
             _build_statement(
                 'derived',
-                'release in its path; Cray MPICH 8.1 is made from MPICH 3.4, 9.0 from 4.1 (LUMI training 2026, '
-                '102-CPE.md)',
+                'release in the path of Cray MPICH; Cray MPICH 8.1 is based on MPICH 3.4, and '
+                'Cray MPICH 9.0 on MPICH 4.1 (LUMI training 2026, 102-CPE.md)',
                 named['libmpi']['date'],
                 functions='MPI 3.1' if parse_release(cray_mpich) < (9,) else 'MPI 4.0',
                 traits=derive_mpi_traits('Cray MPICH', cray_mpich),
@@ -333,7 +354,7 @@ def describe_cray_host(
         libraries[named['libompi']['value']].append(
             _build_statement(
                 'derived',
-                'release in its path',
+                'release in the path of Open MPI',
                 named['libompi']['date'],
                 traits=dict(
                     derive_mpi_traits('Open MPI', named['libompi']['release']),
@@ -371,7 +392,7 @@ def describe_cray_host(
 
 
 def _build_unpublished_statement(site: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the statement that lists the unpublished facts of a library of a site."""
+    """Return the statement about the facts of a host library that nobody has published."""
     return _build_statement(
         'untested',
         _UNPUBLISHED_FACTS,
@@ -384,9 +405,9 @@ def _build_unpublished_statement(site: Dict[str, Any]) -> Dict[str, Any]:
 
 def find_host_description(site: Dict[str, Any]) -> Dict[str, Any]:
     """
-    Return the description of a site's host: the file in HOSTS_FOLDER, else public data.
+    Return the description of a site's host from HOSTS_FOLDER, or else from public data.
 
-    If both are missing, the description contains no facts.
+    If neither source has the site, the description contains no facts.
     """
     path = os.path.join(HOSTS_FOLDER, site['name'] + '.json')
     if re.match(r'[\w.-]+$', site['name']) and os.path.exists(path):

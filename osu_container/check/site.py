@@ -1,4 +1,4 @@
-"""Find which site this machine is, for commands that run without EasyBuild."""
+"""Find out to which site this machine belongs, for commands that run without EasyBuild."""
 
 import argparse
 import glob
@@ -27,29 +27,36 @@ WORKSTATION_FILE = str(STATE / 'local' / LOCAL_FILE_NAME)
 
 
 def add_site_arguments(parser: argparse.ArgumentParser, description: str) -> None:
-    """Add the arguments that choose the site and its root; description: help text of --site."""
+    """
+    Add the options --site, --sysroot and --facts to the parser.
+
+    description: the beginning of the help text of --site.
+    """
     parser.add_argument(
         '--site',
         metavar='SITE',
-        help=description + ": the name of a site, or a site file that `osu-container discover -o "
-        "FILE.py` wrote (a path with a slash, or with the ending .py); default: this machine, "
-        "recognised by its local file or host name",
+        help=description + ": the name of a site, or the path of a site file that `osu-container "
+        "discover -o FILE.py` wrote (the path must contain a slash or end in "
+        ".py); default: the site of this machine, which is recognised by the "
+        "machine's file _mpicontainer_local.py or by the host name",
     )
     root = parser.add_mutually_exclusive_group()
     root.add_argument('--sysroot', metavar='DIR', help=argparse.SUPPRESS)
     root.add_argument(
         '--facts',
         metavar='FILE',
-        help="host description that `osu-container discover --facts FILE` wrote on the system; "
-        "default for another system than this machine: published data",
+        help="host description that `osu-container discover --facts FILE` wrote on the system of "
+        "the site; default: the files of this machine, or published data if SITE is another "
+        "system",
     )
 
 
 def format_site_options(options: argparse.Namespace) -> Tuple[List[str], List[str]]:
     """
-    Return the chosen site as options for eb and for other osu-container commands.
+    Return the user's choice of a site as options for eb and for osu-container commands.
 
-    Both lists are empty if the user chose no site.
+    The result is (options for eb, options for osu-container). Both lists are empty if the user gave
+    none of --site, --sysroot and --facts.
     """
     eb_options, command_options = [], []
     if options.site:
@@ -65,7 +72,11 @@ def format_site_options(options: argparse.Namespace) -> Tuple[List[str], List[st
 
 
 def find_local_file() -> Optional[str]:
-    """Return the local file that EasyBuild would use, else the workstation's, else None."""
+    """
+    Return the path of the file that describes this machine's site, None without a file.
+
+    The file that EasyBuild would use has priority over the file of the workstation set-up.
+    """
     for pattern in os.environ.get('EASYBUILD_INCLUDE_EASYBLOCKS', '').split(
         ','
     ):  # as EasyBuild's expand_glob_paths() splits it
@@ -79,17 +90,19 @@ def find_site(
     name: Optional[str] = None, sysroot: Optional[str] = None
 ) -> Tuple[Dict[str, Any], str]:
     """
-    Return the site entry and the folder to read in place of the host's /.
+    Return the site entry, and the folder that is read in place of the host's root folder.
 
-    name: name of a site, or a site file; None for this machine. The folder is '' on the real system.
-    Raises SettingsError if the site or this machine is unknown, or if a file holds no site.
+    name: name of a site, path of a site file, or None for the site of this machine.
+
+    The folder is '' if the real root folder is read. Raises SettingsError if no site is known under
+    this name or for this machine, or if a file contains no site.
     """
     if sysroot and not os.access(
         sysroot, os.R_OK | os.X_OK
     ):  # Every file below the folder would seem to be missing.
         raise SettingsError(
-            "--sysroot: %s is not a folder that you may read. Give the folder to read in place of "
-            "the host's /" % sysroot
+            "--sysroot: %s is not a readable folder. Give the folder that the command will read "
+            "in place of the host's root folder /" % sysroot
         )
     is_file = is_site_file(name)
     path = name if is_file else find_local_file()
@@ -105,9 +118,10 @@ def find_site(
 
 def resolve_host(options: argparse.Namespace, site: Dict[str, Any], root: str) -> Host:
     """
-    Return the site's files below root if they exist on this machine, else a DescribedHost.
+    Return the host of a site: the files on this machine, else a description.
 
-    Raises HostDescriptionError if a description cannot be read.
+    The result is a HostFileSystem below `root`, or a DescribedHost. Raises HostDescriptionError if
+    a description cannot be read.
     """
     if options.facts:
         return DescribedHost(read_description(options.facts))
@@ -120,8 +134,9 @@ def _is_this_machine(options: argparse.Namespace, site: Dict[str, Any]) -> bool:
     """
     Return whether this machine belongs to the site.
 
-    This is true if the user chose no site, if this machine is recognised as the site, or if the
-    site's MPI and libfabric exist here.
+    The result is True if the user chose no site, if this machine is recognised as the site, or if
+    the site's MPI and libfabric exist on this machine and the host name does not contradict the
+    site.
     """
     if not options.site:
         return True
@@ -142,7 +157,7 @@ def _is_this_machine(options: argparse.Namespace, site: Dict[str, Any]) -> bool:
 
 
 def format_host_evidence(host: Host) -> str:
-    """Return the source, evidence and dates of a DescribedHost, '' for a host that is read."""
+    """Return the source and the dates of a described host as text, '' for a real host."""
     if not isinstance(host, DescribedHost):
         return ''
     node, (first, last) = host.data.get('node'), host.find_date_range()
@@ -161,7 +176,8 @@ def find_site_runtime(site: Dict[str, Any], host: Host) -> Optional[Dict[str, An
     """
     Return the container runtime that a module for the site would use on this machine.
 
-    Return None if none is on PATH, or if the host is a DescribedHost: its runtime is unknown.
+    The result is None if PATH has no such runtime, or if the host is a DescribedHost, because the
+    runtime of a described host is unknown.
     """
     try:
         return None if host.is_partial else find_runtime(site['runtime']['value'])

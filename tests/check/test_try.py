@@ -96,7 +96,7 @@ def test_one_job_leaves_one_file_that_other_commands_read(tmp_path, shell, capsy
         re.findall(r'^==== (.*) ====$', text, re.M) == list(PARTS)[1:]
         and '\nfailed: nothing\n' in text
     )
-    assert '\nleft out: --gpus-per-node=8 ' in text
+    assert '\nleft out: options --gpus-per-node=8 ' in text
     proof = text.partition('==== proof ====')[2].partition('====')[0]
     ran = select.resolve_dataset(str(path))
     assert set(ran.names) == names and ran.facts['site'] in path.name

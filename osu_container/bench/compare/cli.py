@@ -1,4 +1,4 @@
-"""The command line of `osu-container compare A [B...]`."""
+"""Define the command line of `osu-container compare A [B...]`."""
 
 from __future__ import annotations
 
@@ -50,38 +50,42 @@ docs/compare.md describes the method, the margins and the known performance prob
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
+    """Add the arguments of `osu-container compare` to the parser."""
     parser.epilog = EPILOG
     add = parser.add_argument
     add(
         'a',
         metavar='A',
-        help="the figures to judge: a run, published figures, or the output file of a program",
+        help="figures to judge: a run, published figures, or the output file of a benchmark "
+        "program",
     )
     add(
         'b',
         metavar='B',
         nargs='*',
-        help="the figures to compare A with (default: native of the same run)",
+        help="figures with which to compare A (default: the native figures of the same run)",
     )
     add(
         '--only',
         action='append',
         default=[],
         metavar='PATTERN',
-        help="only cases whose benchmark or title matches, as in 'osu_bw' or '*D D, two nodes' (repeatable)",
+        help="compare only cases whose benchmark or title matches PATTERN, e.g. 'osu_bw' or '*D "
+        "D, two nodes'; may be repeated",
     )
     add(
         '--sizes',
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="print a table of every message size (default: for at most two curves)",
+        help="print a table with a row for each message size (default: print this table only if "
+        "at most two curves are compared)",
     )
     add(
         '--fail-on',
         choices=sorted(FAILING_VERDICTS),
         default='worse',
-        help="verdicts with exit code 1: worse (default), noisy (worse or undecided), never",
+        help="verdict for which the exit code is 1: worse (default), noisy (worse or undecided), "
+        "or never",
     )
     add('--json', action='store_true', help="machine-readable output")
     parser.set_defaults(
@@ -93,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Print the comparison; return FINE, WORSE or IMPOSSIBLE."""
+    """Print the comparison of A with B and return the exit code FINE, WORSE or IMPOSSIBLE."""
     try:
         result = collect_comparisons(options.a, options.b, case_patterns=options.only)
     except ERRORS as err:  # main() would return 1, which is WORSE
@@ -117,12 +121,15 @@ def collect_comparisons(
     a: str, others: Sequence[str] = (), *, case_patterns: Sequence[str] = ()
 ) -> dict[str, Any]:
     """
-    Return the comparison of the figures that a user names on the command line.
+    Compare the figures A with the figures B that a user names, or A with native without B.
 
-    Keys of the result: comparisons (list of Comparison); troubles (see troubles.find_troubles());
-    failed (list of (name, Case, reason): what A failed to measure and the other side measured);
-    commands ({name of a run: words of the command that measured it}, only for runs of
-    `osu-container bench`); notes (list of str).
+    The result is a dict with these keys:
+    comparisons: list of Comparison.
+    troubles: result of troubles.find_troubles().
+    failed: list of (name, Case, reason) of the cases that A failed to measure and B measured.
+    commands: {name of a run: words of the command line that measured the run}, only for runs of
+    `osu-container bench`.
+    notes: list of str.
 
     Raises CompareError, SelectError, ResultsError, OSError.
     """
@@ -167,9 +174,11 @@ def _format_uncompared_curves(
     judged: Iterable[Series], comparisons: Iterable[Comparison], name: str, other: str
 ) -> list[str]:
     """
-    Return a note in a list if series of dataset `name` have no counterpart in `other`, else [].
+    Return a note on the series of dataset `name` that have no counterpart in `other`.
 
-    judged: the series of the dataset; comparisons: the comparisons that were made
+    The result is a list with one note, or [] if all series have a counterpart.
+    judged: the series of the dataset.
+    comparisons: the comparisons that were made.
     """
     compared = {id(series.a) for series in comparisons}
     uncompared = [series for series in judged if id(series) not in compared]
@@ -179,13 +188,17 @@ def _format_uncompared_curves(
         '; ...' if len(uncompared) > 4 else ''
     )
     return [
-        f"{len(uncompared)} curve{'s' if len(uncompared) > 1 else ''} of {name} cannot be compared, "
-        f"because {other} has no counterpart: {shown}"
+        f"{len(uncompared)} curve{'s' if len(uncompared) > 1 else ''} of {name} cannot be "
+        f"compared, because {other} has no curves for the same cases: {shown}"
     ]
 
 
 def _add_native(dataset: Dataset) -> Dataset:
-    """Return a dataset together with the native series of its run or publication, if there is one."""
+    """
+    Return the dataset together with the native series of the same run or publication.
+
+    If there is no native series, the dataset is returned unchanged.
+    """
     native = dataset.facts.get('native') or 'native'
     if native in dataset.names:
         return dataset
@@ -200,9 +213,10 @@ def _add_native(dataset: Dataset) -> Dataset:
 
 def _filter_cases(dataset: Dataset, patterns: Sequence[str]) -> Dataset:
     """
-    Return a dataset with only the cases whose benchmark or title matches a pattern.
+    Return a copy of a dataset that has only the cases that match a pattern.
 
-    Without patterns the dataset is returned unchanged. Raises CompareError if no case matches.
+    A case matches if its benchmark or its title matches. If there are no patterns, the dataset is
+    returned unchanged. Raises CompareError if no case matches.
     """
     if not patterns:
         return dataset
@@ -217,8 +231,8 @@ def _filter_cases(dataset: Dataset, patterns: Sequence[str]) -> Dataset:
     series = [curve for curve in dataset.series if fits(curve.case)]
     if not series:
         raise CompareError(
-            f"{dataset.name} has no case that matches {' or '.join(patterns)}. Its cases: "
-            + format_cases(dataset)
+            f"{dataset.name} has no case that matches {' or '.join(patterns)}. Choose one of "
+            "these cases: " + format_cases(dataset)
         )
     return dataclasses.replace(
         dataset, series=series, failures=[entry for entry in dataset.failures if fits(entry.case)]
@@ -229,9 +243,10 @@ def _list_failures(
     dataset: Dataset, series: Sequence[Series], without: str | None = None
 ) -> list[tuple[str, Case, str]]:
     """
-    Return (name, case, reason) of each case that a dataset failed to measure and `series` measured.
+    Return (name, case, reason) for each case that a dataset failed to measure.
 
-    without: name of the series in the dataset to leave out
+    Only cases that `series` has measured are returned.
+    without: name of a series in the dataset that is left out.
     """
     measured = {entry.case for entry in series}
     succeeded = {(entry.case, entry.name) for entry in dataset.series}
@@ -246,7 +261,11 @@ def _list_failures(
 
 
 def _collect_notes(comparisons: Sequence[Comparison], sides: Iterable[Dataset]) -> list[str]:
-    """Return the notes below the tables, each once, with the benchmarks that a note is about."""
+    """
+    Return the notes to print below the tables, each note once.
+
+    A note that concerns only some comparisons begins with the names of their benchmarks.
+    """
     curves: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
         for note in [*comparison.notes, f'{comparison.method}.']:
@@ -256,5 +275,11 @@ def _collect_notes(comparisons: Sequence[Comparison], sides: Iterable[Dataset]) 
         benchmarks = ', '.join(sorted({comparison.case.benchmark for comparison in noted}))
         notes.append(note if len(noted) == len(comparisons) else f'{benchmarks}: {note}')
     return list(
-        dict.fromkeys([*notes, 'Ratios are A / B: more is better for bandwidths, less for times.'])
+        dict.fromkeys(
+            [
+                *notes,
+                'Ratios are A / B: a larger ratio is better for bandwidths, a '
+                'smaller ratio is better for times.',
+            ]
+        )
     )

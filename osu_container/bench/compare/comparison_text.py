@@ -1,4 +1,4 @@
-"""Format the result of `osu-container compare` as text for a terminal and as data for JSON."""
+"""Format the result of `osu-container compare` as text for a terminal and as JSON data."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ FORMAT, VERSION = 'osu-container comparison', 2
 
 
 def format_optional_ratio(value: float | None) -> str:
-    """Return a ratio with its significant digits, '-' for None."""
+    """Return a ratio as text with its significant digits; '-' if `value` is None."""
     return '-' if value is None else ratios.format_ratio(value)
 
 
 def select_worst_verdict(result: dict[str, Any]) -> str:
     """
-    Return the worst verdict in a result of cli.collect_comparisons(), one of VERDICTS.
+    Return the worst verdict in a result of cli.collect_comparisons().
 
-    A case that A failed to measure and the other side measured counts as 'worse'.
+    The verdict is one of VERDICTS. A case that A failed to measure and B measured counts as
+    'worse'.
     """
     verdicts = [comparison.verdict for comparison in result['comparisons']] + [
         'worse' for _ in result['failed']
@@ -42,7 +43,7 @@ def select_worst_verdict(result: dict[str, Any]) -> str:
 
 
 def format_furthest_ratio(comparison: Comparison) -> str:
-    """Return the ratio of a curve that is furthest from 1 with its size: '1.78 at 8 KiB'."""
+    """Return the ratio of a curve furthest from 1 and its message size, e.g. '1.78 at 8 KiB'."""
     point = comparison.find_furthest_point()
     return ' at '.join(
         filter(None, [format_optional_ratio(point.ratio), comparison.format_size_label(point.size)])
@@ -53,7 +54,8 @@ def format_comparisons(result: dict[str, Any], *, sizes: bool | None = None) -> 
     """
     Return a result of cli.collect_comparisons() as text that fits the terminal.
 
-    sizes: True adds a table of all message sizes for each curve; None does so for at most two curves
+    sizes: with True, the text has for each curve a table of all message sizes. With None, the text
+    has these tables only if there are at most two curves.
     """
     comparisons = result['comparisons']
     blocks = _format_summary_tables(comparisons)
@@ -84,12 +86,12 @@ def format_comparisons(result: dict[str, Any], *, sizes: bool | None = None) -> 
 
 
 def _format_paragraph(text: str, first: str = '* ') -> str:
-    """Return text as a wrapped paragraph that begins with `first`."""
+    """Return `text` as a wrapped paragraph; `first` is the beginning of the first line."""
     return columns.fill_text(text, first, ' ' * len(first))
 
 
 def _format_summary_tables(comparisons: Iterable[Comparison]) -> list[str]:
-    """Return a table for each pair of compared names; it has a row for each case."""
+    """Return a table for each pair of compared names, with a row for each case."""
     tables: dict[str, list[list[str]]] = {}
     for comparison in comparisons:
         furthest = 'furthest' if comparison.points[1:] else 'ratio'
@@ -120,7 +122,7 @@ def _format_summary_tables(comparisons: Iterable[Comparison]) -> list[str]:
 
 
 def _format_size_table(comparison: Comparison) -> str:
-    """Return the table of a comparison with a row for each message size."""
+    """Return the table of one comparison, with a row for each message size."""
     rows = [['size', 'A', 'B', 'ratio', '90 % interval', 'repeats', 'verdict']]
     for point in comparison.points:
         rows.append(
@@ -144,16 +146,17 @@ def _format_size_table(comparison: Comparison) -> str:
 
 
 def _drop_empty_columns(rows: list[list[str]]) -> list[list[str]]:
-    """Return a table without the columns that have only '' or '-' below their heading."""
+    """Return the table without columns that contain only '' or '-' below their heading."""
     kept = [column for column in zip(*rows) if set(column[1:]) - {'', '-'}]
     return [list(row) for row in zip(*kept)]
 
 
 def _list_advice(comparisons: Iterable[Comparison], commands: dict[str, list[str]]) -> list[str]:
     """
-    Return a sentence for each of the user's runs that needs more repeats for a firm verdict.
+    Return a sentence for each run of the user that needs more repeats for a firm verdict.
 
-    commands: {name of a run: words of the command that measured it}. Data of others get no advice.
+    commands: {name of a run: words of the command line that measured the run}. Datasets that are
+    not in `commands` get no advice.
     """
     advice = []
     for name, words in commands.items():
@@ -166,18 +169,22 @@ def _list_advice(comparisons: Iterable[Comparison], commands: dict[str, list[str
         ]
         if repeats:
             command = format_repeat_command(words, max(FIRM_REPEATS, 2 * max(repeats)))
-            advice.append(f'A firm verdict on {name} needs more repeats: `{command}`.')
+            advice.append(f"A firm verdict on {name} needs more repeats. Run `{command}`.")
     return advice
 
 
 def format_repeat_command(words: Sequence[str], repeats: int) -> str:
-    """Return the command of a run with another number of repeats and without --output."""
+    """Return the command line of a run with --repeats set to `repeats`, without --output."""
     command = shlex.join(['osu-container', *words])
     return re.sub(r' (--repeats|-r|--output|-o)[ =]\S+', '', command) + f' --repeats {repeats}'
 
 
 def _format_trouble(trouble: Trouble, curves: Iterable[tuple[Dataset, Series, list[int]]]) -> str:
-    """Return the text on a problem of troubles.find_troubles(): its curves, cause, remedy, source."""
+    """
+    Return the text about a known problem: the affected curves, cause, remedy and source.
+
+    trouble, curves: an element of the result of troubles.find_troubles().
+    """
     lines = [_format_paragraph(f'Looks like {trouble.title}', first='')]
     lines += [_format_paragraph(text, first='    ') for text in format_curves(curves)]
     for heading, text in (
@@ -191,9 +198,9 @@ def _format_trouble(trouble: Trouble, curves: Iterable[tuple[Dataset, Series, li
 
 def format_curves(curves: Iterable[tuple[Dataset, Series, list[int]]]) -> list[str]:
     """
-    Return lines with the curves that show a problem.
+    Return lines that name the curves with a known problem.
 
-    Curves of one series with the same message sizes share a line:
+    Curves of the same series with the same message sizes are on one line:
     'latest:hybrid, 8 KiB .. 16 KiB: osu_latency H H, two nodes; osu_latency D D, two nodes'.
     """
     titles: dict[str, list[str]] = {}
@@ -207,7 +214,7 @@ def format_curves(curves: Iterable[tuple[Dataset, Series, list[int]]]) -> list[s
 
 
 def _format_totals(result: dict[str, Any]) -> str:
-    """Return the last line: how many curves have each verdict, and how many cases failed."""
+    """Return the last line: the number of curves for each verdict, and of failed cases."""
     comparisons = result['comparisons']
     counts = [
         (sum(comparison.verdict == verdict for comparison in comparisons), verdict)
@@ -219,7 +226,7 @@ def _format_totals(result: dict[str, Any]) -> str:
 
 
 def _serialize_side(dataset: str, series: Series) -> dict[str, Any]:
-    """Return one side of a comparison as data for --json."""
+    """Return one side (A or B) of a comparison as data for --json."""
     return {
         'dataset': dataset,
         'name': series.name,
@@ -230,7 +237,11 @@ def _serialize_side(dataset: str, series: Series) -> dict[str, Any]:
 
 
 def serialize_comparisons(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result of cli.collect_comparisons() as data for --json (layout: docs/compare.md)."""
+    """
+    Return a result of cli.collect_comparisons() as data for --json.
+
+    docs/compare.md describes the layout of the data.
+    """
     return {
         'format': FORMAT,
         'version': VERSION,

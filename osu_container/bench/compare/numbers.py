@@ -1,9 +1,9 @@
 """
-Import NumPy and SciPy at their first use, so that other commands need less memory and threads.
+Import NumPy and SciPy at their first use, so that other commands need fewer resources.
 
-The OpenBLAS in both packages starts a thread per core and terminates the process if `ulimit -u`
-allows no further thread or `ulimit -v` no further memory. With too little memory for its tables
-OpenBLAS retries forever (measured with 200 MB).
+Both packages contain OpenBLAS. OpenBLAS starts a thread for each core, and terminates the process
+if `ulimit -u` allows no further thread or `ulimit -v` allows no further memory. If the memory is
+too small for the tables of OpenBLAS, OpenBLAS retries forever (measured with 200 MB).
 """
 
 import importlib
@@ -16,7 +16,7 @@ _ROOM = 400 << 20
 
 
 class LazyModule:
-    """Import a module when the first of its attributes is read."""
+    """A stand-in for a module that imports the module when an attribute is first read."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,8 +1,8 @@
 """
-Compute ratio, confidence interval and verdict at every message size of two curves.
+Compute the ratio, confidence interval and verdict at every message size of two curves.
 
-docs/compare.md describes the method. All tests use logarithms of the values: there a ratio is a
-difference, and a factor of 2 has the same distance from equal as a factor of 1/2.
+docs/compare.md describes the method. All tests use the logarithms of the values. The logarithm of a
+ratio is a difference, so a factor of 2 and a factor of 1/2 have the same distance from equal.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ MOST_RANGES = 3
 
 
 class CompareError(Exception):
-    """The datasets cannot be compared; the text gives the reason and names possible comparisons."""
+    """The datasets cannot be compared; the text has the reason and possible comparisons."""
 
 
 @dataclass
 class Point:
-    """Values of both sides at one message size, and their comparison."""
+    """The values of both sides (a and b) at one message size, and their comparison."""
 
     #: in bytes
     size: int
@@ -69,18 +69,23 @@ class Point:
 
     @property
     def factor(self) -> float:
-        """Factor by which a is slower or faster than b, at least 1."""
+        """Factor by which a is slower or faster than b; at least 1."""
         return math.exp(abs(self.gain))
 
     @property
     def has_interval(self) -> bool:
-        """Whether the interval is meaningful: that of two repeats may span many decades."""
+        """
+        Whether the confidence interval is meaningful.
+
+        The interval is not meaningful with two repeats, because the interval may then span many
+        decades.
+        """
         return self.low is not None and min(count for count in self.repeats if count > 1) > 2
 
 
 @dataclass
 class Comparison:
-    """Comparison of two curves of one case."""
+    """The comparison of two curves (a and b) that measured the same case."""
 
     #: case of a; the case of b may have unknown nodes or ranks
     case: Case
@@ -103,17 +108,17 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """First of VERDICTS that a point has."""
+        """The verdict on the curve: the first element of VERDICTS that a point has."""
         return next(verdict for verdict in VERDICTS if self.summary[verdict])
 
     @property
     def title(self) -> str:
-        """Names of both sides as text: 'opensource against native'."""
+        """The names of both sides as text, e.g. 'opensource against native'."""
         return ' against '.join(self.names)
 
     @property
     def names(self) -> list[str]:
-        """Names of both sides, each with its dataset if the datasets differ."""
+        """The names of both sides, with the names of the datasets if the datasets differ."""
         if self.a_dataset == self.b_dataset:
             return [self.a.name, self.b.name]
         return [
@@ -122,7 +127,11 @@ class Comparison:
         ]
 
     def find_furthest_point(self, verdict: str | None = None) -> Point:
-        """Return the point furthest from equal among those with a verdict (default: the curve's)."""
+        """
+        Return the point whose ratio is furthest from 1 among the points with a verdict.
+
+        verdict: the verdict of these points; default: the verdict of the curve.
+        """
         return max(
             (point for point in self.points if point.verdict == (verdict or self.verdict)),
             key=lambda point: point.factor,
@@ -130,16 +139,16 @@ class Comparison:
 
     def format_curve_verdict(self) -> str:
         """
-        Return the verdict of the curve as text: 'probably worse'.
+        Return the verdict on the curve as text, e.g. 'same' or 'probably worse'.
 
-        If some sizes are better, the text mentions them, because the verdict hides them:
-        'worse, better'.
+        If the verdict on the curve hides that some message sizes have the verdict better, the text
+        contains both verdicts: 'worse, better'.
         """
         hidden = ['better'] if self.verdict != 'better' and self.summary['better'] else []
         return self.format_qualifier(self.verdict) + ', '.join([self.verdict, *hidden])
 
     def count_fewest_repeats(self, verdict: str) -> int:
-        """Return the lowest number of repeats of a side at the points with a verdict."""
+        """Return the lowest number of repeats of a side among the points with a verdict."""
         return min(
             (min(point.repeats) for point in self.points if point.verdict == verdict),
             default=FIRM_REPEATS,
@@ -147,22 +156,30 @@ class Comparison:
 
     @property
     def few_repeats(self) -> int | None:
-        """Lowest number of repeats of the verdicts better and worse, None if FIRM_REPEATS or more."""
+        """
+        Lowest number of repeats among the points with the verdict better or worse.
+
+        The value is None if the lowest number is FIRM_REPEATS or more.
+        """
         least = min(self.count_fewest_repeats('worse'), self.count_fewest_repeats('better'))
         return least if least < FIRM_REPEATS else None
 
     def format_qualifier(self, verdict: str) -> str:
-        """Return 'probably ' if points with a verdict have few repeats, else ''."""
+        """Return 'probably ' if a verdict is based on few repeats, else ''."""
         enough = {'worse': FIRM_REPEATS, 'better': FIRM_REPEATS, 'same': 2}.get(verdict, 0)
         return 'probably ' if self.count_fewest_repeats(verdict) < enough else ''
 
     def format_size_label(self, size: int) -> str:
-        """Return a size in bytes as text ('4 KiB'), '' for benchmarks without message sizes."""
+        """Return a message size as text, e.g. '4 KiB'; '' for benchmarks without message sizes."""
         return format_size(size) or ('0 B' if len(self.points) > 1 else '')
 
     @property
     def sentence(self) -> str:
-        """All verdicts with their sizes: 'worse at 1 B .. 64 B, up to 8.3 times slower; same at 1 KiB'."""
+        """
+        All verdicts on the curve as text, with their message sizes.
+
+        Example: 'worse at 1 B .. 64 B, up to 8.3 times slower; same at 1 KiB'.
+        """
         parts: list[str] = []
         for verdict in (verdict for verdict in VERDICTS if self.summary[verdict]):
             sizes = self._format_size_ranges(verdict)
@@ -181,7 +198,11 @@ class Comparison:
         return '; '.join(parts)
 
     def _format_size_ranges(self, verdict: str) -> str:
-        """Return the sizes with a verdict: ' at 1 B .. 128 B and 8 KiB'; '' without message sizes."""
+        """
+        Return the message sizes with a verdict as text, e.g. ' at 1 B .. 128 B and 8 KiB'.
+
+        The text is '' for benchmarks without message sizes.
+        """
         if len(self.points) == self.summary[verdict] > 1:
             return ' at all sizes'
         ranges = [
@@ -202,12 +223,12 @@ _Group = tuple[str, tuple[int, ...], tuple[int, ...]]
 
 
 def format_factor(times: float) -> str:
-    """Return a factor of at least 1 with three significant digits: '1.25', '12.5', '125'."""
+    """Return a factor of at least 1 as text with three digits: '1.25', '12.5', '125'."""
     return f'{times:.2f}' if times < 2 else f'{times:.1f}' if times < 100 else f'{times:.0f}'
 
 
 def format_qualified_name(series: Series, dataset: str) -> str:
-    """Return the name of a series with its dataset, as commands accept it: 'latest:native'."""
+    """Return the name of a series in the form that commands accept: 'DATASET:NAME'."""
     return f'{dataset}:{series.name}' if dataset else series.name
 
 
@@ -215,10 +236,11 @@ def compare_series(
     a: Series, b: Series, *, paired: bool = False, a_dataset: str = '', b_dataset: str = ''
 ) -> Comparison:
     """
-    Compare two series at the message sizes that both have.
+    Compare two series at the message sizes that both series have.
 
-    paired: both series are from one run. Repeat n of a is then compared with repeat n of b, because
-    a run measures its modules in turn in each repeat. Raises CompareError without a common size.
+    paired: whether both series are from one run. Repeat n of a is then compared with repeat n of b,
+    because in each repeat a run measures its modules one after the other.
+    Raises CompareError if the series have no message size in common.
     """
     sizes = sorted(set(a.values) & set(b.values))
     if not sizes:
@@ -246,9 +268,10 @@ def compare_series(
 
 def remove_verdicts(comparison: Comparison, reason: str) -> Comparison:
     """
-    Return a comparison with ratios but no verdicts, and `reason` among its notes.
+    Return a copy of a comparison that has ratios but no verdicts.
 
-    This is for figures of two machines, where the hardware may cause the difference.
+    Figures of two machines have no verdicts, because the hardware may cause the difference.
+    `reason` is added to the notes of the comparison.
     """
     points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
     return replace(
@@ -260,7 +283,11 @@ def remove_verdicts(comparison: Comparison, reason: str) -> Comparison:
 
 
 def _select_method(a: dict[int, float], b: dict[int, float], paired: bool) -> _Group:
-    """Return the method and the repeats to use for {repeat: value} of both sides at one size."""
+    """
+    Select the method for the comparison at one message size.
+
+    a, b: {repeat: value} of both sides. Returns (method, repeats of a to use, repeats of b to use).
+    """
     if paired:
         both = tuple(sorted(set(a) & set(b)))
         if len(both) > 1:
@@ -275,7 +302,11 @@ def _select_method(a: dict[int, float], b: dict[int, float], paired: bool) -> _G
 def _compute_points(
     a: Series, b: Series, groups: dict[_Group, list[int]], margin: float, paired: bool
 ) -> list[Point]:
-    """Return the points of two series by ascending size; margin: as a logarithm."""
+    """
+    Return the points of two series in the order of the message size.
+
+    margin: the margin as a logarithm.
+    """
     sign = 1.0 if a.case.more_is_better else -1.0
     rows: list[tuple[Point, dict[str, Any], float]] = []
     single = math.log1p(select_margin(a.case.benchmark, repeated=False))
@@ -319,10 +350,11 @@ def _compute_gap(a: Any, b: Any) -> float:
     """
     Return the gap between all values of a and all values of b, positive if a is above b.
 
-    a and b are arrays of logarithms. The gap is 0 if the values overlap, or if the values of a side
-    scatter by more than an eighth of the gap. The eighth is needed because three repeats of each
-    side are separate by chance in one of ten cases. With a smaller factor two equal sides in noise
-    of 3 % would be called worse too often (see the simulation of false alarms in the tests).
+    a and b are arrays of logarithms. The gap is 0 if the values overlap, or if the values of one
+    side scatter by more than an eighth of the gap. The limit is an eighth because the values of
+    three repeats of each side are by chance separate in one of ten cases. With a larger limit, two
+    equal sides in noise of 3 % would be called worse too often (see the simulation of false alarms
+    in the tests).
     """
     gap = max(0.0, float(a.min() - b.max())) or min(0.0, float(a.max() - b.min()))
     return gap if abs(gap) > 8 * max(np.ptp(a), np.ptp(b)) else 0.0
@@ -330,10 +362,12 @@ def _compute_gap(a: Any, b: Any) -> float:
 
 def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
     """
-    Return p-values ('worse', 'better', 'same') and the interval of the gain ('low', 'high').
+    Run the statistical tests at all message sizes of a curve.
 
-    a and b are arrays (sizes x repeats) of logarithms, of which greater ones are better. Each result
-    is a sequence with one value for each size, which is None without repeats.
+    a and b are arrays (sizes x repeats) of logarithms; greater logarithms are better. The result is
+    a dict. The keys 'worse', 'better' and 'same' have p-values, and the keys 'low' and 'high' have
+    the ends of the interval of the gain. Each dict value is a sequence with an element for each
+    size; the elements are None if there are no repeats.
     """
     if method == 'threshold only':
         return dict.fromkeys(('worse', 'better', 'same', 'low', 'high'), [None] * len(a))
@@ -358,7 +392,7 @@ def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
 
 
 def adjust_p_values(p_values: list[float]) -> Any:
-    """Return an array of p-values adjusted by the method of Benjamini and Hochberg."""
+    """Return an array of the p-values after adjustment by Benjamini and Hochberg's method."""
     p, number = np.array(p_values), len(p_values)
     order = np.argsort(-p)
     p[order] = np.minimum.accumulate(p[order] * number / np.arange(number, 0, -1))
@@ -367,10 +401,12 @@ def adjust_p_values(p_values: list[float]) -> Any:
 
 def _judge_point(point: Point, p: dict[str, Any], gap: float, margin: float, single: float) -> str:
     """
-    Return the verdict on a point.
+    Return the verdict on a point, one of VERDICTS.
 
-    p: adjusted p-values of _run_tests(); gap: result of _compute_gap(); margin, single: margins of
-    the test and of single values, as logarithms
+    p: adjusted p-values of _run_tests().
+    gap: result of _compute_gap().
+    margin: logarithm of the margin for the test.
+    single: logarithm of the margin for single values.
     """
     side, distance = 'better' if point.gain > 0 else 'worse', abs(point.gain)
     # Ignore a difference that rounding to two decimals can cause.
@@ -390,7 +426,7 @@ def _judge_point(point: Point, p: dict[str, Any], gap: float, margin: float, sin
 
 
 def _summarize_points(points: list[Point]) -> dict[str, Any]:
-    """Return the summary of a comparison, see Comparison.summary."""
+    """Return the value of Comparison.summary for the points of a comparison."""
     means = {}
     for key, _, least, most in REGIONS:
         part = [point.ratio for point in points if least <= point.size <= most]
@@ -402,21 +438,30 @@ def _summarize_points(points: list[Point]) -> dict[str, Any]:
 
 
 def _format_method(tested: set[str], margin: float) -> str:
-    """Return the description of the methods that were used for a curve, with its margin."""
+    """
+    Return a text that describes the statistical methods for a curve, with the margin.
+
+    tested: names of the methods.
+    """
     texts = {
-        'paired': "t-tests on the logarithms of the ratios within each repeat of the run",
-        'Welch': "Welch's t-tests on the logarithms of the repeats of both sides",
-        'one-sample': "t-tests on the logarithms of the repeats of one side, with the single value of the other",
-        'threshold only': "there are no repeats, so only the margin decides",
+        'paired': "t-tests on the logarithms of the ratios A / B, one ratio for each repeat of "
+        "the run",
+        'Welch': "Welch's t-tests on the logarithms of the values of all repeats of A and of B",
+        'one-sample': "t-tests of the logarithms of the repeats of one side against the single "
+        "value of the other side",
+        'threshold only': "no test, because neither side has repeats: only the margin decides",
     }
     text = '; '.join(texts[name] for name in texts if name in tested)
     if tested != {'threshold only'}:
-        text += f", adjusted over the sizes (Benjamini-Hochberg, {ALPHA:g})"
+        text += (
+            ", with p-values adjusted for the number of message sizes (Benjamini-Hochberg, "
+            f"{ALPHA:g})"
+        )
     return f"{text}; margin {100 * margin:g} %"
 
 
 def _list_notes(comparison: Comparison) -> list[str]:
-    """Return the facts that limit a comparison, as sentences."""
+    """Return sentences on facts that limit the validity of a comparison."""
     notes = []
     a, b = comparison.a, comparison.b
     releases = a.facts.get('release'), b.facts.get('release')
@@ -426,25 +471,31 @@ def _list_notes(comparison: Comparison) -> list[str]:
         and (a.programs != b.programs or all(releases) and releases[0] != releases[1])
     ):
         notes.append(
-            f"{comparison.names[0]} ran {a.program_release}, {comparison.names[1]} ran {b.program_release}: "
-            "their figures are not strictly comparable"
+            f"{comparison.names[0]} ran {a.program_release}, but {comparison.names[1]} ran "
+            f"{b.program_release}: figures of different programs are not strictly comparable"
         )
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
         notes.append(
-            f"the number of {' and '.join(unknown)} is unknown on one side: {a.case.title} against "
-            f"{b.case.title}"
+            f"the number of {' and '.join(unknown)} is unknown for one of the compared cases: "
+            f"{a.case.title} against {b.case.title}"
         )
     if any(point.low is not None and not point.has_interval for point in comparison.points):
-        notes.append("2 repeats are too few for a confidence interval")
+        notes.append("two repeats are too few for a confidence interval")
     left_out = [format_size(size) or '0 B' for size in sorted(set(a.values) ^ set(b.values))]
     if left_out:
-        notes.append(f"sizes that only one side measured are left out: {', '.join(left_out)}")
+        notes.append(
+            f"message sizes that only A or only B has measured are left out: {', '.join(left_out)}"
+        )
     return notes
 
 
 def is_same_case(a: Case, b: Case, lenient: bool = False) -> bool:
-    """Return whether two cases are equal; lenient: unknown nodes or ranks match any number."""
+    """
+    Return whether two cases are equal.
+
+    lenient: whether an unknown number of nodes or ranks is equal to any number.
+    """
     if not lenient:
         return a == b
     return (a.benchmark, a.buffers, a.variant) == (b.benchmark, b.buffers, b.variant) and all(
@@ -455,9 +506,10 @@ def is_same_case(a: Case, b: Case, lenient: bool = False) -> bool:
 
 def is_same_run(a: Dataset, b: Dataset) -> bool:
     """
-    Return whether two datasets are parts of one run, which measures its modules in turn.
+    Return whether two datasets are parts of the same run.
 
-    Imported outputs of programs are never parts of one run.
+    A run measures its modules one after the other in each repeat. Imported program outputs are
+    never parts of the same run.
     """
     if a.facts.get('imported'):
         return False
@@ -466,12 +518,13 @@ def is_same_run(a: Dataset, b: Dataset) -> bool:
 
 def compare_datasets(a: Dataset, b: Dataset) -> list[Comparison]:
     """
-    Compare the series of two datasets that have equal cases, in the order of a.
+    Compare the series of two datasets that have equal cases, in the order of dataset a.
 
-    If an imported output does not report its nodes or ranks, they match any number, and a note of
-    the comparison says so. If both datasets have several names, series of equal names are compared.
-    If one dataset has a single name, its series are compared with all series of the other dataset.
-    Raises CompareError if nothing matches.
+    If both datasets have several names, only series of the same name are compared. If a dataset has
+    only one name, its series are compared with all series of the other dataset. An imported output
+    may not report the number of nodes or ranks. An unknown number then matches any number, and a
+    note of the comparison reports this.
+    Raises CompareError if no series match.
     """
     by_name, lenient = (
         len(a.names) > 1 and len(b.names) > 1,
@@ -493,18 +546,18 @@ def compare_datasets(a: Dataset, b: Dataset) -> list[Comparison]:
 
 def compare_with_native(dataset: Dataset) -> list[Comparison]:
     """
-    Compare every approach of a dataset with its native series.
+    Compare every approach of a dataset with the native series of the same dataset.
 
-    The facts of a publication may give the native series another name. Raises CompareError if there
-    is no native series, or no other series.
+    The facts of a publication may give another name to the native series. Raises CompareError if
+    there is no native series, or if there is no other series.
     """
     native = dataset.facts.get('native') or 'native'
     others = [name for name in dataset.names if name != native]
     if native not in dataset.names:
         raise CompareError(
-            f"{dataset.title} has no native series to compare with, only "
-            f"{', '.join(dataset.names) or 'none'}. Name the other side too: another run, an "
-            "approach of a run (RUN:NAME), or published figures (`osu-container reference list`)"
+            f"{dataset.title} has no native series with which to compare the other series, only "
+            f"{', '.join(dataset.names) or 'none'}. Also name figures B: another run, an approach "
+            "of a run (RUN:NAME), or published figures (`osu-container reference list`)"
         )
     if not others:
         failed = '; '.join(
@@ -515,32 +568,33 @@ def compare_with_native(dataset: Dataset) -> list[Comparison]:
             )
         )
         raise CompareError(
-            f"{dataset.title} has figures of {native} only{f' ({failed})' if failed else ''}. Name the other"
-            " side too: another run or published figures (`osu-container reference list`)"
+            f"{dataset.title} has only figures of {native}{f' ({failed})' if failed else ''}. "
+            "Also name figures B: another run or published figures (`osu-container reference "
+            "list`)"
         )
     return compare_datasets(dataset.filter_by_name(*others), dataset.filter_by_name(native))
 
 
 def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> str:
-    """Return why no series of two datasets match, with the names or the cases of both datasets."""
+    """Return why no series of two datasets match, with their names or with their cases."""
     if (
         by_name
         and not set(a.names) & set(b.names)
         and any(is_same_case(case, other, lenient) for case in a.cases for other in b.cases)
     ):
         return (
-            f"{a.name} and {b.name} have no name in common: {', '.join(a.names)} and {', '.join(b.names)}. "
-            f"Name one series of the other side: {b.name}:NAME"
+            f"{a.name} and {b.name} have no series with the same name: {', '.join(a.names)} and "
+            f"{', '.join(b.names)}. Choose one series of the second dataset: {b.name}:NAME"
         )
     return '\n  '.join(
         [
-            f"{a.name} and {b.name} have no case in common that both measured:",
+            f"{a.name} and {b.name} have no case that both datasets measured:",
             *(f"{side.name} has: {format_cases(side)}" for side in (a, b)),
         ]
     )
 
 
 def format_cases(dataset: Dataset) -> str:
-    """Return the titles of a dataset's cases as text; of more than twelve cases only the first."""
+    """Return the titles of a dataset's cases as text, at most twelve titles."""
     titles = [case.title for case in dataset.cases]
     return '; '.join(titles[:12]) + (f'; and {len(titles) - 12} more' if titles[12:] else '')

@@ -1,9 +1,10 @@
 """
-The margin of each benchmark: the difference that still counts as equal, as a fraction. Data only.
+Define the margin of each benchmark: the difference that counts as equal, as a fraction.
 
-A margin holds at every message size: small messages and collectives are judged as strictly as
-large messages. A margin is a factor: with 0.05, a value from 1 / 1.05 to 1.05 times the other value
-counts as equal. So comparing B with A gives the mirrored verdict of comparing A with B.
+This module contains only data. A margin is valid for every message size, so small messages and
+collectives are judged as strictly as large messages. A margin is a factor: with a margin of 0.05, a
+value between 1 / 1.05 and 1.05 times the other value counts as equal. For this reason, the verdict
+on B against A mirrors the verdict on A against B.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Margin:
-    """Margins of the benchmarks that match a pattern."""
+    """The margins of all benchmarks whose names match a pattern."""
 
     #: pattern of program names
     benchmarks: str
@@ -27,12 +28,13 @@ class Margin:
     source: str
 
 
-_STRICT = 'as strict as between two ranks, because programs wait for collectives'
+_STRICT = 'as strict as for two ranks, because programs wait until a collective is complete'
 _TWO_RUNS = (
-    'the same software measured twice: 95 % of the native values between two nodes of LUMI-G (lumi-native-'
-    '2026-03, Cray MPICH 9.0.1, hardware and hybrid matching) differ by less than 5 %. Approach bind loads the '
-    'libraries of native. It differs from native by less than 10 % at 95 % of the sizes of osu_bw and '
-    'osu_latency (lumi-g-2025-03), and its authors call it on par with native'
+    'two measurements of the same software: 95 % of the native values between two nodes of LUMI-G '
+    '(lumi-native-2026-03, Cray MPICH 9.0.1, hardware and hybrid matching) differ by less than 5 '
+    '%. Approach bind loads the same libraries as native. At 95 % of the message sizes of osu_bw '
+    'and osu_latency, bind differs from native by less than 10 % (lumi-g-2025-03), and the '
+    'authors of this publication call bind on par with native'
 )
 
 #: The first row whose pattern matches a benchmark applies
@@ -41,27 +43,31 @@ MARGINS = (
         'osu_init',
         0.10,
         0.25,
-        'startup reads files, and file caches differ between starts: an additional tenth of a '
-        'second matters, a few ms do not',
-        'chosen by this project, not derived from published figures',
+        'MPI_Init reads files, and the state of file caches differs between starts: an additional '
+        'tenth of a second matters, a few ms do not matter',
+        'this project chose these margins, because no published figures are available',
     ),
     Margin(
         'osu_xccl_*',
         0.05,
         0.15,
-        'between two GPUs over RCCL: single values of the same software differ more than '
+        'between two GPUs over RCCL, single values of the same software differ by more than '
         'single values of MPI',
-        'bind against native, RCCL on both sides: up to 14 % apart at 95 % of the sizes '
-        '(lumi-g-2025-03)',
+        'bind against native with RCCL (lumi-g-2025-03): the values differ by up to 14 % at 95 % '
+        'of the message sizes',
     ),
     Margin(
-        'osu_*bw*', 0.05, 0.10, 'two runs of the same software differ by less than 5 %', _TWO_RUNS
+        'osu_*bw*',
+        0.05,
+        0.10,
+        'the values of two runs of the same software differ by less than 5 %',
+        _TWO_RUNS,
     ),
     Margin(
         'osu_*latency*',
         0.05,
         0.10,
-        'two runs of the same software differ by less than 5 %',
+        'the values of two runs of the same software differ by less than 5 %',
         _TWO_RUNS,
     ),
     Margin('osu_*', 0.05, 0.10, _STRICT, _TWO_RUNS),
@@ -69,29 +75,33 @@ MARGINS = (
         'IMB *',
         0.05,
         0.10,
-        'the Intel MPI Benchmarks measure what `osu_*` measure',
-        'chosen by this project, not derived from published figures',
+        'the Intel MPI Benchmarks measure the same operations as the benchmarks `osu_*`',
+        'this project chose these margins, because no published figures are available',
     ),
     Margin(
         'xccl *',
         0.05,
         0.15,
-        'nccl-tests and rccl-tests measure what `osu_xccl_*` measure',
-        'chosen by this project, not derived from published figures',
+        'nccl-tests and rccl-tests measure the same operations as the benchmarks `osu_xccl_*`',
+        'this project chose these margins, because no published figures are available',
     ),
     Margin(
         '$ *',
         0.05,
         0.25,
-        'a command of the user (`bench --run`): a loss of 5 % matters. The measured time contains '
-        'the startup, so a single value is less reliable',
-        'chosen by this project, not derived from published figures',
+        'for a command of the user (`osu-container bench --run`), a loss of 5 % matters. A single '
+        'value is less reliable, because the measured time includes the startup',
+        'this project chose these margins, because no published figures are available',
     ),
 )
 
 
 def find_margin_row(benchmark: str) -> Margin:
-    """Return the row of MARGINS that applies to a program. Raises KeyError if none matches."""
+    """
+    Return the row of MARGINS that applies to a program.
+
+    Raises KeyError if no row applies.
+    """
     for row in MARGINS:
         if fnmatch.fnmatchcase(benchmark, row.benchmarks):
             return row
@@ -99,6 +109,10 @@ def find_margin_row(benchmark: str) -> Margin:
 
 
 def select_margin(benchmark: str, *, repeated: bool) -> float:
-    """Return the margin of a benchmark as a fraction; repeated: both sides have repeats."""
+    """
+    Return the margin of a benchmark as a fraction.
+
+    repeated: whether both sides of the comparison have repeats.
+    """
     row = find_margin_row(benchmark)
     return row.repeated if repeated else row.single

@@ -1,10 +1,11 @@
 """
-Recognize known performance problems by the shape of a curve. Each has a remedy and a source.
+Recognize known performance problems by the shape of a curve.
 
-A rule reads only the numbers of one curve. The limit of each rule lies between the values of
-published curves that have the problem and the values of published curves that do not. The comments
-give both values, and a test checks every rule with every published curve. All rules are about
-Slingshot. No rule applies to a system that has only TCP, see find_network_provider().
+A rule reads only the numbers of one curve. Each rule has a limit. The limit lies between the values
+of published curves that have the problem and the values of published curves that do not have the
+problem. The comments give both values, and a test checks every rule with every published curve. All
+rules are about Slingshot. No rule applies to a system that has only TCP (see
+find_network_provider()).
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ FLAT = 1.3
 
 @dataclass(frozen=True)
 class Trouble:
-    """A known performance problem."""
+    """A known performance problem, with its cause, its remedy and a source."""
 
     #: machine-readable name: 'tcp'
     name: str
@@ -72,7 +73,7 @@ class Trouble:
 
 @dataclass(frozen=True)
 class TroubleRule:
-    """The curves that a problem can affect, and the test that recognizes it."""
+    """A rule that recognizes a problem: the curves to which the rule applies, and the test."""
 
     trouble: Trouble
     #: programs that the problem affects
@@ -84,7 +85,7 @@ class TroubleRule:
 
 
 class MedianCurve:
-    """Medians of a series by message size."""
+    """The medians of a series at each message size."""
 
     def __init__(self, series: Series) -> None:
         self.values = series.compute_medians()
@@ -96,9 +97,10 @@ class MedianCurve:
 
     def compute_best_rate(self) -> tuple[float | None, list[int]]:
         """
-        Return the best rate in MB/s at 64 KiB and more, and the sizes in that range.
+        Return the best rate in MB/s among messages of 64 KiB or more, and their sizes.
 
-        The rate of a latency curve is size / time. Without such sizes the result is (None, []).
+        The rate of a latency curve is size / time. If the curve has no such sizes, the result is
+        (None, []).
         """
         rates = [
             (value if self.more_is_better else size / value, size)
@@ -182,18 +184,22 @@ RULES = (
         Trouble(
             'tcp',
             'TCP instead of the fast network',
-            text='MPI uses TCP: the best bandwidth is 2 to 6 GB/s, where Slingshot reaches 22 GB/s or more. Small '
-            'messages take 12 µs or more, where Slingshot needs 2 to 3 µs. Images without libraries of the fast '
-            'network were measured at these values. MPICH 3.4.3 was published at 0.4 GB/s. Such low values may '
-            'also mean that TCP uses the management network.',
-            remedy='See in the proof of the report which libraries the ranks loaded. FI_PROVIDER=cxi turns the '
-            'fallback to TCP into an error that names its cause. The modules of bind, hybrid, opensource and '
-            'native set this variable. The image needs an MPICH with the device ch4:ofi; MPICH 3.1.4 has none. '
-            'If TCP must be used, FI_TCP_IFACE=hsn0 sends it over the fast network. If the provider is lnx and '
-            'the bandwidth 4 to 5 GB/s: lnx of libfabric 2.2.0 is slow, see ofiwg/libfabric #11392.',
+            text='MPI uses TCP: the best bandwidth is 2 to 6 GB/s, but Slingshot reaches 22 GB/s '
+            'or more. Small messages take 12 µs or more, but only 2 to 3 µs over Slingshot. '
+            'These values were measured with images that lack the libraries of the fast '
+            'network. The published bandwidth of MPICH 3.4.3 is 0.4 GB/s. Such a low '
+            'bandwidth may also mean that TCP uses the management network.',
+            remedy='Look at the proof in the report to see which libraries the ranks loaded. Set '
+            'FI_PROVIDER=cxi: MPI then prints an error with the cause and does not fall '
+            'back to TCP. The modules of bind, hybrid, opensource and native set this '
+            'variable. Use an image whose MPICH has the device ch4:ofi; MPICH 3.1.4 does '
+            'not have this device. If you must use TCP, set FI_TCP_IFACE=hsn0 to send TCP '
+            'over the fast network. If the provider is lnx and the bandwidth is 4 to 5 '
+            'GB/s, the cause is that lnx of libfabric 2.2.0 is slow (ofiwg/libfabric '
+            '#11392).',
             source=DEIC
-            + ': results of the basic container; "Works; fallback to TCP/IP". LUMI userguide: '
-            '2.4 against 12.2 GB/s',
+            + ': results of the basic container, with the note "Works; fallback to TCP/IP". LUMI '
+            'user guide: 2.4 GB/s against 12.2 GB/s',
         ),
         BANDWIDTHS | LATENCIES,
         None,
@@ -202,17 +208,20 @@ RULES = (
     TroubleRule(
         Trouble(
             'device-copy',
-            'a slow copy of GPU messages up to 128 B',
-            text='Messages up to 128 B take about 9 µs longer for each side with a GPU buffer, and 21 µs longer from '
-            'GPU to GPU. From 256 B on, times are normal. The provider cxi copies such messages with the CPU. It '
-            'uses the slow copy of ROCm if CXI_FORK_SAFE or CXI_FORK_SAFE_HP is set, even to 0 or to an empty '
-            'value. This cause is derived from the source code and was not tested on LUMI.',
-            remedy='Unset both variables inside the container: `unset CXI_FORK_SAFE CXI_FORK_SAFE_HP`. The modules '
-            'of this project do so. For RCCL and Open MPI, FI_CXI_DISABLE_NON_INJECT_MSG_IDC=1 is enough: Open MPI '
-            'on LUMI was measured at 2.9 µs. MPICH 4.3.1 or newer also needs MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0.',
-            source=DEIC
-            + ': results of opensource. libfabric prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI '
-            'on LUMI, 2026-05-21',
+            'a slow copy of GPU messages of up to 128 B',
+            text='Messages of up to 128 B take about 9 µs longer if one side has a GPU buffer, '
+            'and 21 µs longer from GPU to GPU. From 256 B on, times are normal. The provider '
+            'cxi copies such small messages with the CPU. The provider uses the slow copy '
+            'function of ROCm if the variable CXI_FORK_SAFE or CXI_FORK_SAFE_HP is set, even '
+            'to 0 or to an empty value. This cause is derived from the source code and was '
+            'not tested on LUMI.',
+            remedy='Unset both variables inside the container: `unset CXI_FORK_SAFE '
+            'CXI_FORK_SAFE_HP`. The modules of this project unset both variables. For RCCL '
+            'and Open MPI, it is also enough to set FI_CXI_DISABLE_NON_INJECT_MSG_IDC=1: '
+            'with this variable, Open MPI on LUMI needed 2.9 µs. MPICH 4.3.1 or newer '
+            'needs this variable and MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0.',
+            source=DEIC + ': results of approach opensource. Source code of libfabric: '
+            'prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI on LUMI, 2026-05-21',
         ),
         LATENCIES | BANDWIDTHS | RCCL_BANDWIDTHS | RCCL_LATENCIES,
         DEVICE,
@@ -222,17 +231,19 @@ RULES = (
         Trouble(
             'dip',
             'a dip at 8 KiB',
-            text='At 8 KiB the bandwidth falls to a seventh or less. It recovers at 16 or 32 KiB. Native RCCL on LUMI '
-            'had this dip in 2025, and so had approach bind. In 2026 the dip appeared with software matching of '
-            'receives and with the provider lnx. It did not appear with hardware or hybrid matching of the '
-            'provider cxi.',
-            remedy='Set FI_CXI_RX_MATCH_MODE=hybrid, which HPE recommends for RCCL, or FI_CXI_RX_MATCH_MODE=hardware. '
-            'The runs of 2025 did not set this variable, so the remedy is untested for them.',
+            text='At 8 KiB the bandwidth falls to a seventh or less. The bandwidth recovers at 16 '
+            'or 32 KiB. In 2025, native RCCL and approach bind on LUMI both had this dip. In '
+            '2026, the dip appeared if receives were matched in software, and with the '
+            'provider lnx. The dip did not appear with the hardware or hybrid matching of '
+            'the provider cxi.',
+            remedy='Set FI_CXI_RX_MATCH_MODE=hybrid, the value that HPE recommends for RCCL, or '
+            'set FI_CXI_RX_MATCH_MODE=hardware. The runs of 2025 did not set this '
+            'variable, so the remedy is untested for the dip in these runs.',
             source=DEIC
             + ': "weird drop at 8192 for RCCL". '
             + _LUMI_2026
-            + ': osu_xccl_bibw, osu_xccl_latency and '
-            'osu_bibw D D by rx_match_mode. HewlettPackard/shs-ccl-docs',
+            + ': osu_xccl_bibw, osu_xccl_latency and osu_bibw D D for each value of '
+            'rx_match_mode. HewlettPackard/shs-ccl-docs',
         ),
         RCCL_BANDWIDTHS | RCCL_LATENCIES | BANDWIDTHS | LATENCIES,
         frozenset(['D D']),
@@ -242,15 +253,17 @@ RULES = (
         Trouble(
             'early-rendezvous',
             'a step at 8 KiB: the rendezvous protocol begins too early',
-            text='Messages of 8 and 16 KiB take 6.5 and 7.1 µs, where 3.7 and 4.3 µs are possible. Each message waits '
-            'for a round trip of the rendezvous protocol, which saves time only from 32 KiB on. Older releases '
-            'of libfabric begin the protocol at 2 KiB. Cray MPICH moves its begin to 16 KiB, other MPIs do not. '
-            'This cause is derived.',
-            remedy='Set FI_CXI_RDZV_THRESHOLD=16384 FI_CXI_RDZV_EAGER_SIZE=2048 with libfabric before 2.4. Cray MPICH '
-            'sets the same values itself. They are untested with other MPIs.',
+            text='Messages of 8 and 16 KiB take 6.5 and 7.1 µs, but 3.7 and 4.3 µs are possible. '
+            'Each message waits for a round trip of the rendezvous protocol, and this '
+            'protocol saves time only from 32 KiB on. Older releases of libfabric use the '
+            'rendezvous protocol from 2 KiB on. Cray MPICH raises this limit to 16 KiB, '
+            'other MPIs do not. This cause is derived from other facts and was not tested.',
+            remedy='With libfabric before 2.4, set FI_CXI_RDZV_THRESHOLD=16384 '
+            'FI_CXI_RDZV_EAGER_SIZE=2048. Cray MPICH sets the same values by itself. These '
+            'values are untested with other MPIs.',
             source=DEIC
-            + ': latency of hybrid and opensource. MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes '
-            'of libfabric 2.4.0',
+            + ': latency of approaches hybrid and opensource. Output of MPICH_ENV_DISPLAY of Cray '
+            'MPICH 8.1.17. Release notes of libfabric 2.4.0',
         ),
         LATENCIES,
         None,
@@ -260,16 +273,19 @@ RULES = (
         Trouble(
             'rccl-sockets',
             'RCCL without its network plugin',
-            text='RCCL found no network plugin and uses sockets: the bandwidth is 3 GB/s, where RCCL over Slingshot '
-            'reaches 13 GB/s. In a container without libraries of the fast network it is 1.5 GB/s.',
-            remedy='Run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET: RCCL then prints which network it uses. Add '
-            'the folder of librccl-net.so to LD_LIBRARY_PATH of the run, or set NCCL_NET_PLUGIN to its path. '
-            'NCCL_NET="AWS Libfabric" turns the fallback to sockets into an error. The plugin must not be built '
-            'with a newer libfabric than that of the run ("FABRIC_1.7 not found"). With the plugin loaded, '
+            text='RCCL found no network plugin and uses sockets: the bandwidth is 3 GB/s, but '
+            'RCCL over Slingshot reaches 13 GB/s. In a container that lacks the libraries of '
+            'the fast network, the bandwidth is 1.5 GB/s.',
+            remedy='Set NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET: RCCL then prints the network '
+            'that RCCL uses. Add the folder of librccl-net.so to LD_LIBRARY_PATH of the '
+            'run, or set NCCL_NET_PLUGIN to the path of librccl-net.so. Set NCCL_NET="AWS '
+            'Libfabric": RCCL then fails and does not fall back to sockets. Use a plugin '
+            'that was not built with a newer libfabric than the libfabric of the run '
+            '(otherwise: "FABRIC_1.7 not found"). With a loaded plugin, '
             'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
             source=DEIC
-            + ': results of hybrid; compatibility notes, "RCCL much slower (3GBs)"; the script of hybrid '
-            'lacks the folder of the plugin',
+            + ': results of approach hybrid, with the compatibility note "RCCL much slower '
+            '(3GBs)". The script for hybrid lacks the folder of the plugin',
         ),
         RCCL_BANDWIDTHS | RCCL_LATENCIES,
         None,
@@ -280,10 +296,11 @@ RULES = (
 
 def find_network_provider(dataset: Dataset) -> str | None:
     """
-    Return the libfabric provider of the system that a dataset was measured on, None if unknown.
+    Return the libfabric provider of the system on which a dataset was measured.
 
-    For a run the site data name the provider: 'tcp' on a machine without a fast network. For
-    published figures the result is 'fast', because all of them were measured on fast networks.
+    For a run, the site data name the provider, e.g. 'tcp' for a machine without a fast network. The
+    result is None if the site is unknown. For published figures the result is 'fast', because all
+    published figures were measured on fast networks.
     """
     if dataset.kind == 'published':
         return 'fast'
@@ -292,7 +309,7 @@ def find_network_provider(dataset: Dataset) -> str | None:
 
 
 def _is_tcp(approach: str) -> bool:
-    """Return whether the module of an approach sets FI_PROVIDER=tcp on every system, as pure does."""
+    """Return whether an approach's module always sets FI_PROVIDER=tcp (as in approach pure)."""
     entry: dict[str, Any] = APPROACHES.get(approach, {})
     variables = entry.get('variables', [])
     return any(entry['name'] == 'FI_PROVIDER' and entry['value'] == 'tcp' for entry in variables)
@@ -302,10 +319,11 @@ def find_series_troubles(
     series: Series, network: str | None = None
 ) -> list[tuple[Trouble, list[int]]]:
     """
-    Return (problem, sizes in bytes that show the problem) for each rule that matches a series.
+    Return the known problems of a series as a list of (problem, message sizes).
 
-    network: result of find_network_provider(). No rule applies to 'tcp'. With None the network is
-    unknown, and the shape of the curve alone decides.
+    The message sizes, in bytes, are those that show the problem.
+    network: result of find_network_provider(). If `network` is 'tcp', no rule applies. If `network`
+    is None, the network is unknown, and only the shape of the curve decides.
     """
     case = series.case
     if network == 'tcp' or _is_tcp(series.name) or case.nodes == 1 or not series.values:
@@ -324,10 +342,11 @@ def find_troubles(
     datasets: Sequence[Dataset],
 ) -> list[tuple[Trouble, list[tuple[Dataset, Series, list[int]]]]]:
     """
-    Return (problem, list of (dataset, series, sizes)) for each rule that matches a curve.
+    Return the known problems in datasets as a list of (problem, affected curves).
 
-    A remedy helps only the person who measured. So published curves are left out if there is also a
-    run of the user.
+    The affected curves are a list of (dataset, series, message sizes). A remedy helps only the
+    person who measured a curve. For this reason published curves are left out if the datasets
+    include a run of the user.
     """
     curves: dict[Trouble, list[tuple[Dataset, Series, list[int]]]] = {}
     for dataset in [dataset for dataset in datasets if dataset.kind != 'published'] or datasets:

@@ -1,13 +1,15 @@
 """
-Build an HTML page of runs or of published figures: verdicts, curves, values, proof, environment.
+Build an HTML page of runs or of published figures: the command `osu-container report`.
 
-cli.py        the command line of `osu-container report`
-content.py    sections, cases and curves, each compared with native; commands and proofs of runs
-tables.py     tables as data
-charts.py     plots as SVG
-page.py       the HTML text, from template.html.j2 and style.css
+The page shows verdicts, curves, values, the proof and the environment.
+
+cli.py        define the command line of `osu-container report`
+content.py    build sections, cases and curves, and compare each curve with native
+tables.py     build the tables as data
+charts.py     draw the plots as SVG
+page.py       render the HTML text from template.html.j2 and style.css
 """
 
 
 class ReportError(Exception):
-    """A report cannot be built; the text names the problem, the value found and the remedy."""
+    """A report cannot be built; the text names the problem, the found value and the remedy."""

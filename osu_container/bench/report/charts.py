@@ -1,9 +1,9 @@
 """
 Draw the plots of a report: curves over message sizes as SVG.
 
-A page has hundreds of plots. A plotting library needs 30 ms and 20 kB per plot, or a megabyte of
-script in the page. These plots need a millisecond and a kilobyte each, because rules in the style
-sheet of the page define the colour and the markers of a curve.
+A page has hundreds of plots. A plotting library needs 30 ms and 20 kB for each plot, or a megabyte
+of script in the page. The plots of this module need a millisecond and a kilobyte each, because
+rules in the style sheet of the page define the colour and the markers of a curve.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PlotPoint = tuple[int, float, float, float]
 
 
 class Style(NamedTuple):
-    """Appearance of a curve; the shapes and dashes distinguish curves without colour too."""
+    """The appearance of a curve; shapes and dashes distinguish curves even without colour."""
 
     colour: str
     #: shape of the markers, a key of _SHAPES
@@ -56,7 +56,11 @@ _DASHES = ('none', '6 3', '2 2', '10 3 2 3')
 
 
 def select_style(number: int, approach: str | None = None) -> Style:
-    """Return the style of curve `number` (from 0); an approach of COLOURS determines the colour."""
+    """
+    Return the style of the curve with a number (from 0).
+
+    If COLOURS has the approach, the approach determines the colour.
+    """
     colours = list(COLOURS.values())
     dash = _DASHES[number // len(_SHAPES) % len(_DASHES)]
     return Style(
@@ -80,7 +84,7 @@ _LINES, _NAMES = 8, 6
 
 
 def _compute_ticks(least: float, most: float) -> list[float]:
-    """Return the values of the grid lines of a logarithmic axis from `least` to `most` (> 0)."""
+    """Return the values of the grid lines of a logarithmic axis from `least` (> 0) to `most`."""
     decades = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     for steps in _STEPS:
         ticks = [
@@ -100,8 +104,10 @@ def render_panel(
     """
     Return a plot with logarithmic axes as the content of an <svg> of WIDTH x HEIGHT.
 
-    curves: (CSS class of assign_classes(), points with sizes above 0); title: of the vertical axis;
-    margin: fraction around 1 that counts as equal, drawn as a band with a line at 1
+    curves: list of (CSS class of assign_classes(), points with sizes above 0).
+    title: title of the vertical axis.
+    margin: the fraction around 1 that counts as equal. If set, the plot shows the margin as a band,
+    with a line at 1.
     """
     sizes = sorted({point[0] for _, points in curves for point in points})
     values = [value for _, points in curves for point in points for value in point[1:]]
@@ -149,17 +155,17 @@ def render_panel(
 
 
 def render_swatch(name: str) -> str:
-    """Return the sample of a curve for a legend, as the content of an <svg> of 34 x 12."""
+    """Return the sample line of a curve in a legend, as the content of an <svg> of 34 x 12."""
     return f'<polyline class="{name}" points="1,6 17,6 33,6"/>'
 
 
 def assign_classes(styles: Iterable[Style]) -> dict[Style, str]:
-    """Return {style: CSS class}, with the classes 'k0', 'k1' ..."""
+    """Return {style: CSS class}. The classes are 'k0', 'k1' and so on."""
     return {style: f'k{number}' for number, style in enumerate(dict.fromkeys(styles))}
 
 
 def render_marks(classes: dict[Style, str]) -> str:
-    """Return the SVG <defs> with the marker of each style; the CSS class is the id of the marker."""
+    """Return the SVG <defs> with a marker for each style; the CSS class is the marker's id."""
     return (
         '<defs>'
         + ''.join(
@@ -172,7 +178,7 @@ def render_marks(classes: dict[Style, str]) -> str:
 
 
 def render_style_rules(classes: dict[Style, str]) -> str:
-    """Return the CSS rules of the plots for {style: CSS class}."""
+    """Return the CSS rules of the plots. `classes` is the result of assign_classes()."""
     return '\n'.join(
         [
             'text{font:11px sans-serif;fill:#1a1a1a}.end{text-anchor:end}.mid{text-anchor:middle}.one{stroke:#5c6068}',
@@ -190,7 +196,11 @@ def render_style_rules(classes: dict[Style, str]) -> str:
 
 
 def render_panels(view: View, classes: dict[Style, str]) -> list[str]:
-    """Return the plots of a case as SVG texts: the values, and the ratios to native if any."""
+    """
+    Return the plots of a case as a list of SVG texts.
+
+    The first plot shows the values. If there are ratios to native, a second plot shows the ratios.
+    """
     drawn = [curve for curve in view.curves if curve.list_plot_points()]
     panels = (
         [
@@ -216,7 +226,7 @@ def render_panels(view: View, classes: dict[Style, str]) -> list[str]:
 
 
 def render_picture(view: View) -> str:
-    """Return the plots of a case with a legend as the text of an SVG file, 3.5 inches wide."""
+    """Return an SVG file, 3.5 inches wide, with the plots of a case and a legend."""
     classes = assign_classes(curve.style for curve in view.curves)
     drawn, row = render_panels(view, classes), 15
     parts = [

@@ -1,4 +1,4 @@
-"""The command line of `osu-container report`."""
+"""Define the command line of `osu-container report`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Several runs are shown in the same charts. The page is a single file that loads 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
+    """Add the arguments of `osu-container report` to the parser."""
     parser.epilog = EPILOG
     parser.set_defaults(
         function=report,
@@ -32,33 +32,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         errors=(ReportError, ResultsError, select.SelectError, OSError),
     )
     add = parser.add_argument
-    add('runs', nargs='*', metavar='RUN', help="the runs to show, all in the same charts")
-    add('--published', action='store_true', help="show the published figures instead of runs")
-    add('-o', '--output', type=Path, metavar='FILE', help="write the page (HTML) to this file")
+    add(
+        'runs', nargs='*', metavar='RUN', help="runs to show; all runs are shown in the same charts"
+    )
+    add('--published', action='store_true', help="show all published figures instead of runs")
+    add('-o', '--output', type=Path, metavar='FILE', help="write the HTML page to FILE")
     add(
         '--picture',
         type=Path,
         metavar='FILE',
-        help="write the plots of one case (SVG) to this file, as wide as a column of a paper",
+        help="write the plots of one case to FILE, as an SVG picture with the width of a column "
+        "in a paper",
     )
     add('--case', default='*', help=argparse.SUPPRESS)
     add('--force', action='store_true', help="replace existing files")
 
 
 def report(options: argparse.Namespace) -> int:
-    """Write the page and the picture after both are rendered; return the exit code."""
+    """
+    Render the page and the picture, then write both files; return the exit code.
+
+    No file is written if the page or the picture cannot be rendered.
+    """
     # Imported here: --help does not need the libraries of compare.
     from osu_container.bench.report import charts, content, page
 
     if bool(options.runs) == options.published:
         raise ReportError(
-            "no figures to show, or both runs and --published given. For the newest run: "
-            "`osu-container report latest -o report.html`"
+            "expected either RUN or --published. For a page on the newest run: `osu-container "
+            "report latest -o report.html`"
         )
     paths = [path for path in (options.output, options.picture) if path]
     if not paths:
         raise ReportError(
-            "no file to write. Name the page by -o FILE, or the plots by --picture FILE"
+            "no output file is given. Write the page with -o FILE, or the plots of one case with "
+            "--picture FILE"
         )
     for path in paths:
         outputs.require_writable(path, options.force)
@@ -84,7 +92,7 @@ def report(options: argparse.Namespace) -> int:
 
 
 def _format_title(datasets: list[model.Dataset]) -> str | None:
-    """Return the user's commands that the datasets measured, None if they have benchmarks too."""
+    """Return the commands of the user as a title, None if the datasets have benchmarks."""
     benchmarks = list(
         dict.fromkeys(case.benchmark for dataset in datasets for case in dataset.cases)
     )
@@ -97,7 +105,7 @@ def _find_view(section: Section, pattern: str) -> View:
     """
     Return the first view whose case matches a pattern and has message sizes.
 
-    Raises ReportError if no view does.
+    Raises ReportError if there is no such view.
     """
     for view in section.views:
         names = view.case.title, view.case.benchmark
@@ -106,13 +114,13 @@ def _find_view(section: Section, pattern: str) -> View:
         ):
             return view
     raise ReportError(
-        f"--case {pattern}: no case of that name was measured by message size. Its cases: "
-        + '; '.join(view.case.title for view in section.views)
+        f"--case {pattern}: no case whose name matches has message sizes. The report has the "
+        "cases: " + '; '.join(view.case.title for view in section.views)
     )
 
 
 def build_published_report() -> Report:
-    """Return the report of the published figures, with a section for each publication."""
+    """Return the report on all published figures, with a section for each publication."""
     from osu_container.bench.report import content
 
     return content.Report(

@@ -1,9 +1,10 @@
 """
-Model the content of a report: Report -> Section -> View (one case) -> Curve (one series).
+Model the content of a report.
 
-A section shows datasets in the same charts: all runs of the command line, or one publication.
-Ratios are to the native series of the same run or publication. A dataset without a native series
-has no ratios.
+A Report consists of Sections, a Section of Views (one View for each case), and a View of Curves
+(one Curve for each series). A section shows datasets in the same charts: either all runs of the
+command line, or one publication. Ratios are ratios to the native series of the same run or
+publication. A dataset that has no native series has no ratios.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ NOISY_SPREAD = 1.5
 
 @dataclass
 class Curve:
-    """A series in a chart."""
+    """A curve in a chart: one series of a dataset."""
 
     #: name in the legend, unique within its section: 'hybrid', 'hybrid, 20261121T131244Z'
     name: str
@@ -38,24 +39,24 @@ class Curve:
 
     @property
     def points(self) -> dict[int, Point]:
-        """{size: point of the comparison with native}, {} without a comparison."""
+        """The points of the comparison with native, as {size: point}; {} without a comparison."""
         return {point.size: point for point in self.comparison.points} if self.comparison else {}
 
     def summarize_repeats(self, size: int) -> tuple[float, float, float, int]:
-        """Return the median, the minimum, the maximum and the number of values at a size."""
+        """Return (median, minimum, maximum, number) of the values at a message size."""
         values = self.series.values[size].values()
         return statistics.median(values), min(values), max(values), len(values)
 
     def list_plot_points(self) -> list[tuple[int, float, float, float]]:
-        """Return (size, median, minimum, maximum) for each size above 0, in bytes."""
+        """Return (size, median, minimum, maximum) for each message size above 0 bytes."""
         return [(size, *self.summarize_repeats(size)[:3]) for size in self.series.sizes if size]
 
     def list_ratio_points(self) -> list[tuple[int, float, float, float]]:
         """
-        Return (size, ratio to native, low, high) for each size above 0, in bytes.
+        Return (size, ratio to native, low, high) for each message size above 0 bytes.
 
-        low and high are the ends of the 90 % interval; with fewer than three repeats they are the
-        lowest and the highest ratio within a repeat.
+        With three or more repeats, low and high are the ends of the 90 % interval. With fewer
+        repeats, low and high are the lowest and the highest ratio within a repeat.
         """
         rows = []
         for size, point in self.points.items():
@@ -73,7 +74,7 @@ class Curve:
 
 @dataclass
 class View:
-    """A case with its curves."""
+    """One case of a report with its curves."""
 
     case: Case
     #: identifier of its part of the page, unique in the report
@@ -82,13 +83,13 @@ class View:
 
     @property
     def unit(self) -> str:
-        """Unit of its values, with 'µs' for 'us'."""
+        """The unit of the values, with 'µs' in place of 'us'."""
         return 'µs' if self.case.unit == 'us' else self.case.unit
 
 
 @dataclass
 class Section:
-    """Datasets that are shown in the same charts."""
+    """A section of a report: datasets that are shown in the same charts."""
 
     title: str
     #: identifier of its part of the page
@@ -102,19 +103,23 @@ class Section:
 
 @dataclass
 class Report:
-    """A report: the content of a page."""
+    """The content of a report page."""
 
     title: str
     sections: list[Section]
 
 
 def find_native_name(dataset: Dataset) -> str | None:
-    """Return the name of the native series; the facts of a publication may give another name."""
+    """
+    Return the name of the native series in a dataset.
+
+    The facts of a publication may give another name than 'native'.
+    """
     return NATIVE if dataset.kind == 'run' else dataset.facts.get('native', NATIVE)
 
 
 def slugify(text: str) -> str:
-    """Return text as an identifier in a page: only letters, digits and '-'."""
+    """Return a text as an identifier for a page, with only lower-case letters, digits and '-'."""
     return re.sub(r'[^a-z0-9]+', '-', text.lower()).strip('-') or 'x'
 
 
@@ -122,19 +127,22 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
     """
     Return a section that shows datasets in the same charts.
 
-    If several datasets have a series of the same name, the name of the run is added to the name of
-    the series. In a noisy section only curves with a firm verdict keep their comparison with native.
+    If several datasets have a series of the same name, the name of the dataset is added to the name
+    of each curve. In a noisy section, only curves with a firm verdict keep their comparison with
+    native.
 
-    Raises ReportError if the datasets have neither figures nor failures, or if a dataset
-    is given twice.
+    Raises ReportError if the datasets have neither figures nor failures, or if the same dataset is
+    given twice.
     """
     names = [entry.name for entry in datasets]
     if len(set(names)) < len(names):
-        raise ReportError(f"a run is named twice: {', '.join(names)}. Name each run once")
+        raise ReportError(
+            f"the same run is named twice: {', '.join(names)}. Name each run only once"
+        )
     if not any(entry.series or entry.failures for entry in datasets):
         raise ReportError(
-            f"nothing to show: {', '.join(names)} has neither figures nor failures, because the run ended "
-            "before its first measurement. Measure again: `osu-container bench`"
+            f"nothing to show: {', '.join(names)} has neither figures nor failures, because the "
+            "run stopped before its first measurement. Measure again: `osu-container bench`"
         )
     key, labels = slugify('-'.join(names)), _assign_labels(datasets)
     views: dict[Case, View] = {}

@@ -1,5 +1,5 @@
 """
-Render a report as one HTML file that contains all tables, plots and its style sheet.
+Render a report as one HTML file that contains all tables, plots and the style sheet.
 
 The page has no script and loads nothing from the network.
 """
@@ -53,7 +53,7 @@ def render_page(report: content.Report) -> str:
 
 
 def _make_visible(value: Any) -> Any:
-    """Return a value of the template; in text, control characters are replaced by escapes."""
+    """Return a template value; in texts, escape sequences replace control characters."""
     return (
         escape_text(value)
         if isinstance(value, str) and not isinstance(value, markupsafe.Markup)
@@ -64,7 +64,7 @@ def _make_visible(value: Any) -> Any:
 def _build_section_context(
     section: content.Section, classes: dict[charts.Style, str]
 ) -> dict[str, Any]:
-    """Return the variables of the template for a section."""
+    """Return the template variables for a section of the report."""
     return {
         'title': section.title,
         'noisy': section.is_noisy,
@@ -98,7 +98,7 @@ def _build_section_context(
 
 
 def _format_provenance(dataset: Dataset) -> str:
-    """Return the name of a dataset, its site or source, its date, programs and repeats as text."""
+    """Return a text on the origin of a dataset: name, site or source, date, programs, repeats."""
     keys = (
         ('site', 'started') if dataset.kind == 'run' else ('source', 'date', 'node_type', 'stack')
     )
@@ -113,7 +113,7 @@ def _format_provenance(dataset: Dataset) -> str:
                 *sorted({series.program_release for series in dataset.series}),
                 f'{repeats} repeats'
                 if repeats > 1
-                else 'one value each, so the noise is unknown'
+                else 'a single value for each message size, so the noise is unknown'
                 if repeats
                 else '',
             ],
@@ -122,7 +122,7 @@ def _format_provenance(dataset: Dataset) -> str:
 
 
 def _build_run_context(dataset: Dataset) -> dict[str, Any]:
-    """Return the variables of the template for a run: proof, commands and environment."""
+    """Return the template variables for a run: its proof, commands and environment."""
     command = dataset.facts.get('command') or 'not recorded'
     names = {entry['approach']: name for name, entry in dataset.modules.items()}
     lines = [
@@ -140,13 +140,14 @@ def _build_run_context(dataset: Dataset) -> dict[str, Any]:
 
 
 def list_notes(section: content.Section) -> list[str]:
-    """Return notes to read before the figures of a section, as sentences."""
+    """Return sentences that people should read before the figures of a section."""
     notes = []
     for dataset in section.datasets:
         if content.find_native_name(dataset) not in dataset.names:
             notes.append(
-                f"{dataset.name} has no run of native, so the page has no ratios and no verdicts. To compare "
-                "two approaches: osu-container compare RUN:APPROACH RUN:APPROACH"
+                f"{dataset.name} has no native figures, so the page shows no ratios and no "
+                "verdicts for this dataset. To compare two approaches: osu-container compare "
+                "RUN:APPROACH RUN:APPROACH"
             )
         programs = sorted(
             {
@@ -157,8 +158,8 @@ def list_notes(section: content.Section) -> list[str]:
         )
         if programs:
             notes.append(
-                f"{dataset.name} ran {', '.join(programs)}, not the OSU C programs. Compare its figures only with "
-                "figures of the same programs."
+                f"{dataset.name} ran {', '.join(programs)}, not the OSU C programs. Compare these "
+                "figures only with figures of the same programs."
             )
         notes += [f'{dataset.name}: {problem}' for problem in dataset.problems]
     return notes

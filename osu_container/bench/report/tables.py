@@ -1,4 +1,4 @@
-"""The tables of a report as data; template.html.j2 renders them."""
+"""Build the tables of a report as data; the template template.html.j2 renders the tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTHING = '–'
 
 @dataclass
 class TableCell:
-    """A cell of a ReportTable."""
+    """A cell of a table in a report."""
 
     text: str
     #: verdict of the comparison with native, '' without a verdict
@@ -27,7 +27,7 @@ class TableCell:
 
 @dataclass
 class ReportTable:
-    """A table of a report as data."""
+    """A table in a report: caption, column headings and rows of cells."""
 
     caption: str
     #: headings of the columns
@@ -41,7 +41,7 @@ class ReportTable:
 def _build_table(
     caption: str, columns: list[str], rows: Iterable[tuple[str, ...]], key: str
 ) -> ReportTable | None:
-    """Return a table from rows of texts, None without rows."""
+    """Return a table made from rows of texts, None if there are no rows."""
     return (
         ReportTable(caption, columns, [list(map(TableCell, row)) for row in rows], key)
         if rows
@@ -50,7 +50,11 @@ def _build_table(
 
 
 def _build_value_cell(curve: content.Curve, size: int) -> TableCell:
-    """Return the cell of a curve at a size: its median, ratio to native with verdict, and spread."""
+    """
+    Return the table cell of a curve at a message size.
+
+    The cell shows the median, the ratio to native with the verdict, and the spread of the repeats.
+    """
     if size not in curve.series.values:
         return TableCell(NOTHING)
     median, low, high, repeats = curve.summarize_repeats(size)
@@ -67,7 +71,7 @@ def _build_value_cell(curve: content.Curve, size: int) -> TableCell:
 
 
 def build_values_table(view: content.View) -> ReportTable:
-    """Return the table with the medians of each series (columns) at each message size (rows)."""
+    """Return the table of medians: a column for each series, a row for each message size."""
     sizes = sorted({size for curve in view.curves for size in curve.series.values})
     rows = [
         [
@@ -77,7 +81,8 @@ def build_values_table(view: content.View) -> ReportTable:
         for size in sizes
     ]
     return ReportTable(
-        f'{view.unit}: median of the repeats, ratio to native, spread: (maximum - minimum) / median',
+        f"{view.unit}: median of the repeats, then the ratio to native, then the spread, which is "
+        "(maximum - minimum) / median",
         ['size', *(curve.name for curve in view.curves)],
         rows,
         f'{view.key}-values',
@@ -85,7 +90,11 @@ def build_values_table(view: content.View) -> ReportTable:
 
 
 def build_verdicts_table(section: content.Section) -> ReportTable | None:
-    """Return the table of verdicts by case (rows) and series (columns), None without native."""
+    """
+    Return the table of verdicts: a row for each case, a column for each series.
+
+    The result is None if no curve was compared with native.
+    """
     names = list(
         dict.fromkeys(
             curve.name for view in section.views for curve in view.curves if curve.comparison
@@ -117,7 +126,7 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
         )
     return (
         ReportTable(
-            'Against native, with the ratio that is furthest from equal',
+            'Verdict on each series against native, with the ratio that is furthest from 1',
             ['case', *names],
             rows,
             f'{section.key}-verdicts',
@@ -128,7 +137,11 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
 
 
 def build_proof_table(dataset: Dataset) -> ReportTable | None:
-    """Return the table of the libraries that the ranks of a run loaded, None without a proof."""
+    """
+    Return the table of the libraries that the ranks of a run loaded.
+
+    The result is None if the run has no proof.
+    """
     loaded: dict[tuple[str, ...], tuple[set[int], set[str]]] = {}
     for entry in dataset.modules.values():
         for group in (
@@ -151,7 +164,7 @@ def build_proof_table(dataset: Dataset) -> ReportTable | None:
                 ranks.update(group['ranks'])
                 nodes.update(group['nodes'])
     return _build_table(
-        f'{dataset.title}: libraries that the ranks loaded, read from the running processes',
+        f"{dataset.title}: libraries that the ranks had loaded while the programs ran",
         ['module', 'library', 'path', 'build id or sha256', 'ranks', 'nodes'],
         [
             (*key, judging.format_ranges(ranks), ', '.join(sorted(nodes)))
@@ -162,7 +175,11 @@ def build_proof_table(dataset: Dataset) -> ReportTable | None:
 
 
 def build_failures_table(section: content.Section) -> ReportTable | None:
-    """Return the table of failed and skipped measurements with reasons, None without any."""
+    """
+    Return the table of failed and skipped measurements with the reasons.
+
+    The result is None if no measurement failed or was skipped.
+    """
     failures: dict[tuple[str, ...], list[Failure]] = {}
     for dataset in section.datasets:
         for failure in dataset.failures:
@@ -189,7 +206,7 @@ def build_failures_table(section: content.Section) -> ReportTable | None:
 
 
 def format_fact(value: Any) -> str:
-    """Return a value of a results file as text, 'unknown' for None and ''."""
+    """Return a value from a results file as text; 'unknown' for None and for ''."""
     if isinstance(value, dict):
         return '; '.join(f'{key}: {format_fact(part)}' for key, part in value.items())
     if isinstance(value, (list, tuple)):
@@ -198,7 +215,7 @@ def format_fact(value: Any) -> str:
 
 
 def build_environment_table(dataset: Dataset) -> ReportTable | None:
-    """Return the table of machine, versions, Slurm settings, modules and images of a run."""
+    """Return the table on the environment of a run: machine, versions, Slurm, modules, images."""
     facts = dataset.facts
     rows = [
         (name, facts.get(name))
@@ -217,7 +234,11 @@ def build_environment_table(dataset: Dataset) -> ReportTable | None:
 
 
 def build_sources_table(report: content.Report) -> ReportTable | None:
-    """Return the table with the sources of the published figures, None without such figures."""
+    """
+    Return the table with the sources of all published figures in a report.
+
+    The result is None if the report has no published figures.
+    """
     keys = 'source url date node_type stack evidence notes'.split()
     return _build_table(
         'Sources of the published figures',

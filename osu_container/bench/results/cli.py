@@ -1,4 +1,4 @@
-"""osu-container reference list: list the published figures."""
+"""Define the command `osu-container reference list`, which lists the published figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from osu_container.bench.results import references
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommand to the parser of `osu-container reference`."""
+    """Add the subcommand `list` to the parser of `osu-container reference`."""
     commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
     text = "list the published figures"
     list_parser = commands.add_parser(
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def list_references(options: argparse.Namespace) -> int:
-    """Print one line per dataset and return the exit code."""
+    """Print a line for each published dataset and return the exit code."""
     rows = []
     for dataset in references.list_published_datasets():
         points = sum(len(series.values) for series in dataset.series)
@@ -46,9 +46,10 @@ def list_references(options: argparse.Namespace) -> int:
     print(
         '\n'
         + columns.fill_text(
-            "To view one: osu-container report NAME -o FILE.html. To compare a run with it: "
-            "osu-container compare RUN NAME. To keep a run as a reference: osu-container "
-            "bench --output DIR; compare accepts its folder and its name."
+            "To show one of these datasets: osu-container report NAME -o FILE.html. To compare a "
+            "run with a dataset: osu-container compare RUN NAME. To keep a run as a reference, "
+            "measure with osu-container bench --output DIR: compare accepts the folder and the "
+            "name of this run."
         )
     )
     return 0

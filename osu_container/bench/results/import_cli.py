@@ -1,4 +1,4 @@
-"""osu-container import: turn output files of benchmark programs into a run."""
+"""Define `osu-container import`, which turns output files of benchmarks into a run."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'files',
         nargs='+',
         metavar='[NAME=]FILE',
-        help="output file, and the name of its curves (default: the name of the file)",
+        help="output file of a benchmark program, with a NAME for the curves in this file "
+        "(default: the name of the file)",
     )
     add(
         '-o',
         '--output',
         type=Path,
         metavar='DIR',
-        help="new folder for the run (default: a new one in the results folder)",
+        help="new folder for the run (default: a new folder in the results folder)",
     )
     add(
         '--site',
@@ -57,42 +58,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='NAME',
         help="site of the measurement, e.g. lumi-25.03",
     )
-    add('--nodes', type=parse_whole_number, help="number of nodes, if a file does not report it")
-    add('--ranks', type=parse_whole_number, help="number of ranks, if a file does not report it")
+    add(
+        '--nodes',
+        type=parse_whole_number,
+        help="number of nodes, if a file does not report this number",
+    )
+    add(
+        '--ranks',
+        type=parse_whole_number,
+        help="number of ranks, if a file does not report this number",
+    )
     add(
         '--buffers',
         choices=[buffers for buffers in model.BUFFERS if buffers],
         metavar="'D D'",
-        help="buffers, if a file does not report them: H host, D device, M managed memory",
+        help="memory of the buffers of both ranks, if a file does not report the buffers: H for "
+        "host memory, D for device memory, M for managed memory",
     )
     add(
         '--benchmark',
         type=_parse_benchmark,
         metavar='PROGRAM',
-        help="program of figures without a title, e.g. osu_bw",
+        help="program that printed the figures, if their title is missing in the file, e.g. osu_bw",
     )
     add('--json', action='store_true', help="machine-readable output")
 
 
 def parse_whole_number(text: str) -> int:
-    """Return the whole number from 1 in a text. Raises ArgumentTypeError."""
+    """Return the whole number of at least 1 in `text`. Raises ArgumentTypeError."""
     if not re.fullmatch(r'[1-9]\d{0,8}', text):
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number from 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 
 def _parse_benchmark(text: str) -> str:
-    """Return the text if it can be the name of a program. Raises ArgumentTypeError."""
+    """Return `text` if this can be the name of a benchmark. Raises ArgumentTypeError."""
     if not re.fullmatch(r'osu_\w+|IMB [\w-]+|\w+_perf', text):
         raise argparse.ArgumentTypeError(
-            f"{text!r}, expected the name of a program, e.g. osu_bw, 'IMB PingPong' or "
-            "all_reduce_perf"
+            f"{text!r} is not the name of a benchmark. Give a name such as osu_bw, 'IMB PingPong' "
+            "or all_reduce_perf"
         )
     return text
 
 
 def import_outputs(options: argparse.Namespace) -> int:
-    """Write the run, print its content and return the exit code."""
+    """Write the output files as a run, print its content and return the exit code."""
     sources = imported.parse_sources(options.files)
     folder = options.output or select.resolve_results_folder() / record.get_timestamp().replace(
         '-', ''

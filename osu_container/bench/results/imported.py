@@ -1,7 +1,8 @@
 """
-Turn output files (outputs.py) into a run.
+Turn output files of benchmarks into a run; outputs.py reads the files.
 
-compare and report use it in memory, `osu-container import` writes it to disk.
+The commands compare and report use such a run in memory. `osu-container import` writes the run to
+disk.
 """
 
 from __future__ import annotations
@@ -20,11 +21,15 @@ ADDABLE_FACTS = ('nodes', 'ranks', 'buffers')
 
 
 class ConflictError(run_files.ResultsError):
-    """Figures that contradict each other or the options; the text names both."""
+    """Figures contradict each other or the user's options; the text names both sides."""
 
 
 def looks_like_results(path: Path) -> bool:
-    """Return True for a folder or a results file, which unlike program output begins with '{'."""
+    """
+    Return whether `path` is a folder or a results file, and not the output of a program.
+
+    A results file begins with '{', but program output does not.
+    """
     if path.is_dir() or path.suffix == '.jsonl':
         return True
     try:
@@ -35,7 +40,11 @@ def looks_like_results(path: Path) -> bool:
 
 
 def parse_sources(paths: list[str]) -> list[tuple[str, Path]]:
-    """Return name and path of each NAME=FILE or FILE, which is named by its file name."""
+    """
+    Return (name, path) for each argument NAME=FILE or FILE.
+
+    Without NAME, the name is the file name without its extension.
+    """
     sources = []
     for text in paths:
         name, equals, rest = text.partition('=')
@@ -52,11 +61,12 @@ def read_measurements(
     extra_facts: Mapping[str, Any] | None = None,
 ) -> tuple[list[dict[str, Any]], list[outputs.Output], list[str]]:
     """
-    Return the lines of kind measurement, the outputs, and notes for the user.
+    Read output files; return (measurements, outputs, notes for the user).
 
-    :param sources: name of the series and path of each output
-    :param benchmark: the program of tables without a known title
-    :param extra_facts: {one of ADDABLE_FACTS: value}, for facts that an output does not report
+    The measurements are lines of results.jsonl of the kind `measurement`.
+    :param sources: name of the series and path of each output file
+    :param benchmark: the program of all tables whose title is missing or unknown
+    :param extra_facts: {one of ADDABLE_FACTS: value} for facts that a file does not report
     Raises NoFiguresError, ConflictError.
     """
     entries: list[dict[str, Any]] = []
@@ -67,8 +77,8 @@ def read_measurements(
         output = outputs.read_output(path, benchmark)
         if output.sha256 in outputs_by_hash:
             raise ConflictError(
-                f"{path} and {outputs_by_hash[output.sha256].path} have the same content. "
-                "Name each output once"
+                f"{path} and {outputs_by_hash[output.sha256].path} have the same content. Name "
+                "each output file only once"
             )
         outputs_by_hash[output.sha256] = output
         for table in output.tables:
@@ -93,9 +103,10 @@ def read_measurements(
             }
             if len(programs) > 1:
                 raise ConflictError(
-                    f"{name} {case.title} mixes programs, which do not compare "
+                    f"{name} {case.title} has figures of several programs, and these figures "
+                    "cannot be compared "
                     f"({'; '.join(f'{key}: {place}' for key, place in programs.items())}). Give "
-                    "each a different name: NAME=FILE"
+                    "the file of each program another name: NAME=FILE"
                 )
             entries += [
                 _build_measurement(name, case, number, table)
@@ -103,8 +114,9 @@ def read_measurements(
             ]
             if len(same_case_tables) > 1:
                 problems.append(
-                    f"{name} {case.title} has {len(same_case_tables)} tables, imported as repeats. "
-                    "If they differ in unreported facts, put each into a separate file: NAME=FILE"
+                    f"{name} {case.title} has {len(same_case_tables)} tables, which are imported "
+                    "as repeats. If the tables differ in facts that the file does not report, "
+                    "put each table into a separate file, and give each file a name: NAME=FILE"
                 )
     return entries, list(outputs_by_hash.values()), problems
 
@@ -114,7 +126,11 @@ def _format_programs(table: BenchmarkTable) -> str:
 
 
 def _add_facts(table: BenchmarkTable, facts: Mapping[str, Any]) -> None:
-    """Set the facts that a table lacks. Raises ConflictError for a contradiction."""
+    """
+    Set the facts that a table lacks.
+
+    Raises ConflictError if a fact contradicts the table.
+    """
     for key, value in facts.items():
         reported = getattr(table, key)
         if value is None or key == 'buffers' and reported == '':
@@ -130,7 +146,7 @@ def _add_facts(table: BenchmarkTable, facts: Mapping[str, Any]) -> None:
 def _build_measurement(
     name: str, case: model.Case, repeat: int, table: BenchmarkTable
 ) -> dict[str, Any]:
-    """Return the line of kind measurement of a table."""
+    """Return the line of results.jsonl (kind `measurement`) for a table."""
     entry: dict[str, Any] = {
         'module': name,
         'approach': name,
@@ -157,7 +173,7 @@ def _build_measurement(
 
 
 def _format_unknown_facts(path: Path, output: outputs.Output) -> list[str]:
-    """Return a note that names the facts that an output does not report."""
+    """Return a list with a note that names the facts that an output file does not report."""
     names = [
         name
         for name in ('programs', 'release', 'nodes', 'ranks', 'buffers')
@@ -176,7 +192,7 @@ def _build_header(
     site: str | None,
     command: str | None = None,
 ) -> dict[str, Any]:
-    """Return the first line of an imported run, see docs/benchmarks.md."""
+    """Return the first line of results.jsonl of an imported run (docs/benchmarks.md)."""
     from osu_container.bench import record  # slow to import, and compare rarely needs it
 
     site = site or next((output.site for output in outputs_read if output.site), outputs.UNKNOWN)
@@ -196,7 +212,7 @@ def _build_header(
 
 def read_output_dataset(path: str) -> model.Dataset:
     """
-    Return the dataset of an output that a user names in place of a run.
+    Return the dataset of an output file that a user names in place of a run.
 
     Raises NoFiguresError, ConflictError.
     """
@@ -221,12 +237,14 @@ def write_run(
     command: str | None = None,
 ) -> model.Dataset:
     """
-    Write outputs as a run into a new folder and return its dataset.
+    Write output files of benchmarks as a run into a new folder.
 
-    :param site: name of the site, None if it is unknown
+    Returns the dataset of the run.
+    :param site: name of the site, None if the site is unknown
     :param command: the command line of the user
-    Other parameters are those of read_measurements(). Raises NoFiguresError, ConflictError,
-    ResultsError if the folder exists, OSError.
+    The other parameters are described at read_measurements().
+    Raises ResultsError if the folder exists. Raises NoFiguresError, ConflictError and OSError for
+    problems with the output files.
     """
     entries, outputs_read, problems = read_measurements(
         sources, benchmark=benchmark, extra_facts=extra_facts
@@ -235,7 +253,7 @@ def write_run(
         folder.mkdir(parents=True)
     except FileExistsError as err:
         raise run_files.ResultsError(
-            f"{folder} exists and is not overwritten. Choose another folder"
+            f"{folder} exists and is not overwritten. Choose another folder with --output DIR"
         ) from err
     try:
         writer = run_files.Writer(folder / run_files.RESULTS_FILE)

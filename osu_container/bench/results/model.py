@@ -1,9 +1,9 @@
 """
-Model the figures of runs and publications: Dataset -> Series -> values.
+Model the figures of runs and publications: a Dataset has Series, a Series has values.
 
     Dataset   one run, or one publication
     Series    one curve: a benchmark in one case under one approach
-    Case      what was measured, without who measured it; series with equal cases compare
+    Case      what was measured, without the approach; only series of equal cases are compared
 
 Sizes are in bytes. Values are in MB/s (1 MB = 1,000,000 bytes), where more is better, or in µs or
 ms, where less is better.
@@ -47,29 +47,34 @@ MORE_IS_BETTER = ', more is better'
 
 
 def is_command(benchmark: str) -> bool:
-    """Return True if the name is a user's command, not a benchmark."""
+    """Return whether `benchmark` is a user's command and not the name of a benchmark."""
     return benchmark.startswith(COMMAND_PREFIX)
 
 
 def format_figure_variant(unit: str, origin: str, more_is_better: bool = False) -> str:
-    """Return the variant of a command's case: the unit of its number and how it is found."""
+    """
+    Return the variant of the case of a user's command.
+
+    The variant contains the unit of the measured number and `origin`, the way in which the number
+    is found.
+    """
     return f"{unit}{MORE_IS_BETTER if more_is_better else ''}: {origin}"
 
 
 def is_bandwidth(benchmark: str) -> bool:
-    """Return True if the benchmark measures a bandwidth, where more is better."""
+    """Return whether the benchmark measures a bandwidth; a larger bandwidth is better."""
     return benchmark in BANDWIDTH or benchmark.startswith('xccl ')
 
 
 def select_unit(benchmark: str) -> str:
-    """Return the unit of a benchmark: 'MB/s', 'us' or 'ms'."""
+    """Return the unit of a benchmark's values: 'MB/s', 'us' or 'ms'."""
     if is_bandwidth(benchmark):
         return 'MB/s'
     return 'ms' if benchmark in MILLISECONDS else 'us'
 
 
 def format_size(size: int) -> str:
-    """Return a message size in bytes with its unit, '1 B', '64 KiB', '4 MiB'; '' for size 0."""
+    """Return a size in bytes as text with a unit, e.g. '1 B' or '64 KiB'; '' for size 0."""
     if size == 0:
         return ''
     for name, factor in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
@@ -80,7 +85,7 @@ def format_size(size: int) -> str:
 
 @dataclass(frozen=True, order=True)
 class Case:
-    """What was measured, without who measured it."""
+    """What was measured (program, buffers, nodes, ranks), but not under which approach."""
 
     #: Name of the program, 'osu_bw'; the Python programs have the names of the C programs
     benchmark: str
@@ -95,7 +100,11 @@ class Case:
 
     @property
     def placement(self) -> str:
-        """Return the placement: 'two nodes', 'one node', '4 nodes', '8 ranks over 2 nodes', ''."""
+        """
+        Return nodes and ranks as text, e.g. 'two nodes' or '8 ranks over 2 nodes'.
+
+        The text is '' if nodes and ranks are unknown.
+        """
         if self.nodes is None:
             return f"{self.ranks} rank{'s' if self.ranks > 1 else ''}" if self.ranks else ''
         if self.ranks is None or self.ranks == self.nodes > 1 or (self.nodes, self.ranks) == (1, 2):
@@ -107,7 +116,11 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Return the case as text: 'osu_bw D D, two nodes', '$ lmp, two nodes: time in s'."""
+        """
+        Return the case as text.
+
+        Examples: 'osu_bw D D, two nodes', '$ lmp, two nodes: time in s'.
+        """
         if is_command(self.benchmark):
             origin = self.variant.partition(': ')[2]
             first = ', '.join(filter(None, (self.benchmark, self.placement)))
@@ -117,14 +130,14 @@ class Case:
 
     @property
     def unit(self) -> str:
-        """Return the unit of its values."""
+        """Return the unit of the values of this case."""
         if is_command(self.benchmark):
             return self.variant.partition(':')[0].partition(MORE_IS_BETTER)[0]
         return select_unit(self.benchmark)
 
     @property
     def more_is_better(self) -> bool:
-        """Return True for bandwidths and for commands with --more-is-better."""
+        """Return whether more is better: for bandwidths, and commands with --more-is-better."""
         if is_command(self.benchmark):
             return self.variant.partition(':')[0].endswith(MORE_IS_BETTER)
         return is_bandwidth(self.benchmark)
@@ -132,7 +145,7 @@ class Case:
 
 @dataclass
 class Series:
-    """One curve."""
+    """One curve: the values of a case under one approach."""
 
     case: Case
     #: Who was measured: 'native', 'hybrid', ...; unique in the dataset for a case
@@ -147,31 +160,39 @@ class Series:
 
     @property
     def program_release(self) -> str:
-        """Return its programs with their release, 'OSU C programs 7.4'; '' if both are unknown."""
+        """
+        Return the programs of the series and their release, e.g. 'OSU C programs 7.4'.
+
+        The text is '' if both are unknown.
+        """
         return ' '.join(filter(None, (self.programs, self.facts.get('release'))))
 
     @property
     def sizes(self) -> list[int]:
-        """Return the message sizes in bytes, ascending."""
+        """Return the message sizes in bytes in ascending order."""
         return sorted(self.values)
 
     @property
     def repeats(self) -> int:
-        """Return the largest number of repeats at any size."""
+        """Return the largest number of repeats that a message size has."""
         return max((len(values) for values in self.values.values()), default=0)
 
     def compute_median(self, size: int) -> float:
-        """Return the median over the repeats at a size. Raises KeyError for a missing size."""
+        """
+        Return the median of the repeats at a message size.
+
+        Raises KeyError if the size was not measured.
+        """
         return statistics.median(self.values[size].values())
 
     def compute_medians(self) -> dict[int, float]:
-        """Return {size: median}, ascending."""
+        """Return {message size: median of the repeats}, with sizes in ascending order."""
         return {size: self.compute_median(size) for size in self.sizes}
 
 
 @dataclass
 class Failure:
-    """A case without figures."""
+    """A case that was not measured, because its run failed or was skipped."""
 
     case: Case
     name: str
@@ -186,7 +207,7 @@ class Failure:
 
 @dataclass
 class Dataset:
-    """One run or one publication."""
+    """The figures of one run or of one publication."""
 
     #: What a user enters to select it: '20261121T131244Z', 'lumi-g-2025-03'
     name: str
@@ -207,16 +228,16 @@ class Dataset:
 
     @property
     def cases(self) -> list[Case]:
-        """Return the cases of its series in the order of their first appearance."""
+        """Return all cases of the series, in the order of their first appearance."""
         return list(dict.fromkeys(series.case for series in self.series))
 
     @property
     def names(self) -> list[str]:
-        """Return the names of its series in the order of their first appearance."""
+        """Return all names of the series, in the order of their first appearance."""
         return list(dict.fromkeys(series.name for series in self.series))
 
     def select_series(self, case: Case | None = None, name: str | None = None) -> list[Series]:
-        """Return the series with this case and this name; None selects all."""
+        """Return the series with this case and this name; None selects every case or name."""
         return [
             series
             for series in self.series
@@ -224,7 +245,7 @@ class Dataset:
         ]
 
     def filter_by_name(self, *names: str) -> Dataset:
-        """Return a copy with only the series, failures and modules of these names."""
+        """Return a copy that has only the series, failures and modules with one of the names."""
         return replace(
             self,
             series=[entry for entry in self.series if entry.name in names],

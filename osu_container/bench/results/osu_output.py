@@ -1,16 +1,19 @@
 """
 Parse the output of the OSU programs in C and in Python, and of the mpi4py ports.
 
-All print comment lines that begin with '#', then one line per message size: the size in bytes and
-one or more numbers. The benchmark's name determines the unit, not the column's title: the mpi4py
-ports title the column of osu_bw 'Latency [us]' although it holds MB/s.
+All programs print comment lines that begin with '#'. Below these comments, all programs print a
+line for each message size: the size in bytes and one or more numbers. The name of the benchmark
+determines the unit of the numbers. The title of the column does not determine the unit, because the
+mpi4py ports give the column of osu_bw the title 'Latency [us]' although the column contains MB/s.
 
-A program built without GPU support ignores `D D`, measures host memory and exits with 0. Figures of
-device or managed memory are therefore accepted only if the program prints where its buffers are.
+A program built without GPU support ignores the arguments `D D`, measures host memory and exits with
+0. For this reason, figures of device or managed memory are accepted only if the program prints
+where its buffers are.
 
-srun and libraries print between the lines, and sometimes within one. A line is a row if it contains
-only complete numbers and the result of a check. A malformed row is broken and reported with its
-line number; a line that the program did not print is foreign.
+srun and libraries print other text between the lines, and sometimes within a line. A line is a row
+if the line contains only complete numbers and the result of a check. A malformed row is called
+broken and is reported with its line number. A line that the program did not print is called
+foreign.
 """
 
 from __future__ import annotations
@@ -22,7 +25,10 @@ from pathlib import Path
 
 from osu_container.bench.results import model
 
-DUPLICATE_TABLE_HINT = 'two tables in one output. If every rank ran alone, change --mpi= of srun'
+DUPLICATE_TABLE_HINT = (
+    'two tables in one output. If each rank ran as a separate program, change the option --mpi= '
+    'of srun'
+)
 #: Variant of a case whose output does not report where the buffers are
 UNKNOWN_BUFFERS = 'buffers not known'
 
@@ -56,12 +62,12 @@ _DEBUG_PROVIDER = re.compile(r'libfabric provider: (\S+)')
 
 
 class OutputError(Exception):
-    """Output without a complete table; the text names the file and the problem."""
+    """An output has no complete table; the text names the file and the problem."""
 
 
 @dataclass
 class BenchmarkTable:
-    """One table of figures of an output: values by message size, and the lines around them."""
+    """One table in an output: the values by message size, and the lines around the values."""
 
     #: None for an unknown title
     benchmark: str | None
@@ -96,7 +102,7 @@ class BenchmarkTable:
 
     @property
     def case(self) -> model.Case:
-        """Return its case."""
+        """Return the case of the table."""
         variant = ', '.join(
             filter(None, (self.variant, UNKNOWN_BUFFERS if self.buffers is None else ''))
         )
@@ -104,7 +110,7 @@ class BenchmarkTable:
 
     @property
     def unknown_fields(self) -> list[str]:
-        """Return the names of the facts that the text does not report."""
+        """Return the names of the facts that the output does not report."""
         names = ('nodes', 'ranks', 'buffers', 'programs')
         return [name for name in names if getattr(self, name) is None] + (
             ['release']
@@ -114,7 +120,7 @@ class BenchmarkTable:
 
     @property
     def printed_buffers(self) -> str | None:
-        """Return the buffers that the program prints ('D D', 'H D', ...), or None."""
+        """Return the buffers that the program prints, e.g. 'D D'; None if none are printed."""
         for line in self.comments:
             sides, arrays = _SIDES.match(line), _ARRAYS.match(line)
             if sides:
@@ -125,12 +131,12 @@ class BenchmarkTable:
 
     @property
     def accelerator(self) -> str | None:
-        """Return the kind of device memory in its first line ('CUDA', ...), or None."""
+        """Return the kind of device memory in the title, e.g. 'CUDA'; None without a kind."""
         titles = filter(None, map(_C_TITLE.match, self.comments))
         return next((title.group(1) for title in titles if title.group(1)), None)
 
     def add(self, size: int, number: float) -> None:
-        """Add a figure at a size."""
+        """Add a figure at a message size."""
         if number >= model.LOWEST:
             self.values[size] = number
         else:
@@ -151,14 +157,14 @@ def parse(
     Return the table in the output of a program.
 
     :param benchmark: name of the program, e.g. 'osu_bw'
-    :param source: name of the text in messages
-    :param largest_size: message size in bytes at which the table must end (-m), None for any
-    :param buffers: the requested buffers, 'D D'; the program must print them unless all are in
-        host memory
-    :param check: the program must report that it compared received with sent data (-c)
-    :param first_line: number of the first line in source, for messages
-    Raises OutputError if there is no table, if it ends before largest_size, if its sizes do not
-    ascend, if its buffers are elsewhere, or if wrong data was received.
+    :param source: name of the output in messages
+    :param largest_size: message size in bytes at which the table must end (-m), None for any size
+    :param buffers: the requested buffers, e.g. 'D D'; if a buffer is not in host memory, the
+        program must print where its buffers are
+    :param check: whether the program must report a comparison of received with sent data (-c)
+    :param first_line: line number in `source` of the first line of the text, for messages
+    Raises OutputError if there is no table, if the table ends before largest_size, if the sizes do
+    not ascend, if the buffers are in other memory than requested, or if wrong data was received.
     """
     title = str(source) if first_line is None else f'{source}:{first_line}'
     table = BenchmarkTable(benchmark, title, programs='OSU C programs')
@@ -178,8 +184,8 @@ def parse(
             other_unit = _OTHER_UNIT.match(line)
             if other_unit:
                 raise OutputError(
-                    f"{title}: its heading has the unit {other_unit.group(1)}, expected MB/s or "
-                    "us. Convert the figures"
+                    f"{title}: the heading of the table has the unit {other_unit.group(1)}, "
+                    "expected MB/s or us. Convert the figures to MB/s or us"
                 )
         elif not _add_row(table, line, location, marks, decimals) and line.strip():
             if benchmark not in model.SINGLE_VALUE_BENCHMARKS and _BROKEN.match(line[:500]):
@@ -201,8 +207,8 @@ def parse(
         and last != largest_size
     ):
         raise OutputError(
-            f"{source}: the table of {benchmark} ends at {last} bytes, expected {largest_size}: "
-            "the run was cut off"
+            f"{source}: the table of {benchmark} ends at {last} bytes, but should end at "
+            f"{largest_size} bytes: the run was cut off"
         )
     _check_buffers(table, source, buffers)
     return table
@@ -212,27 +218,32 @@ def _check_data(
     table: BenchmarkTable, marks: list[tuple[int, str | None]], source: str, check: bool
 ) -> None:
     """
-    Set table.is_checked from the (size, 'pass', 'fail' or None) of each row.
+    Set table.is_checked from `marks`: (size, 'pass', 'fail' or None) for each row.
 
     Raises OutputError if wrong data was received, or if a requested check is missing.
     """
     failed_sizes = [size for size, mark in marks if mark == 'fail']
     if failed_sizes:
         raise OutputError(
-            f"{source}: {table.benchmark} received wrong data at {failed_sizes[0]} bytes (its "
-            "column Validation has Fail), so no figure of this MPI and network can be trusted. "
-            "Test whether host memory (H H) and one node pass, and report it to the site's support"
+            f"{source}: {table.benchmark} received wrong data at {failed_sizes[0]} bytes (column "
+            "Validation has Fail), so no figure of this MPI and network can be trusted. Test "
+            "whether the program passes with buffers H H and on one node, and report the result "
+            "to the site's support"
         )
     table.is_checked = bool(marks) and all(mark for _, mark in marks)
     if check and marks and not table.is_checked:
         raise OutputError(
-            f"{source}: {table.benchmark} cannot check its data (-c): its table has no Pass. "
-            "Measure without --validate"
+            f"{source}: {table.benchmark} cannot check received data (option -c), because the "
+            "table has no Pass. Measure without --validate"
         )
 
 
 def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> None:
-    """Raise OutputError unless the program prints the requested buffers ('D D')."""
+    """
+    Raise OutputError if the program does not print the requested buffers, e.g. 'D D'.
+
+    Buffers in host memory are not checked.
+    """
     printed, accelerator = table.printed_buffers, table.accelerator
     if not set(buffers) & {'D', 'M'} or printed == buffers:
         return
@@ -242,27 +253,29 @@ def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> N
     finding = (
         f"printed {printed or 'managed memory'}"
         if printed or accelerator
-        else "printed neither '# OSU MPI-ROCM ...' nor '# Send Buffer on DEVICE (D) ...'"
+        else "printed neither the line '# OSU MPI-ROCM ...' nor the line '# Send Buffer on DEVICE "
+        "(D) ...'"
     )
     raise OutputError(
-        f"{source}: buffers {buffers} were requested, and {table.benchmark} {finding}, so it "
-        "measured host memory. Use an image, or a native build, with benchmarks for ROCm or CUDA"
+        f"{source}: buffers {buffers} were requested, but {table.benchmark} {finding}, so the "
+        "program measured host memory. Use an image or a native build whose benchmarks support "
+        "ROCm or CUDA"
     )
 
 
 def is_row(line: str) -> bool:
-    """Return True if a line is a size and numbers."""
+    """Return whether a line is a row of a table: a message size and numbers."""
     return bool(_ROW.fullmatch(line.strip()))
 
 
 def count_usual_decimals(rows: list[list[str]], column: int = 1) -> int:
-    """Return how many decimals most rows have in a column."""
+    """Return the number of decimals that most rows have in a column."""
     counts = Counter(count_decimals(row[column]) for row in rows if len(row) > column)
     return max(counts, key=lambda count: (counts[count], count), default=0)
 
 
 def count_decimals(number: str) -> int:
-    """Return the number of decimals, which is the same in every row of a program."""
+    """Return the number of decimals; this number is the same in every row of a program."""
     return len(number.partition('.')[2])
 
 
@@ -274,11 +287,12 @@ def _add_row(
     decimals: int,
 ) -> bool:
     """
-    Add the figure of a row to the table and its check to marks; return False for no row.
+    Add the figure of a row to the table, and the result of the row's check to `marks`.
 
-    :param location: the line in messages
-    :param decimals: the decimals of most rows
-    Raises OutputError for a size that does not ascend.
+    Returns False if the line is not a row.
+    :param location: name of the line in messages
+    :param decimals: the number of decimals that most rows have
+    Raises OutputError if the message size is not greater than in the previous row.
     """
     words = line.lower().split()
     if table.benchmark in model.MILLISECONDS:
@@ -307,9 +321,9 @@ def _add_row(
 
 def parse_network(text: str) -> tuple[str | None, str | None]:
     """
-    Return netmod and provider from the output of MPICH under MPIR_CVAR_DEBUG_SUMMARY=1.
+    Return (netmod, provider) from the output of MPICH with MPIR_CVAR_DEBUG_SUMMARY=1.
 
-    Examples: ('ofi', 'tcp'), ('ucx', None), and (None, None) if the output has neither.
+    Examples: ('ofi', 'tcp'), ('ucx', None), and (None, None) if the output names neither.
     """
     match = _DEBUG_PROVIDER.search(text)
     if match:

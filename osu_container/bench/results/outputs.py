@@ -5,9 +5,9 @@ Read the figures in the output files of benchmark programs.
     Intel MPI Benchmarks    IMB-MPI1 and others: a table for each benchmark and number of processes
     nccl-tests, rccl-tests  bus bandwidth, out of place and in place
 
-Facts that the text does not report, such as the number of nodes, are unknown. A command line above
-a table (`srun -N2 -n2 osu_bw D D`, as printed by a shell with -x) provides some of them; tables
-with different command lines are different cases.
+Facts that a file does not report, such as the number of nodes, are unknown. Some of these facts
+follow from a command line above a table, e.g. `srun -N2 -n2 osu_bw D D`, as a shell with the option
+-x prints the command line. Tables with different command lines are different cases.
 """
 
 from __future__ import annotations
@@ -120,12 +120,12 @@ _USUAL = {
 
 
 class NoFiguresError(run_files.ResultsError):
-    """A file without figures; the text names the file, the line and the expected content."""
+    """A file has no figures; the text names the file, the line and the expected content."""
 
 
 @dataclass
 class Output:
-    """The content of an output file."""
+    """The content of one output file."""
 
     path: Path
     sha256: str
@@ -138,9 +138,9 @@ class Output:
 
 def identify_benchmark(title: str) -> str | None:
     """
-    Return the program that prints a title line, 'osu_bw', or None for an unknown title.
+    Return the name of the program that prints a title line, e.g. 'osu_bw'.
 
-    Raises ValueError if the line is not a title.
+    The result is None if the title is unknown. Raises ValueError if the line is not a title.
     """
     port = _PORT.match(title)
     if port:
@@ -169,7 +169,11 @@ def identify_benchmark(title: str) -> str | None:
 
 
 def _read_text_and_bytes(path: str | Path) -> tuple[str, bytes]:
-    """Return the decompressed, decoded text and the bytes of a file. Raises NoFiguresError."""
+    """
+    Return (text, bytes) of a file; the text is decompressed and decoded.
+
+    Raises NoFiguresError.
+    """
     try:
         raw = read_plain_file(path, 'output')
         data = unpack_stream(io.BytesIO(raw)).read(SIZE_LIMITS['output'] + 1)
@@ -180,11 +184,13 @@ def _read_text_and_bytes(path: str | Path) -> tuple[str, bytes]:
                 raise FileTooLargeError(path, 'line of an output', line=number)
     except FileTooLargeError as err:
         raise NoFiguresError(
-            f"{path} is too large for the output of a benchmark: {err.strerror}; {EXPECTED_INPUT}"
+            f"{path} is too large for the output of a benchmark program: {err.strerror}; "
+            f"{EXPECTED_INPUT}"
         ) from err
     except OSError as err:
         raise NoFiguresError(
-            f"cannot read {path}: {err.strerror}. Name a complete file with read permission"
+            f"cannot read {path}: {err.strerror}. Name a complete file that you have permission "
+            "to read"
         ) from err
     except ValueError as err:
         raise NoFiguresError(f"{path}: {err}") from err
@@ -194,7 +200,11 @@ def _read_text_and_bytes(path: str | Path) -> tuple[str, bytes]:
 
 
 def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
-    """Return the cleaned lines, the sha256 and the size of a file. Raises NoFiguresError."""
+    """
+    Return (cleaned lines, sha256, size in bytes) of a file.
+
+    Raises NoFiguresError.
+    """
     text, raw = _read_text_and_bytes(path)
     lines = []
     for row in text.removesuffix('\n').split('\n'):
@@ -208,9 +218,9 @@ def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
 
 def read_output(path: str | Path, benchmark: str | None = None) -> Output:
     """
-    Return the tables of a file.
+    Return the content of an output file with all tables.
 
-    :param benchmark: the program of tables with a missing or unknown title
+    :param benchmark: the program of tables whose title is missing or unknown
     Raises NoFiguresError if the file is unreadable or has no figures.
     """
     lines, sha256, size = _read_lines(path)
@@ -222,7 +232,8 @@ def read_output(path: str | Path, benchmark: str | None = None) -> Output:
         lines = [line if series[number] else '' for number, line in enumerate(lines, 1)]
         if not any(lines):
             raise NoFiguresError(
-                f"{path} has no figures: nothing ran, see its parts summary and errors"
+                f"{path} has no figures, because no benchmark ran. Read the reasons in the parts "
+                "`summary` and `errors` of this file"
             )
     for block in _split_blocks(lines, benchmark):
         for table in _KINDS.get(block['kind'], _parse_osu)(path, block, benchmark):
@@ -239,20 +250,22 @@ def _explain_no_tables(path: str | Path, lines: list[str]) -> str:
     row = next((number for number, line in enumerate(lines, 1) if osu_output.is_row(line)), None)
     if row:
         return (
-            f"{path}:{row}: figures of an unknown program: their title is missing. Keep the lines "
-            "that begin with '#', or name the program: osu-container import --benchmark osu_bw FILE"
+            f"{path}:{row}: the figures are of an unknown program, because the title of the table "
+            "is missing. Keep the lines that begin with '#', or name the program: osu-container "
+            "import --benchmark osu_bw FILE"
         )
     last = next(line for line in reversed(lines) if line)
     return (
-        f"{path}: no figures in {len(lines)} line(s): {EXPECTED_INPUT}; it ends with: {last[:200]}"
+        f"{path}: no figures in {len(lines)} line(s): {EXPECTED_INPUT}; the last line is: "
+        f"{last[:200]}"
     )
 
 
 def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any]]:
     """
-    Return the blocks of a text; each begins with a title.
+    Split the lines of a file into blocks; each block begins with a title.
 
-    :param benchmark: the program of a block without a title
+    :param benchmark: the program of a block whose title is missing
     """
     release, command = None, None
     words: tuple[str, ...] = ()
@@ -302,7 +315,11 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
 
 
 def _classify_line(line: str) -> str | None:
-    """Return the kind of block that begins with a line: 'title', 'port', 'imb', 'ccl' or None."""
+    """
+    Return the kind of the block that begins with this line.
+
+    The kind is 'title', 'port', 'imb' or 'ccl'; None if no block begins with this line.
+    """
     kinds = {
         'port': _PORT.match,
         'title': _TITLE.fullmatch,
@@ -316,9 +333,9 @@ def _parse_launch_command(
     command: re.Match[str] | None, benchmark: str
 ) -> tuple[int | None, int | None, str | None]:
     """
-    Return nodes, ranks and buffers of a command line; each is None if it is missing.
+    Return (nodes, ranks, buffers) of a command line; missing values are None.
 
-    :param command: a match of _COMMAND
+    :param command: a match of the regular expression _COMMAND
     """
     if command is None or command.group(3) != benchmark or not command.group(1):
         return None, None, None
@@ -343,7 +360,11 @@ def _parse_launch_command(
 def _parse_osu(
     path: str | Path, block: dict[str, Any], benchmark: str | None
 ) -> list[BenchmarkTable]:
-    """Return the only table of a block that an OSU program, or a port of one, printed."""
+    """
+    Return the table of a block that an OSU program or an mpi4py port printed.
+
+    The result is a list with one table.
+    """
     location = f"{path}:{block['line']}"
     title = block['lines'][0]
     name = benchmark if block['kind'] == 'bare' else identify_benchmark(title) or benchmark
@@ -356,8 +377,8 @@ def _parse_osu(
             BenchmarkTable(
                 None,
                 location,
-                f"{location}: unknown title {title!r}. Name the program: osu-container import "
-                f"--benchmark PROGRAM {path}",
+                f"{location}: the table has the unknown title {title!r}. Name the program: "
+                f"osu-container import --benchmark PROGRAM {path}",
             )
         ]
     try:
@@ -391,7 +412,7 @@ def _parse_osu(
 
 def _resolve_buffers(table: BenchmarkTable, requested: str | None) -> str | None:
     """
-    Return the buffers of a table (one of model.BUFFERS), None if they are undetermined.
+    Return the buffers of a table (one of model.BUFFERS), None if undetermined.
 
     :param requested: the buffers in the command line
     """
@@ -416,7 +437,7 @@ def _resolve_buffers(table: BenchmarkTable, requested: str | None) -> str | None
 def _parse_imb(
     path: str | Path, block: dict[str, Any], benchmark: str | None = None
 ) -> list[BenchmarkTable]:
-    """Return the only table of a block of the Intel MPI Benchmarks."""
+    """Return the table of a block of the Intel MPI Benchmarks, as a list with one table."""
     title = _IMB_TABLE.match(block['lines'][0])
     name = f'IMB {title.group(1)}' if title else benchmark or ''
     table = BenchmarkTable(
@@ -468,21 +489,26 @@ def _parse_imb(
 def _explain_unknown_column(
     table: BenchmarkTable, heads: list[str], column: int | None
 ) -> str | None:
-    """Return why the figures below the column heads are ambiguous, None if they are not."""
+    """
+    Return why the figures below the column headings are ambiguous, else None.
+
+    :param heads: the headings
+    :param column: number of the column with the figures, None if no heading is known
+    """
     if column is None:
         return f"{table.location}: {table.benchmark} has only unknown columns: {', '.join(heads)}"
     if heads[column] == 'Mbytes/sec' and (table.release or '0') < '2018':
         # 2 bytes in 1.72 µs are 1.11 'Mbytes/sec' in 2016, 8 bytes in 1.66 µs are 4.81 in 2021.
         return (
-            f"{table.location}: the unit of {table.benchmark} is ambiguous: Mbytes are 1048576 "
-            "bytes before release 2018 and 1000000 since, and its release is "
-            f"{table.release or 'unknown'}"
+            f"{table.location}: the unit of {table.benchmark} is ambiguous: one Mbyte is 1048576 "
+            "bytes before release 2018 and 1000000 bytes since release 2018, and the release of "
+            f"this output is {table.release or 'unknown'}"
         )
     return None
 
 
 def _list_imb_columns(name: str) -> list[str]:
-    """Return the possible columns of a benchmark's figure, the best first."""
+    """Return the headings of columns that may contain a benchmark's figure, the best first."""
     return (
         ['Mbytes/sec'] if model.is_bandwidth(name) else ['t_avg[usec]', 't[usec]', 't_ovrl[usec]']
     )
@@ -497,10 +523,12 @@ def _add_figure(
     factor: int = 1,
 ) -> None:
     """
-    Add a row to the figures or to the broken lines of a table, or set its reason.
+    Add the figure of a row to a table.
 
-    :param cell: the number, None if its decimals differ from the other rows
-    :param factor: converts the number to MB/s or us
+    A malformed row is added to the broken lines. A row whose size is already in the table sets the
+    reason of the table.
+    :param cell: the number as text, None if the number has other decimals than the other rows
+    :param factor: factor that converts the number to MB/s or us
     """
     if cell is None or not size.isdigit() or len(size) > 18 or float(cell) * factor > model.HIGHEST:
         table.broken_lines.append(f'{location}: {line[:KEPT_CHARACTERS]}')
@@ -516,7 +544,11 @@ def _add_figure(
 def _parse_ccl(
     path: str | Path, block: dict[str, Any], benchmark: str | None = None
 ) -> list[BenchmarkTable]:
-    """Return the tables of a block of nccl-tests or rccl-tests, out of place and in place."""
+    """
+    Return the tables of a block of nccl-tests or rccl-tests.
+
+    The first table has the figures out of place, the second table the figures in place.
+    """
     text, location = '\n'.join(block['lines']), f"{path}:{block['line']}"
     program_match = _PERF.search(
         block['command'].group(0) if block['command'] else ''
@@ -527,8 +559,8 @@ def _parse_ccl(
             BenchmarkTable(
                 None,
                 location,
-                f"{location}: unknown program of nccl-tests. Name it: osu-container import "
-                f"--benchmark all_reduce_perf {path}",
+                f"{location}: cannot find out which program of nccl-tests printed the table. Name "
+                f"the program: osu-container import --benchmark all_reduce_perf {path}",
             )
         ]
     suite = 'rccl-tests' if re.search(r'rccl-tests|AMD Instinct', text) else 'nccl-tests'

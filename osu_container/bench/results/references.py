@@ -1,4 +1,8 @@
-"""Read the published figures: data/datasets.json describes them, a CSV each has them."""
+"""
+Read the published figures.
+
+The file data/datasets.json describes the datasets, and a CSV file for each dataset has the figures.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +25,14 @@ _CASE = ('benchmark', 'buffers', 'nodes', 'ranks', 'variant')
 @functools.cache
 def read_descriptions() -> dict[str, dict[str, Any]]:
     """
-    Return {name: description} of the published datasets in their order in lists.
+    Return {name: description} of the published datasets, in the order of `reference list`.
 
-    Keys of a description: title, source, url, licence, date, node_type, stack, evidence, programs;
-    native: name of the series that counts as native, or None; sites: {pattern of site names: node
-    type}; series: {pattern of series names: description}; notes: list of texts.
+    A description is a dict with the keys title, source, url, licence, date, node_type, stack,
+    evidence, programs, and these keys:
+    native: name of the series that counts as native, or None.
+    sites: {pattern of site names: node type}.
+    series: {pattern of series names: description}.
+    notes: list of texts.
     """
     return json.loads((DATA / 'datasets.json').read_text(encoding='utf-8'))
 
@@ -33,9 +40,9 @@ def read_descriptions() -> dict[str, dict[str, Any]]:
 @functools.cache
 def read_dataset(name: str) -> model.Dataset:
     """
-    Return the published dataset of a name, which is a key of read_descriptions().
+    Return the published dataset called `name`, a key of read_descriptions().
 
-    All callers share the same object and must not change it.
+    All callers share the same object and must not change the object.
     """
     description = read_descriptions()[name]
     facts = {key: value for key, value in description.items() if key not in ('title', 'series')}
@@ -66,15 +73,16 @@ def read_dataset(name: str) -> model.Dataset:
 
 
 def list_published_datasets() -> list[model.Dataset]:
-    """Return all published datasets."""
+    """Return all published datasets as a list."""
     return [read_dataset(name) for name in read_descriptions()]
 
 
 def find_machine_mismatch(a: model.Dataset, b: model.Dataset) -> str | None:
     """
-    Return why the speed of two datasets does not compare, None if it may.
+    Return why the figures of two datasets cannot be compared, else None.
 
-    A run records its site, a publication the sites of the machine that it measured.
+    A run records its site. A publication records the sites that belong to the measured machine. The
+    figures cannot be compared if the run's site is not one of the sites of the publication.
     """
     for published, run in ((a, b), (b, a)):
         patterns, site = published.facts.get('sites'), run.facts.get('site')
@@ -84,7 +92,8 @@ def find_machine_mismatch(a: model.Dataset, b: model.Dataset) -> str | None:
             and not any(fnmatch.fnmatchcase(site, pattern) for pattern in patterns)
         ):
             return (
-                f"{run.name} was measured on site {site}, {published.name} on another machine "
-                f"({published.facts['node_type']}): ratios are shown without a verdict"
+                f"{run.name} was measured on site {site}, but {published.name} was measured on "
+                f"another machine ({published.facts['node_type']}): for this reason the ratios "
+                "have no verdict"
             )
     return None

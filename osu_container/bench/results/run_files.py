@@ -1,8 +1,9 @@
 """
-Read and write results.jsonl, the file of a run (docs/benchmarks.md).
+Read and write results.jsonl, the file with the results of a run (docs/benchmarks.md).
 
-Each line is one JSON object, written in one piece after its measurement, so an interrupted run
-loses only the measurement in progress. The first line identifies the format and the run.
+Each line is one JSON object that is written in one piece after its measurement. For this reason an
+interrupted run loses only the measurement in progress. The first line identifies the format and the
+run.
 """
 
 from __future__ import annotations
@@ -42,29 +43,34 @@ STATUS = ('ok', 'failed', 'skipped')
 
 
 class ResultsError(Exception):
-    """Unreadable or invalid results; the text names the file, the line and the remedy."""
+    """A results file is unreadable or invalid; the text names the file, line and remedy."""
 
 
 def resolve_results_file(path: str | Path) -> Path:
     """
-    Return the results file: the path itself, or results.jsonl in the folder of a run.
+    Return the path of the results file that `path` names.
 
-    Raises ResultsError if there is none.
+    If `path` is the folder of a run, the results file is results.jsonl in this folder, else `path`
+    itself. Raises ResultsError if the results file does not exist.
     """
     path = Path(path)
     if path.is_dir():
         if not (path / RESULTS_FILE).is_file():
             raise ResultsError(
-                f"{path} has no {RESULTS_FILE}. Name the folder of a run of `osu-container bench`"
+                f"{path} has no file {RESULTS_FILE}. Give the path of a folder that "
+                "`osu-container bench` wrote"
             )
         return path / RESULTS_FILE
     if not path.exists():
-        raise ResultsError(f"{path}: no such file or folder. Name the folder of a run")
+        raise ResultsError(
+            f"{path}: no such file or folder. Give the path of a folder that `osu-container "
+            "bench` wrote"
+        )
     return path
 
 
 def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the dict of a JSON object. Raises ValueError for a duplicate key."""
+    """Return a JSON object's pairs as a dict. Raises ValueError for a duplicate key."""
     result = dict(pairs)
     if len(result) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -76,10 +82,10 @@ def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """
-    Yield (line number, entry) for each valid line of a results file without keeping them.
+    Yield (line number, entry) for each valid line, without keeping all lines in memory.
 
-    An incomplete last line of a killed run is skipped and reported in `problems`. Raises
-    ResultsError.
+    If the last line is incomplete because the run was killed, the line is skipped and reported in
+    `problems`. Raises ResultsError for an invalid line.
     """
     empty = True
     try:
@@ -91,45 +97,48 @@ def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dic
             except (json.JSONDecodeError, UnicodeDecodeError) as err:
                 if not row.endswith(b'\n'):
                     problems.append(
-                        f"{path}:{number}: skipped the incomplete last line: the run was killed"
+                        f"{path}:{number}: the last line is incomplete because the run was "
+                        "killed, and is skipped"
                     )
                     break
                 raise ResultsError(
-                    f"{path}:{number} is not a complete JSON object: {err}. If the file was copied "
-                    "during the run, copy it again"
+                    f"{path}:{number} is not a complete JSON object: {err}. If the file was "
+                    "copied during the run, copy the file again"
                 ) from err
             except ValueError as err:
                 raise ResultsError(
-                    f"{path}:{number}: {err}. Undo manual changes of this line"
+                    f"{path}:{number} is invalid: {err}. Undo manual changes of this line"
                 ) from err
             _check_line(path, number, entry, first=empty)
             empty = False
             yield number, entry
     except FileTooLargeError as err:
         raise ResultsError(
-            f"{path} is not a results file: {err.strerror}. Name the folder of a run"
+            f"{path} is not a results file: {err.strerror}. Give the path of a folder that "
+            "`osu-container bench` wrote"
         ) from err
     except OSError as err:
         raise ResultsError(f"cannot read {path}: {err.strerror or err}") from err
     if empty:
         raise ResultsError(
-            f"{path} has no complete line: the run was killed at its start. Measure again"
+            f"{path} has no complete line, because the run was killed at its start. Measure "
+            "again: osu-container bench"
         )
 
 
 def read_entries(path: str | Path) -> tuple[list[tuple[int, dict[str, Any]]], list[str]]:
     """
-    Return (line number, entry) for each line of a results file, and the problems.
+    Return ([(line number, entry)], problems) of a results file.
 
-    An incomplete last line of a killed run is skipped and reported in the problems. Raises
-    ResultsError.
+    If the last line is incomplete because the run was killed, the line is skipped and reported in
+    the problems. Raises ResultsError for an invalid line.
     """
     problems: list[str] = []
     return list(_iterate_entries(resolve_results_file(path), problems)), problems
 
 
 def has_ended(folder: Path) -> bool:
-    """Return True if the run in a folder is complete: its results have their last line."""
+    """Return whether the run in a folder is complete: the results have a line of kind `end`."""
     try:
         with open_plain_file(folder / RESULTS_FILE) as handle:
             # The last line of a complete run is short.
@@ -140,14 +149,20 @@ def has_ended(folder: Path) -> bool:
 
 
 def _check_line(path: Path, number: int, entry: Any, *, first: bool) -> None:
-    """Raise ResultsError if an entry lacks a key of its kind, or a header is misplaced."""
+    """
+    Raise ResultsError if a line is invalid.
+
+    A line is invalid if a required key is missing. The first line must be of kind `run`, and no
+    other line may be of this kind.
+    """
     header = entry if isinstance(entry, dict) else {}
     kind = header.get('kind')
     if first and (kind, header.get('format'), header.get('version')) != ('run', FORMAT, VERSION):
         raise ResultsError(
             f"{path}:{number} is not a results file of this version: expected kind run, format "
             f"{FORMAT}, version {VERSION}, found {kind!r}, {header.get('format')!r}, "
-            f"{header.get('version')!r}. Measure again, or use the osu-container that wrote it"
+            f"{header.get('version')!r}. Measure again, or use the version of osu-container that "
+            "wrote the file"
         )
     if not isinstance(kind, str) or kind not in REQUIRED_KEYS or first != (kind == 'run'):
         raise ResultsError(
@@ -161,7 +176,7 @@ def _check_line(path: Path, number: int, entry: Any, *, first: bool) -> None:
 
 
 def _parse_case(fields: dict[str, Any]) -> model.Case:
-    """Return the case of a line. Raises TypeError, ValueError."""
+    """Return the Case of a line. Raises TypeError or ValueError for an invalid case."""
     case = model.Case(**fields)
     texts = (
         isinstance(case.benchmark, str)
@@ -176,20 +191,20 @@ def _parse_case(fields: dict[str, Any]) -> model.Case:
 
 
 def _is_count(value: object) -> bool:
-    """Return True if the value is a whole number from 1."""
+    """Return whether the value is a whole number of at least 1."""
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 10**9
 
 
 def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
     """
-    Return {size: value} of a successful measurement.
+    Return {message size: value} of a successful measurement.
 
-    Raises KeyError, TypeError, AttributeError, ValueError.
+    Raises KeyError, TypeError, AttributeError or ValueError for invalid values.
     """
     if entry['unit'] != case.unit or not entry['values']:
         raise ValueError(
-            f"unit {entry['unit']!r} and {len(entry['values'])} values, expected values in "
-            f"{case.unit}"
+            f"the line has the unit {entry['unit']!r} and {len(entry['values'])} values, expected "
+            f"one or more values in {case.unit}"
         )
     values = {}
     for size, value in entry['values'].items():
@@ -200,8 +215,8 @@ def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
             or not re.fullmatch('0|[1-9][0-9]{0,17}', size)
         ):
             raise ValueError(
-                f"{case.benchmark} is {value!r} {case.unit} at {size[:40]!r} bytes, expected a "
-                "number above 0"
+                f"{case.benchmark} has the value {value!r} {case.unit} at {size[:40]!r} bytes, "
+                "expected a number above 0"
             )
         values[int(size)] = float(value)
     return values
@@ -209,9 +224,10 @@ def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
 
 def read_results(path: str | Path) -> model.Dataset:
     """
-    Return the dataset of a run, from its folder or its results file.
+    Return the dataset of a run; `path` is the folder or the results file of the run.
 
-    Raises ResultsError if it is unreadable, of another version, or holds impossible values.
+    Raises ResultsError if the file is unreadable, is of another format version, or contains
+    impossible values.
     """
     file = resolve_results_file(path)
     problems: list[str] = []
@@ -219,7 +235,7 @@ def read_results(path: str | Path) -> model.Dataset:
     dataset = assemble_dataset(file, next(entries)[1], entries, problems)
     if 'ended' not in dataset.facts:
         dataset.problems.append(
-            f"{file}: the run is incomplete; to continue: osu-container bench --resume "
+            f"{file}: the run is incomplete. To continue the run: osu-container bench --resume "
             f"{shell.quote_path(file.parent)}"
         )
     return dataset
@@ -232,11 +248,11 @@ def assemble_dataset(
     problems: list[str],
 ) -> model.Dataset:
     """
-    Return the dataset of the lines of a run.
+    Return the dataset that the lines of a results file describe.
 
     :param header: the first line
     :param entries: (line number, entry) of the other lines
-    :param problems: the list is kept and extended
+    :param problems: list to which problems are added; the dataset keeps this list
     Raises ResultsError for impossible values.
     """
     problems.extend(header.get('not_said') or [])
@@ -263,7 +279,7 @@ def assemble_dataset(
                 _add_measurement(dataset, series, entry)
             except (KeyError, TypeError, AttributeError, ValueError) as err:
                 raise ResultsError(
-                    f"{path}:{number}: {err}. Undo manual changes of this line"
+                    f"{path}:{number} is invalid: {err}. Undo manual changes of this line"
                 ) from err
     return dataset
 
@@ -274,15 +290,15 @@ def _add_measurement(
     entry: dict[str, Any],
 ) -> None:
     """
-    Add a measurement to a dataset and to the index of its series.
+    Add a measurement to a dataset and to `series`, the index of the dataset's series.
 
     Raises KeyError, TypeError, AttributeError or ValueError for impossible values.
     """
     case, name, repeat = _parse_case(entry['case']), entry['approach'], entry['repeat']
     if entry['status'] not in STATUS or not _is_count(repeat):
         raise ValueError(
-            f"status {entry['status']!r} and repeat {repeat!r}, expected one of "
-            f"{', '.join(STATUS)} and a whole number from 1"
+            f"the line has status {entry['status']!r} and repeat {repeat!r}, expected one of the "
+            f"statuses {', '.join(STATUS)} and a repeat of at least 1"
         )
     if entry['status'] != 'ok':
         dataset.failures.append(
@@ -313,8 +329,8 @@ def _add_measurement(
         dataset.series.append(curve)
     elif (curve.programs, curve.facts['release']) != (entry.get('programs'), entry.get('release')):
         raise ValueError(
-            f"{name} {case.title} mixes {curve.program_release} with {entry.get('programs')} "
-            f"{entry.get('release')}, which do not compare"
+            f"{name} {case.title} has figures of {curve.program_release} and of "
+            f"{entry.get('programs')} {entry.get('release')}, which cannot be compared"
         )
     curve.facts['proofs'].append(entry.get('proof') or [])
     for size, value in _parse_values(entry, case).items():
@@ -324,10 +340,10 @@ def _add_measurement(
 
 
 class Writer:
-    """Append lines to a results file; each line is on disk when add() returns."""
+    """Append lines to a results file; each line is on disk when the method add() returns."""
 
     def __init__(self, path: str | Path) -> None:
-        """Append to the file `path`, which is created if it is missing."""
+        """Prepare to append to the file `path`; the first write creates a missing file."""
         self.path = Path(path)
 
     def write_header(self, **facts: Any) -> None:
@@ -337,17 +353,21 @@ class Writer:
             self._write('xb', entry)
         except FileExistsError as err:
             raise ResultsError(
-                f"{self.path} exists, and a run is never overwritten. Continue it with "
+                f"{self.path} exists, and a run is never overwritten. Continue the run with "
                 f"`osu-container bench --resume {shell.quote_path(self.path.parent)}`, or choose "
-                "another folder"
+                "another folder with --output DIR"
             ) from err
 
     def add(self, kind: str, **facts: Any) -> None:
-        """Append a line of a kind (see REQUIRED_KEYS)."""
+        """Append a line of kind `kind` (a key of REQUIRED_KEYS) with these facts."""
         self._write('ab', dict(kind=kind, **facts))
 
     def drop_incomplete_line(self) -> bool:
-        """Remove the incomplete last line of a killed run; return True if there was one."""
+        """
+        Remove the last line if the line is incomplete because the run was killed.
+
+        Returns whether a line was removed.
+        """
         with open(self.path, 'rb+') as handle:
             data = handle.read()
             end = data.rfind(b'\n') + 1
@@ -358,9 +378,10 @@ class Writer:
 
     def _write(self, mode: str, entry: dict[str, Any]) -> None:
         """
-        Write one line completely or not at all, in a mode of open().
+        Write one line, completely or not at all.
 
-        Raises OSError, FileExistsError; ValueError for NaN, which JSON lacks.
+        mode: mode of open(). Raises OSError, FileExistsError, and ValueError for NaN, because JSON
+        has no NaN.
         """
         line = (
             json.dumps(redact_secrets(entry), allow_nan=False, sort_keys=True, ensure_ascii=False)

@@ -6,8 +6,8 @@ Resolve the name of figures that a user enters to a Dataset.
     latest                the newest run in the results folder that has figures
     lumi-g-2025-03        published figures (`osu-container reference list`)
 
-A suffix :NAME selects one series: lumi-g-2025-03:opensource, latest:hybrid. NAME may be a pattern,
-such as 'openmpi-5-*'.
+The suffix :NAME selects one series: lumi-g-2025-03:opensource, latest:hybrid. NAME may be a pattern
+that selects several series, such as 'openmpi-5-*'.
 """
 
 from __future__ import annotations
@@ -30,7 +30,12 @@ class SelectError(Exception):
 
 
 def resolve_results_folder() -> Path:
-    """Return the folder of $OSU_CONTAINER_RESULTS, of the clone, or of the user (XDG)."""
+    """
+    Return the folder that contains the runs.
+
+    The folder is $OSU_CONTAINER_RESULTS, else the results folder of the set-up clone, else
+    osu-container/results in the user's data folder (XDG_DATA_HOME).
+    """
     if os.environ.get(RESULTS_VARIABLE):
         return Path(os.environ[RESULTS_VARIABLE])
     if STATE.is_dir():
@@ -44,7 +49,7 @@ def resolve_results_folder() -> Path:
 
 
 def _read_start_time(folder: Path) -> str:
-    """Return the start time of a run in ISO 8601, '' if its results do not record it."""
+    """Return the start time of a run in ISO 8601 format, '' if no start time is recorded."""
     try:
         with open_plain_file(folder / run_files.RESULTS_FILE) as handle:
             return str(parse_json(handle.readline(SIZE_LIMITS['line of results']))['started'])
@@ -53,7 +58,7 @@ def _read_start_time(folder: Path) -> str:
 
 
 def list_run_folders() -> list[Path]:
-    """Return the folders of the runs in the results folder, the newest last."""
+    """Return the folders of all runs in the results folder; the newest run is last."""
     try:
         folders = [
             path
@@ -67,9 +72,9 @@ def list_run_folders() -> list[Path]:
 
 def register_run(folder: str | Path) -> None:
     """
-    Link a run into the results folder, so that `latest` and its name select it.
+    Create a link to a run in the results folder to make the run selectable by name.
 
-    If the link cannot be created, the run is still selected by its path.
+    If the link cannot be created, users can still select the run by its path.
     """
     folder, results = Path(folder).resolve(), resolve_results_folder()
     if results.resolve() in folder.parents or not (results.is_absolute() or results.is_dir()):
@@ -83,9 +88,9 @@ def register_run(folder: str | Path) -> None:
 
 def _restrict_dataset(dataset: model.Dataset, name: str | None, text: str) -> model.Dataset:
     """
-    Return the dataset with only the series of a name or pattern; None keeps all.
+    Return the dataset with only the series whose names match `name`, a name or a pattern.
 
-    Raises SelectError.
+    If `name` is None, the dataset is returned unchanged. Raises SelectError if no series matches.
     """
     if name is None:
         return dataset
@@ -95,17 +100,18 @@ def _restrict_dataset(dataset: model.Dataset, name: str | None, text: str) -> mo
             {f" ({entry.name}: {entry.reason})" for entry in dataset.failures if entry.name == name}
         )[:1]
         raise SelectError(
-            f"{text} has no figures of {name}{''.join(failed)}. Choose one of: "
-            f"{', '.join(dataset.names) or 'none'}"
+            f"{text} has no figures of series {name}{''.join(failed)}. Choose one of these "
+            f"series: {', '.join(dataset.names) or 'none'}"
         )
     return dataset.filter_by_name(*names)
 
 
 def _find_latest_run(name: str | None, text: str) -> model.Dataset:
     """
-    Return the newest run that has figures, with only the series of a name.
+    Return the newest run that has figures, with only the series whose names match `name`.
 
-    Skipped runs are reported in its problems. Raises SelectError.
+    The problems of the dataset list the runs that were skipped. Raises SelectError if no run has
+    figures.
     """
     problems = []
     for folder in reversed(list_run_folders()):
@@ -121,9 +127,9 @@ def _find_latest_run(name: str | None, text: str) -> model.Dataset:
     raise SelectError(
         '\n  '.join(
             [
-                f"{text}: {resolve_results_folder()} has no run with figures. Measure first "
-                "(osu-container bench --tag quick), or set the results folder in "
-                f"${RESULTS_VARIABLE}",
+                f"{text}: the folder {resolve_results_folder()} has no run with figures. Measure "
+                "first (osu-container bench --tag quick), or set another results folder in the "
+                f"variable ${RESULTS_VARIABLE}",
                 *problems,
             ]
         )
@@ -132,15 +138,15 @@ def _find_latest_run(name: str | None, text: str) -> model.Dataset:
 
 def resolve_dataset(text: str) -> model.Dataset:
     """
-    Return the dataset that a text selects, as the head of this module describes.
+    Return the dataset that a text selects; the module's docstring describes the syntax.
 
-    Raises SelectError without a match, ResultsError for an unreadable run.
+    Raises SelectError if nothing matches, and ResultsError for an unreadable run.
     """
     first, colon, series = text.rpartition(':')
     name = series if colon else None
     first = first if colon else text
     if not first or name == '':
-        raise SelectError(f"{text!r}: expected RUN or RUN:NAME, with the name of a series")
+        raise SelectError(f"{text!r}: expected RUN or RUN:NAME, where NAME is the name of a series")
     if first == LATEST:
         return _find_latest_run(name, text)
     if first in references.read_descriptions():

@@ -1,4 +1,4 @@
-"""The command osu-container new: write an easyconfig for the user's MPI container image."""
+"""Define the command `osu-container new`, which writes an easyconfig for a user's image."""
 
 import argparse
 import os
@@ -47,54 +47,62 @@ from osu_container.verdict.verdict import (
 
 
 class NewError(Exception):
-    """The reason why no easyconfig was written; the text is for the user."""
+    """No easyconfig can be written; the text of the error tells the user why."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `osu-container new` to the parser."""
-    parser.add_argument('image', metavar='IMAGE', help="SIF with programs that use MPI")
     parser.add_argument(
-        '--name', metavar='N', help="name of the module; default: derived from the file name"
+        'image', metavar='IMAGE', help="SIF file that contains programs that use MPI"
+    )
+    parser.add_argument(
+        '--name',
+        metavar='N',
+        help="name of the module; default: the file name of the image without its release",
     )
     parser.add_argument(
         '--approach',
         choices=CONTAINER_APPROACHES,
-        help="approach to install; default: the one that `osu-container check` recommends",
+        help="approach that the module will use; default: the approach that `osu-container check` "
+        "recommends",
     )
     parser.add_argument(
         '--command',
         action='append',
         default=[],
         metavar='C',
-        help="program of the image that the module provides as a command: a name, or an absolute path "
-        "in the image; may be repeated; default: the programs that use MPI, on the image's PATH and "
-        "in folders named libexec",
+        help="program in the image that the module will provide as a command: a name, or an "
+        "absolute path in the image; may be repeated; default: all programs that use MPI and "
+        "are in a folder of the image's PATH or in a folder named libexec",
     )
     parser.add_argument(
         '--example',
         metavar='LINE',
-        help="command line that `module help` prints after the launcher, e.g. 'lmp -in in.lj'; "
-        "default: the first command; for Python alone, a test program of mpi4py",
+        help="example that `module help` prints after the launch command, e.g. 'lmp -in in.lj'; "
+        "default: the first command of the module, or a test program of mpi4py if this "
+        "command is Python",
     )
-    add_site_arguments(parser, "site that the module is for")
+    add_site_arguments(parser, "site for which to write the module")
     parser.add_argument(
         '-o',
         '--output',
         metavar='DIR',
-        help="folder of the easyconfig; default: the folder of the image, or the current folder if "
-        "the site provides the image",
+        help="folder for the easyconfig; default: the folder of the image, or the current folder "
+        "if the site provides the image",
     )
     parser.add_argument(
-        '--dry-run', '-n', action='store_true', help="print the easyconfig and write nothing"
+        '--dry-run', '-n', action='store_true', help="print the easyconfig, but write no file"
     )
     parser.add_argument(
         '--force',
         action='store_true',
-        help="replace an existing easyconfig, and write one even if the approach fails",
+        help="replace an existing easyconfig, and write an easyconfig even if the approach is "
+        "predicted to fail",
     )
     parser.epilog = (
-        "The command writes N-<approach>.eb. No program of the image runs. If a container runtime is on "
-        "PATH, the image's environment scripts and its dynamic loader run (SECURITY.md)."
+        "The command writes the easyconfig N-<approach>.eb and runs no program of the image. If a "
+        "container runtime is on PATH, the command runs the image's environment scripts and the "
+        "image's dynamic loader (see SECURITY.md)."
     )
     parser.set_defaults(
         function=main,
@@ -121,10 +129,13 @@ def _find_commands(
     image: Image, requested: List[str], root: Optional[str]
 ) -> Tuple[List[commands.Command], List[str]]:
     """
-    Return (commands of the image, names of programs that are also host commands).
+    Return the image's commands for the module, and the names that are also host commands.
 
-    If no names are requested, programs with the name of a host command are left out. root: see
-    select_host_commands(). Raises NewError if the commands do not give a module.
+    requested: names or paths of programs that the user chose. If the list is empty, programs with
+    the name of a host command are left out.
+    root: see select_host_commands().
+
+    Raises NewError if no module can provide the commands.
     """
     image_commands = (
         commands.resolve_commands(image, requested) if requested else commands.find_commands(image)
@@ -136,31 +147,32 @@ def _find_commands(
         static_names = [command.name for command in image_commands if command.is_static]
         if static_names:
             raise NewError(
-                "%s has no MPI library that an approach can replace, because %s is linked statically with "
-                "MPI. Link the program with shared libraries, or run it without a module: srun apptainer "
-                "exec IMAGE %s" % (image.path, ', '.join(static_names), static_names[0])
+                "%s has no MPI library that an approach can replace, because MPI is linked "
+                "statically into %s. Link the program with shared libraries, or run the program "
+                "without a module: srun apptainer exec IMAGE %s"
+                % (image.path, ', '.join(static_names), static_names[0])
             )
         raise NewError(
-            "%s has no MPI library (searched for %s). Use an image whose programs are linked with such a "
-            "library" % (image.path, ', '.join(sorted(MPI_FAMILIES)))
+            "%s has no MPI library (searched for %s). Use an image whose programs are linked with "
+            "one of these libraries" % (image.path, ', '.join(sorted(MPI_FAMILIES)))
         )
     if not image_commands and others:
         raise NewError(
-            "all MPI programs of %s have names of host commands, and the module would hide these commands: "
-            "%s. Link the programs under other names in the image, or choose one with --command NAME"
-            % (image.path, ', '.join(others))
+            "all MPI programs of %s have the same names as host commands, and the module would "
+            "hide these host commands: %s. Create links with other names to the programs in the "
+            "image, or choose a program with --command NAME" % (image.path, ', '.join(others))
         )
     if not image_commands:
         raise NewError(
-            "%s has no MPI program on its PATH (%s) or in a folder libexec. Give the path of a program in "
-            "another folder: --command /PATH/IN/IMAGE"
+            "%s has no MPI program in the folders of its PATH (%s) or in a folder named libexec. "
+            "Give the path of a program in another folder: --command /PATH/IN/IMAGE"
             % (image.path, ':'.join(image.list_path_folders()))
         )
     names_by_mpi = commands.group_commands_by_mpi(image_commands)
     if len(names_by_mpi) > 1:
         raise NewError(
-            "the programs of %s use several MPIs, but a module can provide only one MPI: %s. Choose the "
-            "programs of one MPI with --command NAME"
+            "the programs of %s use several MPIs, but a module can provide only one MPI: %s. "
+            "Choose programs that use the same MPI with --command NAME"
             % (
                 image.path,
                 '; '.join(
@@ -171,8 +183,9 @@ def _find_commands(
         )
     if not names_by_mpi and has_several_mpis(image.list_mpi_libraries()):
         raise NewError(
-            "%s has several MPIs (%s), and the files of its commands (%s) do not show which MPI they load. "
-            "Use an image with one MPI, or choose a program that is linked with MPI: --command NAME"
+            "%s has several MPIs (%s), and the files of the image's commands (%s) do not show "
+            "which MPI each command loads. Use an image with one MPI, or choose a program that is "
+            "linked with MPI: --command NAME"
             % (
                 image.path,
                 ', '.join('%s (%s)' % item[1:] for item in image.list_mpi_libraries()),
@@ -186,15 +199,17 @@ def _select_verdict(
     options: argparse.Namespace, verdicts: List[Verdict], site: Dict[str, Any]
 ) -> Verdict:
     """
-    Return the verdict of the approach to install.
+    Return the verdict on the approach that the module will use.
 
-    Raises NewError if no approach is recommended, or if the approach of --approach fails.
+    Raises NewError if no approach is recommended, or if the user's --approach fails without
+    --force.
     """
     name = options.approach or recommend_approach(verdicts, site)
     if name is None:
         raise NewError(
-            "no approach is recommended for this image on site %s. Read the reasons (`osu-container "
-            "check %s`), or choose an approach: --approach NAME, with --force if the approach fails"
+            "no approach is recommended for this image on site %s. Read the reasons "
+            "(`osu-container check %s`), or choose an approach with --approach NAME, and add "
+            "--force if the approach is predicted to fail"
             % (
                 site['name'],
                 ' '.join(
@@ -207,7 +222,8 @@ def _select_verdict(
     if verdict.level == 'fails' and not options.force:
         best = recommend_approach(verdicts, site)
         raise NewError(
-            "approach %s cannot run here: %s. %s, or --force"
+            "approach %s is predicted to fail: %s. %s, or write the easyconfig nevertheless with "
+            "--force"
             % (
                 name,
                 '; '.join(finding.reason for finding in verdict.findings if finding.level != NOTE),
@@ -224,13 +240,13 @@ def _format_overview(
     host: Host,
     verdicts: List[Verdict],
 ) -> str:
-    """Return a text on the image, its commands and the verdicts."""
+    """Return a text that shows the image, its commands and the verdicts."""
     site_path = site_image.resolve_site_image(
         image.path, site_image.list_image_folders(site, host.root, os.environ)
     )
     lines = format_header(summarize_image(image, 0), site, host, verdicts, True)
     if site_path:
-        lines += ['    image     provided by the site: the module links to this image']
+        lines += ["    image     provided by the site: the module uses the site's image file"]
     width = max(len(command.name) for command in image_commands)
     lines += [
         escape_line('    command   %-*s  %s' % (width, command.name, command.mpi_usage))
@@ -247,10 +263,14 @@ def _format_overview(
 
 
 def _format_host_warning(names: List[str], is_provided: bool) -> str:
-    """Return a warning that the image has programs with names of host commands."""
+    """
+    Return a warning about programs of the image that have the names of host commands.
+
+    is_provided: whether the module provides these programs.
+    """
     words = (
-        "the module's %s hides the host command of the same name from scripts, Slurm and the container "
-        "runtime"
+        "the module provides %s, and this hides the host commands of the same names from scripts, "
+        "Slurm and the container runtime"
         if is_provided
         else "the module does not provide %s, because host commands have the same names. To include a "
         "program, add --command NAME"
@@ -264,15 +284,17 @@ def _resolve_easyconfig_path(
     options: argparse.Namespace, name: str, approach: str, is_site_image: bool
 ) -> str:
     """
-    Return the path of the easyconfig.
+    Return the path of the easyconfig to write.
 
-    is_site_image: whether the image is in a folder of the site, in which users cannot write. Raises
-    NewError if the folder of the easyconfig does not exist.
+    is_site_image: whether the image is in a folder of the site where users cannot write.
+
+    Raises NewError if the folder for the easyconfig does not exist.
     """
     folder = options.output or not is_site_image and os.path.dirname(options.image) or '.'
     if not os.path.isdir(folder):
         raise NewError(
-            "the output folder %s does not exist. Create it, or choose another with -o DIR" % folder
+            "the output folder %s does not exist. Create the folder, or choose another folder "
+            "with -o DIR" % folder
         )
     return os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, approach)))
 
@@ -280,7 +302,7 @@ def _resolve_easyconfig_path(
 def _list_eb_options(
     options: argparse.Namespace, path: str, verdict: Verdict, is_site_image: bool
 ) -> List[str]:
-    """Return the options of eb for the easyconfig: image folder, site, --force."""
+    """Return the options of eb that set the folder of the image, the site, and --force."""
     eb_options = []
     folder = os.path.dirname(os.path.abspath(options.image))
     if not is_site_image and folder != os.path.dirname(os.path.abspath(path)):
@@ -293,14 +315,14 @@ def _list_eb_options(
 
 
 def _require_usable_image(options: argparse.Namespace) -> None:
-    """Raise NewError if the image cannot become a module."""
+    """Raise NewError if the image has an unusable file name, or is a folder and not a SIF."""
     problem = find_name_problem(os.path.basename(options.image))
     if problem:
         raise NewError(problem)
     if os.path.isdir(options.image):
         raise NewError(
-            "%s is a folder, but a module needs a SIF. Pack it: apptainer build NAME.sif %s"
-            % (options.image, shell.quote_path(options.image))
+            "%s is a folder, but a module needs a SIF. Pack the folder into a SIF: apptainer "
+            "build NAME.sif %s" % (options.image, shell.quote_path(options.image))
         )
 
 
@@ -308,9 +330,9 @@ def _resolve_example(
     options: argparse.Namespace, image_commands: List[commands.Command], name: str
 ) -> str:
     """
-    Return the command line that the help of the module shows.
+    Return the command line that the help of the module shows as an example.
 
-    Raises NewError if the command line does not begin with a command of the module.
+    Raises NewError if the first word of the command line is not a command of the module.
     """
     default = image_commands[0].name
     if commands.PYTHON.match(default):  # Without arguments, Python would wait at a prompt.
@@ -320,8 +342,8 @@ def _resolve_example(
     names = [command.name for command in image_commands] + [name + '-exec']
     if words[:1] and words[0] not in names:
         raise NewError(
-            "--example %s: this module does not provide the command %s, but %s. Begin the example with "
-            "such a command, or add the command: --command %s"
+            "--example %s begins with %s, which is no command of the module. Begin the example "
+            "with one of the module's commands (%s), or add a command to the module: --command %s"
             % (shell.quote(example), words[0], ', '.join(names), words[0])
         )
     return example
@@ -335,7 +357,7 @@ def _compute_sha256(path: str) -> str:
 def _inspect_image(
     options: argparse.Namespace, site: Dict[str, Any], host: Host
 ) -> Tuple[List[commands.Command], List[Verdict], Dict[str, str]]:
-    """Print the overview; return the commands, the verdicts and the labels of the image."""
+    """Print an overview of the image; return the image's commands, verdicts and labels."""
     with streams.Progress("looking for programs in %s" % options.image) as progress, Image(
         options.image, ''
     ) as image:
@@ -373,7 +395,7 @@ def _inspect_image(
 
 
 def _write_easyconfig(options: argparse.Namespace, path: str, text: str) -> None:
-    """Write the easyconfig and print its path; with --dry-run print its text. Raises OSError."""
+    """Write the easyconfig, or print its text with --dry-run. Raises OSError."""
     if options.dry_run:
         print('\nwould write: %s\n\n%s' % (path, text.rstrip()))
     elif outputs.write_file(path, text, options.force):
@@ -386,7 +408,7 @@ def main(options: argparse.Namespace) -> int:
     """
     Write the easyconfig, print the next commands and return 0.
 
-    Raises NewError, and the errors of reading the image and the host.
+    Raises NewError, and the exceptions that occur while the image and the host are read.
     """
     _require_usable_image(options)
     site, root = find_site(options.site, options.sysroot)

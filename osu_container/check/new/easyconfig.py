@@ -1,4 +1,4 @@
-"""Render the easyconfig of an image, derive its module name, and list the next commands."""
+"""Render the easyconfig of an image, derive the module's name, and list the next commands."""
 
 import os
 import re
@@ -51,18 +51,22 @@ moduleclass = 'tools'
 
 
 def derive_module_name(path: str) -> str:
-    """Return the part of an image's file name before the release, '' if no name is valid."""
+    """
+    Return the part of an image's file name before the release as the name of a module.
+
+    The result is '' if this part is not a valid name.
+    """
     stem = re.sub(r'\.(sif|simg|img|squashfs|sqsh|sqfs)$', '', os.path.basename(path))
     stem = re.sub(r'[-_.:]v?\d+(\.\d+)*([-_.].*)?$', '', stem) or stem
     return stem if NAME.match(stem) else ''
 
 
 def find_module_name_problem(name: str) -> Optional[str]:
-    """Return why a name is not valid for a module, None if the name is valid."""
+    """Return why `name` is not a valid name for a module, None if `name` is valid."""
     if not NAME.match(name):
         return (
-            "the module name %r is not valid: EasyBuild accepts letters, digits, _ + - and ., with a letter "
-            "or digit first" % name
+            "the module name %r is not valid: EasyBuild accepts only letters, digits and the "
+            "characters _ + - . and requires a letter or a digit at the start" % name
         )
     if RESERVED_NAMES.match(name):
         return "the module name %s is reserved for a module of this project" % name
@@ -71,16 +75,17 @@ def find_module_name_problem(name: str) -> Optional[str]:
 
 def quote_value(value: str) -> str:
     """
-    Return a value as an ASCII Python string without EasyBuild templates.
+    Return a value as a Python string literal in ASCII for an easyconfig.
 
-    The text is ASCII because eb may read the file in any locale. eb replaces templates such as
-    %(name)s (resolve_template() of easybuild/framework/easyconfig/easyconfig.py).
+    The literal is in ASCII because eb may read the file in any locale. Templates such as %(name)s
+    are escaped, because eb replaces templates (resolve_template() of
+    easybuild/framework/easyconfig/easyconfig.py).
     """
     return ascii(re.sub(r'%(?=%*\(\w+\)s)', '%%', value))
 
 
 def format_list(values: List[str]) -> str:
-    """Return values as the text of a Python list, on several lines if the text is long."""
+    """Return values as the text of a Python list, on several lines if the list is long."""
     texts = [quote_value(value) for value in values]
     single_line = '[%s]' % ', '.join(texts)
     if len(single_line) < 90:
@@ -94,7 +99,7 @@ def format_list(values: List[str]) -> str:
 
 
 def _find_label(labels: Dict[str, str], names: Sequence[str]) -> str:
-    """Return the first non-empty label of `names`, shortened to one line, or ''."""
+    """Return the first value of the labels `names` that is not empty, on one line, or ''."""
     label = next(
         (' '.join(labels[name].split()) for name in names if labels.get(name, '').strip()), ''
     )
@@ -116,8 +121,10 @@ def build_parameters(
     """
     Return the easyconfig parameters that differ between images.
 
-    title: description of the approach; image: file name of the SIF, or its path in a folder of the
-    site; programs: names or absolute paths in the image; labels: labels of the image.
+    title: description of the approach.
+    image: file name of the SIF, or the path of a SIF that the site provides.
+    programs: names of programs, or absolute paths of programs in the image.
+    labels: labels of the image.
     """
     return {
         'name': name,
@@ -127,14 +134,14 @@ def build_parameters(
         'programs': list(programs),
         'example': example,
         'homepage': _find_label(labels, HOMEPAGE_LABELS)
-        or 'none given (label %s of the image)' % HOMEPAGE_LABELS[0],
+        or 'unknown, because the image has no label %s' % HOMEPAGE_LABELS[0],
         'description': '%s, in a container: %s.'
         % (_find_label(labels, DESCRIPTION_LABELS).rstrip('.') or name, title),
     }
 
 
 def render_easyconfig(values: Dict[str, Any]) -> str:
-    """Return the text of an easyconfig with the values of build_parameters()."""
+    """Return the text of an easyconfig; `values` is the result of build_parameters()."""
     texts = {
         key: format_list(value) if isinstance(value, list) else quote_value(value)
         for key, value in values.items()
@@ -154,8 +161,10 @@ def list_next_commands(
     """
     Return the commands that install, load, run, prove and benchmark the module.
 
-    path: path of the easyconfig; start: launch command of the example; options: options for eb;
-    other: another approach to compare with.
+    path: path of the easyconfig.
+    start: command that launches the example.
+    options: options for eb.
+    other: another approach to benchmark for comparison, or None.
     """
     modules = ''.join(
         ' --module %s/%s' % (name, version) for version in [other, approach] if version

@@ -1,12 +1,14 @@
 """
-The command osu-container try: run every approach once, without installing anything.
+Define `osu-container try`: run every approach once, without installing anything.
 
-In a job of two nodes (try.sbatch), the command first calls discover and check. For each approach it
-then runs the latency and bandwidth benchmarks with the settings of the approach's module, and proves
-which libraries each rank has loaded. All results are in one report file (try_file.py). If a step
-fails, the command records the failure with the cause that `why` finds, and continues.
+In a job of two nodes (try.sbatch), the command first performs the steps of `osu-container discover`
+and `osu-container check`. For each approach the command then runs the latency and bandwidth
+benchmarks with the settings of the approach's module, and proves which libraries each rank has
+loaded. All results are in one report file (try_file.py). If a step fails, the command records the
+failure with the cause that `osu-container why` finds, and continues.
 
-Python 3.6 and its standard library only, because compute nodes have no newer Python.
+This module uses only Python 3.6 and its standard library, because compute nodes have no newer
+Python.
 """
 
 import argparse
@@ -71,7 +73,7 @@ _UNAVAILABLE_RESOURCE = re.compile(
 
 
 class TryError(Exception):
-    """A step that failed; the text is for the user."""
+    """A step of `osu-container try` failed; the text of the error tells the user why."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,14 +82,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'image',
         nargs='?',
         metavar='IMAGE',
-        help="SIF with osu_latency and osu_bw; default: each image that the site names and that exists "
-        "on this system, until an image runs",
+        help="SIF file with osu_latency and osu_bw; default: the images that the site names and "
+        "that exist on this system, one after the other until a benchmark in an image "
+        "succeeds",
     )
     parser.add_argument(
         '--site',
         metavar='SITE',
-        help="name of the site, or a site file; default: recognised by the host name, else described "
-        "by discover",
+        help="name of the site, or path of a site file; default: the site to which the host name "
+        "belongs, else the site that `osu-container discover` describes",
     )
     parser.add_argument('--sysroot', metavar='DIR', help=argparse.SUPPRESS)
     parser.add_argument(
@@ -101,12 +104,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         function=main,
         prog='osu-container try',
         errors=(OSError,),
-        after_interrupt='the report file holds the results so far',
+        after_interrupt='the report file contains all results up to now',
     )
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the steps, print the summary and return the exit code."""
+    """Run all steps of `osu-container try`, print the summary and return the exit code."""
     attempt = TryRun(options)
     with attempt.open_work_folder():
         attempt.run()
@@ -177,9 +180,9 @@ class TryRun:
 
     def run_step(self, title: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """
-        Call the function and return its result, None if it fails.
+        Call `function` and return its result, None if the function fails.
 
-        A failure is recorded with the cause that `why` finds.
+        A failure is recorded in the report with the cause that `osu-container why` finds.
         """
         print('[%4.0f s] %s' % (time.time() - self.begin, title), flush=True)
         text = None
@@ -208,7 +211,7 @@ class TryRun:
         return None
 
     def explain_failure(self, text: str) -> str:
-        """Return the explanation that `osu-container why` prints for a text."""
+        """Return the explanation that `osu-container why` prints for the text of an error."""
         path = os.path.join(self.work, 'output')
         with open(path, 'w', encoding='utf-8', errors='replace') as handle:
             handle.write(text)
@@ -218,15 +221,15 @@ class TryRun:
         return 'why:\n' + explanation.getvalue() if is_explained else 'why: no known cause'
 
     def save(self) -> None:
-        """Write the present report, because a job may be terminated at any moment."""
+        """Write the report in its present state, because a job may be terminated at any moment."""
         self.file.parts['summary'] = []
         self.file.add('summary', self.format_summary())
         outputs.replace_file(self.file.path, self.file.render())
 
     def run(self) -> None:
-        """Run all steps."""
+        """Run all steps of `osu-container try`, and save the report after each step."""
         self.discovered_system = self.run_step(
-            'host description of this node (discover)', discover_system, self.root
+            'describe the host of this node (discover)', discover_system, self.root
         )
         if self.discovered_system:
             self.file.add('facts', format_survey_report(self.discovered_system))
@@ -245,7 +248,11 @@ class TryRun:
         return self.end - time.time()
 
     def add_discovered_site(self) -> None:
-        """Add the discovered site, which may have libraries that the known site lacks."""
+        """
+        Add the site that `osu-container discover` found to the sites of this run.
+
+        The discovered site may have libraries that the known site lacks.
+        """
         system: Any = self.discovered_system
         name = system['name']
         site = resolve_site(name, {name: system['site']})
@@ -291,7 +298,7 @@ class TryRun:
 
     def try_image(self, path: str) -> None:
         """
-        Judge an image and run the approaches that may work.
+        Judge an image, then run the benchmarks with each approach that may work.
 
         Raises TryError, and ImageError or ElfError if the image cannot be read.
         """
@@ -303,8 +310,8 @@ class TryRun:
             lacking = [name for name in PROGRAMS if name not in image.programs]
             if lacking:
                 raise TryError(
-                    "%s has no %s, only %d other programs osu_*. Use an image with both benchmarks"
-                    % (path, ' and no '.join(lacking), len(image.programs))
+                    "%s has no %s, only %d other programs with names osu_*. Use an image with "
+                    "osu_latency and osu_bw" % (path, ' and no '.join(lacking), len(image.programs))
                 )
             ready = self.judge_approaches(image, runtime)
         stages: List[Tuple[str, Optional[Settings], str, Dict[str, str], bool]] = []
@@ -321,36 +328,44 @@ class TryRun:
             if variables is not None:
                 stages.append((name, settings, os.path.join(folder, 'bin'), variables, gpu))
         if not launching.find_job(os.environ)[0]:
-            self.skipped.append('all runs, because this is no job. Submit one: sbatch try.sbatch')
+            self.skipped.append(
+                'all runs are left out, because the command does not run in a job. Submit a job: '
+                'sbatch try.sbatch'
+            )
             return
         stages += self.find_host_programs()
         for nodes, tasks in PLACEMENTS:
             job_nodes = launching.count_job_nodes(os.environ) or 1
             if nodes > job_nodes:
-                self.skipped.append('runs on %d nodes, because the job has %d' % (nodes, job_nodes))
+                self.skipped.append(
+                    'runs on %d nodes are not possible, because the number of nodes in the job is '
+                    '%d' % (nodes, job_nodes)
+                )
                 continue
             for stage in stages:
                 self.measure_approach(nodes, tasks, *stage)
 
     def find_host_programs(self) -> List[Tuple[str, Optional[Settings], str, Dict[str, str], bool]]:
         """
-        Return arguments of measure_approach() for the host's benchmarks on PATH, in a list.
+        Return arguments of measure_approach() that run the host's benchmarks on PATH.
 
-        The list is empty if PATH has no such programs. A loaded module may provide them.
+        The list has one entry, or none if PATH has no benchmarks of the host. A loaded module may
+        add such benchmarks to PATH.
         """
         paths = [shutil.which(name) or '' for name in PROGRAMS]
         folder = os.path.dirname(paths[0])
         if not all(paths) or os.path.basename(os.path.realpath(paths[0])) == 'run-in-container':
             self.skipped.append(
-                'native runs, because PATH has no osu_latency and osu_bw of the host. To compare with the '
-                'host, load a module with these programs and submit the job again'
+                'native runs are not possible, because PATH has no osu_latency and osu_bw of the '
+                'host. To measure native figures too, load a module that provides these programs '
+                'and submit the job again'
             )
             return []
         self.table['native'] = 'programs of the host in %s' % folder, {}
         return [('native', None, folder, {}, bool(self.site['gpu']['value']))]
 
     def find_runtime(self) -> Dict[str, Any]:
-        """Return the container runtime. Raises TryError if there is none."""
+        """Return the container runtime of the site. Raises TryError if there is no runtime."""
         try:
             return find_runtime(self.site['runtime']['value'])
         except FactsError as err:
@@ -360,8 +375,8 @@ class TryRun:
                 % (
                     err,
                     engine
-                    and '. This system starts containers with %s, and this command does not support it: '
-                    'read docs/other-systems.md'
+                    and '. This system starts containers with %s, which `osu-container try` does '
+                    'not support. Read docs/other-systems.md'
                     % engine
                     or '',
                 )
@@ -370,7 +385,11 @@ class TryRun:
     def judge_approaches(
         self, image: Image, runtime: Optional[Dict[str, Any]]
     ) -> List[Tuple[str, Tuple[Settings, bool]]]:
-        """Return [(approach, (Settings, whether it can use GPUs))] of approaches that may work."""
+        """
+        Judge all approaches and return the approaches that may work, the best first.
+
+        The result is a list of (approach, (Settings, whether the approach can use GPUs)).
+        """
         names = check.list_applicable_approaches(image)
         verdicts: List[Verdict] = []
         ready: Dict[str, Tuple[Settings, bool]] = {}
@@ -409,7 +428,12 @@ class TryRun:
     def select_site_verdict(
         self, name: str, image: Image, runtime: Optional[Dict[str, Any]]
     ) -> Optional[Tuple[Verdict, Optional[Settings], bool]]:
-        """Return (verdict, Settings, whether GPUs can be used) on the first site that fits."""
+        """
+        Judge an approach on each site and return the result of the first site that fits.
+
+        The result is (verdict, Settings, whether GPUs can be used). Settings is None if the
+        approach fails on all sites or if there is no container runtime.
+        """
         first = None
         for site, root in self.sites:
             approach = resolve_approach(name)
@@ -456,10 +480,12 @@ class TryRun:
         gpu: bool,
     ) -> None:
         """
-        Run the programs of an approach on `nodes` nodes with `tasks` tasks each.
+        Run the benchmarks of an approach on `nodes` nodes with `tasks` tasks on each node.
 
-        settings: None for the host's programs; folder: folder of the programs; variables: {name:
-        value} to set; gpu: whether the programs can use GPUs.
+        settings: settings of the approach's module, None for the host's programs.
+        folder: folder of the programs.
+        variables: {name: value} of the environment variables to set.
+        gpu: whether the programs can use GPUs.
         """
         for buffers in BUFFERS:
             for program in PROGRAMS:
@@ -471,7 +497,10 @@ class TryRun:
                     's' * (nodes > 1),
                 )
                 if buffers == 'D D' and not gpu:
-                    self.skipped.append('%s, because site or image has no GPU support' % buffers)
+                    self.skipped.append(
+                        'buffers %s are not possible, because the site or the image has no GPU '
+                        'support' % buffers
+                    )
                 elif self.compute_remaining_seconds() < MINIMUM_SECONDS:
                     self.failed.append(title + ': no time left')
                 else:
@@ -499,10 +528,12 @@ class TryRun:
         benchmark: Tuple[str, str],
     ) -> bool:
         """
-        Run one program with a proof, record its figures and return True.
+        Run one benchmark, prove which libraries its ranks loaded, record figures, return True.
 
-        benchmark: (program, buffers). Raises TryError if the run fails, or if the proof contradicts
-        the approach.
+        placement: (nodes, tasks on each node).
+        benchmark: (program, buffers).
+
+        Raises TryError if the run fails, or if the proof contradicts the approach.
         """
         nodes, tasks = placement
         step = (
@@ -538,7 +569,7 @@ class TryRun:
         if code and step and self.step_options is None and _UNAVAILABLE_RESOURCE.search(err):
             self.step_options = []
             self.skipped.append(
-                '%s of %s, because the job lacks these resources'
+                'options %s of %s are not possible, because the job lacks the requested resources'
                 % (' '.join(step), launch_command[0])
             )
             return self.run_program(placement, name, settings, folder, variables, benchmark)
@@ -558,7 +589,11 @@ class TryRun:
         return True
 
     def run_command(self, command: List[str], env: Dict[str, str]) -> Tuple[str, str, str]:
-        """Run a command within the time limit; return (problem or '', stdout, stderr)."""
+        """
+        Run a command within the time limit and return (problem, stdout, stderr) as texts.
+
+        The problem is '' if the command succeeds.
+        """
         with open(os.path.join(self.work, 'out'), 'w+b') as out, open(
             os.path.join(self.work, 'err'), 'w+b'
         ) as err:
@@ -578,9 +613,10 @@ class TryRun:
 
     def record_proof(self, line: str, name: str, expected: Optional[str], folder: str) -> List[str]:
         """
-        Add the proof of a run's ranks to the report and return the contradictions.
+        Add the proof of a run's ranks to the report and return the contradictions as texts.
 
-        expected: approach to compare with; None if the ranks have recorded their approach.
+        expected: the approach with which to compare the proof, None if the ranks have recorded
+        their approach.
         """
         try:
             steps = judging.list_step_folders(folder) if os.path.isdir(folder) else []
@@ -600,9 +636,10 @@ class TryRun:
 
     def record_figure(self, name: str, nodes: int, benchmark: Tuple[str, str], out: str) -> None:
         """
-        Record a figure of a run: the latency at 8 bytes, or the bandwidth of the largest message.
+        Record the latency at 8 bytes or the bandwidth at the largest message size of a run.
 
-        results/osu_output.py can read all figures, but needs a newer Python than compute nodes have.
+        The module results/osu_output.py can read all figures, but needs a newer Python than compute
+        nodes have.
         """
         rows = re.findall(r'^\s*(\d+)\s+(\d+\.\d+)\s*$', out, re.M)
         figures = (
@@ -616,7 +653,7 @@ class TryRun:
     # ---- summary ------------------------------
 
     def format_summary(self) -> str:
-        """Return the summary: the first lines of the report."""
+        """Return the text of the summary, which is the first part of the report."""
         site, system = self.site, self.discovered_system or {}
         lines = [
             'version: %s' % __version__,
@@ -646,7 +683,10 @@ class TryRun:
                 lines += columns.format_table(
                     [['', *measured, '']] + rows, range(1, len(measured) + 1)
                 )
-                lines += ['(osu_latency: us at 8 B; osu_bw: MB/s at the largest message)', '']
+                lines += [
+                    '(osu_latency in us at 8 B; osu_bw in MB/s at the largest message size)',
+                    '',
+                ]
             lines += (
                 ['Verdicts of check:']
                 + columns.format_table(

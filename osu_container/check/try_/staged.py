@@ -1,7 +1,7 @@
 """
 Create the files of a module in the folder of a run, with links instead of copies.
 
-Python 3.6 and its standard library only.
+This module uses only Python 3.6 and its standard library.
 """
 
 import os
@@ -15,9 +15,10 @@ from osu_container.verdict.settings import Settings
 
 def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str) -> Dict[str, str]:
     """
-    Create a folder with the commands of a module; return {name: value} of the module's variables.
+    Create a folder with the commands of a module, and return the module's variables.
 
-    runtime: command of the container runtime. Raises OSError.
+    The variables are {name: value}. `sif` is the path of the image, and `runtime` is the command of
+    the container runtime. Raises OSError.
     """
     for below in ('bin', 'libexec', 'proof'):
         os.makedirs(os.path.join(folder, below))

@@ -8,10 +8,11 @@ Write and parse the report file of `osu-container try`, which users attach to an
     $ srun -N2 -n2 osu_bw H H
     # OSU MPI Bandwidth Test v7.5
 
-The commands compare, report and import read the figures of each approach (results/outputs.py). The
-last part of the file is a site file. A Redactor removes all data that identify the user.
+The commands compare, report and import read the figures of each approach from the report file
+(results/outputs.py). The last part of the report is a site file. A Redactor removes all data that
+identify the user.
 
-Python 3.6 and its standard library only.
+This module uses only Python 3.6 and its standard library.
 """
 
 import grp
@@ -43,7 +44,7 @@ _FORGED = re.compile(r'^(?====|----)', re.M)
 
 
 class TryFile:
-    """A report file whose parts are collected before render() returns the text."""
+    """A report file: add() collects the texts of its parts, and render() joins these texts."""
 
     def __init__(self, path: str, redactor: 'Redactor') -> None:
         self.path, self.redactor = path, redactor
@@ -52,13 +53,13 @@ class TryFile:
         )
 
     def add(self, part: str, text: str, series: Optional[str] = None) -> None:
-        """Add a text to a part; series: name of the approach, for figures."""
+        """Add a text to a part of the report; series: the approach, if the text has figures."""
         self.parts[part].append(
             (series, _FORGED.sub('| ', escape_text(self.redactor(text)).strip('\n')))
         )
 
     def render(self) -> str:
-        """Return the text of the file."""
+        """Return the complete text of the report file."""
         lines = [HEAD]
         for name, limit in PARTS.items():
             blocks: List[str] = []
@@ -74,7 +75,7 @@ class TryFile:
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Return the text, without its middle if it has more than `limit` bytes."""
+    """Return the text; if the text has more than `limit` bytes, its middle is left out."""
     data, room = text.encode('utf-8'), limit - 100
     if len(data) <= limit:
         return text
@@ -82,7 +83,7 @@ def cut_middle(text: str, limit: int) -> str:
         data[: room * 2 // 3].rpartition(b'\n')[0],
         data[-(room // 3) :].partition(b'\n')[2],
     )
-    note = '[%d bytes left out here: the limit is %d]' % (
+    note = '[%d bytes are left out here, because the limit is %d bytes]' % (
         len(data) - len(first) - len(last),
         limit,
     )
@@ -90,7 +91,7 @@ def cut_middle(text: str, limit: int) -> str:
 
 
 class Redactor:
-    """Remove names, accounts, projects, folders and tokens of the user from a text."""
+    """Replace names, accounts, projects, folders and tokens of the user in a text."""
 
     #: Parents of the folders of users and projects, on the systems of data/sites
     FOLDERS = (
@@ -112,9 +113,10 @@ class Redactor:
 
     def __init__(self, environ: Mapping[str, str], folders: Iterable[Tuple[str, str]] = ()) -> None:
         """
-        Prepare the replacement of the user's data by placeholders.
+        Collect the user's data that placeholders will replace.
 
-        environ: variables whose values identify the user; folders: (path, placeholder) of more paths.
+        environ: environment variables, some of which identify the user.
+        folders: more paths to replace, as (path, placeholder).
         """
         names: Dict[str, str] = {}
         paths = list(folders)
@@ -171,7 +173,7 @@ class Redactor:
         self.patterns += [(re.compile(pattern), word) for pattern, word in self.SHAPES]
 
     def __call__(self, value: Any) -> Any:
-        """Return JSON data in which placeholders replace the user's data."""
+        """Return a copy of JSON data in which placeholders replace the user's data."""
         if isinstance(value, dict):
             return type(value)(
                 (self(key), self(entry)) for key, entry in redact_secrets(value).items()
@@ -203,9 +205,10 @@ def is_try_file(text: str) -> bool:
 
 def parse_parts(lines: List[str]) -> List[Tuple[Optional[str], Optional[str]]]:
     """
-    Return a list of (part, series), one pair for each line of a report.
+    Return for each line of a report the part and the series to which the line belongs.
 
-    Both are None for a heading. The series is None outside of the part with figures.
+    The result is a list of (part, series). Both values are None for a heading. The series is None
+    for lines outside of the part with figures.
     """
     places: List[Tuple[Optional[str], Optional[str]]] = []
     part: str = 'summary'
@@ -225,7 +228,7 @@ def parse_parts(lines: List[str]) -> List[Tuple[Optional[str], Optional[str]]]:
 
 
 def find_summary_field(lines: List[str], key: str) -> Optional[str]:
-    """Return the value of a summary key such as 'site', None if the summary lacks the key."""
+    """Return the value of a key in the summary, such as 'site', None if the key is missing."""
     parts = parse_parts(lines)
     values = [
         line.partition(':')[2].strip()
