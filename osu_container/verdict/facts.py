@@ -376,7 +376,8 @@ def read_native_facts(site: Dict[str, Any], root: str) -> Dict[str, Any]:
     native = site['native']
     if not native['value']:
         raise FactsError(
-            "site '%s' has no native MPI with which EasyBuild can build programs" % site['name']
+            "site '%s' has no native MPI to build with. Add the paths of mpicc and libmpi to the "
+            'key `native` of the site' % site['name']
         )
     for key in ('mpicc', 'libmpi'):
         path = HostFileSystem(root).add_root(native['value'][key])
