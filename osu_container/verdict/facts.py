@@ -1,8 +1,8 @@
 """
 Read the facts on image and host from which build_settings() computes a module.
 
-This module installs nothing, and starts only the container runtime, to read its release. Facts are
-JSON data, which each installation records in facts.json.
+This module installs nothing. The only program that the module starts is the container runtime, to
+read the release of the runtime. Facts are JSON data, which each installation records in facts.json.
 """
 
 import os
@@ -226,7 +226,7 @@ def _summarize_verdict(verdict: Verdict) -> Dict[str, Any]:
 
 
 def list_warnings(facts: Dict[str, Any]) -> List[str]:
-    """Return the warnings that eb prints: the verdict's findings and its untested facts."""
+    """Return the warnings that eb prints: findings and untested facts of the verdict."""
     verdict = facts['verdict']
     warnings = [
         "approach will be '%s': %s%s"

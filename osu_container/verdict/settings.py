@@ -165,7 +165,7 @@ def resolve_approach(name: str, approaches: Mapping[str, Any] = APPROACHES) -> D
 
 
 def list_mpi_families(approach: Dict[str, Any]) -> List[str]:
-    """Return the MPI families that an image may have for an approach, the preferred one first."""
+    """Return the MPI families that an approach accepts in an image, preferred family first."""
     return [approach['mpi']] + approach['mpi_also']
 
 
@@ -173,7 +173,7 @@ def select_host_mpi(approach: Dict[str, Any], soname: Optional[str]) -> Dict[str
     """
     Return the approach, with the host MPI whose soname the image's programs need.
 
-    An approach that injects no MPI keeps its libraries.
+    An approach that injects no MPI is returned unchanged.
     """
     soname = soname or ''
     approach = dict(approach, **approach.get('by_family', {}).get(MPI_FAMILIES.get(soname), {}))

@@ -214,7 +214,7 @@ class Container:
 
     def read_elf_files(self, paths: Sequence[str]) -> Dict[str, Tuple[str, ElfFacts]]:
         """
-        Return {path: (origin, ElfFacts)} of those `paths` that are ELF files.
+        Return {path: (origin, ElfFacts)} of the ELF files among `paths`.
 
         origin: 'host' or 'image'.
         """

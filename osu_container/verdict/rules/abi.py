@@ -21,8 +21,7 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     """
     The image's MPI has the ABI that the approach requires.
 
-    For an approach that injects no library, it is sufficient that the site's launcher can start the
-    MPI.
+    An approach that injects no library needs only an MPI that the site's launcher can start.
     """
     protocols = trial.mpi.get('pmi') or []
     cannot_start = protocols and _find_required_pmi(trial) not in protocols

@@ -1,4 +1,4 @@
-"""Rules on the network: libfabric, its provider, UCX, and causes of slow communication."""
+"""Rules on the network: libfabric, providers, UCX, and causes of slow communication."""
 
 import posixpath
 import re

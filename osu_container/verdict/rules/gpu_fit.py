@@ -1,4 +1,4 @@
-"""Rules on GPUs: vendor, releases of ROCm and CUDA, plugins of RCCL, and GPU support of MPI."""
+"""Rules on GPUs: vendor, ROCm and CUDA releases, RCCL plugins, and GPU support of MPI."""
 
 import re
 from typing import Any, Dict, Iterator, List

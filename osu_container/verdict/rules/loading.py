@@ -215,7 +215,7 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
 
 
 def _list_processes(trial: Trial) -> List[Process]:
-    """Return the process of the program and, if it exists, the process of the entrypoint."""
+    """Return the process of the program and, if there is one, the entrypoint's process."""
     return [trial.process] + (
         [trial.program.entrypoint_process] if trial.program.entrypoint_process else []
     )

@@ -53,7 +53,7 @@ def find_loaded_mpi(trial: Trial) -> Optional[LoadedFile]:
 
 
 def find_mpi_path(trial: Trial) -> str:
-    """Return the path of the MPI library in the process, or its soname if no MPI is loaded."""
+    """Return the path of the MPI library in the process, or the soname if none is loaded."""
     mpi = find_loaded_mpi(trial)
     return mpi.facts.path if mpi else trial.soname
 
