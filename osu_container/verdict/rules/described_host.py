@@ -74,7 +74,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
         if not host.is_described(host.add_root(path)) and not trial.site['libraries'][name].get(
             'serves'
         ):
-            missing.append((path, 'whether it exists'))
+            missing.append((path, 'the existence'))
     for facts in trial.injected.values():
         gaps = host.list_unknown_facts(facts.path)
         missing += [(facts.path, _WORDS[name]) for name in _DECIDES if name in gaps]
@@ -85,7 +85,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
         # A library of the host's build is injected even if the image has a library of this name.
         build = trial.site['one_build']['value']
         missing += [
-            (facts.path, 'where %s is' % name)
+            (facts.path, 'the path of the dependency %s' % name)
             for name in facts.needed
             if name not in GLIBC_SONAMES
             and (
@@ -96,7 +96,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
             )
         ]
     missing += [
-        (facts.path, 'where %s is' % name)
+        (facts.path, 'the path of the dependency %s' % name)
         for name, facts in trial.host_libraries.missing_dependencies
         if not host.is_known_absent(name)
     ]
