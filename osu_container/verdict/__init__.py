@@ -1,1 +1,1 @@
-"""Settings of a module and the verdict on an approach, both from site data and recorded facts."""
+"""Compute the settings of a module and judge an approach, from site data and facts."""

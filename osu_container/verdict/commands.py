@@ -1,16 +1,17 @@
 """
-Find the programs of an image that use MPI, by reading its files without running anything.
+Find the programs of an image that use MPI, from the files of the image alone.
 
-find_commands() reads the executables on the image's PATH and below folders named libexec. Automake
-installs programs in libexec that do not belong on PATH, such as benchmarks (GNU Coding Standards,
-"Variables for Installation Directories"). A program uses MPI in each of these cases:
+find_commands() reads the executables on the image's PATH and below folders named libexec, and runs
+nothing. Automake installs programs in libexec that do not belong on PATH, such as benchmarks (GNU
+Coding Standards, "Variables for Installation Directories"). A program uses MPI if one of these
+statements is true:
 
-* it is linked with an MPI library, directly or through another library (image/loader.py);
-* it contains the name of an MPI library, and so may open this library;
-* it is a Python script that imports mpi4py;
-* it is a command of a Python distribution that requires or imports mpi4py, or has a file that is
-  linked with MPI;
-* it is python3, and mpi4py is installed.
+* The program is linked with an MPI library, directly or through another library (image/loader.py).
+* The program contains the name of an MPI library, and so may open this library with dlopen().
+* The program is a Python script that imports mpi4py.
+* The program is a command of a Python distribution that requires or imports mpi4py, or that has a
+  file which is linked with MPI.
+* The program is python3, and mpi4py is installed.
 
 Tools of an MPI (mpirun, ompi_info, ...) are left out, because srun starts the ranks.
 """
@@ -82,7 +83,7 @@ MPI4PY = re.compile(r'.*/(?:site|dist)-packages/mpi4py/MPI\.[^/]+\.so')
 
 
 def list_path_executables(image: Image) -> Dict[str, str]:
-    """Return {name: first path} of the executables on the image's PATH."""
+    """Return {name: path}, with the first path of each executable on the image's PATH."""
     names_by_folder: Dict[str, List[str]] = {}
     for path in image.tree.entries:
         names_by_folder.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
@@ -97,9 +98,9 @@ def list_path_executables(image: Image) -> Dict[str, str]:
 
 def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, str]:
     """
-    Return {name: path} of the executables below a folder libexec, except for `names`.
+    Return {name: path} of executables in folders named libexec, without those in `names`.
 
-    A name that occurs several times is left out, because it is ambiguous.
+    A name that occurs in several of these folders is left out, because the name is ambiguous.
     """
     paths_by_name: Dict[str, List[str]] = {}
     for path in image.find_files(LIBEXEC):
@@ -113,12 +114,16 @@ def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, s
 
 
 def _is_readable(image: Image, path: str) -> bool:
-    """Return whether the user may read a file, because some programs are not readable."""
+    """Return whether the file's mode in the image allows the owner to read the file."""
     return image.tree.entries[image.tree.resolve(path) or path][1][0] == 'r'
 
 
 def _is_command_name(name: str) -> bool:
-    """Return whether a name is valid for a command of a module, and is not a tool of an MPI."""
+    """
+    Return whether a module can provide a command with this name.
+
+    Not allowed are names of MPI tools such as mpirun, reserved names, and names that need quotes.
+    """
     return bool(
         not MPI_TOOLS.match(name)
         and name not in RESERVED
@@ -129,9 +134,10 @@ def _is_command_name(name: str) -> bool:
 
 def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]:
     """
-    Return those of `names` that are commands of a host, because the module would hide them.
+    Return the names in `names` that are also commands of the host.
 
-    root: folder that stands in for the host's /, None if this machine does not have the host's files.
+    A module with a command of such a name would hide the host's command. root: folder that stands
+    in for the host's /; None if this machine does not have the host's files.
     """
     folders = [] if root is None else [root + folder for folder in SYSTEM_FOLDERS]
     return [
@@ -146,7 +152,7 @@ def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]
 
 
 def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
-    """Read the dependencies of programs into the image's cache, in few calls of unsquashfs."""
+    """Read the libraries that programs need into the image's cache, with few unsquashfs calls."""
     pending, seen = {name for each in facts for name in each.needed}, set()
     while pending:
         seen |= pending
@@ -158,9 +164,9 @@ def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
 
 def find_mpi_soname(image: Image, path: str) -> Optional[str]:
     """
-    Return the soname of the MPI library that an ELF file loads, None if the file loads no MPI.
+    Return the soname of the MPI library that an ELF file loads, None if there is none.
 
-    The image need not have the library.
+    The soname is also returned if the image lacks the library.
     """
     process = simulate_load([path], Container(image, {}, {}), image.list_library_folders())
     names = [
@@ -175,7 +181,7 @@ def has_static_mpi(content: bytes) -> bool:
 
 
 def _inspect_program(image: Image, name: str, path: str, facts: ElfFacts) -> Optional[Command]:
-    """Return the Command of an ELF program, None if it does not use MPI."""
+    """Return the Command for an ELF program, None if the program does not use MPI."""
     content = image.read_file(path)
     if not facts.dynamic:
         return (
@@ -196,10 +202,10 @@ def _inspect_program(image: Image, name: str, path: str, facts: ElfFacts) -> Opt
 
 def find_commands(image: Image) -> List[Command]:
     """
-    Return the commands of an image that use MPI, sorted by name, with Python at the end.
+    Return a Command for each MPI program of an image, sorted by name, with Python last.
 
-    If the image has the label LABEL, return the commands that the label names. Raises ImageError if
-    such a command does not exist.
+    If the image has the label org.osu-container.commands (LABEL), return a Command for each program
+    that the label names. Raises ImageError if a program that the label names does not exist.
     """
     if image.labels.get(LABEL):
         return resolve_commands(image, image.labels[LABEL].split())
@@ -232,7 +238,7 @@ def find_commands(image: Image) -> List[Command]:
 
 
 def _list_mpi_scripts(image: Image, paths: Dict[str, str]) -> List[Command]:
-    """Return the Python scripts among {name: path} that use MPI."""
+    """Return a Command for each Python script in `paths` ({name: path}) that uses MPI."""
     texts = {}
     for name, path in sorted(paths.items()):
         text = image.read_file(path)
@@ -258,7 +264,7 @@ def _imports_mpi4py(text: bytes) -> bool:
 
 
 def _find_distributions(image: Image, names: Iterable[str]) -> Dict[str, str]:
-    """Return {name: .dist-info folder} for those of `names` that Python packages install."""
+    """Return {name: .dist-info folder} for the `names` that are commands of Python packages."""
     folders: Dict[str, str] = {}
     for path in image.find_files(ENTRY_POINTS.pattern):
         scripts = (
@@ -277,9 +283,10 @@ def _inspect_distribution(
     image: Image, folder: str
 ) -> Tuple[Optional[str], Optional[str], Optional[str]]:
     """
-    Return (elf, soname, mpi_usage) of a command of a Python distribution.
+    Return (elf, soname, mpi_usage) for a command of a Python distribution.
 
-    All are None if the distribution does not use MPI. folder: .dist-info of the distribution.
+    The three values are the fields of Command with these names. All three values are None if the
+    distribution does not use MPI. folder: .dist-info folder of the distribution.
     """
     name = posixpath.basename(folder)[: -len('.dist-info')]
     if image.exists(folder + '/METADATA'):
@@ -324,9 +331,11 @@ def _inspect_distribution(
 
 def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
     """
-    Return the commands for names on the image's PATH or absolute paths.
+    Return a Command for each program in `names`.
 
-    Raises ImageError if a program does not exist, or cannot be a command of a module.
+    Each entry of `names` is the name of a program on the image's PATH, or the absolute path of a
+    program in the image. Raises ImageError if such a program does not exist, or if a module cannot
+    have a command with the name of the program.
     """
     folders = image.tree.locate_programs(names, image.list_path_folders())
     commands = []
@@ -336,14 +345,14 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
         if not COMMAND_NAME.match(name):
             raise ImageError(
                 '%s of the image cannot be a command of the module, because a shell or locale may '
-                'not accept the characters of this name. Create a link with another name in the image'
-                % program
+                'not accept the characters of this name. In the image, create a link to this '
+                'program (`ln -s`) with another name' % program
             )
         if name in RESERVED or name.endswith(('-exec', '-shell')):
             raise ImageError(
                 '%s cannot be a command of the module, because the names %s, NAME-exec and '
-                'NAME-shell are reserved. Create a link with another name in the image'
-                % (name, ', '.join(RESERVED))
+                'NAME-shell are reserved. In the image, create a link to this program (`ln -s`) '
+                'with another name' % (name, ', '.join(RESERVED))
             )
         facts = image.read_elf_files([path]).get(path)
         if facts is None:
@@ -357,14 +366,19 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
 
 
 def list_command_names(commands: Iterable[Command]) -> List[str]:
-    """Return the commands for an easyconfig: names, and paths of programs below libexec."""
+    """
+    Return the texts by which an easyconfig lists these commands.
+
+    The text for a program below a folder libexec is the path of the program. For any other program
+    the text is the name of the command.
+    """
     return [
         command.path if re.match(LIBEXEC, command.path) else command.name for command in commands
     ]
 
 
 def group_commands_by_mpi(commands: Iterable[Command]) -> Dict[str, List[str]]:
-    """Return {soname of an MPI library: names of the commands that load it}."""
+    """Return {soname of an MPI library: names of the commands that load this library}."""
     names: Dict[str, List[str]] = {}
     for command in commands:
         if command.soname:

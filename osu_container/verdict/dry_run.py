@@ -1,15 +1,15 @@
 """
-The dry run: the image's loader lists the libraries that it would load, to verify a prediction.
+Verify a prediction by a dry run: the image's loader lists the program's libraries.
 
 The container runtime creates a container with the binds and the injection script of the module, but
-with an empty home and /tmp (--containall). The environment scripts of the image run there, and so
-does this project's entrypoint for approach swap. The image's loader then lists the libraries; it
-starts neither the program nor MPI (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's --list). The function
-getallenv of the action script (Apptainer 1.4.5, SingularityCE 4) prints the resulting environment,
-so that no variable is unknown.
+with an empty home folder and an empty /tmp (--containall). The environment scripts of the image run
+in this container. For approach swap, this project's entrypoint runs too. The image's loader then
+lists the libraries; the loader starts neither the program nor MPI (ld.so(8),
+LD_TRACE_LOADED_OBJECTS; musl's --list). The function getallenv of the action script (Apptainer
+1.4.5, SingularityCE 4) prints the resulting environment, so that no variable is unknown.
 
 request_listing() runs the loader, add_listing() adds the result to a Trial, and the rule "dry run"
-(rules/loading.py) compares it with the prediction.
+(rules/loading.py) compares the result with the prediction.
 """
 
 import os
@@ -42,7 +42,7 @@ from osu_container.verdict.trial import (
 
 
 class Listing(NamedTuple):
-    """The libraries and problems that the image's loader has listed."""
+    """The libraries and problems that the image's loader printed in a dry run."""
 
     #: variables after the image's scripts, None if the scripts did not complete
     environment: Optional[Dict[str, str]]
@@ -78,38 +78,42 @@ _ENDS = re.compile(
 
 
 def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
-    """Return why the loader of the image cannot be run, None if it can."""
+    """Return the reason why the image's loader cannot run, None if the loader can run."""
     loaded, start, image = trial.process.loaded, trial.program, trial.image
     if trial.container.runtime is None or trial.host.is_partial or image.is_partial:
-        return 'only the system itself, with a container runtime on PATH, can run the loader'
+        return (
+            "the image's loader can run only on the system itself, with a container runtime on PATH"
+        )
     if not loaded:
-        return 'no file to load is known'
+        return 'check knows no program or library that the loader could load'
     if loaded[0].facts.machine != trial.host.get_machine():
         return 'the image is for %s' % loaded[0].facts.machine
     interpreter = find_loader_path(trial)
     if not interpreter or not image.exists(interpreter):
         return 'the image has no %s' % (interpreter or 'loader')
     if trial.approach.get('entrypoint') and not start.path:
-        return 'no program is known that the entrypoint could start'
+        return "check knows no program that the image's entrypoint could start"
     if trial.approach.get('entrypoint') and not any(
         'OSU_SWAP' in (text or '') for _, text in image.read_entrypoint()
     ):
-        return "the entrypoint is not from this project, and a dry run would execute it"
+        return "a dry run would execute the image's entrypoint, which is not from this project"
     return None
 
 
 def find_listing_obstacle(trial: Trial) -> Optional[str]:
-    """Return why the loader cannot list this program, None if it can."""
+    """Return the reason why the loader cannot list the program's libraries, or None."""
     start = trial.program
     if start.is_static:
         return '%s is linked statically, so it loads no libraries' % start.path
     if start.path and 's' in trial.image.read_file_mode(start.path).lower():
-        return '%s is setuid or setgid: the loader treats such programs differently' % start.path
+        return (
+            '%s is setuid or setgid, and the loader treats setuid and setgid programs differently'
+        ) % start.path
     return None
 
 
 def find_loader_path(trial: Trial) -> Optional[str]:
-    """Return the path of the loader in the image, None if the image has no loader."""
+    """Return the path of the loader (ld.so) in the image, None if the image has no loader."""
     return (
         trial.process.loaded[0].facts.interpreter
         or trial.image.read_loader_config(None).interpreter
@@ -117,7 +121,7 @@ def find_loader_path(trial: Trial) -> Optional[str]:
 
 
 def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
-    """Return [(host path, container path)] of the module's binds except the script."""
+    """Return [(host path, container path)] of the module's binds except the injection script."""
     approach, site, host, injected = (
         trial.approach,
         trial.site,
@@ -138,12 +142,12 @@ def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
 
 
 def _render_bound_texts(trial: Trial) -> Dict[str, str]:
-    """Return {path: text} of the scripts that the module binds."""
+    """Return {path in the container: text} of the scripts that the module binds."""
     return render_bound_texts(trial.approach, trial.site, trial.host, trial.image, trial.injected)
 
 
 def _render_wrapper_settings(trial: Trial) -> str:
-    """Return shell lines with the loader variables that only a wrapper script sets."""
+    """Return shell commands for the loader variables (LD_*) that only a wrapper script sets."""
     environment = apply_entrypoint(
         trial.approach,
         trial.image.evaluate_environment(_render_bound_texts(trial)),
@@ -168,10 +172,10 @@ def _render_wrapper_settings(trial: Trial) -> str:
 
 def _build_command(trial: Trial, folder: str, wrapper_settings: str) -> List[str]:
     """
-    Return the command of the runtime.
+    Return the command line of the container runtime for a dry run, as a list of words.
 
-    folder: empty folder, for the scripts to bind; wrapper_settings: the result of
-    _render_wrapper_settings().
+    folder: empty folder, in which this function writes the scripts to bind; wrapper_settings: the
+    text that _render_wrapper_settings() returns.
     """
     entrypoint = trial.approach.get('entrypoint')
     setting = ''.join('export %s=%s\n' % item for item in sorted(_TRACE.items()))
@@ -209,10 +213,13 @@ def _build_command(trial: Trial, folder: str, wrapper_settings: str) -> List[str
 
 
 def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
-    """Run the image's loader for a Trial and return its Listing."""
+    """Run the image's loader for a Trial and return a Listing of what the loader printed."""
     problem, start = find_dry_run_obstacle(trial), time.monotonic()
     if wrapper_settings and trial.approach.get('entrypoint'):
-        problem = problem or 'a script sets loader variables after the entrypoint'
+        problem = problem or (
+            'a script sets loader variables (LD_*) after the entrypoint, and the '
+            'dry run does not run this script'
+        )
     if trial.approach.get('entrypoint'):
         problem = problem or find_listing_obstacle(trial)
     if problem:
@@ -241,7 +248,7 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
 
 
 def parse_listing(output: str, seconds: float) -> Listing:
-    """Return the Listing in the output of the runtime and the loader."""
+    """Parse the output of the container runtime and the image's loader into a Listing."""
     parts = re.split('(?m)^%s\n' % _MARK, output)
     environment, listed = None, output
     if len(parts) == 3:
@@ -271,7 +278,7 @@ def parse_listing(output: str, seconds: float) -> Listing:
         # an `exit` in the image's scripts has stopped that script.
         is_conclusive = 'FATAL' not in output or '/.singularity.d/actions/' in output
         problem = (
-            'the scripts of the image end before the program starts'
+            'the environment scripts of the image exit before the program starts'
             if is_conclusive
             else 'the runtime could not start the container'
         ) + (': ' + escape_line(lines[-1].strip()) if lines else '')
@@ -288,9 +295,9 @@ def parse_listing(output: str, seconds: float) -> Listing:
 
 def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] = None) -> Trial:
     """
-    Return the Trial with the Listing of the image's loader and its environment.
+    Run the image's loader; return the Trial with the Listing and the observed variables.
 
-    approach, program: as for build_trial(). Raises the errors of build_trial().
+    approach, program: the parameters of build_trial(). Raises the errors of build_trial().
     """
     image, wrapper_settings = trial.image, _render_wrapper_settings(trial)
     listing = request_listing(trial, wrapper_settings)

@@ -1,8 +1,8 @@
 """
-List the untested facts on which a verdict depends; facts of the site and of published data.
+List the untested facts, of the site and of published data, on which a verdict depends.
 
-If the verdict is that the program runs, it depends on every fact that the module uses. A verdict
-'fails' or 'unknown' depends on the facts of the rules with findings of this level.
+A verdict that the program runs depends on every fact that the module uses. A verdict 'fails' or
+'unknown' depends only on the facts of those rules that reported a finding of the same level.
 """
 
 import posixpath
@@ -29,7 +29,7 @@ def list_untested_facts(trial: Trial, level: str, rules: Iterable[str]) -> List[
     """
     Return the names of the untested facts on which a verdict of `level` depends.
 
-    rules: names of the rules with findings of this level.
+    rules: names of the rules that reported a finding of `level`.
     """
     kinds = set(FACT_KINDS)
     if level in ('unknown', 'fails'):
@@ -51,12 +51,12 @@ def list_untested_facts(trial: Trial, level: str, rules: Iterable[str]) -> List[
 
 
 def _make_fact_lister(*names: str) -> Callable[[Trial], NamedFacts]:
-    """Return the function that lists the facts `names` of a site."""
+    """Return a function that returns [(name, fact of the trial's site)] for the given names."""
     return lambda trial: [(name, trial.site.get(name)) for name in names]
 
 
 def _list_gpu_facts(trial: Trial) -> NamedFacts:
-    """Return the facts on the site's GPUs if the image has GPU software, else none."""
+    """Return the site's facts about GPUs, [] if the image has no GPU software."""
     rocm, hmem = trial.image.find_rocm_release(), trial.mpi.get('hmem')
     facts = (
         [('gpu', trial.site['gpu'])]
@@ -71,7 +71,7 @@ def _list_gpu_facts(trial: Trial) -> NamedFacts:
 
 
 def _list_provider_facts(trial: Trial) -> NamedFacts:
-    """Return the facts on the network that decide whether MPI uses it at full speed."""
+    """Return the facts that decide whether MPI uses the network at full speed."""
     matters = (
         uses_libfabric(trial) is not False
         or compute_module_values(trial).get('FI_PROVIDER') == 'tcp'
@@ -83,7 +83,7 @@ def _list_provider_facts(trial: Trial) -> NamedFacts:
 
 
 def _list_host_facts(trial: Trial) -> NamedFacts:
-    """Return the facts of the site on the host's libraries."""
+    """Return the site's facts about the host libraries that the approach injects."""
     if not trial.approach['inject']:
         return []
     names = [name for name, _ in locate_host_libraries(trial.approach, trial.site, trial.host)]
@@ -115,12 +115,12 @@ def _list_host_facts(trial: Trial) -> NamedFacts:
 
 
 def _map_library_paths(trial: Trial) -> Dict[str, str]:
-    """Return {name: path} of the libraries that the approach names."""
+    """Return {name: host path} of the libraries that the approach injects by name."""
     return dict(locate_host_libraries(trial.approach, trial.site, trial.host))
 
 
 def _list_untested_libraries(trial: Trial) -> List[str]:
-    """Return the names of host libraries with untested facts in published data."""
+    """Return 'host.NAME' for each host library with untested facts in the published data."""
     names_by_path = (
         {path: name for name, path in _map_library_paths(trial).items()}
         if trial.approach['inject']

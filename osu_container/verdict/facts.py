@@ -1,8 +1,8 @@
 """
 Read the facts on image and host from which build_settings() computes a module.
 
-This module installs nothing, and starts only the container runtime, to read its release. Facts are
-JSON data, which each installation records in facts.json.
+This module installs nothing. The only program that the module starts is the container runtime, to
+read the release of the runtime. Facts are JSON data, which each installation records in facts.json.
 """
 
 import os
@@ -37,7 +37,7 @@ from osu_container.verdict.verdict import Verdict, evaluate_approach
 
 
 class FactsError(Exception):
-    """Image, host and approach do not fit; the message has the file, the value and the remedy."""
+    """Image, host and approach do not fit together; the message has the file and the remedy."""
 
 
 #: Recorded facts that build_settings() requires, as shapes of data/sites/schema.py. The facts of a
@@ -53,7 +53,11 @@ _RECORDED: Dict[str, Dict[str, Any]] = {
 
 
 def validate_facts(facts: Any) -> Dict[str, Any]:
-    """Return recorded facts (facts.json). Raises FactsError if they are damaged."""
+    """
+    Return the recorded facts (content of facts.json) unchanged.
+
+    Raises FactsError if the facts are damaged.
+    """
     is_native = isinstance(facts, dict) and 'image' not in facts
     for part, shapes in _RECORDED.items():
         values = facts.get(part) if isinstance(facts, dict) else None
@@ -74,7 +78,7 @@ def validate_facts(facts: Any) -> Dict[str, Any]:
 
 
 def _identify_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
-    """Return (version, build id) of a library file, with None for missing parts."""
+    """Return (LibraryVersion, build ID) of a library file; parts that are missing are None."""
     try:
         return read_library(path)
     except (OSError, ValueError):
@@ -82,7 +86,7 @@ def _identify_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
 
 
 def _read_release(path: str) -> Tuple[str, str]:
-    """Return (family, release) of a library file, 'unknown' if the file does not contain them."""
+    """Return (family, release) of a library file, with 'unknown' for each missing part."""
     version, _ = _identify_library(path)
     return version.family or 'unknown', version.release or 'unknown'
 
@@ -91,9 +95,10 @@ def read_host_versions(
     site: Dict[str, Any], root: str, soname: Optional[str] = None
 ) -> Dict[str, Any]:
     """
-    Return {'root': root, 'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0'} for the host's libraries.
+    Return the root folder, and the releases of the host's MPI and libfabric, as a dict.
 
-    The value is None for a missing library. soname: soname of the MPI, if the host has several.
+    An example is {'root': root, 'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0'}. The release of a
+    missing library is None. soname: soname of the MPI to read, if the host has several MPIs.
     """
     versions: Dict[str, Any] = {'root': root, 'mpi': None, 'libfabric': None}
     for name, key in ((HOST_MPI.get(soname or '', 'libmpi'), 'mpi'), ('libfabric', 'libfabric')):
@@ -116,18 +121,21 @@ def read_facts(
     force: bool = False,
 ) -> Dict[str, Any]:
     """
-    Return {'image': ..., 'host': ..., 'verdict': ...} for build_settings().
+    Read the image and the host, and return the facts that build_settings() needs.
+
+    The result is {'image': ..., 'host': ..., 'verdict': ...}.
 
     sif: path of the image; root: folder that stands in for the host's /, '' on the real system;
-    runtime: as find_runtime() returns it; program_prefix: prefix of the programs that become
-    commands, '' for none; programs: names or paths in the image of further programs; force: continue
-    even if the verdict is that the approach fails.
+    runtime: dict that find_runtime() returns; program_prefix: programs whose names begin with this
+    text become commands, '' selects no programs; programs: further programs, as names or as paths
+    in the image; force: continue even if the verdict is that the approach fails.
 
-    Raises FactsError if image, host and approach do not fit.
+    Raises FactsError if image, host and approach do not fit together.
     """
     if isinstance(programs, str):
         raise FactsError(
-            "programs is the text %r, expected a list. Write programs = [%r]" % (programs, programs)
+            'the easyconfig parameter `programs` is the text %r, expected a list. Write programs '
+            '= [%r]' % (programs, programs)
         )
     host = HostFileSystem(root)
     try:
@@ -150,9 +158,10 @@ def collect_facts(
     trial: Trial, verdict: Verdict, runtime: Dict[str, Any], force: bool = False
 ) -> Dict[str, Any]:
     """
-    Return the result of read_facts() for a trial and its verdict, while the image is open.
+    Return the facts of a trial and its verdict, in the form of read_facts().
 
-    Raises FactsError as read_facts() does, and ImageError or ElfError if a file cannot be read.
+    The image must be open. Raises FactsError as read_facts() does, and ImageError or ElfError if a
+    file cannot be read.
     """
     approach, site, image, host = trial.approach, trial.site, trial.image, trial.host
     _check_family(verdict, image)
@@ -186,7 +195,7 @@ def collect_facts(
             {
                 'path': path,
                 'target': target,
-                'why': "plug-ins and parameters of the host's Open MPI",
+                'why': "the host's Open MPI reads plug-ins and parameters in this folder",
             }
             for path, target in list_plugin_folders(approach, site, host)
         ]
@@ -200,7 +209,7 @@ def collect_facts(
 
 
 def _summarize_verdict(verdict: Verdict) -> Dict[str, Any]:
-    """Return the part of a verdict that an installation records: a dict for JSON."""
+    """Return the part of a verdict that an installation records, as a dict for JSON."""
     return {
         'level': verdict.level,
         'untested': verdict.untested_facts,
@@ -217,7 +226,7 @@ def _summarize_verdict(verdict: Verdict) -> Dict[str, Any]:
 
 
 def list_warnings(facts: Dict[str, Any]) -> List[str]:
-    """Return the warnings that eb prints: findings of the verdict, and its untested facts."""
+    """Return the warnings that eb prints: findings and untested facts of the verdict."""
     verdict = facts['verdict']
     warnings = [
         "approach will be '%s': %s%s"
@@ -232,14 +241,19 @@ def list_warnings(facts: Dict[str, Any]) -> List[str]:
     if verdict['untested']:
         warnings.insert(
             0,
-            "verdict '%s' depends on untested facts of the site: %s. To do: run a program once with "
-            "`osu-container proof`" % (verdict['level'], ', '.join(verdict['untested'])),
+            "verdict '%s' depends on untested facts of the site: %s. To do: test these facts by "
+            'running a program once with `osu-container proof`'
+            % (verdict['level'], ', '.join(verdict['untested'])),
         )
     return warnings
 
 
 def _check_family(verdict: Verdict, image: Image) -> None:
-    """Raise FactsError if the approach cannot use the image's MPI family, even with --force."""
+    """
+    Raise FactsError if the approach cannot use the image's MPI family.
+
+    The option --force does not suppress this error.
+    """
     for finding in verdict.findings:
         if finding.rule == 'other MPI':
             raise FactsError(
@@ -252,14 +266,14 @@ def _check_paths(approach: Dict[str, Any], site: Dict[str, Any], host: HostFileS
     missing = list_missing_host_paths(approach, site, host)
     if missing:
         raise FactsError(
-            "site '%s' names host paths that do not exist: %s. Correct the site in "
-            "data/sites/__init__.py if the host was updated; on a workstation run `make demo`"
+            "site '%s' names host paths that do not exist: %s. If the host was updated, correct "
+            'the site in osu_container/data/sites/__init__.py; on a workstation, run `make demo`'
             % (site['name'], ', '.join(missing))
         )
 
 
 def _check_image(image: Image, program_prefix: str) -> None:
-    """Raise FactsError if the image has no programs."""
+    """Raise FactsError if the image has none of the programs that the easyconfig selects."""
     if not image.programs:
         raise FactsError(
             "%s has no program %s. List the programs of this image in `programs` of the easyconfig, or "
@@ -276,10 +290,11 @@ def _describe_injected_libraries(
     image_sonames: Union[Set[str], DefaultLibraries],
 ) -> List[Dict[str, Any]]:
     """
-    Return a dict for each injected library.
+    Return a list with one dict for each injected library.
 
-    The keys are soname, path, sha256, build_id, size (bytes), what (e.g. 'libfabric 1.22.0') and
-    why. Libraries that the site names also have `name`, and `names`: other names that programs open.
+    The keys of a dict are soname, path, sha256, build_id, size (bytes), what (e.g. 'libfabric
+    1.22.0') and why. If the site names the library, the dict also has the keys `name` (the site's
+    name for the library) and `names` (further names by which programs open the library).
     """
     site_names = {path: name for name, path in locate_host_libraries(approach, site, host)}
     needed_by = {
@@ -296,7 +311,7 @@ def _describe_injected_libraries(
             'size': os.path.getsize(lib.path),
             'what': '%s %s' % version if version.family and version.release else soname,
             'why': (
-                "%s needs this library of its own build, not the image's"
+                "%s needs this library from the host's build, not from the image's build"
                 if soname in image_sonames
                 else '%s needs this library, which the image lacks'
             )
@@ -314,10 +329,11 @@ def _read_image_facts(
     image: Image, injected: Set[str], soname: str, loaded: Optional[LoadedFile]
 ) -> Dict[str, Any]:
     """
-    Return the facts on the open image, from the image's labels if they exist, else from its files.
+    Return the facts on the open image, from the image's labels or else from its files.
 
     injected: sonames of the injected libraries; soname: soname of the MPI that the programs need;
-    loaded: the libfabric of the process, because only MPICH finds the libfabric in a wheel of MPICH.
+    loaded: the libfabric that the process loads. `loaded` is necessary for a libfabric inside a
+    wheel of MPICH, because only the MPICH of the wheel finds this libfabric.
     """
     libmpi = next((path for _, name, path in image.list_mpi_libraries() if name == soname), None)
     label = 'org.osu-container.%s'
@@ -352,31 +368,36 @@ def _read_image_facts(
 
 def read_native_facts(site: Dict[str, Any], root: str) -> Dict[str, Any]:
     """
-    Return {'host': ...} for the native build.
+    Return the facts of a native build, which uses no image, as {'host': ...}.
 
-    Raises FactsError if one of the site's native paths does not exist.
+    Raises FactsError if the site has no native MPI, or if one of the site's native paths does not
+    exist.
     """
     native = site['native']
     if not native['value']:
-        raise FactsError("site '%s' has no native MPI to build with" % site['name'])
+        raise FactsError(
+            "site '%s' has no native MPI to build with. Add the paths of mpicc and libmpi to the "
+            'key `native` of the site' % site['name']
+        )
     for key in ('mpicc', 'libmpi'):
         path = HostFileSystem(root).add_root(native['value'][key])
         # The modules of the programming environment provide a command without a folder.
         if native['value'][key].startswith('/') and not os.path.exists(path):
             raise FactsError(
-                "site '%s' names a host path that does not exist: %s (%s). On a workstation run "
-                "`make demo`" % (site['name'], path, key)
+                "site '%s' names a host path that does not exist: %s (%s). On a workstation, run "
+                '`make demo`' % (site['name'], path, key)
             )
     return {'host': read_host_versions(site, root)}
 
 
 def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
     """
-    Return {'command': path, 'name', 'release', 'setuid'} of the first container runtime on PATH.
+    Return a dict that describes the first container runtime on PATH.
 
-    The name is 'apptainer' or 'singularity', from the output of `--version`, because Apptainer also
-    installs a command `singularity`. release and setuid are None if the runtime does not report
-    them. Raises FactsError if no runtime is on PATH.
+    The keys are 'command' (path), 'name', 'release' and 'setuid'. The name is 'apptainer' or
+    'singularity', from the output of `--version`, because Apptainer also installs a command
+    `singularity`. release and setuid are None if the runtime does not report the values. Raises
+    FactsError if no runtime is on PATH.
     """
     for command in filter(None, [shutil.which(name) for name in names]):
         proc = subprocess.Popen(
@@ -394,8 +415,8 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
             'setuid': _has_setuid(command),
         }
     raise FactsError(
-        "no container runtime on PATH: searched for %s. Install one (on a workstation: `make setup`)"
-        % ', '.join(names)
+        'no container runtime on PATH: searched for %s. Install one of these runtimes (on a '
+        'workstation, run `make setup`)' % ', '.join(names)
     )
 
 
@@ -403,8 +424,9 @@ def _has_setuid(command: str) -> Optional[bool]:
     """
     Return whether the runtime starts containers by a setuid program, None if unknown.
 
-    Without setuid each container has its own user namespace. `allow setuid = no` in the runtime's
-    configuration disables setuid: administrator guides of Apptainer and SingularityCE.
+    Without a setuid program, each container has its own user namespace. `allow setuid = no` in the
+    runtime's configuration disables the setuid program (administrator guides of Apptainer and
+    SingularityCE).
     """
     proc = subprocess.Popen(
         [command, 'buildcfg'],
@@ -436,12 +458,13 @@ def list_stale_libraries(facts: Dict[str, Any]) -> List[str]:
         path = library['path']
         if not os.path.isfile(path):
             messages.append(
-                "host library %s is gone since the module was installed; install the module again"
-                % path
+                'host library %s was removed after the module was installed; install the module '
+                'again' % path
             )
         elif compute_sha256(path) != library['sha256']:
             messages.append(
-                "host library %s has changed since the module was installed (sha256 then %s, now %s); "
-                "install the module again" % (path, library['sha256'], compute_sha256(path))
+                'host library %s has changed since the module was installed (sha256 at '
+                'installation: %s, now: %s); install the module again'
+                % (path, library['sha256'], compute_sha256(path))
             )
     return messages

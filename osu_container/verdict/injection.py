@@ -1,14 +1,15 @@
 """
-Render the injection script, which makes ld.so use the host's libraries before the image's.
+Render the injection script, which makes ld.so search the host's libraries first.
 
 The runtime sources /.singularity.d/env/*.sh of the image in the order of their names
 (action_script.sh of Apptainer 1.4.5 in internal/pkg/util/fs/files; SingularityCE has the same
-script). The module binds the injection script under a late name: the runtime sources it after the
-files of the image and after APPTAINERENV_* and --env (99-base.sh), but before the user's
-PREPEND_PATH (99-runtimevars.sh). The script only prepends to variables. It works with --cleanenv and
---containall, and does not affect containers without the binds. The script contains no variable that
-users may set, because it would override the user's value. `check` evaluates the same text without
-the test of the preload (trial.py).
+script). The module binds the injection script under a late name. The runtime therefore sources the
+injection script after the files of the image and after APPTAINERENV_* and --env (99-base.sh), but
+before the user's PREPEND_PATH (99-runtimevars.sh). The injection script prepends to path variables
+and does not replace them. The script works with --cleanenv and --containall, and does not affect
+containers without the binds. The script contains no variable that users may set, because the script
+would override the user's value. `osu-container check` evaluates the same text, without the test of
+the preload (trial.py).
 """
 
 from typing import Iterable, Optional, Sequence, Tuple
@@ -44,14 +45,16 @@ def render_injection(
     exports: Iterable[Tuple[str, str]] = (),
 ) -> str:
     """
-    Return the text of the script for a POSIX shell, '' if all parameters are empty.
+    Return the injection script as text for a POSIX shell, '' if all parameters are empty.
 
-    library_path, preload: folders and files in the container, for ld.so.
+    library_path: folders in the container, for LD_LIBRARY_PATH.
+    preload: files in the container, for LD_PRELOAD.
     program_path: folders of programs that the image may not have on PATH.
     unset: variables that the image must not set; the runtime restores the user's value afterwards.
-    own_image: file name of the image for which the preload is known to load; in other images a
-    program tests the preload. None: no test.
-    exports: (name, value) of variables that override image and user.
+    own_image: file name of the image in which the preload is known to load. In other images, the
+    script first tests whether a program starts with the preload. With None, the script has no such
+    test.
+    exports: (name, value) of variables that override the values of image and user.
     """
     lines = ['export %s=%s' % (name, quote(value)) for name, value in exports]
     if library_path:

@@ -1,7 +1,7 @@
 """
 Build the commands and variables that start ranks on a site, from data/launchers.py.
 
-The only file that this module reads is the batch system's list of the nodes of a job.
+This module reads only one file: the batch system's list of the nodes of a job.
 """
 
 import re
@@ -12,7 +12,11 @@ from osu_container.verdict.site_choice import SettingsError, format_names
 
 
 def select_launcher(site: Dict[str, Any]) -> str:
-    """Return the name of the site's launcher. Raises SettingsError if it is unknown."""
+    """
+    Return the name of the site's launcher.
+
+    Raises SettingsError if data/launchers.py does not have this launcher.
+    """
     name = site['launcher']['value'] if 'launcher' in site else DEFAULT_LAUNCHER
     if name not in LAUNCHERS:
         raise SettingsError(
@@ -39,12 +43,12 @@ def build_launch_command(
     kind: Optional[str] = None,
 ) -> List[str]:
     """
-    Return the command by which a launcher starts ranks, without the program.
+    Return the words of the command line that starts ranks, without the program.
 
     folder: folder in which the program runs; step_options: options that the site needs for each
-    step; per_node: give the ranks per node even if they follow from the number of nodes; unbound:
-    the launcher must not bind ranks to cores, because another command does; kind: kind of PMI, if no
-    variable selects the PMI.
+    step; per_node: pass the number of ranks per node, even if this number follows from the number
+    of nodes; unbound: tell the launcher not to bind ranks to cores, because another command binds
+    the ranks; kind: kind of PMI, which becomes an option unless a variable selects the PMI.
     """
     launcher = LAUNCHERS[name]
     words = launcher['folder'] if folder else []
@@ -61,7 +65,12 @@ def build_launch_command(
 
 
 def list_pmi_options(name: str, kind: Optional[str], always: bool = False) -> List[str]:
-    """Return the options that select a kind of PMI, [] if a variable selects it (and not always)."""
+    """
+    Return the launcher's options that select a kind of PMI, such as ['--mpi=pmi2'].
+
+    Return [] if `kind` is None. Unless `always` is true, also return [] if a variable selects the
+    PMI.
+    """
     launcher = LAUNCHERS[name]
     if not kind or launcher['pmi_variable'] and not always:
         return []
@@ -69,49 +78,55 @@ def list_pmi_options(name: str, kind: Optional[str], always: bool = False) -> Li
 
 
 def list_pmi_variables(name: str, kind: str) -> Tuple[Tuple[str, str], ...]:
-    """Return ((variable, value),) that selects a kind of PMI, () if no variable does."""
+    """Return ((variable, value),) if the launcher selects the PMI by a variable, else ()."""
     variable = LAUNCHERS[name]['pmi_variable']
     return ((variable, kind),) if variable else ()
 
 
 def format_launch_example(name: str, kind: Optional[str], program: str) -> str:
-    """Return the command line that starts a program on two nodes, one rank on each."""
+    """Return the command line that starts a program with one rank on each of two nodes."""
     return ' '.join(build_launch_command(name, 2, 2, per_node=False, kind=kind) + [program])
 
 
 def resolve_pmi_protocol(name: str, kind: str) -> str:
-    """Return the protocol that an MPI must support for a launcher and its kind of PMI."""
+    """
+    Return the PMI protocol, such as 'pmix', that an MPI must support for a launcher.
+
+    kind: the kind of PMI that the launcher uses.
+    """
     return LAUNCHERS[name]['pmi'].get(kind, (kind,))[0]
 
 
 def format_pmi(name: str, kind: Optional[str]) -> str:
-    """Return launcher and PMI for messages, e.g. 'srun --mpi=pmi2'."""
+    """Return the launcher and its PMI as text for messages, e.g. 'srun --mpi=pmi2'."""
     return ' '.join(
         [LAUNCHERS[name]['command']] + (list_pmi_options(name, kind, True) or ['(%s)' % kind])
     )
 
 
 def format_site_pmi(site: Dict[str, Any], kind: Optional[str]) -> str:
-    """Return format_pmi() of the site's launcher."""
+    """Return the text of format_pmi() for the launcher of a site."""
     return format_pmi(select_launcher(site), kind)
 
 
 def list_local_size_variables() -> List[str]:
-    """Return the variables in which launchers except srun set the number of ranks per node."""
+    """Return the variables in which launchers other than srun pass the ranks per node."""
     return [
         launcher['local_size'] for name, launcher in LAUNCHERS.items() if name != DEFAULT_LAUNCHER
     ]
 
 
 def select_batch_system(site: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the entry of the site's batch system."""
+    """Return the entry of data/launchers.py (BATCH_SYSTEMS) for the site's batch system."""
     return BATCH_SYSTEMS[site['jobs']['value'].get('batch', 'slurm')]
 
 
 def find_job(
     environment: Mapping[str, str],
 ) -> Tuple[Optional[Dict[str, Any]], Optional[str]]:
-    """Return (entry of the batch system, job number), or (None, None) outside of a job."""
+    """
+    Return (entry of the batch system, job number) of the current job, or (None, None).
+    """
     return next(
         (
             (batch, environment[batch['job']])
@@ -124,7 +139,7 @@ def find_job(
 
 def count_job_nodes(environment: Mapping[str, str]) -> Optional[int]:
     """
-    Return the number of nodes of the current job, None if it is unknown.
+    Return the number of nodes of the current job, None if the number is unknown.
 
     Raises OSError if the list of nodes cannot be read.
     """

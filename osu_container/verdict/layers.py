@@ -1,7 +1,8 @@
 """
-Predict which library MPI uses between nodes: libfabric, UCX, or the TCP component of MPI.
+Predict which library MPI uses between nodes: libfabric, UCX or the TCP component.
 
-The module also finds files that the image lacks, so that UCX or libibverbs reach no network card.
+This module also finds missing files in the image without which UCX or libibverbs cannot reach a
+network card.
 """
 
 import posixpath
@@ -27,16 +28,16 @@ _VERBS_DRIVER = re.compile(r'(?m)lib(\w+)-rdmav\d+\.so$')
 
 
 def split_provider(provider: str) -> List[str]:
-    """Return the layers of a provider in FI_PROVIDER: verbs and rxm of 'verbs;ofi_rxm'."""
+    """Return the layers of a provider name: ['verbs', 'rxm'] for 'verbs;ofi_rxm'."""
     return [_LAYERS.get(part, part) for part in provider.split(';')]
 
 
 def resolve_variable(trial: Trial, name: str, module_values: Mapping[str, str]) -> Optional[str]:
     """
-    Return the value of a variable in the process.
+    Return the value that a variable has in the process, None if unset or unknown.
 
-    module_values: {name: value} that the module sets. If neither image nor module sets the variable,
-    return the value in a parameter file of Open MPI in the image.
+    module_values: {name: value} of the variables that the module sets. If neither image nor module
+    sets the variable, return the value from a parameter file of Open MPI in the image.
     """
     variable = resolve_process_variable(trial.environment, name, module_values.get(name))
     if variable is not None:
@@ -60,10 +61,11 @@ _PARAMETERS = {'openmpi-mca-params.conf': 'OMPI_MCA_', 'pmix-mca-params.conf': '
 
 def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, Optional[str]]]:
     """
-    Return {name of the variable: (value, path of the file)} of Open MPI's parameter files.
+    Return {variable: (value, file)} of the parameters in Open MPI's parameter files.
 
-    libmpi: path of Open MPI's library. The files are in the folder etc beside lib; those of Debian
-    are also in /etc.
+    variable: environment variable with the same meaning as the parameter, such as OMPI_MCA_pml;
+    file: path of the parameter file. libmpi: path of Open MPI's library. The parameter files are in
+    the folder etc beside the folder lib. In Debian, the files are also in /etc.
     """
     prefix = posixpath.dirname(posixpath.dirname(image.resolve(libmpi) or libmpi))
     parameters = {}
@@ -86,10 +88,11 @@ def infer_network_layer(
     uses_libfabric: Optional[bool],
 ) -> Optional[str]:
     """
-    Return the library that MPI uses between nodes: LIBFABRIC, UCX or TCP; None if unknown.
+    Return the library that MPI uses between nodes (LIBFABRIC, UCX or TCP), None if unknown.
 
-    module_values: variables of the module; provider: FI_PROVIDER of the process; uses_libfabric:
-    whether a library in the process needs libfabric, None if the process has no MPI.
+    module_values: {name: value} of the variables that the module sets; provider: value of
+    FI_PROVIDER in the process; uses_libfabric: whether a library in the process needs libfabric,
+    None if the process has no MPI.
     """
     traits = trial.mpi
     if uses_libfabric is None:
@@ -113,7 +116,12 @@ def infer_network_layer(
 def _infer_open_mpi_layer(
     trial: Trial, module_values: Mapping[str, str], provider: Optional[str], uses_libfabric: bool
 ) -> str:
-    """Return the library that OMPI_MCA_pml selects, else the best one that reaches the network."""
+    """
+    Return the library that Open MPI uses between nodes: LIBFABRIC, UCX or TCP.
+
+    OMPI_MCA_pml selects the library. Without this variable, Open MPI uses the first library that
+    reaches the network: UCX, then libfabric, then TCP.
+    """
     pml = resolve_variable(trial, 'OMPI_MCA_pml', module_values)
     if pml in ('ucx', 'cm', 'ob1'):
         return {'ucx': UCX, 'cm': LIBFABRIC, 'ob1': TCP}[pml]
@@ -134,7 +142,11 @@ _PML_UCX = r'openmpi/(.*/)?mca_pml_ucx\.so'
 
 
 def _find_ucx(trial: Trial) -> Optional[LoadedFile]:
-    """Return the loaded libucs (UCX's transports are beside it), None if MPI has no UCX."""
+    """
+    Return the libucs that MPI loads, None if MPI has no UCX.
+
+    The transports of UCX are files in a folder beside libucs.
+    """
     processes = [trial.process]
     mpi = find_loaded_file(trial.process, trial.soname)
     if mpi is not None and mpi.origin == 'image' and trial.mpi.get('family') == 'Open MPI':
@@ -153,17 +165,19 @@ def _find_ucx(trial: Trial) -> Optional[LoadedFile]:
 
 def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]]:
     """
-    Return (reason why UCX cannot reach the network cards, evidence), None if UCX can reach them.
+    Return (reason, evidence) if UCX cannot reach the network cards, None if UCX can.
 
-    The transports of UCX are files in the folder ucx/ beside libucs, or in UCX_MODULE_DIR. UCX
-    continues without transports that it cannot open: github.com/openucx/ucx/issues/3319.
+    The transports of UCX are files in the folder ucx/ beside libucs, or in UCX_MODULE_DIR. If UCX
+    cannot open a transport, UCX continues without this transport:
+    github.com/openucx/ucx/issues/3319.
     """
     ucx = _find_ucx(trial)
     if ucx is None:
         return "the process loads no UCX", [(trial.image.path, 'no libucp.so.0')]
     if ucx.origin == 'host':
         return (
-            "the host's UCX cannot open its transports, because their files are not injected",
+            "the host's UCX cannot open its transports, because the module does not inject the "
+            'files of the transports',
             [(ucx.facts.path, 'in ' + posixpath.dirname(ucx.path))],
         )
     folder = (
@@ -177,21 +191,21 @@ def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]
         for path in trial.image.find_folder_files(search_folder, r'libuct_ib\.so(\.\d+)*')
     ]
     if not files:
-        return "UCX in the image has no transport for these cards", [
+        return 'UCX in the image has no transport for the network cards of this site', [
             (ucx.facts.path, 'no libuct_ib.so in ' + folder)
         ]
     dependencies = [find_missing_dependency(trial, path) for path in files]
     if all(dependencies):
         return (
-            "UCX in the image cannot open its transport for these cards, because %s is missing"
-            % dependencies[0],
+            'UCX in the image cannot open its transport for the network cards of this site, '
+            'because %s is missing' % dependencies[0],
             [('image:' + files[0], 'needs %s' % dependencies[0])],
         )
     return find_driver_problem(trial)
 
 
 def find_missing_dependency(trial: Trial, path: str) -> Optional[str]:
-    """Return the first missing library that a file of the image needs, None if none is missing."""
+    """Return the first library that a file of the image needs and that is missing, or None."""
     missing = load_image_file(trial, path).missing
     return missing[0][0] if missing else None
 
@@ -200,11 +214,11 @@ def find_driver_problem(
     trial: Trial, provider: str = 'verbs'
 ) -> Optional[Tuple[str, List[Tuple[str, str]]]]:
     """
-    Return (reason why libibverbs cannot reach the network cards, evidence), None if it can.
+    Return (reason, evidence) if libibverbs cannot reach the network cards, None otherwise.
 
-    The result is None for providers that do not use libibverbs. libibverbs opens the driver library
-    of rdma-core for the card. If the library is missing, libibverbs prints "no userspace
-    device-specific driver found": github.com/ofiwg/libfabric/issues/975.
+    The result is also None for providers that do not use libibverbs. libibverbs opens the driver
+    library of rdma-core for the card. If this driver library is missing, libibverbs prints "no
+    userspace device-specific driver found": github.com/ofiwg/libfabric/issues/975.
     """
     if trial.image.is_partial or not set(split_provider(provider)) & set(VERBS_PROVIDERS):
         return None
@@ -215,19 +229,27 @@ def find_driver_problem(
         return None
     names = ' or '.join('lib%s-rdmav*.so' % name for name in sorted(expected)) or 'lib*-rdmav*.so'
     return (
-        "the image lacks %s, and libibverbs needs this file to reach the card" % names,
+        'the image lacks %s, and libibverbs needs this file to reach the network card' % names,
         [(trial.image.path, 'rdma-core for ' + (', '.join(sorted(drivers)) or 'no card'))],
     )
 
 
 def list_verbs_drivers(trial: Trial) -> Set[str]:
-    """Return the rdma-core drivers for the site's cards, an empty set if no cards are listed."""
+    """
+    Return the names of the rdma-core drivers for the site's network cards.
+
+    The set is empty if the site lists no cards.
+    """
     _, network, drivers = resolve_network(trial.site)
     return {network['drivers'][driver] for driver in drivers if driver in network['drivers']}
 
 
 def may_bypass_ucx(trial: Trial, module_values: Mapping[str, str]) -> bool:
-    """Return whether Open MPI may ignore UCX, as it does by default on cards of other vendors."""
+    """
+    Return whether Open MPI may send without UCX although UCX is available.
+
+    By default, Open MPI prefers UCX only for cards with the drivers mlx4, mlx5 and hns.
+    """
     cards = list_verbs_drivers(trial)
     return (
         trial.mpi.get('family') == 'Open MPI'

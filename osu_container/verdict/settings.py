@@ -1,7 +1,7 @@
 """
 Compute the settings of a module from the approach, the site and the recorded facts.
 
-The computation reads no files and imports no EasyBuild.
+This module reads no files and imports no EasyBuild.
 """
 
 from collections import OrderedDict
@@ -99,7 +99,7 @@ class EnvironmentSettings(NamedTuple):
     """
     The variables that a module sets.
 
-    A variable is a dict of name, value, why, source, date, evidence and origin.
+    Each variable is a dict with the keys name, value, why, source, date, evidence and origin.
     """
 
     #: variables of the module, each name once
@@ -153,7 +153,7 @@ class Settings(NamedTuple):
 
 def resolve_approach(name: str, approaches: Mapping[str, Any] = APPROACHES) -> Dict[str, Any]:
     """
-    Return the entry of an approach, with its name under 'name'.
+    Return the entry of an approach, with the name of the approach under the key 'name'.
 
     Raises SettingsError if the approach is unknown.
     """
@@ -165,13 +165,13 @@ def resolve_approach(name: str, approaches: Mapping[str, Any] = APPROACHES) -> D
 
 
 def list_mpi_families(approach: Dict[str, Any]) -> List[str]:
-    """Return the MPI families that an approach accepts in an image, the preferred family first."""
+    """Return the MPI families that an approach accepts in an image, preferred family first."""
     return [approach['mpi']] + approach['mpi_also']
 
 
 def select_host_mpi(approach: Dict[str, Any], soname: Optional[str]) -> Dict[str, Any]:
     """
-    Return the approach, with the host MPI that has the soname which the image's programs need.
+    Return the approach, with the host MPI whose soname the image's programs need.
 
     An approach that injects no MPI is returned unchanged.
     """
@@ -185,25 +185,26 @@ def select_host_mpi(approach: Dict[str, Any], soname: Optional[str]) -> Dict[str
 
 def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[Tuple[str, str]]:
     """
-    Return [(name, host path)] of the libraries to inject, without dependencies.
+    Return [(name, host path)] of the libraries to inject, without their dependencies.
 
-    Raises SettingsError if the site lacks such a library, or the PMI of the MPI.
+    Raises SettingsError if the site lacks a library that the approach requires, or a PMI for the
+    MPI.
     """
     names = {name for name, fact in site['libraries'].items() if fact}
     missing = [name for name in approach['inject'] if name not in names]
     soname = next((soname for soname, name in HOST_MPI.items() if name in missing), None)
     if soname and MPI_FAMILIES[soname] == 'Open MPI':
         raise SettingsError(
-            "site '%s' has no Open MPI that can replace the image's Open MPI. Use approach openmpi, or add "
-            "the host's library as libompi to the libraries of the site (docs/add-a-site.md)"
-            % site['name']
+            "site '%s' has no Open MPI that can replace the image's Open MPI. Use approach "
+            "openmpi, or add the path of the host's Open MPI under the name libompi to the "
+            'libraries of the site (docs/add-a-site.md)' % site['name']
         )
     if soname:
         raise SettingsError(
-            "approach '%s' needs an MPI of the host with %s, which the image's programs use and site '%s' "
-            "does not have. Use an approach with the image's MPI (hybrid, opensource, pure), or build the "
-            "programs for libmpi.so.12 (with MPICH's mpicc, not mpicc_abi)"
-            % (approach['name'], soname, site['name'])
+            "approach '%s' needs a host MPI with the soname %s, because the image's programs need "
+            "this soname, and site '%s' has no such MPI. Use an approach with the image's MPI "
+            "(hybrid, opensource, pure), or build the programs for libmpi.so.12 (with MPICH's "
+            'mpicc, not mpicc_abi)' % (approach['name'], soname, site['name'])
         )
     if missing:
         usable = [
@@ -223,7 +224,7 @@ def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[
 
 
 def check_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> None:
-    """Raise SettingsError if a site cannot use an approach with any image."""
+    """Raise SettingsError if a site cannot use an approach, whatever the image is."""
     kinds = (
         [select_host_mpi(approach, soname) for soname in HOST_MPI]
         if 'libmpi' in approach['inject']
@@ -236,38 +237,39 @@ def check_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> None:
         list_host_libraries(approach, site)
     if not approach['container'] and not site['native']['value']:
         raise SettingsError(
-            "site '%s' has no native MPI to build with: no mpicc exists beside its libmpi. Add the path "
-            "of an mpicc to the key native of the site" % site['name']
+            "site '%s' has no native MPI to build with: no mpicc exists beside the libmpi of the "
+            'site. Add the path of an mpicc to the key `native` of the site' % site['name']
         )
 
 
 def _select_pmi_key(approach: Dict[str, Any]) -> str:
-    """Return the key in the fact pmi of a site for the MPI of an approach."""
+    """Return the key of an approach's MPI in the site's fact `pmi`."""
     return approach['comes_from']['libmpi'] if approach['mpi'] == 'MPICH ABI' else approach['mpi']
 
 
 def can_launch_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> bool:
-    """Return whether the site's launcher can start ranks of the MPI that an approach runs."""
+    """Return whether the site's launcher can start the MPI that an approach uses."""
     return _select_pmi_key(approach) in site['pmi']['value']
 
 
 def select_pmi(approach: Dict[str, Any], site: Dict[str, Any]) -> str:
     """
-    Return the kind of PMI for the MPI that an approach runs, such as 'pmi2'.
+    Return the kind of PMI, such as 'pmi2', for the MPI that an approach uses.
 
     Raises SettingsError if the site has no PMI for this MPI.
     """
     if not site['pmi']['value']:
         raise SettingsError(
-            "site '%s' names no PMI, and without a PMI the ranks do not find each other. Add the value of "
-            "srun's --mpi=, or the PMI of an mpiexec, to the key pmi of the site (docs/add-a-site.md, "
-            "Without Slurm), or run `osu-container discover` where srun works" % site['name']
+            "site '%s' names no PMI, and without a PMI the ranks do not find each other. Add the "
+            "value of srun's option --mpi=, or the PMI of an mpiexec, to the key `pmi` of the "
+            'site (docs/add-a-site.md, Without Slurm), or run `osu-container discover` on a '
+            'machine where srun works' % site['name']
         )
     if not can_launch_approach(approach, site):
         mpi = "the host's MPI" if _select_pmi_key(approach) == 'host' else approach['mpi']
         raise SettingsError(
-            "approach '%s' needs a PMI for %s, but %s on site '%s' supports only: %s. Use an approach "
-            "with another MPI"
+            "approach '%s' needs a PMI for %s, but %s on site '%s' supports only these kinds of PMI: "
+            '%s. Use an approach with another MPI'
             % (
                 approach['name'],
                 mpi,
@@ -281,10 +283,11 @@ def select_pmi(approach: Dict[str, Any], site: Dict[str, Any]) -> str:
 
 def select_image(module: str, approach: Dict[str, Any], site: Dict[str, Any]) -> str:
     """
-    Return the file name of the image that a module of an approach uses on a site.
+    Return the file name of the site's image for a module and an approach.
 
-    The key 'module/approach' of the site's images overrides the key 'approach'. The latter is for
-    modules for which no site names an image. Raises SettingsError if the site names no image.
+    In the site's images, the key 'module/approach' overrides the key 'approach'. The key 'approach'
+    is only for modules for which no site names an image. Raises SettingsError if the site names no
+    image.
     """
     images = site['images']['value']
     name = images.get('%s/%s' % (module, approach['name']))
@@ -292,7 +295,8 @@ def select_image(module: str, approach: Dict[str, Any], site: Dict[str, Any]) ->
         name = images.get(approach['name'])
     if not name:
         raise SettingsError(
-            "site '%s' names no image for %s/%s, but images for: %s. Add --try-amend=image=FILE.sif"
+            "site '%s' names no image for %s/%s, but only images for: %s. Add "
+            '--try-amend=image=FILE.sif to the command line of eb'
             % (site['name'], module, approach['name'], format_names(images) or 'nothing')
         )
     return name
@@ -315,10 +319,12 @@ def collect_module_variables(
     plugin: Optional[str],
 ) -> Dict[Optional[str], List[Dict[str, Any]]]:
     """
-    Return {None: variables of a module, name of a settings module: its variables}, sorted.
+    Return the variables of a module and of the settings modules, sorted by name.
 
-    mpi, libfabric: as in facts, 'MPICH 4.2.3' and '1.22.0'; plugin: path of RCCL's plugin. If
-    approach and site set a variable of one name, that of the approach counts.
+    The result is a dict: the key None has the variables of the module, and each other key is the
+    name of a settings module and has the variables of this settings module. mpi, libfabric:
+    releases as in the facts, e.g. 'MPICH 4.2.3' and '1.22.0'; plugin: path of RCCL's plugin. If
+    both approach and site set a variable, the value of the approach counts.
     """
     conditions = _collect_conditions(site, mpi, libfabric, plugin)
     values = {
@@ -346,7 +352,7 @@ def collect_module_variables(
 def list_site_files(
     approach: Dict[str, Any], site: Dict[str, Any]
 ) -> List[Tuple[str, Dict[str, Any]]]:
-    """Return [(name, fact)] of those files which the approach binds and which the site has."""
+    """Return [(name, fact)] of the files that the approach binds and that the site has."""
     return [(name, site['files'][name]) for name in approach['files'] if name in site['files']]
 
 
@@ -356,14 +362,15 @@ def build_settings(
     """
     Return the Settings of a module.
 
-    facts: a dict as verdict/facts.py reads it, with these keys.
+    facts: a dict as read_facts() in verdict/facts.py returns it. The parts of the dict, with their
+    keys:
     'image' (not in a native module): mpi, libfabric, programs ({name: folder}), library_path,
     rccl_plugin (path or None), of_site and installed (site_image and installed_image of LoadChecks,
     or absent), uses_libfabric (absent in an older installation).
-    'host': root, mpi, libfabric, runtime (command, name; not in a native module), injected
-    (soname, path, why, size, what, names), files, folders (path, target, why), rccl_plugin.
+    'host': root, mpi, libfabric, runtime (command, name; not in a native module), injected (soname,
+    path, why, size, what, names), files, folders (path, target, why), rccl_plugin.
     'wrapper': True if lumi-container-wrapper made the commands.
-    'user_path': as in ContainerSettings.
+    'user_path': the field user_path of ContainerSettings.
 
     Raises SettingsError as list_host_libraries() does.
     """
@@ -533,9 +540,10 @@ def shares_container(runtime: Optional[Dict[str, Any]], wrapper: bool = False) -
     """
     Return whether the commands start the ranks of a node in one container.
 
-    This needs Apptainer 1.3 or newer without setuid: the option --sharens exists since 1.3, and
-    APPTAINER_CONFIGDIR keeps the state of a container out of the user's home folder. wrapper: the
-    commands are those of lumi-container-wrapper, which start a container for each rank.
+    A shared container needs Apptainer 1.3 or newer without setuid: the option --sharens exists
+    since 1.3, and APPTAINER_CONFIGDIR keeps the state of a container out of the user's home folder.
+    wrapper: True if the commands are those of lumi-container-wrapper, which start a container for
+    each rank.
     """
     return (
         runtime is not None
@@ -555,9 +563,10 @@ def _collect_conditions(
     site: Dict[str, Any], mpi: Optional[str], libfabric: Optional[str], plugin: Optional[str]
 ) -> Dict[str, Any]:
     """
-    Return {word: bool or release (tuple of int)} for the conditions of 'only'.
+    Return {name: value} of the facts that conditions (`only`) in the data refer to.
 
-    The parameters are those of collect_module_variables().
+    A value is a bool, or a release as a tuple of int. The parameters are those of
+    collect_module_variables().
     """
     return dict(
         collect_site_conditions(site),
@@ -604,7 +613,7 @@ def _list_binds(
     injected: List[Dict[str, Any]],
     host: Dict[str, Any],
 ) -> List[Tuple[str, str, str]]:
-    """Return [(path on the host, path in the container, why)] of libraries, folders and files."""
+    """Return [(host path, container path, reason)] of bound libraries, folders and files."""
     binds = [
         (library['path'], INJECT_FOLDER + '/' + name, library['why'])
         for library in ([] if approach.get('entrypoint') else injected)
@@ -625,15 +634,15 @@ def _list_binds(
 
 def list_injected_folders(plugin: Optional[str]) -> List[str]:
     """
-    Return the folders to prepend to LD_LIBRARY_PATH for injected libraries.
+    Return the folders that the module prepends to LD_LIBRARY_PATH in the container.
 
-    plugin: folder of RCCL's plugin, None if the folder has one of the injected libraries.
+    plugin: folder of RCCL's plugin; None if this folder contains one of the injected libraries.
     """
     return ([plugin] if plugin else []) + [INJECT_FOLDER]
 
 
 def format_placement_note(site: Dict[str, Any]) -> str:
-    """Return the message that a site with GPUs has no map of them, '' for other sites."""
+    """Return the message that a site has no map of its GPUs, '' if no message is necessary."""
     if site['gpu_binding']['value'] or not site['gpu']['value']:
         return ''
     return (
@@ -643,7 +652,7 @@ def format_placement_note(site: Dict[str, Any]) -> str:
 
 
 def explain_settings(settings: Settings) -> Dict[str, Any]:
-    """Return the data that osu-explain prints: variables and binds, with reason and origin."""
+    """Return the data that osu-explain prints: variables and binds, each with why and origin."""
     site, approach = 'site %s' % settings.site, 'approach %s' % settings.approach
     launcher = LAUNCHERS[settings.stack.launcher]
     chosen = [
@@ -654,7 +663,8 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
             'source': launcher['source'],
             'date': launcher['date'],
             'evidence': 'derived',
-            'why': 'ranks find each other through PMI; %s on the command line overrides it'
+            'why': 'ranks find each other through PMI; the option %s on the command line '
+            'overrides this variable'
             % ' '.join([launcher['command']] + launcher['pmi_words']).format(kind=''),
         }
         for name, kind in launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)
@@ -692,7 +702,7 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
             (
                 'LD_PRELOAD',
                 settings.container.preload,
-                'ld.so loads this library with a program that was not linked with it',
+                'ld.so loads this library even if the program was not linked with this library',
             ),
         )
         if value
@@ -717,7 +727,7 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
         + [dict(entry, origin=approach) for entry in settings.container.exported_variables],
         'share': settings.container.shares_container,
         'apart': [
-            dict(entry, origin='where each rank has a container of its own')
+            dict(entry, origin='if each rank has a container of its own')
             for entry in settings.container.separate_variables
         ],
     }

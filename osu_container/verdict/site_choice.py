@@ -1,9 +1,9 @@
 """
-Select the site and return its complete entry.
+Select the site and return the complete entry of the site.
 
-A site is selected by its name, by a user's site file, or by host name and environment variables.
-`osu-container discover -o FILE.py` writes site files. This module also evaluates conditions (`only`)
-in the data on sites and releases, and imports no EasyBuild.
+The user selects a site by name or by a site file. Otherwise the host name and environment variables
+select the site. `osu-container discover -o FILE.py` writes site files. This module also evaluates
+the conditions (`only`) in the data on sites and releases. This module imports no EasyBuild.
 """
 
 import functools
@@ -33,16 +33,17 @@ NAMES: Dict[str, Any] = {'SITE': None, 'SITES': {}, 'ROOT': '', 'OVERRIDES': {}}
 
 #: Remedy if no site describes a system
 _DISCOVER = (
-    'load its modules, run `osu-container discover -o FILE.py` and add --try-amend=site=FILE.py'
+    'load the modules of the software stack, run `osu-container discover -o FILE.py` and add '
+    '--try-amend=site=FILE.py'
 )
 
 
 class SettingsError(Exception):
-    """An impossible combination of settings; the message has the value found and valid values."""
+    """An impossible combination of settings; the message has the wrong value and valid values."""
 
 
 def format_names(names: Iterable[str]) -> str:
-    """Return the names sorted and separated by commas."""
+    """Return the names as text, sorted and separated by commas."""
     return ', '.join(sorted(names))
 
 
@@ -50,21 +51,21 @@ def _merge_bases(
     entry: Dict[str, Any], bases: Mapping[str, Any], origin: Tuple[str, ...] = ()
 ) -> Dict[str, Any]:
     """
-    Return an entry with the facts of the entries that it is based on.
+    Return an entry, with the facts of its base entries (key `based_on`) added.
 
-    origin: names of the entries that are based on this entry, to find circles.
+    origin: names of the entries that are based on this entry, to detect circles.
     """
     if 'based_on' not in entry:
         return dict(entry)
     name = entry['based_on']
     if not isinstance(name, str) or name not in bases:
         raise SettingsError(
-            "based_on names %r, which does not exist. Choose one of: %s"
+            'the key `based_on` names the site %r, which does not exist. Choose one of: %s'
             % (name, format_names(bases))
         )
     if name in origin:
         raise SettingsError(
-            "based_on is circular: %s. Write 'based_on': 'plain' in one of these entries"
+            "the key `based_on` is circular: %s. Write 'based_on': 'plain' in one of these sites"
             % ' -> '.join(origin + (name,))
         )
     _require_shape(bases[name], dict, "the entry '%s'" % name)
@@ -81,7 +82,7 @@ def _merge_bases(
 
 def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
     """
-    Return the complete entry of a site, with its name under 'name'.
+    Return the complete entry of a site, with the name of the site under the key 'name'.
 
     Raises SettingsError if the site is unknown.
     """
@@ -106,7 +107,7 @@ def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
 
 
 def resolve_described_site(name: str) -> Dict[str, Any]:
-    """Return the complete entry of a system in PUBLISHED_SITES."""
+    """Return the complete entry of a system in PUBLISHED_SITES (published data only)."""
     return dict(_merge_bases(PUBLISHED_SITES[name], BASES), name=name)
 
 
@@ -122,7 +123,7 @@ _WORDS = {
 
 
 def format_shape(shape: Any) -> str:
-    """Return a description of a shape of schema.SHAPES, e.g. 'a list of text'."""
+    """Return the text for an expected type of schema.SHAPES, e.g. 'a list of text'."""
     if isinstance(shape, tuple):
         return ' or '.join(map(format_shape, shape))
     if isinstance(shape, list):
@@ -136,7 +137,11 @@ def format_shape(shape: Any) -> str:
 
 
 def _require_shape(value: object, shape: Any, name: str) -> None:
-    """Raise SettingsError if a value does not have a shape of schema.SHAPES."""
+    """
+    Raise SettingsError if a value does not have the expected type `shape`.
+
+    shape: an entry of schema.SHAPES; name: name of the value in the message.
+    """
     if not matches_shape(value, shape):
         text = ascii(value)
         raise SettingsError(
@@ -146,11 +151,12 @@ def _require_shape(value: object, shape: Any, name: str) -> None:
 
 
 def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = False) -> None:
-    """Raise SettingsError if an entry with a user's facts does not follow the schema."""
+    """Raise SettingsError if a user's site entry does not follow the schema of sites."""
     missing = [key for key in KEYS if key not in entry]
     if missing:
         raise SettingsError(
-            "site '%s' lacks %s. %s, or let `osu-container discover` write the site"
+            "site '%s' lacks the keys %s. %s, or run `osu-container discover -o FILE.py`, which "
+            'writes a complete site'
             % (
                 name,
                 format_names(missing),
@@ -204,12 +210,17 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
             re.compile(regex)
         except re.error as err:
             raise SettingsError(
-                "%srecognised_by has an invalid regular expression %r: %s" % (start, regex, err)
+                '%sthe key `recognised_by` has an invalid regular expression %r: %s'
+                % (start, regex, err)
             )
 
 
 def _is_recognised(pattern: Dict[str, Any], hostname: str, environment: Mapping[str, str]) -> bool:
-    """Return whether recognised_by of a site matches this machine; an empty dict never matches."""
+    """
+    Return whether the entry `recognised_by` of a site matches this machine.
+
+    An empty dict matches no machine.
+    """
     hostnames, variables = pattern.get('hostnames', []), pattern.get('environment', {})
     return (
         bool(hostnames or variables)
@@ -219,7 +230,11 @@ def _is_recognised(pattern: Dict[str, Any], hostname: str, environment: Mapping[
 
 
 def _has_stack(entry: Dict[str, Any], environment: Mapping[str, str]) -> bool:
-    """Return whether the site has no software stack, or the modules of its stack are loaded."""
+    """
+    Return whether the modules of the site's software stack are loaded.
+
+    The result is True for a site that has no software stack.
+    """
     stack = entry['stack']['value'] if 'stack' in entry else None
     return stack is None or environment.get(stack['variable'], '') in stack['values']
 
@@ -232,10 +247,11 @@ def choose_site(
     sites: Mapping[str, Any] = SITES,
 ) -> Dict[str, Any]:
     """
-    Return the entry of the site `name`, else `local_name`, else the site that matches this machine.
+    Return the entry of the site that the user names, else of the site of this machine.
 
-    name: the easyconfig parameter site; local_name: SITE of the local file. Raises SettingsError if
-    the name is unknown or no site matches.
+    name: the easyconfig parameter `site`, which has precedence; local_name: SITE of the local file.
+    Without these names, return the site that matches this machine. Raises SettingsError if the name
+    is unknown or no site matches.
     """
     if name or local_name:
         return resolve_site(name or local_name or '', sites)
@@ -262,8 +278,9 @@ def choose_site(
             }
         )
         raise SettingsError(
-            "this machine (host name '%s') may be %s, but the loaded modules match none of these sites: "
-            "%s. %s, or choose a site with --try-amend=site=NAME"
+            "this machine (host name '%s') may be %s, but the loaded modules match none of these "
+            'sites (variables of this machine: %s). %s, or choose a site with '
+            '--try-amend=site=NAME'
             % (
                 hostname,
                 ', '.join(entry['name'] for entry in candidates),
@@ -284,21 +301,21 @@ def choose_site(
 
 def override_facts(site: Dict[str, Any], facts: Dict[str, Any]) -> Dict[str, Any]:
     """
-    Return a site in which the facts ({key: fact}) of a local file replace those of the site.
+    Return a site in which facts ({key: fact}) of a local file replace the site's facts.
 
     Raises SettingsError if the facts are invalid.
     """
     unknown = set(facts) - set(site) - set(OPTIONAL)
     if unknown:
         raise SettingsError(
-            "the local file overrides %s, which site '%s' does not have. Override one of: %s"
-            % (format_names(unknown), site['name'], format_names(site))
+            "the local file overrides the facts %s, which site '%s' does not have. Override one "
+            'of: %s' % (format_names(unknown), site['name'], format_names(site))
         )
     for key, fact in facts.items():
         if isinstance(site.get(key, {}), dict) and not isinstance(fact, dict):
             raise SettingsError(
-                "the local file overrides %s by %r, expected: a fact (dict with 'value', 'why', "
-                "'source', 'date', 'evidence')" % (key, fact)
+                "the local file overrides the fact %s by %r, expected: a fact (dict with 'value', "
+                "'why', 'source', 'date', 'evidence')" % (key, fact)
             )
     whole = _merge_bases(dict(facts, based_on='site'), {'site': site})
     if facts:
@@ -310,11 +327,12 @@ def resolve_local_site(
     name: Optional[str], local: Any, hostname: str, environment: Mapping[str, str]
 ) -> Tuple[Dict[str, Any], str]:
     """
-    Return the complete entry of the site, and the folder that stands in for the host's /.
+    Return the complete entry of the site, and the root folder of the host.
 
-    name: name of the site, or None; local: a SiteFile or module that defines NAMES, or None. The
-    folder is '' on the real system. OVERRIDES and ROOT apply to the site that the local file names,
-    or to any site if the local file names no site.
+    The root folder stands in for the host's /; the root folder is '' on the real system. name: name
+    of the site, or None; local: a SiteFile or module that defines NAMES, or None. OVERRIDES and
+    ROOT apply to the site that the local file names, or to any site if the local file names no
+    site.
 
     Raises SettingsError if the site is unknown, or if no known site matches this machine.
     """
@@ -343,7 +361,7 @@ def _format_exception(err: BaseException) -> str:
 
 
 class SiteFile:
-    """A user's site file: SITE, SITES, ROOT and OVERRIDES, and all its definitions."""
+    """A user's site file: SITE, SITES, ROOT and OVERRIDES, and all other definitions."""
 
     SITE: Optional[str]
     SITES: Dict[str, Any]
@@ -352,10 +370,11 @@ class SiteFile:
 
     def __init__(self, path: str, names_site: bool = True) -> None:
         """
-        Execute a Python file and keep its definitions.
+        Execute a Python file and keep the definitions of the file.
 
-        names_site: whether the file must name a site, and not only override facts. Raises
-        SettingsError if the file cannot be read, names no site, or is writable by an untrusted user.
+        names_site: True if the file must name a site, False if the file may also only override
+        facts. Raises SettingsError if the file cannot be read, names no site, or is writable by an
+        untrusted user.
         """
         self.path = os.path.abspath(path)
         problem = find_code_problem(self.path)
@@ -398,20 +417,20 @@ class SiteFile:
 
 
 def is_site_file(site: Optional[str]) -> bool:
-    """Return whether the value of `site` is a site file: it has a slash or the ending .py."""
+    """Return whether `site` is the path of a site file: a text with a slash or the ending .py."""
     site = site or ''
     return '/' in site or site.endswith('.py')
 
 
 def parse_release(text: Optional[str]) -> Tuple[int, ...]:
-    """Return the numbers of the first release in a text, e.g. (4, 2, 3); () without a release."""
+    """Return the first release in a text as a tuple, e.g. (4, 2, 3); () without a release."""
     match = re.search(r'\d+(\.\d+)+', text or '')
     return tuple(int(part) for part in match.group().split('.')) if match else ()
 
 
 def resolve_network(site: Dict[str, Any]) -> Tuple[str, Dict[str, Any], List[str]]:
     """
-    Return (kind, entry in NETWORKS, drivers of the cards) of a site's network.
+    Return (kind, entry in NETWORKS, drivers of the network cards) for a site's network.
 
     Raises SettingsError if the kind is unknown.
     """
@@ -428,7 +447,7 @@ def resolve_network(site: Dict[str, Any]) -> Tuple[str, Dict[str, Any], List[str
 
 
 def collect_site_conditions(site: Dict[str, Any]) -> Dict[str, bool]:
-    """Return {condition of `only`: bool} for the conditions that depend on the site alone."""
+    """Return {condition: bool} for the conditions (`only`) that depend on the site alone."""
     gpu, network = site['gpu']['value'] or '', resolve_network(site)[1]
     return {
         'gpu': bool(gpu),
@@ -446,7 +465,12 @@ _COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
 def _parse_condition(
     condition: str,
 ) -> Tuple[bool, str, Optional[Tuple[str, str, Tuple[int, ...]]]]:
-    """Return (whether the condition begins with 'no', the rest, (name, sign, release) or None)."""
+    """
+    Return (is_negated, word, comparison) for the text of a condition.
+
+    is_negated: whether the text begins with 'no'; word: the rest of the text; comparison: (name,
+    sign, release) if the rest is a comparison such as 'mpich >= 4.1', else None.
+    """
     word = re.sub('^no ', '', condition)
     match = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
     return (
@@ -458,10 +482,11 @@ def _parse_condition(
 
 def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
     """
-    Return whether a condition of `only` holds; a comparison with an unknown release does not hold.
+    Return whether a condition of `only` holds.
 
-    facts: {'gpu': bool, ..., 'mpich': release as a tuple of int, ...}. Raises SettingsError for a
-    condition that data/approaches.py does not list.
+    A comparison with an unknown release does not hold. facts: {'gpu': bool, ..., 'mpich': release
+    as a tuple of int, ...}. Raises SettingsError for a condition that data/approaches.py does not
+    list.
     """
     negative, word, compared = _parse_condition(condition)
     if compared:
@@ -477,7 +502,7 @@ def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
 def select_applicable(
     entries: Sequence[Dict[str, Any]], facts: Mapping[str, Any]
 ) -> List[Dict[str, Any]]:
-    """Return the entries whose conditions hold."""
+    """Return the entries whose conditions (`only`) all hold."""
     return [
         entry
         for entry in entries

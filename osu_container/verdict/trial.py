@@ -1,10 +1,11 @@
 """
-Predict which libraries a process loads, for an approach with an image on a site. Nothing is run.
+Predict which libraries a process loads, for an approach with an image on a site.
 
-build_trial() returns the Trial that the rules of the verdict (rules/) inspect. A Trial has the
-libraries that the approach injects from the host, and the file that ld.so loads for each name.
-Image and host are objects: the same rules judge files (Image, HostFileSystem) and systems that are
-known from published data only (DescribedImage, DescribedHost).
+The prediction runs no program. build_trial() returns the Trial that the rules of the verdict
+(rules/) inspect. A Trial has the libraries that the approach injects from the host, and the file
+that ld.so loads for each name. Image and host are objects, so that the same rules judge files
+(Image, HostFileSystem) and systems that are known from published data only (DescribedImage,
+DescribedHost).
 """
 
 import os
@@ -102,7 +103,7 @@ class HostFileSystem:
         self._caches: Dict[str, Dict[str, str]] = {}
 
     def add_root(self, path: str) -> str:
-        """Return an absolute path with the root in front; all other methods expect such paths."""
+        """Return the path below the root folder; all other methods expect paths with this root."""
         return self.root + path
 
     def exists(self, path: str) -> bool:
@@ -114,23 +115,23 @@ class HostFileSystem:
         return os.path.isfile(path)
 
     def is_described(self, path: str) -> bool:
-        """Return whether check knows if the path exists: always True for files."""
+        """Return True: on a real host, check can tell whether any path exists."""
         return True
 
     def is_known_absent(self, name: str) -> bool:
-        """Return whether the host certainly lacks a library that was not found: always True."""
+        """Return True: on a real host, a library that was not found is certainly absent."""
         return True
 
     def list_unknown_facts(self, path: str) -> Iterable[str]:
-        """Return the names of unknown facts of a library: none, because check reads the file."""
+        """Return no names: on a real host, check reads all facts from the library."""
         return ()
 
     def list_untested_facts(self, path: str) -> List[str]:
-        """Return the names of untested facts of a library: none, because check reads the file."""
+        """Return no names: on a real host, check reads all facts from the library."""
         return []
 
     def read_elf(self, path: str) -> ElfFacts:
-        """Return the ElfFacts of a file. Raises ElfError."""
+        """Return the ElfFacts of a file. Raises ElfError if the file is not a valid ELF file."""
         if path not in self._elf_facts:
             self._elf_facts[path] = read_elf(path)
         return self._elf_facts[path]
@@ -152,12 +153,12 @@ class HostFileSystem:
         return sorted(os.path.join(folder, name) for name in names if re.match(PLUGIN_OF_MPI, name))
 
     def get_machine(self) -> str:
-        """Return the processor of this machine as readelf names it."""
+        """Return the processor of this machine, by the name that readelf prints."""
         return MACHINE_NAMES.get(platform.machine(), platform.machine())
 
     def read_traits(self, path: str, parse: Callable[[bytes], Dict[str, Any]]) -> Dict[str, Any]:
         """
-        Return parse(content of the file).
+        Return the traits that the function `parse` finds in the content of a file.
 
         Raises ElfError if the file cannot be read, is damaged, or is not an ELF file.
         """
@@ -170,7 +171,7 @@ class HostFileSystem:
 
 
 class Container:
-    """The image with injected host libraries, with the methods that image/loader.py calls."""
+    """The image with injected host libraries; image/loader.py calls the methods of this class."""
 
     def __init__(
         self,
@@ -179,9 +180,10 @@ class Container:
         opened_names: Mapping[str, Sequence[str]],
     ) -> None:
         """
-        Combine an image with injected libraries: {name in INJECT_FOLDER: ElfFacts}.
+        Combine an image with injected libraries.
 
-        opened_names: {path in the container: sonames that this library opens with dlopen()}.
+        injected: {name in INJECT_FOLDER: ElfFacts}; opened_names: {path of a library in the
+        container: sonames that this library opens with dlopen()}.
         """
         self.image, self.injected, self.opened_names = image, injected, opened_names
         #: paths of libraries that Python opens with RTLD_NOW (sys.getdlopenflags), so that ld.so
@@ -189,7 +191,11 @@ class Container:
         self.bound_now: Sequence[str] = ()
 
     def read_loader_config(self, interpreter: Optional[str]) -> Any:
-        """Return the configuration of a loader of the image; None selects the usual loader."""
+        """
+        Return the configuration of a loader (ld.so) of the image.
+
+        interpreter: path of the loader; None selects the usual loader of the image.
+        """
         return self.image.read_loader_config(interpreter)
 
     def exists(self, path: str) -> bool:
@@ -199,13 +205,19 @@ class Container:
         return self.image.exists(path)
 
     def resolve(self, path: str) -> Optional[str]:
-        """Return the path without links; for an injected library, its path on the host."""
+        """
+        Return the path with all links resolved; for an injected library, the path on the host.
+        """
         if posixpath.dirname(path) == INJECT_FOLDER:
             return self.injected[posixpath.basename(path)].path
         return self.image.resolve(path)
 
     def read_elf_files(self, paths: Sequence[str]) -> Dict[str, Tuple[str, ElfFacts]]:
-        """Return {path: ('host' or 'image', ElfFacts)} of those paths that are ELF files."""
+        """
+        Return {path: (origin, ElfFacts)} of the ELF files among `paths`.
+
+        origin: 'host' or 'image'.
+        """
         injected = [path for path in paths if posixpath.dirname(path) == INJECT_FOLDER]
         result = {path: ('host', self.injected[posixpath.basename(path)]) for path in injected}
         image_files = self.image.read_elf_files([path for path in paths if path not in result])
@@ -297,12 +309,12 @@ class Trial(NamedTuple):
 
     @property
     def environment(self) -> Environment:
-        """The variables in the container."""
+        """The environment variables in the container."""
         return self.container.environment
 
     @property
     def injected(self) -> Dict[str, ElfFacts]:
-        """The injected host libraries by soname."""
+        """The injected host libraries as {soname: ElfFacts}."""
         return self.host_libraries.injected
 
 
@@ -310,11 +322,12 @@ def locate_host_libraries(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
 ) -> List[Tuple[str, str]]:
     """
-    Return [(name, path with the root in front)] of the libraries that an approach injects.
+    Return [(name, path)] of the host libraries that an approach injects.
 
-    A library in `inject_if_known` whose path is a guess ('untested') and does not exist is left out.
-    If an injected library needs it, it is found as a dependency in the folders of the host's ld.so.
-    Raises SettingsError if the site lacks a library that the approach needs.
+    Each path begins with the root folder of `host`. A library in `inject_if_known` is left out if
+    its path is a guess ('untested') and does not exist. If an injected library needs the omitted
+    library, the search for dependencies finds the omitted library in the folders of the host's
+    ld.so. Raises SettingsError if the site lacks a library that the approach needs.
     """
     missing = list_missing_guesses(approach, site, host)
     return [
@@ -328,7 +341,7 @@ def list_missing_guesses(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
 ) -> List[str]:
     """
-    Return the guessed library paths that do not exist, with the root in front.
+    Return the guessed library paths that do not exist, each below the host's root folder.
 
     Raises SettingsError as locate_host_libraries() does.
     """
@@ -344,7 +357,7 @@ def list_missing_guesses(
 def list_missing_host_paths(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
 ) -> List[str]:
-    """Return the sorted paths of host libraries that the approach needs and that do not exist."""
+    """Return the sorted paths of host libraries that the approach needs but the host lacks."""
     return sorted(
         path for _, path in locate_host_libraries(approach, site, host) if not host.exists(path)
     )
@@ -354,9 +367,10 @@ def _resolve_injection(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem, image: Image
 ) -> Tuple[Dict[str, ElfFacts], List[Tuple[str, ElfFacts]]]:
     """
-    Return ({soname: ElfFacts} to inject, missing_dependencies); see HostLibraries.
+    Return ({soname: ElfFacts}, missing_dependencies) for the libraries to inject.
 
-    Raises ElfError if a host library is not an ELF file.
+    Both values are explained in HostLibraries. Raises ElfError if a host library is not an ELF
+    file.
     """
     roots = [path for _, path in locate_host_libraries(approach, site, host) if host.exists(path)]
     folders = site['library_folders']['value']
@@ -399,7 +413,7 @@ def _list_host_plugins(
 def list_plugin_folders(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
 ) -> List[Tuple[str, str]]:
-    """Return [(host path, path in the container)] for folders that the host's Open MPI reads."""
+    """Return [(host path, container path)] of the plug-in folders of the host's Open MPI."""
     folders = [
         folder
         for name in approach['inject']
@@ -414,7 +428,7 @@ def list_plugin_folders(
 
 def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, str]:
     """
-    Return (family, soname, path) of the image's MPI; empty texts if there is none.
+    Return (family, soname, path) of the image's MPI, ('', '', '') for an image without MPI.
 
     If the image has several MPIs, the first family of `families` wins.
     """
@@ -426,7 +440,7 @@ def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, s
 
 
 def _find_process_mpi(process: Process) -> Optional[str]:
-    """Return the soname of the MPI that a process loads or lacks, None if it needs no MPI."""
+    """Return the soname of the MPI that a process needs, loaded or missing; None without MPI."""
     return next(
         (
             name
@@ -455,11 +469,11 @@ def _find_launched_path(
     image: Image, launcher: LaunchedProgram, functions: AbstractSet[str]
 ) -> Optional[str]:
     """
-    Return the only path that a compiled launcher can pass to `functions`, else None.
+    Return the path that a compiled launcher passes to `functions`, None if uncertain.
 
-    The launcher must call no other function that starts a program, opens a library or changes
-    variables. Exactly one path in the launcher must lead to a program or library, and this file must
-    load an MPI.
+    functions: C functions that take a path, such as execv or dlopen. The launcher must call no
+    other function that starts a program, opens a library or changes variables. Exactly one path in
+    the launcher must lead to a program or library, and this program or library must load an MPI.
     """
     program = launcher.program
     if program is None:
@@ -506,7 +520,7 @@ def _list_image_library_path(launched: LaunchedProgram) -> List[str]:
 
 
 def _follow_exec(image: Image, launched: LaunchedProgram) -> LaunchedProgram:
-    """Return the program that a compiled launcher executes; return other programs unchanged."""
+    """Return the program that a compiled launcher executes, or any other program unchanged."""
     path = _find_launched_path(image, launched, _EXEC_FUNCTIONS)
     if path is None or launched.program is None:
         return launched
@@ -525,10 +539,10 @@ def select_program(
     image: Image, program: Optional[str], environment: Environment
 ) -> LaunchedProgram:
     """
-    Return the program that a command line in the container starts.
+    Return the program that the command line `program` starts in the container.
 
-    Without a command line, return the first program of the image that needs an MPI library, else the
-    first program. Raises ImageError if the program does not exist.
+    Without a command line, return the first program of the image that needs an MPI library, or else
+    the first program of the image. Raises ImageError if the program does not exist.
     """
     if program is not None:
         words = split_command(program)
@@ -536,9 +550,9 @@ def select_program(
             environment, words[0]
         ):
             raise ImageError(
-                "%s has no program %s. Give the full path of the program in the image, without srun; "
-                "for a shell line `sh -c 'A=1 program'`. To inspect a program on the host, run it "
-                "with `osu-container proof`" % (image.path, words[0])
+                '%s has no program %s. Give the full path of the program in the image, without '
+                "srun; give a shell line as `sh -c 'A=1 program'`. To inspect a program on the "
+                'host, run the program with `osu-container proof`' % (image.path, words[0])
             )
         return _follow_exec(image, resolve_program(image, words, environment))
     if not image.programs:
@@ -546,7 +560,7 @@ def select_program(
             None,
             [],
             environment,
-            None if image.is_partial else 'no program of the image is known',
+            None if image.is_partial else 'check knows no program of the image',
             [],
         )
     paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_MAX_PROGRAMS]]
@@ -587,9 +601,10 @@ def _resolve_startup(
     roots: List[str],
 ) -> Tuple[List[str], Process, Optional[str]]:
     """
-    Return (opened libraries, process that has loaded them, reason) for a launched program.
+    Return (opened libraries, process, reason) for a launched program.
 
-    roots: preloaded libraries, then the program. reason: why the MPI is unknown, or None.
+    process: the process after the program has loaded the opened libraries; reason: why the MPI is
+    unknown, None if the MPI is known. roots: preloaded libraries, then the program.
     """
     process = simulate_load(roots, container, library_path)
     is_mpi4py = uses_mpi4py(image, launched)
@@ -603,7 +618,7 @@ def _resolve_startup(
         )
 
     def check_library(name: str) -> Tuple[Optional[ElfFacts], bool]:
-        """Return (ElfFacts of the file that the name opens, whether the file loads)."""
+        """Return (ElfFacts of the file that dlopen(name) finds, whether this file loads)."""
         extended = simulate_load(roots, container, library_path, [name])
         library = find_loaded_file(extended, name)
         return library and library.facts, (
@@ -624,7 +639,10 @@ def _resolve_startup(
         extended = simulate_load(roots, container, library_path, opened + [path])
         lacking = {name for name, _ in extended.missing} - {name for name, _ in process.missing}
         if lacking and not reason:
-            reason = '%s belongs to a package that the program imports, and lacks %s' % (
+            reason = (
+                '%s belongs to a package that the program imports, and this file needs %s, '
+                'which is missing'
+            ) % (
                 path,
                 ', '.join(sorted(lacking)),
             )
@@ -655,7 +673,10 @@ def _explain_missing_mpi(
 ) -> Optional[str]:
     """Return why a program loads no known MPI, None if ld.so terminates the program anyway."""
     if is_static or 'MPI_Init' in image.read_elf_files([path])[path].defined:
-        return '%s is linked statically, with its MPI if the program uses an MPI' % path
+        return (
+            '%s is linked statically, so the file contains the MPI if the program uses an MPI'
+            % path
+        )
     if process is not None and _fails_at_startup(process):
         return None
     return '%s is not linked with an MPI library' % path
@@ -665,10 +686,10 @@ def _split_library_path(environment: Environment, runtime: Optional[Dict[str, An
     """
     Return the folders of LD_LIBRARY_PATH in the container.
 
-    Apptainer 1.5 adds the folders of PREPEND_LD_LIBRARY_PATH before and those of
-    APPEND_LD_LIBRARY_PATH after this list (CHANGELOG, 1.5.0). If LD_LIBRARY_PATH is not set and the
-    runtime injects libraries (--nv), Apptainer 1.5 also sets LD_LIBRARY_PATH to the folders that
-    ld.so searches by default; this is not simulated.
+    Apptainer 1.5 adds the folders of PREPEND_LD_LIBRARY_PATH before LD_LIBRARY_PATH, and the
+    folders of APPEND_LD_LIBRARY_PATH after LD_LIBRARY_PATH (CHANGELOG, 1.5.0). If LD_LIBRARY_PATH
+    is not set and the runtime injects libraries (--nv), Apptainer 1.5 also sets LD_LIBRARY_PATH to
+    the folders that ld.so searches by default; this function does not simulate this case.
     """
     names = ['PREPEND_LD_LIBRARY_PATH', 'LD_LIBRARY_PATH', 'APPEND_LD_LIBRARY_PATH']
     has_variants = (
@@ -699,8 +720,8 @@ def build_trial(
     loaded. runtime: the container runtime, as in ContainerEnvironment.
 
     Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
-    MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a library
-    or a PMI that the approach needs.
+    MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
+    library that the approach needs or a PMI that the approach needs.
     """
     family, soname, path = select_image_mpi(image, list_mpi_families(approach))
     requested = _find_requested_mpi(
@@ -769,7 +790,7 @@ def build_trial(
         process = simulate_load(roots, container, library_path)
 
     def load_more(paths: List[str]) -> Process:
-        """Return the process after it opened more files."""
+        """Return the process after the program has opened the files `paths`, too."""
         return simulate_load(roots, container, library_path, opened + paths)
 
     fabric = read_process_traits(process, 'libfabric.so.1', image, host)
@@ -811,7 +832,7 @@ def build_trial(
 
 
 def _extend_pmi_traits(traits: Dict[str, Any], plugins: List[str]) -> Dict[str, Any]:
-    """Return traits of an MPI with PMI-2, which Open MPI 4 supports by a plug-in."""
+    """Return the traits of an MPI; add PMI-2 if Open MPI 4 has a plug-in for PMI-2."""
     more = ['pmi2'] if any(path.endswith('/mca_pmix_s2.so') for path in plugins) else []
     return dict(traits, pmi=traits['pmi'] + more) if traits else traits
 
@@ -826,7 +847,8 @@ class NoMpiError(ImageError):
             "no MPI library found in the image (searched for %s)%s, and %s"
             % (
                 ', '.join(sorted(MPI_FAMILIES)),
-                ' except %s, which no other MPI can replace because of its name' % renamed[0]
+                ' except %s, which no other MPI can replace because of the name of this file'
+                % renamed[0]
                 if renamed
                 else '',
                 reason,
@@ -835,7 +857,7 @@ class NoMpiError(ImageError):
 
 
 def load_image_file(trial: Trial, path: str) -> Process:
-    """Return the process that a file of the image becomes when it is loaded in the container."""
+    """Simulate loading a file of the image in the container; return the resulting process."""
     return simulate_load(
         [path],
         Container(trial.image, trial.injected, {}),
@@ -845,9 +867,10 @@ def load_image_file(trial: Trial, path: str) -> Process:
 
 def _find_requested_mpi(image: Image, launched: LaunchedProgram) -> Optional[str]:
     """
-    Return the soname of the MPI that a program loads from the image, without injected libraries.
+    Return the soname of the image's MPI that a program loads, without injected libraries.
 
-    The result is None if the program loads no MPI. An image may have two kinds of MPI.
+    The result is None if the program loads no MPI. The function reads the program, because an image
+    may have two kinds of MPI.
     """
     program = launched.program
     if not program or not image.read_elf_files([program])[program].dynamic:
@@ -864,7 +887,7 @@ def map_opened_names(
     host: HostFileSystem,
     injected: Mapping[str, ElfFacts],
 ) -> Dict[str, ElfFacts]:
-    """Return {name: ElfFacts} of the injected libraries, with all names that programs open."""
+    """Return {name: ElfFacts} of injected libraries, under every name that programs open."""
     names = dict(injected)
     for name, path in locate_host_libraries(approach, site, host):
         for facts in injected.values():
@@ -885,7 +908,8 @@ def render_bound_texts(
     """
     Return {path: text} of the files that the module binds into the container.
 
-    The files are the injection script, and the injected libraries with an empty text.
+    The files are the injection script with its text, and the injected libraries, each with an empty
+    text.
     """
     unset = [entry['name'] for entry in approach['unset']]
     if not injected or approach.get('entrypoint'):
@@ -903,10 +927,11 @@ def render_bound_texts(
 
 def find_leading_plugin_folder(image: Image, injected: Collection[str]) -> Optional[str]:
     """
-    Return the folder of RCCL's plugin if ld.so searches it before the injected libraries, or None.
+    Return the folder of RCCL's plugin if ld.so searches this folder first, else None.
 
-    injected: sonames. A folder that has a library with such a soname is not searched first, because
-    the folder would hide the host's library.
+    injected: sonames of the injected libraries. If the folder has a library with one of these
+    sonames, the module does not put the folder first, because the folder would hide the host's
+    library.
     """
     plugin = image.find_rccl_plugin()
     folder = posixpath.dirname(plugin) if plugin else None
@@ -916,7 +941,7 @@ def find_leading_plugin_folder(image: Image, injected: Collection[str]) -> Optio
 def apply_entrypoint(
     approach: Dict[str, Any], environment: Environment, injected: Mapping[str, ElfFacts]
 ) -> Environment:
-    """Return the environment after an entrypoint has added the injected folder to the path."""
+    """Return the environment after an entrypoint has prepended to LD_LIBRARY_PATH."""
     if not injected or not approach.get('entrypoint'):
         return environment
     variable = (
@@ -941,7 +966,7 @@ PRELOAD_FILE = '/etc/ld.so.preload'
 
 
 def _list_preloads(environment: Environment) -> List[str]:
-    """Return the names in LD_PRELOAD; only the first names if the rest is unknown."""
+    """Return the names in LD_PRELOAD; if the end is unknown, only the names before the end."""
     variable = environment.variables.get('LD_PRELOAD')
     return (
         _split_library_list(variable.known_prefix if variable.value is None else variable.value)
@@ -951,7 +976,7 @@ def _list_preloads(environment: Environment) -> List[str]:
 
 
 def _split_library_list(text: Optional[str]) -> List[str]:
-    """Return the names in a list separated by colons or blanks: ld.so(8), LD_PRELOAD."""
+    """Return the names in a list that colons or blanks separate: ld.so(8), LD_PRELOAD."""
     return [name for name in re.split(r'[:\s]+', text or '') if name]
 
 
@@ -959,9 +984,10 @@ def _resolve_image_preloads(
     environment: Environment, image: Image, container: Container, library_path: List[str]
 ) -> List[Tuple[str, str, str]]:
     """
-    Return [(name, path, 'LD_PRELOAD' or PRELOAD_FILE)] for the preloaded libraries of the image.
+    Return [(name, path, origin)] of the libraries that the image preloads.
 
-    ld.so skips a file that does not exist or is not a library, with a message.
+    origin: 'LD_PRELOAD' or PRELOAD_FILE. If a file does not exist or is not a library, ld.so prints
+    a message and skips the file.
     """
     preloads = []
     file_text = image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
@@ -1005,10 +1031,10 @@ def _map_opened_libraries(
     image: Image, injected: Mapping[str, ElfFacts], host: HostFileSystem, plugins: List[str]
 ) -> Dict[str, List[str]]:
     """
-    Return {path of an MPI library in the container: names that this library opens with dlopen()}.
+    Return {path of an MPI library: names that this library opens with dlopen()}.
 
-    Intel MPI opens libfabric, and Open MPI opens its plug-ins (mca_*.so). plugins: paths of the
-    host's plug-ins.
+    The paths are paths in the container. Intel MPI opens libfabric, and Open MPI opens plug-ins
+    (mca_*.so). plugins: paths of the plug-ins of the host's Open MPI.
     """
     opened: Dict[str, List[str]] = {}
     used_paths = [path for _, _, path in image.list_mpi_libraries()]
@@ -1040,7 +1066,7 @@ def _map_opened_libraries(
 
 
 def _list_opened_libraries(image: Image, path: str, family: str) -> List[str]:
-    """Return the names that an MPI library opens. Raises ImageError for a damaged file."""
+    """Return the names that an MPI library opens. Raises ImageError if the file is damaged."""
     names = image.read_traits(path, read_mpi_traits)['opens']
     if family == 'Open MPI':
         names = names + image.find_folder_files(posixpath.dirname(path), OPEN_MPI_OVER_LIBFABRIC)
@@ -1056,13 +1082,14 @@ def _add_plugin_providers(
     environment: Environment,
 ) -> Optional[Dict[str, Any]]:
     """
-    Return traits of the loaded libfabric, with the providers of those plug-ins that load.
+    Return the traits of the loaded libfabric, with the providers of plug-ins that load.
 
-    The traits get 'inside', the providers of the library itself, and 'files', {provider: release
-    (tuple) or None} of plug-ins in the image. If a plug-in and the library have the same provider,
-    libfabric uses the newer provider. The host's libfabric may not support the image's plug-ins, and
-    the host's plug-ins are not injected. libfabric skips a plug-in that does not load without a
-    message, for example a plug-in that needs a symbol version which libfabric lacks.
+    The traits get two keys: 'inside' has the providers of the library itself, and 'files' is
+    {provider: release (tuple) or None} of the plug-ins in the image. If a plug-in and the library
+    have the same provider, libfabric uses the newer provider. The host's libfabric may not support
+    the image's plug-ins, and the host's plug-ins are not injected. If a plug-in does not load,
+    libfabric skips the plug-in without a message, for example if the plug-in needs a symbol version
+    that libfabric lacks.
     """
     fabric = find_loaded_file(process, 'libfabric.so.1')
     files: Dict[str, Any] = {}
@@ -1093,10 +1120,11 @@ def _list_plugin_files(
     """
     Return the paths in the container of the plug-ins that libfabric tries to load.
 
-    The search is that of src/fabric.c of libfabric. If FI_PROVIDER_PATH is set, only its entries
-    count: folders, of which the first may begin with @, and files that begin with +. Otherwise ld.so
-    searches the file of each provider that libfabric knows, and libfabric searches the folders that
-    were set when it was built.
+    The search is the search of libfabric (src/fabric.c). If FI_PROVIDER_PATH is set, libfabric
+    searches only the entries of this variable: an entry that begins with + is a file, and any other
+    entry is a folder (the first entry may begin with @). Otherwise ld.so searches the file of each
+    provider that libfabric knows, and libfabric searches the folders that were set when libfabric
+    was built.
     """
     value = get_exported_value(environment, 'FI_PROVIDER_PATH') or ''
     parts = value.lstrip('@').split(':') if value else []
@@ -1125,7 +1153,7 @@ def _list_plugin_files(
 def read_process_traits(
     process: Process, soname: str, image: Image, host: HostFileSystem
 ) -> Optional[Dict[str, Any]]:
-    """Return the traits of a library of the process, None if it is not loaded or not described."""
+    """Return the traits of a library of the process, None if not loaded or not described."""
     library = find_loaded_file(process, soname)
     if library is None:
         return None
@@ -1140,7 +1168,7 @@ def read_process_traits(
 def list_bound_files(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
 ) -> List[str]:
-    """Return the host paths, without the root in front, of existing files that the module binds."""
+    """Return the host paths, without the root folder, of existing files that the module binds."""
     return [
         path
         for _, fact in list_site_files(approach, site)
@@ -1157,11 +1185,11 @@ def list_entrypoint_folders(
     host: Optional[HostFileSystem] = None,
 ) -> List[Dict[str, str]]:
     """
-    Return the host folders (dicts of path, target, why) that the image's entrypoint searches.
+    Return a dict (path, target, why) for each host folder that the entrypoint searches.
 
     The list has the folders that the approach names, and further folders of injected libraries.
-    libraries: (soname, path) of injected libraries. host: None for a described host, whose paths are
-    assumed to exist.
+    libraries: (soname, path) of each injected library. host: None for a host that is known from
+    published data only; the paths of such a host are assumed to exist.
     """
     add_root: Callable[[str], str] = host.add_root if host else str
     exists: Callable[[str], bool] = host.exists if host else bool
@@ -1183,7 +1211,7 @@ def list_entrypoint_folders(
                 {
                     'path': folder,
                     'target': '%s%d' % (MORE_FOLDERS, len(folders) + 1),
-                    'why': 'has %s, which no other bound folder has' % soname,
+                    'why': 'this folder has %s, which no other bound folder has' % soname,
                 }
             )
     return folders

@@ -1,7 +1,8 @@
 """
 Predict whether an approach works with an image on a site, before anything runs.
 
-judge_trial() applies all rules (rules/) to a Trial (trial.py); the worst finding is the verdict.
+judge_trial() applies all rules (rules/) to a Trial (trial.py); the level of the worst finding is
+the level of the verdict.
 """
 
 import re
@@ -65,7 +66,7 @@ _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
 
 
 def judge_trial(trial: Trial) -> Verdict:
-    """Return the Verdict on a Trial."""
+    """Apply all rules to a Trial and return the Verdict."""
     all_findings = [finding for rule in RULES for finding in rule(trial)]
     findings = downgrade_uncertain(trial, all_findings)
     # An overlay hides the files of the image, and an undescribed host the injected libraries: other
@@ -113,31 +114,36 @@ def _format_program(program: Program) -> Optional[str]:
 
 
 def format_level(verdict: Verdict) -> str:
-    """Return the level; 'probably' comes first if the verdict depends on untested facts."""
+    """Return the level as text, after 'probably' if the verdict depends on untested facts."""
     return 'probably ' * (bool(verdict.untested_facts) and verdict.level != 'unknown') + (
         verdict.level
     )
 
 
 def list_assumptions(verdict: Verdict) -> List[str]:
-    """Return the names of untested facts; four or more facts on host libraries as a number."""
+    """
+    Return the names of the untested facts on which the verdict depends.
+
+    If there are four or more facts on host libraries, one text with their number replaces their
+    names.
+    """
     host_facts = [name for name in verdict.untested_facts if name.startswith('host.')]
     names = [name for name in verdict.untested_facts if name not in host_facts]
     return names + (host_facts if len(host_facts) < 4 else ['%d host libraries' % len(host_facts)])
 
 
 def format_verdict(verdict: Verdict) -> str:
-    """Return the level and its untested facts: 'probably works (untested: host.libcxi)'."""
+    """Return the level with its untested facts: 'probably works (untested: host.libcxi)'."""
     names = ', '.join(list_assumptions(verdict))
     return format_level(verdict) + (' (untested: %s)' % names if names else '')
 
 
 def format_stack(verdict: Verdict) -> str:
     """
-    Return the MPI that would run, such as 'MPICH 4.2.3 (image) over libfabric 1.22.0 (host)'.
+    Return the MPI that would run: 'MPICH 4.2.3 (image) over libfabric 1.22.0 (host)'.
 
-    If the MPI of the program is unknown, return the level that the program has with this MPI. Return
-    '' for a verdict without an MPI.
+    If the program's MPI is unknown, return a text with the level for the image's MPI instead: 'if
+    the program uses MPICH 4.2.3 (image): works'. Return '' for a verdict without an MPI.
     """
     mpi, libfabric = (
         re.sub(r' of the (image|host)$', r' (\1)', text)
@@ -152,7 +158,7 @@ def format_stack(verdict: Verdict) -> str:
 
 
 def find_worst_level(findings: Iterable[Finding]) -> str:
-    """Return the worst level of the findings, or the best level if all findings are notes."""
+    """Return the worst level of the findings, 'works' if all findings are notes."""
     return max(
         [finding.level for finding in findings if finding.level != NOTE] or LEVELS[:1],
         key=LEVELS.index,
@@ -160,7 +166,7 @@ def find_worst_level(findings: Iterable[Finding]) -> str:
 
 
 def _describe_library(trial: Trial, soname: str, traits: Dict[str, Any]) -> str:
-    """Return a text such as 'MPICH 4.2.3 of the image'; 'none' without the library."""
+    """Return a text such as 'MPICH 4.2.3 of the image', 'none' if the library is not loaded."""
     library = find_loaded_file(trial.process, soname)
     if library is None:
         return 'none'
@@ -182,10 +188,10 @@ def evaluate_approach(
     dry_run: bool = False,
 ) -> Tuple[Trial, Verdict]:
     """
-    Build the trial of an approach on a site and judge it.
+    Build the Trial of an approach on a site, and return (Trial, Verdict).
 
-    dry_run: also run the image's loader and compare its list of libraries (dry_run.py). The other
-    parameters and the errors are those of build_trial().
+    dry_run: also run the image's loader, and compare the libraries that the loader lists
+    (dry_run.py). The other parameters and the errors are those of build_trial().
     """
     trial = build_trial(approach, site, image, host, program, runtime)
     verdict = judge_trial(trial)
@@ -210,10 +216,11 @@ def judge_approach(
     dry_run: bool = False,
 ) -> Verdict:
     """
-    Return the Verdict on an approach; the parameters are those of evaluate_approach().
+    Return the Verdict on an approach.
 
-    The verdict is 'fails' if the site lacks a PMI or a library that the approach needs, and
-    'unknown' if the image has no visible MPI. Raises ImageError and ElfError as build_trial() does.
+    The parameters are those of evaluate_approach(). The verdict is 'fails' if the site lacks a PMI
+    or a library that the approach needs, and 'unknown' if the image has no visible MPI. Raises
+    ImageError and ElfError as build_trial() does.
     """
     try:
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run)[1]
@@ -254,7 +261,7 @@ def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Opt
     """
     Return the name of the best approach on a site, None if no approach is recommended.
 
-    On a site with Slingshot no approach is recommended by which MPI uses another network. Of
+    On a site with Slingshot, an approach is not recommended if MPI uses another network. Among
     equally good approaches, an approach without untested facts wins, then the site's default
     approach, then the approach that injects fewer host libraries.
     """

@@ -1,9 +1,10 @@
 """
-The rules of the verdict, one file per subject.
+Collect the rules of the verdict; each file in this folder has the rules on one subject.
 
-To add a rule, write a function with the decorator `rule` in the file of its subject. The docstring
-of a rule states the condition that the rule checks. Insert the rule in RULES at the place at which
-its findings should be reported, and add cases in tests/helpers/verdict_cases.py.
+To add a rule, write a function with the decorator `rule` in the file of the subject. The docstring
+of a rule states the condition that the rule checks. Insert the rule in the list RULES, in which the
+order of the rules is the order of their findings in a report, and add cases in
+tests/helpers/verdict_cases.py.
 """
 
 from osu_container.verdict.rules import (

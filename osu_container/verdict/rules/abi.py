@@ -1,4 +1,4 @@
-"""Rules on the MPI of the image: its ABI, its PMI, and whether the host's MPI fits it."""
+"""Rules on the image's MPI: the ABI, the PMI, and the replacement by the host's MPI."""
 
 import re
 from typing import Any, Dict, Iterator
@@ -19,9 +19,9 @@ from osu_container.verdict.trial import Trial
 )
 def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     """
-    The image's MPI has the ABI of the MPI that the approach needs.
+    The image's MPI has the ABI that the approach requires.
 
-    An approach that injects no library needs only an MPI that srun can start.
+    An approach that injects no library needs only an MPI that the site's launcher can start.
     """
     protocols = trial.mpi.get('pmi') or []
     cannot_start = protocols and _find_required_pmi(trial) not in protocols
@@ -35,7 +35,7 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
                 finding
                 if trial.approach['inject']
                 else finding._replace(
-                    reason='%s, and %s cannot start this MPI (its PMI: %s)'
+                    reason='%s, and %s cannot start this MPI (PMI of the MPI: %s)'
                     % (finding.reason, _format_site_pmi(trial), ', '.join(protocols))
                 )
             )
@@ -52,9 +52,11 @@ _REMEDIES = {
         'use approach opensource, hybrid or pure; or build the programs with MPICH 5.0.2 or newer, '
         'because programs built with 5.0.0 and 5.0.1 need a soname that no other MPI has (docs/abi.md)'
     ),
-    'MPICH under Debian\'s own soname': "use approach pure; or build the programs with an MPICH whose library is "
-    "libmpi.so.12; or change the soname that the programs need to libmpi.so.12 with patchelf and a "
-    "link (docs/your-own-container.md). No host MPI has the soname of Debian's MPICH (docs/abi.md)",
+    'MPICH under Debian\'s own soname': 'use approach pure; or build the programs with an MPICH '
+    'whose library is libmpi.so.12; or replace the soname in '
+    'the programs by libmpi.so.12, with patchelf and a link '
+    '(docs/your-own-container.md). No host MPI has the soname '
+    "of Debian's MPICH (docs/abi.md)",
 }
 
 
@@ -67,7 +69,7 @@ def report_other_mpi(
         remedy = (
             'use approach openmpi; or '
             if family in site['pmi']['value']
-            else 'approach openmpi needs PMIx, which %s of this site does not have, so '
+            else 'approach openmpi needs PMIx, which %s of this site does not support, so '
             % launching.select_launcher_command(site)
         ) + remedy
     families = [
@@ -84,14 +86,14 @@ def report_other_mpi(
 
 
 def _find_required_pmi(trial: Trial) -> str:
-    """Return the protocol by which the site starts the MPI: 'pmi2', 'pmix' or 'pmi1'."""
+    """Return the PMI protocol by which the site starts the MPI: 'pmi2', 'pmix' or 'pmi1'."""
     return launching.resolve_pmi_protocol(
         launching.select_launcher(trial.site), select_pmi(trial.approach, trial.site)
     )
 
 
 def _format_site_pmi(trial: Trial) -> str:
-    """Return how the site starts ranks for the approach, such as 'srun --mpi=pmi2'."""
+    """Return the site's launcher and PMI for the approach as text, e.g. 'srun --mpi=pmi2'."""
     return launching.format_site_pmi(trial.site, select_pmi(trial.approach, trial.site))
 
 
@@ -101,17 +103,19 @@ _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
 
 @rule(
     'two builds of Open MPI',
-    source='steps on two nodes, 2026-11-26: Fortran of 4.1.4 over 5.0.11 ends in MPI_Init, '
-    'of 5.0.7 over 4.1.8 and 4.1.4 at an undefined symbol; docs.open-mpi.org, '
+    source='measured with job steps on two nodes, 2026-11-26: Fortran programs of Open MPI 4.1.4 '
+    'fail in MPI_Init over the libraries of 5.0.11, and Fortran programs of 5.0.7 fail '
+    'with an undefined symbol over the libraries of 4.1.8 and 4.1.4; docs.open-mpi.org, '
     'v5.0.x, ABI compatibility',
     facts=('host',),
 )
 def two_builds(trial: Trial) -> Iterator[Finding]:
     """
-    A program that uses the host's Open MPI needs no internal library of the image's Open MPI.
+    With the host's Open MPI, the process loads no internal library of the image's Open MPI.
 
-    A program that needs only libmpi.so.40 runs with Open MPI 4 and newer. The image's Fortran and
-    C++ bindings also need internal libraries, so the image's Open MPI must be of the host's series.
+    The internal libraries are libopen-pal and libopen-rte. A program that needs only libmpi.so.40
+    runs with Open MPI 4 and newer. The Fortran and C++ bindings in the image also need the internal
+    libraries, so the image's Open MPI must be of the same series as the host's Open MPI.
     """
     mpi = find_loaded_mpi(trial)
     if mpi is None or mpi.origin != 'host' or trial.family != 'Open MPI':
@@ -136,14 +140,16 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
 
 @rule(
     'two MPIs',
-    source='MPI 5.0, Application Binary Interface: handles of MPICH are int, of Open MPI pointers',
+    source='MPI 5.0, Application Binary Interface: handles are int in MPICH and pointers in Open '
+    'MPI',
     facts=(),
 )
 def two_mpis(trial: Trial) -> Iterator[Finding]:
     """
-    Each process has one MPI.
+    Each process loads only one MPI.
 
-    A library that was built with a second MPI would call the functions of the first MPI.
+    If a library in the process was built with a second MPI, this library would call the functions
+    of the first MPI.
     """
     libraries = [
         library for library in trial.process.loaded if library.facts.soname in MPI_FAMILIES
@@ -156,11 +162,11 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
         if abi != abis[0] and library.requester:
             yield make_finding(
                 'unknown',
-                '%s needs %s, but the process also has %s: the calls of the former reach the MPI '
-                'that ld.so finds first, and the constants of the two MPIs differ'
+                '%s needs %s, but the process also has %s: ld.so binds all MPI calls to the MPI '
+                'library that ld.so finds first, and the constants of the two MPIs differ'
                 % (format_library(library.requester), library.name, format_library(libraries[0])),
                 [(each.facts.path, each.facts.soname or '') for each in (libraries[0], library)],
-                'use a build of this library with the MPI of the program',
+                'use a build of the library that was linked with the MPI of the program',
             )
             return
 
@@ -175,7 +181,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
             '%s unsets the variables by which %s gives each rank its number, so every rank would '
             'run alone' % (command, launching.select_launcher_command(trial.site)),
             [(trial.image.path, command)],
-            'unset single variables only: `env -u NAME`',
+            'unset only single variables: `env -u NAME`',
         )
         return
     protocol, protocols = _find_required_pmi(trial), trial.mpi.get('pmi')
@@ -185,7 +191,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
             '`%s` of this site does not match the PMI of the MPI (%s), so every rank would run '
             'alone' % (_format_site_pmi(trial), ', '.join(protocols)),
             [(find_mpi_path(trial), 'PMI ' + ', '.join(protocols))],
-            'use an approach with another MPI',
+            'use an approach with another MPI: `osu-container check IMAGE` lists the approaches',
         )
     elif (
         not protocols
@@ -195,8 +201,9 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
     ):
         yield make_finding(
             'unknown',
-            'cannot tell which PMI this Open MPI supports: most builds support only PMIx, and with '
-            '`%s` every rank would run alone' % _format_site_pmi(trial),
+            'cannot tell which PMI this Open MPI supports: most builds of Open MPI support only '
+            'PMIx, and with `%s` every rank of such a build would run alone'
+            % _format_site_pmi(trial),
             [(find_mpi_path(trial), 'no release')],
             'use approach openmpi',
         )
@@ -205,10 +212,10 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
 @rule('no program', source='docs/check.md', facts=())
 def no_program(trial: Trial) -> Iterator[Finding]:
     """
-    The MPI that the program uses is known.
+    Check knows which MPI the program uses.
 
-    Check cannot tell which MPI some launchers, scripts, and programs that open MPI at run time use.
-    The other rules then judge the image's MPI by itself.
+    For some launchers, for some scripts, and for programs that open the MPI at run time, check
+    cannot determine the MPI. The other rules then judge the image's MPI alone, without a program.
     """
     if trial.program.unknown_reason:
         yield make_finding(
@@ -225,6 +232,6 @@ def no_program(trial: Trial) -> Iterator[Finding]:
 
 #: Remedy where the program that uses MPI cannot be determined
 PROGRAM_REMEDY = (
-    "give the program that uses MPI: `--program PATH`, or a command line: "
-    "`--program 'env A=1 /opt/my/program'`"
+    'give the program that uses MPI with `--program PATH`, or the command line of the program, '
+    "such as `--program 'env A=1 /opt/my/program'`"
 )

@@ -1,10 +1,10 @@
 """
-Rules on a host that check did not inspect: gaps in the published data make a verdict unknown.
+Rules on a host that check did not inspect: missing data make a verdict unknown.
 
-The first rule reports that the data do not show which libraries the host injects; judge_trial()
-then drops all other findings. The second rule reports unknown facts of an injected library, if
-another library in the process depends on these facts. Both rules assume that the libraries of one
-host fit each other.
+The first rule reports that the data do not show which host libraries the module injects;
+judge_trial() then drops all other findings. The second rule reports unknown facts of an injected
+library, if another library in the process depends on these facts. Both rules assume that the
+libraries of one host fit each other.
 """
 
 import posixpath
@@ -27,7 +27,7 @@ from osu_container.verdict.trial import Trial
 
 #: Remedy of both rules
 DESCRIPTION_REMEDY = (
-    'run `osu-container discover --facts FILE` on the system, and then '
+    'run `osu-container discover --facts FILE` on the system, copy FILE to this machine, and run '
     '`osu-container check IMAGE --site NAME --facts FILE` here'
 )
 LIBC_VERSIONS = 'versions of libc.so.6'
@@ -35,12 +35,12 @@ LIBC_VERSIONS = 'versions of libc.so.6'
 _DECIDES = ('soname', 'machine', 'needed')
 #: Fact -> name of the fact in messages
 _WORDS = {
-    'soname': 'its soname',
-    'machine': 'its processor',
-    'needed': 'the libraries that it needs',
-    'rpath': 'its DT_RPATH',
-    'runpath': 'its DT_RUNPATH',
-    'traits.opens': 'the libraries that it opens at run time',
+    'soname': 'the soname',
+    'machine': 'the processor',
+    'needed': 'the list of needed libraries',
+    'rpath': 'the DT_RPATH',
+    'runpath': 'the DT_RUNPATH',
+    'traits.opens': 'the list of libraries opened at run time',
 }
 
 #: (path of the library, missing fact, sentence for the finding)
@@ -49,7 +49,7 @@ Gap = Tuple[str, str, str]
 
 @rule('host not described', source='verdict/rules/described_host.py', facts=('host',))
 def unknown_host(trial: Trial) -> Iterator[Finding]:
-    """The published data show which libraries the host injects."""
+    """The published data show which host libraries the module injects."""
     evidence = list_undescribed_facts(trial)
     if evidence:
         gaps = '; '.join(
@@ -65,7 +65,7 @@ def unknown_host(trial: Trial) -> Iterator[Finding]:
 
 
 def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
-    """Return [(path, missing fact)] for the facts that determine the injected libraries."""
+    """Return [(library path, missing fact)] for facts that decide which libraries to inject."""
     host = trial.host
     missing: List[Tuple[str, str]] = []
     if not host.is_partial or not trial.approach['inject']:
@@ -74,7 +74,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
         if not host.is_described(host.add_root(path)) and not trial.site['libraries'][name].get(
             'serves'
         ):
-            missing.append((path, 'whether it exists'))
+            missing.append((path, 'the existence'))
     for facts in trial.injected.values():
         gaps = host.list_unknown_facts(facts.path)
         missing += [(facts.path, _WORDS[name]) for name in _DECIDES if name in gaps]
@@ -85,7 +85,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
         # A library of the host's build is injected even if the image has a library of this name.
         build = trial.site['one_build']['value']
         missing += [
-            (facts.path, 'where %s is' % name)
+            (facts.path, 'the path of the dependency %s' % name)
             for name in facts.needed
             if name not in GLIBC_SONAMES
             and (
@@ -96,7 +96,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
             )
         ]
     missing += [
-        (facts.path, 'where %s is' % name)
+        (facts.path, 'the path of the dependency %s' % name)
         for name, facts in trial.host_libraries.missing_dependencies
         if not host.is_known_absent(name)
     ]
@@ -105,7 +105,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
 
 @rule('facts of the host', source='verdict/rules/described_host.py', facts=('host', 'provider'))
 def unknown_facts(trial: Trial) -> Iterator[Finding]:
-    """The published data show what the host's libraries need and define."""
+    """The published data show which symbols the host's libraries need and define."""
     if not trial.host.is_partial or not trial.injected:
         return
     for path, fact, gap in (
@@ -123,7 +123,7 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
 
 
 def _list_unknown_versions(trial: Trial) -> List[Gap]:
-    """Return a Gap for each unknown symbol version that a library of the process depends on."""
+    """Return a list of Gaps: unknown symbol versions that decide whether the process starts."""
     unknown_versions, host = [], trial.host
     process = trial.program.rccl_plugin[1] if trial.program.rccl_plugin else trial.process
     dependents = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
@@ -165,7 +165,8 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
                     (
                         path,
                         'versions of ' + name,
-                        "it is unknown which versions of the image's %s %s needs" % (name, path),
+                        "it is unknown which symbol versions of the image's %s are needed by %s"
+                        % (name, path),
                     )
                 )
             elif 'undefined' in gaps and (is_unknown or not other.facts.verdef):
@@ -173,7 +174,8 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
                     (
                         path,
                         'symbols of ' + name,
-                        "it is unknown which symbols of the image's %s %s needs" % (name, path),
+                        "it is unknown which symbols of the image's %s are needed by %s"
+                        % (name, path),
                     )
                 )
         users = (
@@ -189,8 +191,8 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
             unknown_versions.append(
                 (
                     path,
-                    'versions that it defines',
-                    'it is unknown which versions %s defines, and %s needs %s'
+                    'defined symbol versions',
+                    'it is unknown which symbol versions %s defines, and %s needs the versions %s'
                     % (
                         path,
                         users[0].facts.path,
@@ -204,7 +206,7 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
 
 
 def _has_host_version(trial: Trial, library: LoadedFile, symbol: str) -> bool:
-    """Return whether a host library is known to define the version of a symbol."""
+    """Return whether the data show that a host library defines the version of a symbol."""
     version = symbol.partition('@')[2]
     return any(
         version in versions
@@ -217,7 +219,7 @@ def _has_host_version(trial: Trial, library: LoadedFile, symbol: str) -> bool:
 
 
 def _list_unknown_symbols(trial: Trial) -> List[Gap]:
-    """Return a Gap for each library that needs symbols which host libraries may not define."""
+    """Return a Gap for each library that needs symbols which the host may lack."""
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
         return []
     symbols_by_path: Dict[str, List[str]] = {}
@@ -259,7 +261,7 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
 
 
 def _list_unknown_traits(trial: Trial) -> List[Gap]:
-    """Return a Gap for each of the host's MPI and libfabric with unknown traits."""
+    """Return Gaps for the host's MPI and the host's libfabric, if their traits are unknown."""
     gaps: List[Gap] = []
     mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
     if mpi is not None and mpi.origin == 'host':
@@ -279,7 +281,7 @@ def _list_unknown_traits(trial: Trial) -> List[Gap]:
 
 
 def _list_missing_traits(trial: Trial, library: LoadedFile, names: List[str]) -> List[Gap]:
-    """Return a Gap that lists the unknown ones of the traits `names`; [] if all are known."""
+    """Return [Gap] with the unknown traits among `names`, [] if all of these traits are known."""
     missing = [
         name
         for name in names

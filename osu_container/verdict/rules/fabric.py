@@ -1,4 +1,4 @@
-"""Rules on the network: libfabric, its provider, UCX, and causes of slow communication."""
+"""Rules on the network: libfabric, providers, UCX, and causes of slow communication."""
 
 import posixpath
 import re
@@ -36,7 +36,8 @@ from osu_container.verdict.trial import Trial
 #: Releases of MPIs that ran over the provider cxi, with the source. The files of these MPIs do not
 #: show whether the MPI supports cxi.
 SEEN_OVER_CXI = {
-    ('Open MPI', '5.0'): 'alazzaro/openmpi_on_ss11 627b2cc on LUMI, 2026-04',
+    ('Open MPI', '5.0'): 'repository alazzaro/openmpi_on_ss11, commit 627b2cc, run on LUMI, '
+    '2026-04',
 }
 
 #: The first MPICH that supports cxi: pmodels/mpich PR 5708
@@ -72,16 +73,17 @@ FIRST_CXI_LIBFABRIC = (1, 21)
 
 @rule(
     'no libfabric',
-    source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 "not compiled with channel 4"; Open MPI '
-    '4.1 of Debian without its mca_mtl_ofi.so',
+    source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 is "not compiled with channel 4"; '
+    "runs of Debian's Open MPI 4.1 without the file mca_mtl_ofi.so",
     facts=('host',),
 )
 def no_libfabric(trial: Trial) -> Iterator[Finding]:
     """
-    An approach that replaces libfabric has no effect on an MPI that does not use libfabric.
+    If the approach replaces libfabric, the MPI uses libfabric.
 
-    Such an MPI is an MPICH with the device ch3 or with another netmod. An Open MPI without the
-    component mtl ofi does not start if the module selects this component.
+    The approach has no effect on an MPICH with the device ch3 or with another netmod, because such
+    an MPICH does not use libfabric. An Open MPI without the component mtl ofi does not start if the
+    module selects this component.
     """
     uses, mpi = uses_libfabric(trial), find_loaded_mpi(trial)
     if uses or mpi is None:
@@ -93,12 +95,21 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
                 'fails',
                 "%s lacks the component mtl ofi, and the module of approach '%s' selects this component"
                 % (format_library(mpi), trial.approach['name']),
-                [(mpi.facts.path, 'neither DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so')],
+                [
+                    (
+                        mpi.facts.path,
+                        'has neither the entry DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so',
+                    )
+                ],
                 'build Open MPI with the option --with-ofi',
             )
     elif trial.approach['requires']:
         device = trial.mpi.get('device')
-        built = ', '.join(device) if device else 'built for another network layer, or ch3'
+        built = (
+            ', '.join(device)
+            if device
+            else ('built for another network layer, or for the device ch3')
+        )
         over = (
             UCX
             if find_network_layer(trial) == UCX and network['ucx']['value'] is not False
@@ -111,13 +122,14 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
             [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1'), (mpi.facts.path, 'device ' + built)],
             'use an image whose MPICH has the device ch4:ofi'
             if over == TCP
-            else 'use approach pure, which is as fast and injects fewer host libraries',
+            else 'use approach pure, which is as fast as this approach and injects fewer host '
+            'libraries',
         )
 
 
-@rule('netmod', source='configure of the MPICH wheels from 4.3 on', facts=('host',))
+@rule('netmod', source='configure options of the MPICH wheels from release 4.3 on', facts=('host',))
 def check_netmod(trial: Trial) -> Iterator[Finding]:
-    """An MPICH that prefers UCX is slow on a network that UCX does not support well."""
+    """An MPICH that prefers UCX runs on a network that UCX supports well."""
     device, fact = trial.mpi.get('device') or [], resolve_network(trial.site)[1]['ucx']
     if (
         find_network_layer(trial) == UCX
@@ -141,8 +153,8 @@ def check_netmod(trial: Trial) -> Iterator[Finding]:
             [(find_mpi_path(trial), 'device ' + ', '.join(device))],
             failure.remedy
             if failure
-            else '`export MPIR_CVAR_CH4_NETMOD=ofi` before srun: srun passes the variable to the '
-            'container',
+            else 'run `export MPIR_CVAR_CH4_NETMOD=ofi` before srun, which passes the variable to '
+            'the container',
         )
 
 
@@ -155,12 +167,13 @@ _UCX_REMEDY = (
 
 @rule(
     'UCX',
-    source='github.com/openucx/ucx/issues/3319: modules beside libucs; github.com/ofiwg/libfabric/issues/975: '
-    'libibverbs without the driver; github.com/open-mpi/ompi/pull/8496',
+    source='github.com/openucx/ucx/issues/3319: UCX opens modules beside libucs; '
+    'github.com/ofiwg/libfabric/issues/975: libibverbs needs the driver; '
+    'github.com/open-mpi/ompi/pull/8496',
     facts=('provider',),
 )
 def check_ucx(trial: Trial) -> Iterator[Finding]:
-    """UCX sends over TCP if the image lacks a file that UCX needs for the site's cards."""
+    """The image has all files that UCX needs to use the site's network cards instead of TCP."""
     kind, network, drivers = resolve_network(trial.site)
     if find_network_layer(trial) != UCX or kind == 'Ethernet':
         return
@@ -186,10 +199,10 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
     elif works and may_bypass_ucx(trial, compute_module_values(trial)):
         yield make_finding(
             'unknown',
-            'Open MPI selects UCX by default only on Mellanox cards, and this site has %s'
-            % ', '.join(drivers),
+            'Open MPI selects UCX by default only on Mellanox cards, and this site has cards with '
+            'the drivers %s' % ', '.join(drivers),
             [('site ' + trial.site['name'], 'drivers ' + ', '.join(drivers))],
-            '`export OMPI_MCA_pml=ucx` before srun: srun passes the variable to the container',
+            'run `export OMPI_MCA_pml=ucx` before srun, which passes the variable to the container',
         )
 
 
@@ -219,7 +232,7 @@ def check_card_driver(trial: Trial) -> Iterator[Finding]:
 
 @rule(
     'no provider',
-    source='libfabric NEWS: cxi from 1.21 on; fi_fabric(7)',
+    source='libfabric NEWS: the provider cxi exists from 1.21 on; fi_fabric(7)',
     facts=('provider', 'host'),
     needs_process=True,
 )
@@ -230,7 +243,7 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
 
 
 def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
-    """Yield the finding that libfabric lacks the provider, for an MPI that uses libfabric."""
+    """Yield a finding if the libfabric in the process lacks the provider that MPI requests."""
     fabric, provider = trial.fabric, find_provider(trial)
     library = find_loaded_file(trial.process, 'libfabric.so.1')
     if library is None or provider is None:
@@ -238,8 +251,8 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
     if not fabric:
         yield make_finding(
             'unknown',
-            'cannot tell which providers %s has, because check could not read its file'
-            % format_library_name(library),
+            'cannot tell which providers %s has, because check could not read the file of this '
+            'library' % format_library_name(library),
             [(library.facts.path, 'not readable as libfabric')],
             '',
         )
@@ -258,7 +271,10 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
         find_missing_dependency(trial, files[0]) if files and library.origin == 'image' else None
     )
     if missing:
-        remedy = 'install %s in the image: without it libfabric skips %s' % (missing, files[0])
+        remedy = 'install %s in the image, because without this library libfabric skips %s' % (
+            missing,
+            files[0],
+        )
     elif files and library.origin == 'image':
         remedy = (
             'set FI_PROVIDER_PATH=%s in the image, because libfabric does not search this folder '
@@ -312,12 +328,12 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
             [
                 (
                     library.facts.path,
-                    'no known provider recognised in the file'
+                    'check recognises no provider in the file'
                     if providers == []
-                    else 'its providers are not described',
+                    else 'the data do not describe the providers of this library',
                 )
             ],
-            'run `fi_info -l` on the system',
+            'run `fi_info -l` on the system, to list the providers',
         )
 
 
@@ -330,7 +346,7 @@ SEEN_LIBCXI_PAIRS = {
     (
         'main of March 2025',
         'that of March 2025',
-    ): 'DeiC-HPC/BitBulldozersLab, 2025-03: opensource reaches 24 GB/s',
+    ): 'DeiC-HPC/BitBulldozersLab, 2025-03: approach opensource reaches 24 GB/s',
 }
 
 
@@ -342,7 +358,9 @@ SEEN_LIBCXI_PAIRS = {
     facts=('provider',),
 )
 def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
-    """The image's libcxi has the release of the site's driver, or ran with this driver before."""
+    """
+    The image's libcxi has the release of the site's driver, or ran with this driver before.
+    """
     library = find_image_libcxi(trial)
     if library is None:
         return
@@ -366,23 +384,24 @@ def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
         ),
         [(library.facts.path, 'label %s: %s' % (LIBCXI_LABEL, label or 'none'))]
         + ([('site ' + trial.site['name'], 'SHS ' + site_release)] if site_release else []),
-        "use approach hybrid or bind, which inject the host's libcxi, or build the image with "
-        "the libcxi of the site's release; to find out, run `osu_latency H H` on two nodes",
+        "use approach hybrid or bind, which inject the host's libcxi, or build the image with the "
+        "libcxi of the site's release; to test whether the image's libcxi works, run `osu_latency "
+        'H H` on two nodes',
     )
 
 
 def _find_newest_libfabric(mpi: LoadedFile) -> Optional[Tuple[int, ...]]:
-    """Return the newest release of libfabric that the MPI can be built with, None if unknown."""
+    """Return the newest libfabric with which the MPI may have been built, None if unknown."""
     needed = sort_versions(mpi.facts.verneed.get('libfabric.so.1', ()))
     return _LAST_RELEASES.get(needed[-1]) if needed else None
 
 
 def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optional[Tuple[int, ...]]:
     """
-    Return the libfabric API (major, minor) that the MPI requests.
+    Return the libfabric API (major, minor) that the MPI requests, None if unknown.
 
-    The result is None if the file of the MPI does not show the API. api: the API of the libfabric in
-    the process.
+    The API is unknown if the file of the MPI does not show the API. api: the API of the libfabric
+    in the process.
     """
     requests, provider = trial.mpi.get('asks'), find_provider(trial)
     if not requests:
@@ -409,12 +428,13 @@ _API_VARIABLES = ('MPIR_CVAR_CH4_OFI_MAJOR_VERSION', 'MPIR_CVAR_CH4_OFI_MINOR_VE
 
 def _may_survive_refusal(trial: Trial) -> bool:
     """
-    Return whether the MPICH may run although libfabric refuses its API.
+    Return whether MPICH may run although libfabric refuses the API that MPICH requests.
 
-    If libfabric refuses, MPICH 5.0 and newer frees its list of providers and then uses the list:
-    pmodels/mpich, init_provider.c. Measured with 5.0.0 and 5.0.1 over Debian's libfabric 2.1 on
-    2026-11-23: if FI_PROVIDER is unset or names one provider, glibc terminates MPICH ("double free
-    detected", each of five runs). With ^shm and ^tcp MPICH ran (each of six runs).
+    After a refusal, MPICH 5.0 and newer frees the list of providers and then uses the freed list:
+    pmodels/mpich, init_provider.c. Measured with MPICH 5.0.0 and 5.0.1 over Debian's libfabric 2.1
+    on 2026-11-23: if FI_PROVIDER is unset or names one provider, glibc terminates MPICH ("double
+    free detected", in each of five runs). With FI_PROVIDER=^shm and with FI_PROVIDER=^tcp, MPICH
+    ran (in each of six runs).
     """
     names = get_exported_value(trial.environment, 'FI_PROVIDER') or ''
     traits = trial.mpi
@@ -434,9 +454,9 @@ def _may_survive_refusal(trial: Trial) -> bool:
 )
 def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     """
-    An MPICH requests no newer API than the libfabric in the process has.
+    MPICH requests no newer libfabric API than the libfabric in the process has.
 
-    An MPICH requests the API of the libfabric that it was built with. Symbol versions do not show
+    MPICH requests the API of the libfabric with which MPICH was built. Symbol versions do not show
     this API.
     """
     fabric, mpi = find_loaded_file(trial.process, 'libfabric.so.1'), find_loaded_mpi(trial)
@@ -457,8 +477,8 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     api_text = 'API %d.%d'
     if requested and api and requested > api:
         remedy = (
-            '`export %s=%d %s=%d` before srun, which passes the variables to the container; or '
-            'use an approach with another libfabric'
+            'run `export %s=%d %s=%d` before srun, which passes the variables to the container; '
+            'or use an approach with another libfabric'
             % (_API_VARIABLES[0], api[0], _API_VARIABLES[1], api[1])
         )
         may_run = _may_survive_refusal(trial)
@@ -468,7 +488,9 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
             'with a newer libfabric'
             % ((format_library(mpi),) + requested + (format_library_name(fabric),) + api)
             + (
-                '. The MPI then uses freed memory: it crashes, or runs by chance' if may_run else ''
+                '. The MPI then uses freed memory, so the MPI crashes or runs by chance'
+                if may_run
+                else ''
             ),
             [
                 (mpi.facts.path, 'requests ' + api_text % requested),
@@ -495,10 +517,13 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
                     if requested
                     else 'no table of capability sets',
                 ),
-                (fabric.facts.path, api_text % api if api else 'its fi_version() is not readable'),
+                (
+                    fabric.facts.path,
+                    api_text % api if api else 'check cannot read fi_version() of this file',
+                ),
             ],
-            'run the program once with FI_LOG_LEVEL=warn: if libfabric refuses the API, it prints '
-            '"Requested version is newer than library"',
+            'run the program once after `export FI_LOG_LEVEL=warn`: a libfabric that refuses the '
+            'API prints "Requested version is newer than library"',
         )
 
 
@@ -512,15 +537,16 @@ def _asks_for_cxi(trial: Trial) -> bool:
 
 @rule(
     'capability set',
-    source='pmodels/mpich PR 5708: cxi is the first provider that wants FI_MR_ENDPOINT; wheels of '
-    'MPICH 3.4.3 to 5.0.2; DeiC-HPC/BitBulldozersLab, 2025-03: 3.4.3 fails, 4.2.3 runs',
+    source='pmodels/mpich PR 5708: cxi is the first provider that requires FI_MR_ENDPOINT; wheels '
+    'of MPICH 3.4.3 to 5.0.2; DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.4.3 fails, MPICH '
+    '4.2.3 runs',
     facts=('provider', 'host'),
 )
 def check_capability_set(trial: Trial) -> Iterator[Finding]:
     """
-    The MPICH requests capabilities that the provider cxi has.
+    MPICH requests only capabilities that the provider cxi has.
 
-    MPICH does so from 4.1 on: its libmpi then contains the name cxi.
+    MPICH 4.1 and newer meet this condition, and their libmpi contains the name cxi.
     """
     traits = trial.mpi
     if not _asks_for_cxi(trial) or traits.get('cxi') is not False:
@@ -529,8 +555,8 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
     is_old = release and release < FIRST_CXI_MPICH
     yield make_finding(
         'fails' if is_old else 'unknown',
-        'this MPICH (%s) %s the provider cxi: MPICH then requests capabilities that cxi does not '
-        'have, and fails with "open_fabric: No data available"'
+        'this MPICH (%s) %s the provider cxi: an MPICH without this support requests capabilities '
+        'that cxi does not have, and fails with "open_fabric: No data available"'
         % (
             traits['release'] or 'release unknown',
             'does not support' if is_old else 'may not support',
@@ -547,15 +573,16 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
 
 @rule(
     'not seen over cxi',
-    source='SEEN_OVER_CXI in verdict/rules/fabric.py',
+    source='table SEEN_OVER_CXI in verdict/rules/fabric.py',
     facts=('provider', 'host'),
 )
 def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     """
-    A run of the MPI over the provider cxi is known.
+    A run is known in which this release of the MPI used the provider cxi.
 
-    Files of MPIs other than MPICH do not show whether the MPI supports cxi. The host's Cray MPICH
-    over the host's libfabric counts as known with any release, because the vendor delivers both.
+    If the MPI is not MPICH, no file shows whether the MPI supports cxi. A run of the host's Cray
+    MPICH over the host's libfabric counts as known for any release, because the vendor delivers
+    both.
     """
     series = find_mpi_series(trial)
     if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or trial.mpi.get('cxi') is not None:
@@ -569,19 +596,21 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     yield make_finding(
         'unknown',
         'the symbols match, but no run of %s over cxi is known, and no file of this MPI shows '
-        'whether it supports cxi'
+        'whether the MPI supports cxi'
         % (' '.join(series) + '.x' if series else 'an MPI of unknown release'),
         [(find_mpi_path(trial), ' '.join(series) if series else 'release unknown')],
-        'run the program once with FI_LOG_LEVEL=info, to see what MPI requests from the provider; '
-        'or use MPICH 4.2 or newer',
+        'run the program once after `export FI_LOG_LEVEL=info`, to see what MPI requests from the '
+        'provider; or use MPICH 4.2 or newer',
     )
 
 
 @rule(
-    'TCP only', source='DeiC-HPC/BitBulldozersLab, 2025-03: about 2 of 22 GB/s', facts=('provider',)
+    'TCP only',
+    source='DeiC-HPC/BitBulldozersLab, 2025-03: TCP reaches about 2 of 22 GB/s',
+    facts=('provider',),
 )
 def tcp_only(trial: Trial) -> Iterator[Finding]:
-    """The MPI does not use TCP between nodes where the site has a faster network."""
+    """MPI does not use TCP between nodes if the site has a faster network."""
     kind, network, _ = resolve_network(trial.site)
     provider, layer = trial.site['provider']['value'], find_network_layer(trial)
     if kind == 'Ethernet':
@@ -598,8 +627,8 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
         )
     elif has_ucx and not find_ucx_problem(trial):
         remedy = (
-            '`export MPIR_CVAR_CH4_NETMOD=ucx` before srun: this MPICH has UCX, and UCX reaches '
-            'the network cards'
+            'run `export MPIR_CVAR_CH4_NETMOD=ucx` before srun, because this MPICH has UCX, and '
+            'UCX reaches the network cards'
         )
     if (
         layer == LIBFABRIC
@@ -614,11 +643,12 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
     elif layer == TCP and not trial.approach['requires']:
         yield make_finding(
             'works slowly',
-            "MPI sends over TCP only: this MPI has no component for the site's %s" % kind,
+            'MPI sends over TCP only: this MPI has no component for the network of the site, %s'
+            % kind,
             [
                 (
                     find_mpi_path(trial),
-                    'neither UCX nor libfabric with a usable provider %s' % provider,
+                    'has neither UCX nor a libfabric with a usable provider %s' % provider,
                 )
             ],
             remedy,
@@ -627,7 +657,11 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
 
 @rule('CXI_FORK_SAFE', source='libfabric prov/cxi/src/cxip_info.c', facts=('provider',))
 def check_cxi_fork_safe(trial: Trial) -> Iterator[Finding]:
-    """CXI_FORK_SAFE makes small device messages slow, whatever its value."""
+    """
+    The image does not set CXI_FORK_SAFE, which makes small messages in GPU memory slow.
+
+    Every value of the variable has this effect, even 0.
+    """
     environment = trial.image.evaluate_environment()
     names = [
         name
@@ -641,7 +675,8 @@ def check_cxi_fork_safe(trial: Trial) -> Iterator[Finding]:
     yield make_finding(
         'works slowly' if is_set else NOTE,
         'the image sets %s, which %s messages of up to 128 bytes in GPU memory from 2.5 to 21 '
-        'microseconds' % (listed, 'slows' if is_set else 'the module unsets: else it would slow'),
+        'microseconds'
+        % (listed, 'slows' if is_set else 'the module unsets, because the variable would slow'),
         [(trial.image.path, listed)],
-        'remove %s from the image: the value 0 does not disable it' % listed,
+        'remove %s from the image, because even the value 0 slows these messages' % listed,
     )

@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 
 
 class Rule:
-    """A function that examines a Trial, with the name and the source of its findings."""
+    """A rule: a function that examines a Trial, with the name and the source of the rule."""
 
     def __init__(
         self,
@@ -58,9 +58,10 @@ def rule(
     """
     Return the decorator that registers a function as a rule.
 
-    The function gets a Trial and yields findings (make_finding) for which it has evidence.
-    facts: kinds of FACT_KINDS on which the findings depend. needs_process: a failure becomes unknown
-    if the libraries in the process are uncertain (downgrade_uncertain).
+    The decorated function gets a Trial and yields a finding, made by make_finding(), for each
+    problem for which the function has evidence. facts: kinds in FACT_KINDS on which the findings
+    depend. needs_process: if true, downgrade_uncertain() changes a finding 'fails' of this rule to
+    'unknown' when the libraries in the process are uncertain.
     """
 
     def decorate(check: Callable[[Trial], Iterable[Finding]]) -> Rule:
@@ -73,5 +74,5 @@ def rule(
 def make_finding(
     level: str, reason: str, evidence: Iterable[Tuple[str, str]] = (), remedy: str = ''
 ) -> Finding:
-    """Return a finding whose rule and source the decorator `rule` fills in."""
+    """Return a Finding without rule and source, which the decorator `rule` fills in."""
     return Finding('', level, reason, list(evidence), remedy, '')

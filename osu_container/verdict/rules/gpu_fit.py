@@ -1,4 +1,4 @@
-"""Rules on GPUs: vendor, releases of ROCm and CUDA, plugins of RCCL, and GPU support of MPI."""
+"""Rules on GPUs: vendor, ROCm and CUDA releases, RCCL plugins, and GPU support of MPI."""
 
 import re
 from typing import Any, Dict, Iterator, List
@@ -32,7 +32,8 @@ _GPU_MAKERS = {'AMD': ('ROCm', 'find_rocm_release'), 'NVIDIA': ('CUDA', 'find_cu
 
 @rule(
     'GPU vendor',
-    source='gpu of the site data; /opt/rocm* of the image, CUDA_VERSION and /usr/local/cuda-*',
+    source='key gpu of the site; files /opt/rocm* of the image, variable CUDA_VERSION and files '
+    '/usr/local/cuda-*',
     facts=('gpu',),
 )
 def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
@@ -41,7 +42,7 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
 
 
 def report_other_vendor(site: Dict[str, Any], image: Image) -> Iterator[Finding]:
-    """Yield the finding that an image is for other GPUs than the site's, or for none."""
+    """Yield a finding if the image is for GPUs of another vendor, or for no GPUs."""
     maker = find_gpu_maker(site)
     if not maker:
         return
@@ -54,28 +55,29 @@ def report_other_vendor(site: Dict[str, Any], image: Image) -> Iterator[Finding]
             'the image is for %s GPUs (%s %s), but this site has %s GPUs (%s), so programs find no '
             'GPU' % (other, other_software, other_release, maker, site['gpu']['value']),
             [(image.path, '%s %s, no %s' % (other_software, other_release, software))],
-            'use an image with %s; programs that use no GPU may work (eb --force)' % software,
+            'use an image with %s; or run `eb --force` to install for programs that use no GPU'
+            % software,
         )
     elif maker == 'NVIDIA' and not image.find_cuda_release() and not image.is_partial:
         yield make_finding(
             NOTE,
             'the image has no CUDA, so its programs can use buffers in host memory only',
-            [(image.path, 'no /usr/local/cuda-*, no CUDA_VERSION')],
+            [(image.path, 'has no folder /usr/local/cuda-* and no variable CUDA_VERSION')],
             'for buffers in GPU memory, use an image with CUDA',
         )
 
 
 def _opens_cudart(content: bytes) -> bool:
-    """Return whether a library opens libcudart.so by that name without a release."""
+    """Return whether a library opens libcudart.so, the name without a release number."""
     return b'\0libcudart.so\0' in content
 
 
 @rule(
     'RCCL plugin',
-    source='DeiC-HPC/BitBulldozersLab, 2025-03: 3 to 5 instead of 13 GB/s; of an NCCL whose plugin is '
-    'built for EFA, GeodesicResearch on GH200 with Slingshot: 2.3 instead of 163 GB/s; '
-    'libcudart.so: aws/aws-ofi-nccl#244, eth-cscs/cscs-docs 88df2a2 (Container Engine, known '
-    'issues)',
+    source='DeiC-HPC/BitBulldozersLab, 2025-03: RCCL reaches 3 to 5 instead of 13 GB/s; '
+    'GeodesicResearch on GH200 with Slingshot: NCCL with a plugin that is built for EFA '
+    'reaches 2.3 instead of 163 GB/s; libcudart.so: aws/aws-ofi-nccl#244, '
+    'eth-cscs/cscs-docs 88df2a2 (Container Engine, known issues)',
     facts=('provider', 'gpu', 'host'),
 )
 def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
@@ -96,7 +98,8 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
                 [
                     (
                         trial.image.path,
-                        '%s, and no lib%s-net.so on the library path' % (name, name.lower()),
+                        'the image has %s, but no lib%s-net.so on the library path'
+                        % (name, name.lower()),
                     )
                 ],
                 'build aws-ofi-nccl into the image',
@@ -158,8 +161,8 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
                     (library.facts.path, 'needs ' + ', '.join(versions)),
                     (provider.facts.path, 'lacks it'),
                 ],
-                'use an image whose plugin was built with a libfabric as old as this; messages of MPI '
-                'are not affected',
+                'use an image whose plugin was built with the same libfabric or an older '
+                'libfabric; messages of MPI are not affected',
             )
     missing = {name for name, _ in trial.process.missing}
     for name, requester in [] if trial.image.is_partial else process.missing:
@@ -187,11 +190,11 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
     ):
         yield make_finding(
             'works slowly',
-            '%s opens libcudart.so, but the image has only names with a release, so %s'
-            % (path, consequence),
+            '%s opens libcudart.so, but the image has this library only under names with a '
+            'release, so %s' % (path, consequence),
             [(path, 'libcudart.so')],
-            'link libcudart.so to libcudart.so.%s in the folder of the latter (ln -s), or install the '
-            'CUDA package for developers'
+            'run `ln -s libcudart.so.%s libcudart.so` in the folder of the library, or install '
+            'the CUDA package for developers'
             % (trial.image.find_cuda_release() or 'N').partition('.')[0],
         )
 
@@ -203,7 +206,7 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
     facts=('gpu', 'host'),
 )
 def check_gtl(trial: Trial) -> Iterator[Finding]:
-    """The module injects the GPU transport layer if it enables GPU support of Cray MPICH."""
+    """A module that enables GPU support of Cray MPICH injects the GPU transport layer."""
     mpi, value = (
         find_loaded_mpi(trial),
         compute_module_values(trial).get('MPICH_GPU_SUPPORT_ENABLED'),
@@ -221,8 +224,8 @@ def check_gtl(trial: Trial) -> Iterator[Finding]:
             "host's Cray MPICH fails at start without this library, because the module enables GPU "
             "support",
             [(mpi.facts.path, 'MPICH_GPU_SUPPORT_ENABLED=1')],
-            'add libmpi_gtl_... to the libraries of the site; if programs use host memory only, '
-            '`export MPICH_GPU_SUPPORT_ENABLED=0`',
+            'add libmpi_gtl_... to the libraries of the site; or, if programs use host memory '
+            'only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before srun',
         )
 
 
@@ -266,7 +269,8 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
                 'the process would load %s: two releases of ROCm cannot share a GPU'
                 % ' and '.join(format_library(library) for library in libraries),
                 [(library.facts.path, library.facts.soname or '') for library in libraries],
-                "use an image whose ROCm has the major release of the host's GTL",
+                "use an image whose ROCm has the same major release as the host's GPU transport "
+                'layer (libmpi_gtl)',
             )
 
 
@@ -295,14 +299,15 @@ DRIVER_CUDA_RELEASES = {
 
 @rule(
     'CUDA release',
-    source="NVIDIA, CUDA Compatibility (minor version and forward compatibility), 2026-09-09; "
-    "an H200 with driver 580.159.04 (CUDA 13.0), 2026-11-26: libcudart of the wheels of "
-    "11.8 to 13.5 works; with libcuda 535, 550, 555 before the driver's that of 11.8 ends "
-    "with 803, that of 13.2 with 35; PTX of CUDA 13.1 and newer with 222",
+    source='NVIDIA, CUDA Compatibility (minor version and forward compatibility), 2026-09-09; '
+    'measured on an H200 with driver 580.159.04 (CUDA 13.0), 2026-11-26: libcudart of the '
+    'wheels of CUDA 11.8 to 13.5 works; if a libcuda of driver 535, 550 or 555 comes '
+    'before the libcuda of the driver, libcudart 11.8 fails with error 803 and libcudart '
+    '13.2 with error 35; PTX of CUDA 13.1 and newer fails with error 222',
     facts=('gpu',),
 )
 def check_cuda_release(trial: Trial) -> Iterator[Finding]:
-    """The driver supports the image's CUDA, and the image hides no newer libcuda of the host."""
+    """The site's driver supports the image's CUDA, and the image hides no newer libcuda."""
     fact, release = trial.site.get('gpu_driver'), trial.image.find_cuda_release()
     if find_gpu_maker(trial.site) != 'NVIDIA' or not fact or not release:
         return
@@ -316,11 +321,11 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
         yield make_finding(
             'fails',
             "%s of the image belongs to driver %s, which is older than the site's driver %s, but "
-            "ld.so loads the image's file: CUDA fails with error 803 (cudaErrorSystemDriverMismatch), "
-            "or 35" % (libcuda[0], libcuda[1], fact['value']),
+            "ld.so loads the image's file: CUDA fails with error 803 "
+            '(cudaErrorSystemDriverMismatch) or error 35' % (libcuda[0], libcuda[1], fact['value']),
             [(libcuda[0], 'driver ' + libcuda[1])],
-            'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is for '
-            'older drivers only',
+            'remove the folder of this libcuda from LD_LIBRARY_PATH of the image, because the '
+            'package cuda-compat is for older drivers only',
         )
         return
     if libcuda and branch > driver:
@@ -338,20 +343,20 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     if needed is None and numbers[0] > max(OLDEST_DRIVERS):
         yield make_finding(
             'unknown',
-            'cannot tell which driver CUDA %s of the image needs; the site has %s'
+            'cannot tell which driver CUDA %s of the image needs; the site has driver %s'
             % (release, fact['value']),
             evidence,
-            "see NVIDIA's table: docs.nvidia.com/deploy/cuda-compatibility",
+            "look up the driver in NVIDIA's table: docs.nvidia.com/deploy/cuda-compatibility",
         )
     elif needed and branch < needed:
         yield make_finding(
             'fails',
-            'CUDA %s of the image needs driver %d or newer, but the site has %s: programs that use a '
-            'GPU fail with error 35 (cudaErrorInsufficientDriver)'
+            'CUDA %s of the image needs driver %d or newer, but the site has driver %s: programs '
+            'that use a GPU fail with error 35 (cudaErrorInsufficientDriver)'
             % (release, needed, fact['value']),
             evidence,
-            'use an image with CUDA %d or older; programs that use no GPU may work (eb --force)'
-            % (numbers[0] - 1),
+            'use an image with CUDA %d or older; or run `eb --force` to install for programs that '
+            'use no GPU' % (numbers[0] - 1),
         )
     elif needed and numbers > max(
         [cuda for oldest, cuda in DRIVER_CUDA_RELEASES.items() if oldest <= branch] or [(99, 0)]

@@ -1,6 +1,4 @@
-"""
-Rules on the environment in the container: variables of the image, and unknown values.
-"""
+"""Rules on the environment in the container: the image's variables, and unknown values."""
 
 import posixpath
 import re
@@ -57,7 +55,11 @@ _DECIDING = {
 
 
 def _list_evidence(name: str, variable: Variable) -> List[Tuple[str, str]]:
-    """Return [(script and line, text)], the evidence that the image sets a variable."""
+    """
+    Return [(location, text)], the evidence that the image sets a variable.
+
+    location: script and line that set the variable.
+    """
     return [
         (
             variable.location or 'the module',
@@ -67,7 +69,7 @@ def _list_evidence(name: str, variable: Variable) -> List[Tuple[str, str]]:
 
 
 def _format_change(name: str, variable: Optional[Variable]) -> str:
-    """Return 'sets NAME=VALUE', or 'unsets NAME' if `variable` is None."""
+    """Return the text 'sets NAME=VALUE', or 'unsets NAME' for a variable without a value."""
     return (
         'sets %s=%s' % (name, variable.value) if variable and variable.value else 'unsets %s' % name
     )
@@ -75,15 +77,16 @@ def _format_change(name: str, variable: Optional[Variable]) -> str:
 
 @rule('start of the container', source='action script of Apptainer 1.4.5', facts=())
 def check_container_start(trial: Trial) -> Iterator[Finding]:
-    """No environment script of the image prevents that the program starts."""
+    """The image's environment scripts let the program start."""
     if not trial.image.is_partial and not trial.image.list_folder(SCRIPTS_FOLDER):
         yield make_finding(
             NOTE,
-            "variables APPTAINERENV_* are ignored for this image, because it has no %s: the runtime "
-            "reads only the module's %s there" % (SCRIPTS_FOLDER, posixpath.basename(TARGET)),
+            'the runtime ignores variables APPTAINERENV_* for this image, because the image has '
+            'no folder %s: the runtime reads only the script %s of the module in this folder'
+            % (SCRIPTS_FOLDER, posixpath.basename(TARGET)),
             [(trial.image.path, 'no %s' % SCRIPTS_FOLDER)],
-            '`apptainer build NEW.sif %s` writes an image with this folder'
-            % shell.quote_path(trial.image.path),
+            'run `apptainer build NEW.sif %s`, which writes an image with the folder '
+            '/.singularity.d/env' % shell.quote_path(trial.image.path),
         )
     exit_point = trial.environment.exit_point
     if exit_point:
@@ -92,26 +95,31 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
             'fails' if is_certain else 'unknown',
             'a script of the image %s: %s, %s'
             % (
-                'prevents that the container starts'
+                'keeps the container from starting'
                 if is_certain
-                else 'may prevent that the container starts',
+                else 'may keep the container from starting',
                 location,
                 why,
             ),
             [(location, why)],
-            'remove this line from the environment scripts of the image',
+            'remove the reported line from the environment scripts of the image',
         )
     for path, why in trial.environment.problems:
         yield make_finding(
             NOTE,
-            'the runtime skips the environment script %s of the image, which %s' % (path, why),
+            'the runtime skips the environment script %s of the image, because the script %s'
+            % (path, why),
             [(path, why)],
-            'remove this script from the image',
+            'remove the skipped environment script from the image',
         )
 
 
 def list_ambiguous_libraries(trial: Trial) -> List[str]:
-    """Return the names of libraries for which an unknown LD_LIBRARY_PATH may give other files."""
+    """
+    Return the names of libraries that depend on an unknown part of LD_LIBRARY_PATH.
+
+    The image has further files with these names outside of the known folders.
+    """
     environment = trial.environment
     _, is_complete = parse_folder_list(
         environment.variables.get('LD_LIBRARY_PATH') or environment.default, True
@@ -139,21 +147,23 @@ def list_ambiguous_libraries(trial: Trial) -> List[str]:
 @rule('unknown environment', source='image/environment.py', facts=())
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
-    Check can evaluate the variables in the image's scripts on which the verdict depends.
+    Check can evaluate all variables of the image that decide the verdict.
 
-    An unknown value makes the verdict unknown only if another value would change the verdict.
+    A variable with an unknown value makes the verdict unknown only if another value of the variable
+    would change the verdict.
     """
     path = trial.environment.variables.get('LD_LIBRARY_PATH') or trial.environment.default
     names = list_ambiguous_libraries(trial)
     if path and names:
         yield make_finding(
             'unknown',
-            'cannot evaluate the LD_LIBRARY_PATH of the image (%s: %s), and the image has %s in '
-            'several folders, or outside of the known part of the path'
+            'cannot evaluate LD_LIBRARY_PATH of the image (%s: %s), and the image has %s in '
+            'several folders, or in folders outside of the known part of LD_LIBRARY_PATH'
             % (path.location, path.reason, shorten_names(names)),
             _list_evidence('LD_LIBRARY_PATH', path),
-            'write `export LD_LIBRARY_PATH=/folder:$LD_LIBRARY_PATH` into the script of the image, '
-            'or run the program with `osu-container proof`, which reports the loaded libraries',
+            'write `export LD_LIBRARY_PATH=/folder:$LD_LIBRARY_PATH` into the environment script '
+            'of the image, or run the program with `osu-container proof`, which reports the '
+            'loaded libraries',
         )
     variables = [
         (name, variable)
@@ -164,24 +174,25 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     if variables:
         yield make_finding(
             'unknown',
-            'cannot evaluate the value that the image gives %s (%s: %s)'
+            'cannot evaluate the value that the image assigns to %s (%s: %s)'
             % (
                 ' and '.join(name for name, _ in variables),
                 variables[0][1].location,
                 variables[0][1].reason,
             ),
             [item for name, variable in variables for item in _list_evidence(name, variable)],
-            'write the literal value into the script, or remove the variable',
+            'write the literal value of the variable into the environment script of the image, or '
+            'remove the variable from this script',
         )
 
 
 @rule('loader of the image', source='ld.so(8)', facts=())
 def check_loader_variables(trial: Trial) -> Iterator[Finding]:
     """
-    The image sets no variable or file property that makes ld.so load other libraries.
+    No variable and no file property of the image makes ld.so load other libraries.
 
     ld.so uses preloaded libraries before all others. LD_AUDIT and DT_AUDIT may replace any library.
-    For a program that is setuid, setgid or has capabilities, ld.so may ignore LD_LIBRARY_PATH
+    If the program is setuid or setgid, or has capabilities, ld.so may ignore LD_LIBRARY_PATH
     (AT_SECURE).
     """
     program = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
@@ -189,7 +200,7 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
         for audit_library in program.facts.audit:
             yield make_finding(
                 'unknown',
-                '%s has DT_AUDIT %s, with which ld.so may load other libraries than predicted'
+                '%s has the entry DT_AUDIT %s, so ld.so may load other libraries than predicted'
                 % (format_library(program), audit_library),
                 [(program.facts.path, 'DT_AUDIT ' + audit_library)],
                 'link the program without `-Wl,--audit`',
@@ -205,7 +216,7 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
             '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
             'LD_PRELOAD' % (format_library(program), privileges),
             [(program.facts.path, privileges)],
-            'remove the privileges from the file: `chmod ug-s FILE`, `setcap -r FILE`',
+            'remove the privileges from the file with `chmod ug-s FILE` and `setcap -r FILE`',
         )
     for path, cause in trial.container.preload:
         variable = (
@@ -219,7 +230,7 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
             'the image preloads %s (%s): the symbols of this library take precedence over those of '
             'all other libraries' % (path, location),
             [(location, path)],
-            'remove the preload from the image if no program needs this library',
+            'if no program needs the preloaded library, remove the preload from the image',
         )
     for name in ('LD_AUDIT', 'LD_TRACE_LOADED_OBJECTS', 'LD_ASSUME_KERNEL'):
         variable = resolve_process_variable(trial.environment, name)
@@ -235,14 +246,14 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
         if name == 'LD_TRACE_LOADED_OBJECTS':
             yield make_finding(
                 'fails',
-                'the image sets %s: ld.so lists libraries and does not start the program' % name,
+                'the image sets %s, so ld.so lists libraries and does not start the program' % name,
                 _list_evidence(name, variable),
                 'remove %s from the image' % name,
             )
         else:
             yield make_finding(
                 'unknown',
-                'the image sets %s=%s, with which ld.so may load other libraries than predicted'
+                'the image sets %s=%s, so ld.so may load other libraries than predicted'
                 % (name, variable.value),
                 _list_evidence(name, variable),
                 'remove %s from the image' % name,
@@ -259,7 +270,7 @@ def _is_netmod_usable(trial: Trial, value: str) -> bool:
 
 
 def _is_provider_named(trial: Trial, value: str) -> bool:
-    """Return whether the name of the provider that FI_PROVIDER selects is known."""
+    """Return whether check knows the name of the provider that FI_PROVIDER selects."""
     return bool(find_provider(trial))
 
 
@@ -268,8 +279,9 @@ def _are_plugins_usable(trial: Trial, value: str) -> bool:
     Return whether libfabric can use the plug-ins that FI_PROVIDER_PATH adds.
 
     The rule "no provider" checks that the requested provider exists. If a plug-in and libfabric
-    itself have the same provider, libfabric uses the newer of both, and a libfabric of another build
-    may not support the plug-in. rxm is checked as well, because tcp may use it.
+    itself have the same provider, libfabric uses the newer provider, and a libfabric of another
+    build may not support the plug-in. The provider rxm is checked as well, because the provider tcp
+    may use rxm.
     """
     fabric = trial.fabric
     files, release = fabric.get('files', {}), parse_release(fabric.get('release'))
@@ -312,11 +324,16 @@ _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
 
 @rule(
     "image's variables",
-    source='action script of Apptainer 1.4.5: what the image sets wins over the host; random pairs',
+    source='action script of Apptainer 1.4.5: variables of the image override variables of the '
+    'host; runs of random pairs of an image and a host',
     facts=('provider',),
 )
 def check_image_variables(trial: Trial) -> Iterator[Finding]:
-    """No variable of the image, which overrides the module's variable, chooses the network."""
+    """
+    The image sets no variable that chooses the network.
+
+    A variable of the image overrides the module's variable of the same name.
+    """
     module_values, family = compute_module_values(trial), trial.mpi.get('family', '')
     patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
     names = set(
@@ -354,20 +371,21 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
             continue
         yield make_finding(
             'unknown',
-            'the image %s (%s)%s, and check has no rule for the effect'
+            'the image %s (%s)%s, and check has no rule for the effect of this change'
             % (
                 _format_change(name, variable),
                 location,
                 _format_replaced_values([name], module_values),
             ),
             [(location, name)],
-            'remove %s from the image, or export APPTAINERENV_%s with another value, which overrides '
-            'the image' % (name, name),
+            'remove %s from the image, or export APPTAINERENV_%s, which overrides the image, with '
+            'another value' % (name, name),
         )
     for (reason, location), unknown_names in sorted(unknown.items()):
         yield make_finding(
             'unknown',
-            'cannot evaluate %s: %s (%s)%s, and check has no rule for the effect'
+            'cannot evaluate %s: %s (%s)%s, and check has no rule for the effect of an unknown '
+            'value'
             % (
                 ' and '.join(unknown_names),
                 reason,
@@ -375,13 +393,17 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
                 _format_replaced_values(unknown_names, module_values),
             ),
             [(location, name) for name in unknown_names],
-            'remove %s from the image, or export APPTAINERENV_%s with another value, which overrides '
-            'the image' % (unknown_names[0], unknown_names[0]),
+            'remove %s from the image, or export APPTAINERENV_%s, which overrides the image, with '
+            'another value' % (unknown_names[0], unknown_names[0]),
         )
 
 
 def _format_replaced_values(names: List[str], module_values: Dict[str, str]) -> str:
-    """Return " instead of the module's NAME=VALUE" for variables that the module sets, or ''."""
+    """
+    Return the text " instead of the module's NAME=VALUE" for the given variables.
+
+    The text is '' if the module sets none of these variables.
+    """
     values = ['%s=%s' % (name, module_values[name]) for name in names if name in module_values]
     return " instead of the module's " + ' and '.join(values) if values else ''
 
@@ -421,9 +443,10 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
             continue  # The network rules evaluate pml and mtl.
         yield make_finding(
             'unknown',
-            '%s sets %s=%s, and check has no rule for the effect' % (path, name, value),
+            'the parameter file %s sets %s=%s, and check has no rule for the effect of this '
+            'parameter' % (path, name, value),
             [('image:%s' % path, '%s=%s' % (name, value))],
-            'remove this line from the file',
+            'remove the line with this parameter from the parameter file',
         )
 
 
@@ -433,11 +456,16 @@ _ETHERNET_PROVIDERS = {'tcp', 'sockets', 'udp', 'net'}
 
 @rule(
     'provider of the image',
-    source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5; random pairs',
+    source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5; runs of random pairs of an '
+    'image and a host',
     facts=('provider',),
 )
 def check_image_provider(trial: Trial) -> Iterator[Finding]:
-    """The image's FI_PROVIDER, which overrides the module's, selects a usable provider."""
+    """
+    If the image sets FI_PROVIDER, the value selects a usable provider.
+
+    The image's FI_PROVIDER overrides the module's FI_PROVIDER.
+    """
     if find_network_layer(trial) != LIBFABRIC:
         return
     module_values, variable = compute_module_values(trial), find_provider_variable(trial)
@@ -453,8 +481,8 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     location = (variable or environment.variables['FI_PROVIDER']).location or ''
     provider = trial.site['provider']['value']
     remedy = (
-        'remove FI_PROVIDER from the image, or `export APPTAINERENV_FI_PROVIDER=%s`, which overrides '
-        'the image' % (module_value or provider)
+        'remove FI_PROVIDER from the image, or run `export APPTAINERENV_FI_PROVIDER=%s`, which '
+        'overrides the value of the image' % (module_value or provider)
     )
     problem = (
         "cannot evaluate the image's FI_PROVIDER (%s: %s)" % (location, variable.reason)
@@ -491,7 +519,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     ):
         yield make_finding(
             'fails',
-            '%s, but the module restricts Open MPI to %s' % (problem, included),
+            '%s, but the module restricts Open MPI to the provider %s' % (problem, included),
             evidence,
             remedy,
         )
@@ -505,7 +533,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
                 module_value,
                 ''
                 if slow
-                else ', and it is unknown whether this provider reaches other nodes here',
+                else ', and it is unknown whether this provider reaches other nodes of the site',
             ),
             evidence,
             remedy,
@@ -513,7 +541,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
 
 
 def _overrides_pml(trial: Trial) -> bool:
-    """Return whether the image replaces OMPI_MCA_pml of the module."""
+    """Return whether the image overrides the value of OMPI_MCA_pml that the module sets."""
     value = compute_module_values(trial).get('OMPI_MCA_pml')
     image_value = get_exported_value(trial.environment, 'OMPI_MCA_pml')
     return bool(value) and image_value not in (None, value)
@@ -521,10 +549,11 @@ def _overrides_pml(trial: Trial) -> bool:
 
 def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     """
-    Return the findings, with failures changed to unknown if the predicted process is uncertain.
+    Return the findings; failures become unknown if the predicted process is uncertain.
 
-    Only failures of rules with `needs_process` change. The process is also uncertain if the image
-    replaces OMPI_MCA_pml, because Open MPI may then run without the missing component.
+    Only failures of rules with `needs_process` become unknown. The predicted process is also
+    uncertain if the image overrides the module's OMPI_MCA_pml, because Open MPI may then run
+    without the missing component.
     """
     sources = ('unknown environment', 'dry run', 'no program')
     if not any(

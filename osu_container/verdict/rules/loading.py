@@ -38,9 +38,10 @@ from osu_container.verdict.trial import DRIVER_LIBRARY, Container, Trial, map_op
 @rule('static program', source='ld.so(8)', facts=())
 def static_program(trial: Trial) -> Iterator[Finding]:
     """
-    The program is linked dynamically, because no library can replace that of a static program.
+    The program is linked dynamically.
 
-    A static program without MPI starts another program, which check cannot determine.
+    No host library can replace the MPI in a statically linked program. A static program without MPI
+    starts another program, which check cannot determine.
     """
     path = trial.program.path
     if not trial.program.is_static or not path:
@@ -48,10 +49,10 @@ def static_program(trial: Trial) -> Iterator[Finding]:
     if not has_static_mpi(trial.image.read_file(path)):
         yield make_finding(
             'unknown',
-            'cannot tell which program %s starts: this file is linked statically and contains no MPI'
-            % path,
+            'cannot tell which program %s starts: this launcher is linked statically and contains '
+            'no MPI' % path,
             [('image:' + path, 'no MPI_Init')],
-            'give the program that uses MPI: `--program PATH`',
+            'give the program that uses MPI with `--program PATH`',
         )
     else:
         level = 'fails' if trial.approach['inject'] else NOTE
@@ -59,7 +60,7 @@ def static_program(trial: Trial) -> Iterator[Finding]:
             level,
             '%s is linked statically, so no library of the host can replace its MPI' % path,
             [('image:' + path, 'no dynamic section')],
-            'use approach pure or opensource, or link the program with shared libraries',
+            'use approach pure or opensource, or link the program dynamically',
         )
 
 
@@ -71,12 +72,12 @@ OPENED_LIBRARIES = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file 
 
 @rule(
     'opened while running',
-    source='github.com/underworldcode/underworld2/issues/668, Pawsey\'s newsletter of '
-    '2023-03-13: Assertion failed, liblustreapi != NULL',
+    source="github.com/underworldcode/underworld2/issues/668 and Pawsey's newsletter of "
+    '2023-03-13, both with the message "Assertion failed, liblustreapi != NULL"',
     facts=('host',),
 )
 def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
-    """Each library that the host's MPI opens by name is injected, or is in the image."""
+    """Each library that the host's MPI opens by name is injected or exists in the image."""
     mpi = find_loaded_file(trial.process, trial.soname)
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
     family = trial.mpi.get('family', '')
@@ -87,11 +88,12 @@ def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
             level = 'unknown' if function in list_called_functions(trial) else NOTE
             yield make_finding(
                 level,
-                "%s for %s would terminate the program: the host's %s then opens %s, which neither "
-                "the image nor the known part of the host has" % (function, purpose, family, name),
+                "%s for %s would terminate the program: in this call, the host's %s opens %s, "
+                'which the image lacks and the module does not inject'
+                % (function, purpose, family, name),
                 [(mpi.facts.path, 'opens ' + name)],
-                'add the path of %s as %s to the libraries of the site, or use an approach with the '
-                'MPI of the image' % (name, name.partition('.')[0]),
+                'add the path of %s under the name %s to the libraries of the site, or use an '
+                'approach with the MPI of the image' % (name, name.partition('.')[0]),
             )
 
 
@@ -132,7 +134,8 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                     "the host's %s would not be used: the soname of %s is %s, so ld.so loads the image's "
                     "%s" % (soname, host_path, sonames[0], soname),
                     [(str(host_path), 'DT_SONAME ' + sonames[0])],
-                    'use an approach with the library of the image',
+                    'use an approach with the library of the image: `osu-container check IMAGE` '
+                    'lists the approaches',
                 )
             continue
         if program and '/' in library.name and library.name in trial.program.opened_libraries:
@@ -148,7 +151,8 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                 ),
                 [(library.facts.path, 'is found first')],
                 'remove the library from the Python environment (pip uninstall), or set '
-                'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py searches as ld.so does',
+                'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py uses the library that '
+                'ld.so finds',
             )
             continue
         if INJECT_FOLDER not in path:
@@ -159,8 +163,8 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                 "the module's script has prepended the host's folder (%s)"
                 % (soname, variable.location if variable else 'unset'),
                 [(variable and variable.location or trial.image.path, 'LD_LIBRARY_PATH')],
-                'set LD_LIBRARY_PATH in a script whose name sorts before %s'
-                % posixpath.basename(TARGET),
+                'set LD_LIBRARY_PATH in an environment script of the image whose name sorts '
+                'before %s' % posixpath.basename(TARGET),
             )
             continue
         found_path, why = find_library(
@@ -192,7 +196,8 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                     searched[0] if searched[1] == 'LD_LIBRARY_PATH' else library.path,
                 ),
                 [(library.facts.path, 'is found first')],
-                'remove this entry from the environment scripts of the image',
+                'remove this folder or this preloaded library from the environment scripts of the '
+                'image',
             )
             continue
         yield make_finding(
@@ -204,13 +209,13 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                 (owner_path, '%s %s' % (searched[1], searched[0])),
                 (library.facts.path, 'is found first'),
             ],
-            'run `patchelf --set-rpath` in the image: patchelf writes DT_RUNPATH, which ld.so '
-            'searches after LD_LIBRARY_PATH',
+            'run `patchelf --set-rpath FOLDERS FILE` in the recipe of the image: patchelf writes '
+            'DT_RUNPATH, which ld.so searches after LD_LIBRARY_PATH',
         )
 
 
 def _list_processes(trial: Trial) -> List[Process]:
-    """Return the process of the program and, if there is one, that of the entrypoint."""
+    """Return the process of the program and, if there is one, the entrypoint's process."""
     return [trial.process] + (
         [trial.program.entrypoint_process] if trial.program.entrypoint_process else []
     )
@@ -247,9 +252,9 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
                 trial,
                 name,
                 requester,
-                "which belongs to NVIDIA's driver, and this site has no NVIDIA GPU",
-                'use an image without CUDA, or an image whose MPI opens the driver on demand '
-                '(Open MPI)',
+                "a library of NVIDIA's driver, and this site has no NVIDIA GPU",
+                'use an image without CUDA, or an image whose MPI opens the driver only when '
+                'necessary (Open MPI)',
             )
         seen.add(name)
     if trial.image.is_partial:
@@ -261,15 +266,16 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             '%s of the host needs %s, which neither the host nor the image has'
             % (facts.path, soname),
             [(facts.path, 'DT_NEEDED ' + soname)],
-            'find %s on the host, and add its folder to library_folders of the site' % soname,
+            'find %s on the host, and add the folder of this library to the key library_folders '
+            'of the site' % soname,
         )
     for path, requester in [pair for process in _list_processes(trial) for pair in process.broken]:
         yield make_finding(
             'fails',
-            '%s loads %s, which is not a valid library: the file is a text or damaged'
+            '%s loads %s, which is not a valid library: the file is a text file or is damaged'
             % (format_library(requester) if requester else 'the loader', path),
             [(path, 'not an ELF file')],
-            'replace the file by a library: only compilers read a linker script',
+            'replace the file by a shared library, because only compilers can read a linker script',
         )
     for name, requester in [pair for process in _list_processes(trial) for pair in process.missing]:
         paths = trial.image.find_files('.*/' + re.escape(name))
@@ -280,8 +286,8 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
                 requester,
                 'which ld.so does not find in the container'
                 + (', although the image has %s' % paths[0] if paths else ''),
-                'run `ldconfig` at the end of the recipe of the image, or add %s to LD_LIBRARY_PATH '
-                'there' % posixpath.dirname(paths[0])
+                'run `ldconfig` at the end of the recipe of the image, or add %s to '
+                'LD_LIBRARY_PATH in the recipe' % posixpath.dirname(paths[0])
                 if paths
                 else 'install %s in the image' % name,
             )
@@ -289,7 +295,8 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
 
 @rule(
     'symbol version',
-    source='ld.so(8); libfabric.map.in by release: FABRIC_1.7 comes with 1.20, 1.8 with 2.0, 1.9 with 2.5',
+    source='ld.so(8); libfabric.map.in by release: FABRIC_1.7 exists since libfabric 1.20, '
+    'FABRIC_1.8 since 2.0, FABRIC_1.9 since 2.5',
     facts=('host',),
     needs_process=True,
 )
@@ -306,11 +313,11 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
         kind = versions[0].split('_')[0]
         # The C library is always the image's.
         remedy = {
-            'FABRIC': "use an approach with the libfabric of the image, or an image whose MPI was "
-            "built with a libfabric as old as the host's"
+            'FABRIC': 'use an approach with the libfabric of the image, or an image whose MPI was '
+            "built with the host's libfabric or an older libfabric"
             if provider.origin == 'host'
-            else "use an approach that injects the host's libfabric if that is newer, or an image "
-            "whose MPI was built with the image's libfabric",
+            else "use an approach that injects the host's libfabric if the host's libfabric is "
+            "newer, or an image whose MPI was built with the image's libfabric",
             'GLIBC': 'use an image of a distribution at least as new as the host'
             if library.origin == 'host'
             else 'rebuild the image, because its libraries do not fit each other',
@@ -345,7 +352,7 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     needs_process=True,
 )
 def undefined_symbol(trial: Trial) -> Iterator[Finding]:
-    """The libraries of the process define each symbol that one of them needs."""
+    """Each symbol that a library of the process needs is defined by a library of the process."""
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
         return
     if may_offer_unknown_symbols(trial):
@@ -366,16 +373,17 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
             % (
                 format_library(library),
                 listed,
-                '' if is_immediate else ': a call of the symbol terminates the program',
+                '' if is_immediate else ': a call of this symbol terminates the program',
             ),
             [(library.facts.path, 'undefined ' + listed)],
-            'use another release of the library that should define the symbol; for an MPI, select a '
-            'site with another stack (`--try-amend=site=NAME`) or use the MPI of the image',
+            'use another release of the library that should define the symbol; if this library is '
+            'an MPI, select a site with another stack (`--try-amend=site=NAME`) or use the MPI of '
+            'the image',
         )
 
 
 def _predict_process(trial: Trial) -> Tuple[Container, Process]:
-    """Return (Container, Process) without the libraries that the program opens at run time."""
+    """Return the predicted (Container, Process), without libraries opened at run time."""
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
     container = Container(trial.image, names, {})
     return container, simulate_load(
@@ -384,7 +392,11 @@ def _predict_process(trial: Trial) -> Tuple[Container, Process]:
 
 
 def list_differences(trial: Trial, listing: Listing) -> List[Tuple[str, str]]:
-    """Return [(text on the loader's list, text on the prediction)] for each difference."""
+    """
+    Return the differences between the loader's list and the prediction.
+
+    A difference is a pair: what the loader's list says, and what was predicted.
+    """
     container, process = _predict_process(trial)
     if listing.problem:
         problems = (
@@ -469,8 +481,8 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
     """
     The image's loader lists the predicted libraries (--dry-run).
 
-    The loader cannot list the libraries of scripts, those that Python loads, and those that a
-    program opens at run time.
+    The loader cannot list libraries that scripts or Python load, or libraries that a program opens
+    at run time.
     """
     listing = trial.listing
     if listing is None:
@@ -480,9 +492,14 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
         return
     program = (
         trial.program.path
-        or '%s alone, because no program is known that the loader can list' % trial.soname
+        or '%s alone, because check knows no program whose libraries the loader can list'
+        % trial.soname
     )
-    program += ', without libraries opened at run time' if trial.program.opened_libraries else ''
+    program += (
+        ', without the libraries that the program opens at run time'
+        if trial.program.opened_libraries
+        else ''
+    )
     differences = list_differences(trial, listing)
     if not differences:
         yield make_finding(

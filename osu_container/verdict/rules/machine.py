@@ -18,8 +18,8 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
     """
     The host libraries of the approach exist.
 
-    A library whose path is a guess (untested) is not injected if the path does not exist. The
-    process would then load the image's library, so the verdict is unknown.
+    If the path of a library is a guess (untested) and does not exist, the module does not inject
+    the library. The process would then load the image's library, so the verdict is unknown.
     """
     for path in list_missing_guesses(trial.approach, trial.site, trial.host):
         library = find_loaded_file(trial.process, path.rpartition('/')[2])
@@ -39,8 +39,8 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
             'fails',
             "the host has no %s, which approach '%s' injects" % (path, trial.approach['name']),
             [(path, 'does not exist')],
-            'run `osu-container discover`, which finds the current paths: the system was updated, or '
-            'this is another system',
+            'the system was updated, or this machine belongs to another system: run '
+            '`osu-container discover`, which finds the current paths',
         )
 
 
@@ -59,7 +59,7 @@ def check_architecture(trial: Trial) -> Iterator[Finding]:
                 'the image is for %s, but this host is %s'
                 % (names.get(machine, machine), names.get(host, host)),
                 [(library.facts.path, 'machine ' + machine)],
-                'use an image for this architecture',
+                'use an image for the architecture of this host',
             )
             return
 
@@ -86,18 +86,19 @@ def check_musl(trial: Trial) -> Iterator[Finding]:
 
 @rule(
     'ranks apart',
-    source='user_namespaces(7), process_vm_readv(2); two ranks of one node in a user namespace each, '
-    '2026-11-23: MPICH 5.0.2 ends at 16 KiB; without such reads it runs, at 9.7 instead of '
-    '13.6 GB/s (4 MiB, one run of each, busy machine)',
+    source='user_namespaces(7), process_vm_readv(2); measured with two ranks of one node, each in '
+    'its own user namespace, 2026-11-23: MPICH 5.0.2 fails at messages of 16 KiB; without '
+    "reads of the other rank's memory MPICH runs, at 9.7 instead of 13.6 GB/s (messages of "
+    '4 MiB, one run of each, busy machine)',
     facts=('host',),
 )
 def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     """
     The ranks of a node can read each other's memory.
 
-    Without setuid each container has its own user namespace, and a rank may not read the memory of
-    ranks in other namespaces. Either the ranks of a node share one container, or the module disables
-    such reads in the MPI.
+    If the runtime has no setuid program, each container has its own user namespace, and a rank may
+    not read the memory of ranks in other namespaces. Either the ranks of a node share one
+    container, or the module disables reads of other ranks' memory in the MPI.
     """
     variable, runtime = trial.mpi.get('single_copy'), trial.container.runtime
     if not variable or not runtime or not has_own_namespaces(runtime) or shares_container(runtime):
@@ -109,9 +110,10 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     )
     yield make_finding(
         'works slowly',
-        "%s starts containers without setuid and cannot start the ranks of a node in one container, "
-        "so the module prevents that ranks read each other's memory (%s=%s). Messages within a node "
-        "are copied once more; messages between nodes are not affected" % (name, variable, value),
+        '%s starts containers without setuid and cannot start the ranks of a node in one '
+        "container, so the module disables reads of other ranks' memory (%s=%s). MPI copies "
+        'messages within a node one more time; messages between nodes are not affected'
+        % (name, variable, value),
         [(runtime['command'], name + ', no setuid'), (path, variable)],
         'use Apptainer 1.3 or newer, which starts the ranks of a node in one container',
     )
@@ -126,14 +128,15 @@ def check_overlay(trial: Trial) -> Iterator[Finding]:
     """
     The SIF has no overlay partition.
 
-    An overlay may add, hide and change any file, and check does not read overlays.
+    An overlay may add, hide or change any file, and check does not read overlays.
     """
     if trial.image.is_overlaid:
         yield make_finding(
             'unknown',
-            'cannot tell which files the container has: check does not read the overlay in the SIF',
+            'cannot tell which files the container has, because check does not read the overlay '
+            'in the SIF',
             [(trial.image.path, 'an overlay partition')],
             'remove the overlay from a copy of the image: `apptainer sif list IMAGE` prints the '
             'number of the overlay, and `apptainer sif del NUMBER IMAGE` removes the overlay; or '
-            'build an image with the content of the overlay',
+            'build an image that contains the files of the overlay',
         )

@@ -1,4 +1,4 @@
-"""Functions that several rules use: MPI, network layer, provider, GPUs, host libraries."""
+"""Provide functions that several rules use, on MPI, network, GPUs and host libraries."""
 
 import posixpath
 import re
@@ -14,7 +14,7 @@ from osu_container.verdict.trial import Trial
 
 
 def format_library(library: LoadedFile) -> str:
-    """Return a library's path as messages show it: 'image:/path' or '/path of the host'."""
+    """Return a library's path as text for messages: 'image:/path' or '/path of the host'."""
     path: str = library.facts.path
     return path if path.startswith('image:') else '%s of the host' % path
 
@@ -28,12 +28,12 @@ def format_library_name(library: LoadedFile) -> str:
 
 
 def shorten_names(names: Sequence[str]) -> str:
-    """Return the first five names as a text, and the number of further names."""
+    """Return the names as text; after five names, the text ends with the number of the others."""
     return ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
 
 
 def sort_versions(versions: Iterable[str]) -> List[str]:
-    """Return version names in the order of their numbers."""
+    """Return names of symbol versions in numerical order: GLIBC_2.9 before GLIBC_2.34."""
     return sorted(
         versions,
         key=lambda name: [int(part) if part.isdigit() else -1 for part in re.split(r'[._]', name)],
@@ -41,7 +41,7 @@ def sort_versions(versions: Iterable[str]) -> List[str]:
 
 
 def find_last_version(verdef: Iterable[str], like: str) -> str:
-    """Return the newest version name of the same kind as `like`, 'none' if there is none."""
+    """Return the newest version name with the prefix of `like`, such as GLIBC_, else 'none'."""
     kind = like.split('_')[0] + '_'
     names = [name for name in verdef if name.startswith(kind) and name[-1].isdigit()]
     return (sort_versions(names) or ['none'])[-1]
@@ -53,7 +53,7 @@ def find_loaded_mpi(trial: Trial) -> Optional[LoadedFile]:
 
 
 def find_mpi_path(trial: Trial) -> str:
-    """Return the path of the MPI library in the process, or its soname if no MPI is loaded."""
+    """Return the path of the MPI library in the process, or the soname if none is loaded."""
     mpi = find_loaded_mpi(trial)
     return mpi.facts.path if mpi else trial.soname
 
@@ -83,7 +83,7 @@ _LAST: List[Any] = [None, {}]
 
 
 def compute_module_values(trial: Trial) -> Dict[str, str]:
-    """Return {name: value} of the variables that the module sets."""
+    """Return {name: value} of the environment variables that the module sets."""
     if _LAST[0] is not trial:
         mpi, fabric = trial.mpi, trial.fabric
         variables = collect_module_variables(
@@ -105,7 +105,7 @@ def find_provider_variable(trial: Trial) -> Optional[Variable]:
 
 
 def find_provider(trial: Trial) -> Optional[str]:
-    """Return the provider that MPI requests by name, None if the name is unknown."""
+    """Return the name of the provider that MPI requests, None if the name is unknown."""
     variable = find_provider_variable(trial)
     # Neither the image nor the module sets FI_PROVIDER.
     if variable is None and 'FI_PROVIDER' not in trial.environment.variables:
@@ -117,7 +117,7 @@ def find_provider(trial: Trial) -> Optional[str]:
 
 
 def find_image_libcxi(trial: Trial) -> Optional[LoadedFile]:
-    """Return the image's libcxi if the process reaches the Slingshot cards through it."""
+    """Return the image's libcxi if the process uses this library, else None."""
     library = find_loaded_file(trial.process, 'libcxi.so.1')
     if (
         library
@@ -129,14 +129,14 @@ def find_image_libcxi(trial: Trial) -> Optional[LoadedFile]:
 
 
 def find_network_layer(trial: Trial) -> Optional[str]:
-    """Return the library that MPI uses between nodes: LIBFABRIC, UCX, TCP, or None if unknown."""
+    """Return the library that MPI uses between nodes: LIBFABRIC, UCX or TCP; None if unknown."""
     return infer_network_layer(
         trial, compute_module_values(trial), find_provider(trial), uses_libfabric(trial)
     )
 
 
 def find_mpi_series(trial: Trial) -> Optional[Tuple[str, str]]:
-    """Return (family, 'major.minor') of the MPI in the process, None if its file lacks them."""
+    """Return (family, 'major.minor') of the MPI in the process, None if either is unknown."""
     traits = trial.mpi
     numbers = parse_release(traits.get('release'))
     if traits.get('family') and len(numbers) > 1:
@@ -151,7 +151,11 @@ def find_gpu_maker(site: Dict[str, Any]) -> Optional[str]:
 
 
 def list_called_functions(trial: Trial) -> Set[str]:
-    """Return the functions that the image's program and libraries except mpi4py call."""
+    """
+    Return the names of the functions that the image's files in the process call.
+
+    The files of mpi4py are left out.
+    """
     return {
         name.partition('@')[0]
         for library in trial.process.loaded
@@ -161,7 +165,7 @@ def list_called_functions(trial: Trial) -> Set[str]:
 
 
 def list_process_host_libraries(trial: Trial) -> List[LoadedFile]:
-    """Return the host's libraries in the process, and those that RCCL's plugin loads."""
+    """Return the host libraries that the program or RCCL's plugin loads."""
     libraries = [library for library in trial.process.loaded if library.origin == 'host']
     paths = [library.path for library in libraries]
     plugin_files = trial.program.rccl_plugin[1].loaded if trial.program.rccl_plugin else []
@@ -173,7 +177,7 @@ def list_process_host_libraries(trial: Trial) -> List[LoadedFile]:
 
 
 def may_offer_unknown_symbols(trial: Trial) -> bool:
-    """Return whether the symbols of a host library in the process are unknown."""
+    """Return whether the process has a host library whose defined symbols are unknown."""
     return any(
         'defined' in trial.host.list_unknown_facts(library.facts.path)
         for library in list_process_host_libraries(trial)
@@ -181,7 +185,7 @@ def may_offer_unknown_symbols(trial: Trial) -> bool:
 
 
 def has_sufficient_glibc(trial: Trial) -> Optional[bool]:
-    """Return whether the loaded C library is at least as new as the host's, None if unknown."""
+    """Return whether the loaded glibc is at least as new as the host's glibc, None if unknown."""
     release = getattr(trial.host, 'glibc', None)
     libc = find_loaded_file(trial.process, 'libc.so.6')
     versions = [name for name in libc.facts.verdef if name[:7] == 'GLIBC_2'] if libc else []
@@ -191,7 +195,11 @@ def has_sufficient_glibc(trial: Trial) -> Optional[bool]:
 
 
 def list_glibc_dependents(trial: Trial) -> List[LoadedFile]:
-    """Return the host libraries of which only the host's glibc limits the needed versions."""
+    """
+    Return the host libraries that need unknown symbol versions of glibc.
+
+    These libraries need no newer versions than the host's glibc has.
+    """
     return [
         library
         for library in list_process_host_libraries(trial)

@@ -1,6 +1,4 @@
-"""
-Rules on scripts that the image starts: its entrypoint, and scripts that start the program.
-"""
+"""Rules on the image's entrypoint, and on scripts that start the program."""
 
 import re
 from typing import Iterator, Optional
@@ -11,13 +9,14 @@ from osu_container.verdict.trial import Trial
 
 
 def _names_host_folder(text: Optional[str]) -> bool:
-    """Return whether a text names /host, the folder of the host's libraries."""
+    """Return whether a script's text contains /host, the folder of the host's libraries."""
     return bool(text and re.search(r'/host\b', text))
 
 
 @rule(
     'interpreter',
-    source='execve(2), Interpreter scripts; random pairs: an entrypoint of bash in an image without',
+    source='execve(2), Interpreter scripts; runs of random pairs of an image and a host: the '
+    'entrypoint was a bash script in an image without bash',
     facts=(),
 )
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
@@ -48,7 +47,7 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
                 '%s needs the interpreter %s, which the image does not have'
                 % (path, missing.replace('\r', '\\r')),
                 [('image:' + path, (text or '').splitlines()[0])],
-                'convert the script to Unix line ends with dos2unix'
+                'run `dos2unix FILE` to convert the script to Unix line ends'
                 if has_carriage_return
                 else 'install %s in the image' % missing,
             )
@@ -60,7 +59,7 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
     facts=(),
 )
 def check_entrypoint(trial: Trial) -> Iterator[Finding]:
-    """The entrypoint of an image for approach swap searches the host's libraries."""
+    """For approach swap, the image's entrypoint searches the folders of host libraries."""
     if not trial.approach.get('entrypoint') or trial.image.is_partial:
         return
     scripts, targets = (
@@ -73,8 +72,8 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
             "the image has no entrypoint for approach %s, so no script searches for the host's "
             "libfabric in %s" % (trial.approach['name'], targets[0]),
             [(trial.image.path, 'no runscript, no OCI entrypoint')],
-            'use approach hybrid, which needs no entrypoint, or an image with an entrypoint for swap '
-            '(container-recipes/entrypoint)',
+            'use approach hybrid, which needs no entrypoint, or an image with an entrypoint for '
+            'approach swap (container-recipes/entrypoint)',
         )
         return
     texts = [text for _, text in scripts if text]
@@ -83,14 +82,15 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
         is_certain = len(texts) == len(scripts)
         yield make_finding(
             'fails' if is_certain else 'unknown',
-            "the image's entrypoint does not name %s: %s%s"
+            "the image's entrypoint does not name the folder %s: %s%s"
             % (
                 targets[0],
                 names,
-                '' if is_certain else ' (check cannot read at least one of these programs)',
+                '' if is_certain else ' (check cannot read at least one of these files)',
             ),
             [(scripts[0][0], 'no /host in it')],
-            'use approach hybrid, or an image with an entrypoint for %s' % trial.approach['name'],
+            'use approach hybrid, or an image with an entrypoint for approach %s'
+            % trial.approach['name'],
         )
     elif not any('OSU_SWAP' in text for text in texts):
         yield make_finding(
@@ -98,5 +98,6 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
             "the entrypoint is not from this project: if the host's libfabric does not load, the "
             "entrypoint may use the image's libfabric without a message",
             [(scripts[0][0], 'does not know OSU_SWAP')],
-            'run `osu-proof`, which reports the libfabric that each rank has loaded',
+            'run the program with `osu-proof`, which reports the libfabric that each rank has '
+            'loaded',
         )
