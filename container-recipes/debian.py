@@ -26,7 +26,7 @@ release, gpus = facts['debian'], facts['gpus']
 python = DEBIAN[release]['python']
 network, mpis = [*NETWORK_PARTS], [*mpi_parts]
 rocm_tools = [] if gpu == 'cuda' else debian.ROCM_BUILD
-programs = common.describe_benchmarks(osu, mpi)
+programs = common.describe_benchmarks(osu, mpi, python)
 
 # HPCCM provides two stages, but this recipe needs four, and a fifth one for CUDA's tools.
 toolkit, fabric, middle, benchmarks, runtime = stages[:] = [
@@ -117,7 +117,7 @@ if osu == 'c':
 else:
     benchmarks += common.start_debian_stage('benchmarks', release)
     benchmarks += common.install_packages('python3')
-    benchmarks += common.copy_files('mpi4py-source', f'mpi4py-{python}', extra_files=[OSU_PORT])
+    benchmarks += common.copy_files(f'mpi4py-{python}', extra_files=[OSU_PORT])
     benchmarks += common.install_osu_ports(python)
 benchmarks += common.pack_paths('/opt/osu')
 

@@ -16,7 +16,7 @@ import shutil
 import pytest
 
 from osu_container.build.recipes.images import IMAGES
-from osu_container.build.recipes.versions import SOURCES
+from osu_container.build.recipes.versions import MPI4PY_VERSION, SOURCES
 from osu_container.check.described import describe_catalogue_image
 from osu_container.check.public_hosts import find_host_description
 from osu_container.data.approaches import APPROACHES
@@ -226,7 +226,7 @@ def test_files_of_other_tools_name_our_versions():
     # MPICH.
     assert environment['channels'] == [label, 'conda-forge']
     values = dict(line.split('=', 1) for line in environment['dependencies'])
-    python, mpi4py = values['python'], SOURCES['mpi4py-source']['version']
+    python, mpi4py = values['python'], MPI4PY_VERSION
     assert values == {
         'python': python,
         'mpi4py': mpi4py,

@@ -147,7 +147,7 @@ module unload osu-mpi4py; type -P python3; type -P pip || echo no pip''',
     lines = done.stdout.splitlines()
     assert [line.rpartition('/')[2] for line in lines[:3]] == ['python', 'python3', 'pip']
     assert all('/osu-mpi4py/pure/bin/' in line for line in lines[:3])
-    versions = {key: SOURCES[key]['version'] for key in ('numpy-3.11', 'pip', 'mpi4py-source')}
+    versions = {key: SOURCES[key]['version'] for key in ('numpy-3.11', 'pip', 'mpi4py-3.11')}
     for name, version in zip(('numpy', 'pip', 'mpi4py'), versions.values()):
         assert re.search(rf'^{name} +{re.escape(version)}$', done.stdout, re.M), done.stdout
     assert (

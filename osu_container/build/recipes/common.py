@@ -11,8 +11,8 @@ from hpccm.common import container_type
 from hpccm.primitives import baseimage, comment, copy, label, raw, runscript, shell
 
 from osu_container.build.recipes.images import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER, IMAGES
-from osu_container.build.recipes.versions import DEBIAN, RECIPE_VERSION, SOURCES
-from osu_container.install.native import BUILTIN_PORTS
+from osu_container.build.recipes.versions import DEBIAN, MPI4PY_VERSION, RECIPE_VERSION, SOURCES
+from osu_container.install.native import PORTS
 
 #: Folders in a build stage: for the source archives, and for unpacked sources
 FILES = '/opt/files'
@@ -313,7 +313,7 @@ class Benchmarks(NamedTuple):
     find: str
 
 
-def describe_benchmarks(osu: str, bindings: str) -> Benchmarks:
+def describe_benchmarks(osu: str, bindings: str, python: str) -> Benchmarks:
     """Describe the benchmarks of an image: C benchmarks for 'c', otherwise mpi4py ports.
 
     bindings: name of mpi4py's extension module for the MPI of the image.
@@ -325,33 +325,25 @@ def describe_benchmarks(osu: str, bindings: str) -> Benchmarks:
             find="/opt/osu/libexec -type f -name 'osu_*'",
         )
     return Benchmarks(
-        label=f"mpi4py {SOURCES['mpi4py-source']['version']} ports",
-        source='mpi4py-source',
+        label=f'mpi4py {MPI4PY_VERSION} ports',
+        source=f'mpi4py-{python}',
         find=f"/opt/osu/lib/python/mpi4py -name 'MPI.{bindings}.*.so'",
     )
 
 
 def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
     """Return the step that installs the mpi4py ports as programs osu_* in PREFIX/bin."""
-    source, wheel = SOURCES['mpi4py-source'], SOURCES[f'mpi4py-{python}']
-    unpacked = f'{BUILD}/mpi4py-{source["version"]}'
     return shell(
         chdir=False,
         commands=[
-            *verify_sources('mpi4py-source', f'mpi4py-{python}'),
-            f'mkdir -p {BUILD} {prefix}/bin {prefix}/libexec/ports {prefix}/lib/python {prefix}/share/licenses',
-            f'tar --no-same-owner -xzf {FILES}/{source["file"]} -C {BUILD}',
-            f'cp {unpacked}/demo/osu_*.py {prefix}/libexec/ports/',
-            f'cp {unpacked}/LICENSE.rst {prefix}/share/licenses/',
+            *verify_sources(f'mpi4py-{python}'),
+            f'mkdir -p {prefix}/bin {prefix}/libexec {prefix}/lib/python',
             # This prefix must contain no libmpi, because mpi4py would load that libmpi instead of
             # an injected one.
-            f'python3 -m zipfile -e {FILES}/{wheel["file"]} {prefix}/lib/python',
+            f'python3 -m zipfile -e {FILES}/{SOURCES[f"mpi4py-{python}"]["file"]} {prefix}/lib/python',
             f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
-            f'for port in {prefix}/libexec/ports/osu_*.py; do '
-            f'ln -s ../libexec/osu-port "{prefix}/bin/$(basename "$port" .py)"; done',
-            # osu-port itself implements these benchmarks; mpi4py has no ports of them.
-            *(f'ln -s ../libexec/osu-port {prefix}/bin/{port}' for port in BUILTIN_PORTS),
-            f'python3 -m compileall -q {prefix}/lib/python {prefix}/libexec/ports',
+            f"for port in {' '.join(PORTS)}; do ln -s ../libexec/osu-port {prefix}/bin/$port; done",
+            f'python3 -m compileall -q {prefix}/lib/python',
         ],
     )
 
@@ -566,7 +558,7 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
     omb = (
         [
             *verify_sources('osu'),
-            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
+            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py {PYTHON_PREFIX}/share/licenses',
             f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
             f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
             # Remove the ports: OSU's Python benchmarks are another set of programs.

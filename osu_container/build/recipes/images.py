@@ -31,6 +31,7 @@ from osu_container.build.recipes.versions import (
     GPU,
     GPU_OF_DEBIAN,
     LIBFABRIC_ABI,
+    MPI4PY_VERSION,
     MPICH_FABRIC_ABI,
     MPICH_LIBFABRIC,
     OPENMPI_LIBFABRIC,
@@ -241,7 +242,7 @@ def _describe_variants(
         },
         'mpi4py': {
             'arguments': {'name': name, **arguments, 'osu': 'mpi4py'},
-            'sources': [*sources, 'mpi4py-source', f'mpi4py-{python}'],
+            'sources': [*sources, f'mpi4py-{python}'],
             'files': [OSU_PORT, *ENTRYPOINT_FILES],
         },
     }
@@ -444,15 +445,13 @@ MPI4PY_BASES: Dict[str, Dict[str, Any]] = {
 
 def name_mpi4py_image(base: str, cupy: str = 'none') -> str:
     """Return the name of the image that adds mpi4py, and possibly CuPy, to a base image."""
-    version = SOURCES['mpi4py-source']['version']
-    return f"{base.replace('osu-', 'osu-mpi4py-' + version + '-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
+    return f"{base.replace('osu-', f'osu-mpi4py-{MPI4PY_VERSION}-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
 
 
 def _describe_mpi4py_image(base: str, cupy: str = 'none') -> Entry:
     base_facts, name = MPI4PY_BASES[base], name_mpi4py_image(base, cupy)
     with_cupy = cupy == 'rocm'
     sources = [
-        'mpi4py-source',
         f"mpi4py-{base_facts['python']}",
         f"numpy-{base_facts['python']}",
         'pip',

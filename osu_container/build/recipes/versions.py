@@ -14,6 +14,7 @@ from typing import Any, Dict
 
 #: Version of the recipes; increase this number when images change although no version below changes
 RECIPE_VERSION = '1'
+MPI4PY_VERSION = '4.1.2'
 
 #: Debian release -> its image in container registries (with full tag), and versions in this release
 DEBIAN: Dict[str, Dict[str, str]] = {
@@ -89,12 +90,12 @@ def _describe_mpi4py_wheel(python: str, sha256: str) -> Dict[str, Any]:
     tag = 'cp' + python.replace('.', '')
     return {
         'name': 'mpi4py',
-        'version': '4.1.2',
+        'version': MPI4PY_VERSION,
         'url': 'PyPI',
         'sha256': sha256,
         'licence': 'BSD-3-Clause',
         'python': python,
-        'file': f'mpi4py-4.1.2-{tag}-{tag}-manylinux1_x86_64.manylinux_2_5_x86_64.whl',
+        'file': f'mpi4py-{MPI4PY_VERSION}-{tag}-{tag}-manylinux1_x86_64.manylinux_2_5_x86_64.whl',
     }
 
 
@@ -233,16 +234,6 @@ SOURCES: Dict[str, Dict[str, Any]] = {
     'osu': _describe_osu_release(
         '7.5.2', '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc'
     ),
-    # The source archive contains the mpi4py ports of the OSU benchmarks (folder demo/); wheels do
-    # not.
-    'mpi4py-source': {
-        'name': 'mpi4py',
-        'version': '4.1.2',
-        'url': 'PyPI',
-        'licence': 'BSD-3-Clause',
-        'file': 'mpi4py-4.1.2.tar.gz',
-        'sha256': '56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02',
-    },
     # The tests also use MPICH 3.4.3 and 4.1.3 as stand-ins for LUMI's Cray MPICH.
     'mpich-3.4.3': _describe_mpich_wheel(
         '3.4.3', '6a256b7d5f54565631dc92e83d40bd3b148e7e77a1ac23aa2d5aca0358a463d0'
