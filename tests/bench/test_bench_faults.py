@@ -86,8 +86,8 @@ def test_an_interrupted_run_is_resumable(bench, tmp_path, sign):
     hold.unlink()
     shown = bench('--resume', 'latest', '--dry-run')
     assert re.search(rf'{folder}.*quick.*workstation.*\b3\b.*\b4\b', shown.stdout)
-    other = bench('--resume', folder, '--repeats', '7', 'osu_bw')
-    assert other.returncode == 1 and '--repeats, osu_bw' in other.stderr
+    other = bench('--resume', folder, '--nodes', '7', 'osu_bw')
+    assert other.returncode == 1 and '--nodes, osu_bw' in other.stderr
     done = bench('--resume', folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (folder / run_files.RESULTS_FILE).read_text().startswith(text)
