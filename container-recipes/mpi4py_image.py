@@ -69,7 +69,7 @@ Stage1 += common.start_stage('runtime', start, base_image['distro'], 'localimage
 Stage1 += common.copy_stage_paths('build', *runtime_paths)
 Stage1 += common.install_packages('python3')
 # Remove the benchmarks of the base image, so that the image has a single set of benchmarks.
-Stage1 += hpccm.primitives.shell(chdir=False, commands=['rm -rf /opt/osu'])
+Stage1 += common.run_commands('rm -rf /opt/osu')
 # These variables are for programs of the user. Without MPI4PY_LIBMPI, mpi4py would load the image's
 # libmpi.so instead of the libmpi.so.12 that approach bind injects. The other variables exclude
 # packages of the host's Python: modules may set PYTHONPATH, and packages of `pip install --user` in

@@ -565,18 +565,9 @@ _HOST_MPI_EXPORTS = [
 ]
 #: Libraries of Open MPI and of its build: hwloc, libevent and UCX keep their soname when they get
 #: new functions
-_OPEN_MPI_BUILD = [
-    'libmpi',
-    'libopen-',
-    'liboshmem',
-    'libmca_common_',
-    'libpmix',
-    'libprrte',
-    'libhwloc',
-    'libevent',
-    'libuc',
-    'libfabric',
-]
+_OPEN_MPI_BUILD = (
+    'libmpi libopen- liboshmem libmca_common_ libpmix libprrte libhwloc libevent libuc libfabric'
+).split()
 
 # Folders in which the image's entrypoint searches the host's libraries
 _SWAP = 'HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr'
@@ -818,19 +809,10 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         'mpi': 'MPICH ABI',
         'mpi_also': _STANDARD_ABI + ['Open MPI'],
         'inject': ['libmpi', 'libfabric'],
-        'inject_if_known': [
-            'libcxi',
-            'libmpi_gtl_hsa',
-            'libmpi_gtl_cuda',
-            'libcudart',
-            'libhsa-runtime64',
-            'libamdhip64',
-            'libpmi',
-            'libpmi2',
-            'libpals',
-            'libxpmem',
-            'liblustreapi',
-        ],
+        'inject_if_known': (
+            'libcxi libmpi_gtl_hsa libmpi_gtl_cuda libcudart libhsa-runtime64 libamdhip64 '
+            'libpmi libpmi2 libpals libxpmem liblustreapi'
+        ).split(),
         'preload': ['libhsa-runtime64', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda'],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
@@ -843,14 +825,9 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
                 'mpi': 'Open MPI',
                 'mpi_also': [],
                 'inject': ['libmpi'],
-                'inject_if_known': [
-                    'libfabric',
-                    'libcxi',
-                    'libcudart',
-                    'libhsa-runtime64',
-                    'libamdhip64',
-                    'libxpmem',
-                ],
+                'inject_if_known': (
+                    'libfabric libcxi libcudart libhsa-runtime64 libamdhip64 libxpmem'
+                ).split(),
                 'preload': [],
                 'one_build': _OPEN_MPI_BUILD,
                 'exports': _HOST_MPI_EXPORTS,

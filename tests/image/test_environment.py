@@ -238,18 +238,9 @@ ORDERS = {
         {
             name: f'O=${{O}}{name},\nexport O'
             for name in (
-                '9-a.sh',
-                '10-b.sh',
-                'a.sh',
-                '90a.sh',
-                'Z.sh',
-                '100-x.sh',
-                '99-Base.sh',
-                '99_x.sh',
-                '_x.sh',
-                '.hidden.sh',
-                'text.txt',
-            )
+                '9-a.sh 10-b.sh a.sh 90a.sh Z.sh 100-x.sh 99-Base.sh 99_x.sh _x.sh .hidden.sh '
+                'text.txt'
+            ).split()
         },
         True,
     ),

@@ -23,19 +23,8 @@ from osu_container.install.native import PORTS as INSTALLED_PORTS
 from tests.helpers.machine import PROJECT
 
 PORTS = (
-    'allgather',
-    'alltoall',
-    'alltoallv',
-    'barrier',
-    'bcast',
-    'bibw',
-    'bw',
-    'gather',
-    'get_bw',
-    'latency',
-    'multi_lat',
-    'scatter',
-)
+    'allgather alltoall alltoallv barrier bcast bibw bw gather get_bw latency multi_lat scatter'
+).split()
 
 
 @pytest.fixture

@@ -33,31 +33,10 @@ NAMED = {
 }
 #: Commands that prerequisites.sh itself uses, from bash and coreutils or as essential on every
 #: distribution
-BASICS = [
-    'awk',
-    'bash',
-    'cat',
-    'cut',
-    'dirname',
-    'env',
-    'find',
-    'grep',
-    'head',
-    'id',
-    'ln',
-    'mkdir',
-    'mv',
-    'rm',
-    'sed',
-    'sleep',
-    'sort',
-    'tail',
-    'timeout',
-    'touch',
-    'tr',
-    'true',
-    'uname',
-]
+BASICS = (
+    'awk bash cat cut dirname env find grep head id ln mkdir mv rm sed sleep sort '
+    'tail timeout touch tr true uname'
+).split()
 
 
 def copy_project(folder):

@@ -34,6 +34,11 @@ def is_singularity_format() -> bool:
     return hpccm.config.g_ctype == container_type.SINGULARITY
 
 
+def run_commands(*commands: str) -> shell:
+    """Return the step that runs shell commands, without a change of the folder."""
+    return shell(chdir=False, commands=list(commands))
+
+
 def add_header(name: str, osu: str) -> comment:
     """Return the comment at the top of a recipe, with the image's purpose and build commands."""
     entry = IMAGES[name]
@@ -109,11 +114,8 @@ def start_debian_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
 def install_packages(*names: str) -> shell:
     """Return the step that installs Debian packages, unless the base contains all of them."""
     packages = ' '.join(sorted(set(names)))
-    return shell(
-        chdir=False,
-        commands=[
-            f'dpkg -s {packages} >/dev/null 2>&1 || (apt-get -q update && {APT_INSTALL} {packages} && {APT_CLEAN})'
-        ],
+    return run_commands(
+        f'dpkg -s {packages} >/dev/null 2>&1 || (apt-get -q update && {APT_INSTALL} {packages} && {APT_CLEAN})'
     )
 
 
@@ -122,14 +124,11 @@ def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> sh
 
     replaces: shell pattern of the files to remove before, such as the libfabric of MPICH's wheel.
     """
-    return shell(
-        chdir=False,
-        commands=[
-            *([f'rm -r {replaces}'] if replaces else []),
-            'apt-get -q update',
-            f'{APT_INSTALL} "libfabric1={DEBIAN[release]["libfabric"]}*"',
-            APT_CLEAN_IMAGE,
-        ],
+    return run_commands(
+        *([f'rm -r {replaces}'] if replaces else []),
+        'apt-get -q update',
+        f'{APT_INSTALL} "libfabric1={DEBIAN[release]["libfabric"]}*"',
+        APT_CLEAN_IMAGE,
     )
 
 
@@ -172,12 +171,7 @@ def pack_paths(*paths: str) -> List[shell]:
     """
     names = ' '.join(path.lstrip('/') for path in paths)
     return (
-        [
-            shell(
-                chdir=False,
-                commands=[f'tar -C / --owner=0 --group=0 --numeric-owner -cf {PACKED} {names}'],
-            )
-        ]
+        [run_commands(f'tar -C / --owner=0 --group=0 --numeric-owner -cf {PACKED} {names}')]
         if is_singularity_format()
         else []
     )
@@ -190,13 +184,10 @@ def copy_stage_paths(stage: str, *paths: str) -> List[Union[copy, shell]]:
     archive = f'/opt/{stage}.tar'
     return [
         copy(_from=stage, files={PACKED: archive}),
-        shell(
-            chdir=False,
-            commands=[
-                f'tar -C / --no-same-owner -xf {archive} '
-                + ' '.join(path.lstrip('/') for path in paths),
-                f'rm {archive}',
-            ],
+        run_commands(
+            f'tar -C / --no-same-owner -xf {archive} '
+            + ' '.join(path.lstrip('/') for path in paths),
+            f'rm {archive}',
         ),
     ]
 
@@ -231,16 +222,13 @@ def install_mpi_wheel(name: str, version: str) -> shell:
     """
     key = f'{name}-{version}'
     wheel = f'{BUILD}/{name}/{key}'
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources(key),
-            f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/{name}',
-            f'cp -r {wheel}.data/data /opt/{name}',
-            f'chmod 755 /opt/{name}/bin/*',  # zipfile does not restore file modes
-            f'mkdir -p /opt/{name}/share/licenses',
-            f'cp {wheel}.dist-info/licenses/* /opt/{name}/share/licenses/',
-        ],
+    return run_commands(
+        *verify_sources(key),
+        f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/{name}',
+        f'cp -r {wheel}.data/data /opt/{name}',
+        f'chmod 755 /opt/{name}/bin/*',  # zipfile does not restore file modes
+        f'mkdir -p /opt/{name}/share/licenses',
+        f'cp {wheel}.dist-info/licenses/* /opt/{name}/share/licenses/',
     )
 
 
@@ -265,25 +253,22 @@ def build_osu_benchmarks(
 
     wrappers: folder with mpicc and mpicxx. options: further options of configure.
     """
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources('osu'),
-            f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
-            f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/osu',
-            f'cd {BUILD}/osu',
-            ' '.join(
-                [
-                    f'./configure --prefix=/opt/osu {OSU_OPTIONS} CC={wrappers}/mpicc CXX={wrappers}/mpicxx',
-                    *options,
-                ]
-            ),
-            'make -j "$(nproc)"',
-            'make install',
-            *OSU_LINK_COMMANDS,
-            'for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done',
-            reject_rpath('/opt/osu'),
-        ],
+    return run_commands(
+        *verify_sources('osu'),
+        f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
+        f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/osu',
+        f'cd {BUILD}/osu',
+        ' '.join(
+            [
+                f'./configure --prefix=/opt/osu {OSU_OPTIONS} CC={wrappers}/mpicc CXX={wrappers}/mpicxx',
+                *options,
+            ]
+        ),
+        'make -j "$(nproc)"',
+        'make install',
+        *OSU_LINK_COMMANDS,
+        'for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done',
+        reject_rpath('/opt/osu'),
     )
 
 
@@ -333,18 +318,15 @@ def describe_benchmarks(osu: str, bindings: str, python: str) -> Benchmarks:
 
 def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
     """Return the step that installs the mpi4py ports as programs osu_* in PREFIX/bin."""
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources(f'mpi4py-{python}'),
-            f'mkdir -p {prefix}/bin {prefix}/libexec {prefix}/lib/python',
-            # This prefix must contain no libmpi, because mpi4py would load that libmpi instead of
-            # an injected one.
-            f'python3 -m zipfile -e {FILES}/{SOURCES[f"mpi4py-{python}"]["file"]} {prefix}/lib/python',
-            f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
-            f"for port in {' '.join(PORTS)}; do ln -s ../libexec/osu-port {prefix}/bin/$port; done",
-            f'python3 -m compileall -q {prefix}/lib/python',
-        ],
+    return run_commands(
+        *verify_sources(f'mpi4py-{python}'),
+        f'mkdir -p {prefix}/bin {prefix}/libexec {prefix}/lib/python',
+        # This prefix must contain no libmpi, because mpi4py would load that libmpi instead of
+        # an injected one.
+        f'python3 -m zipfile -e {FILES}/{SOURCES[f"mpi4py-{python}"]["file"]} {prefix}/lib/python',
+        f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
+        f"for port in {' '.join(PORTS)}; do ln -s ../libexec/osu-port {prefix}/bin/$port; done",
+        f'python3 -m compileall -q {prefix}/lib/python',
     )
 
 
@@ -363,10 +345,7 @@ def add_mpi_loader_path(prefix: str, libfabric: Optional[str] = None) -> shell:
         else []
     )
     lines = '\\n'.join(folders)
-    return shell(
-        chdir=False,
-        commands=[*link, f"printf '{lines}\\n' >/etc/ld.so.conf.d/mpi.conf", 'ldconfig'],
-    )
+    return run_commands(*link, f"printf '{lines}\\n' >/etc/ld.so.conf.d/mpi.conf", 'ldconfig')
 
 
 ENTRYPOINT = f'{ENTRYPOINT_FOLDER}/osu-entrypoint'
@@ -380,10 +359,7 @@ def install_entrypoint() -> List[Union[copy, shell, runscript]]:
                 path: f"{ENTRYPOINT_FOLDER}/{path.rpartition('/')[2]}" for path in ENTRYPOINT_FILES
             }
         ),
-        shell(
-            chdir=False,
-            commands=[f'chmod 755 {ENTRYPOINT}', f'chmod 644 {ENTRYPOINT_FOLDER}/defaults'],
-        ),
+        run_commands(f'chmod 755 {ENTRYPOINT}', f'chmod 644 {ENTRYPOINT_FOLDER}/defaults'),
         runscript(commands=[ENTRYPOINT]),
     ]
 
@@ -485,23 +461,20 @@ def install_intel_mpi() -> shell:
     """
     unpacked = f'{BUILD}/intel-mpi'
     data = f'{unpacked}/impi_rt-{SOURCES["impi-rt"]["version"]}.data/data'
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources('impi-rt', 'impi-devel'),
-            *(
-                f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {unpacked}'
-                for key in ('impi-rt', 'impi-devel')
-            ),
-            'mkdir -p /opt/intel-mpi/bin /opt/intel-mpi/lib /opt/intel-mpi/opt/mpi/etc /opt/intel-mpi/share/licenses',
-            f'install -m 755 -t /opt/intel-mpi/bin {data}/bin/mpiexec.hydra {data}/bin/hydra_bstrap_proxy '
-            f'{data}/bin/hydra_pmi_proxy',
-            f'cp {data}/lib/libmpi.so.12 /opt/intel-mpi/lib/',
-            'ln -s libmpi.so.12 /opt/intel-mpi/lib/libmpi.so',
-            f'cp {data}/opt/mpi/etc/tuning_generic_*.dat /opt/intel-mpi/opt/mpi/etc/',
-            # The licence requires its text beside the software.
-            f'cp {data}/share/doc/mpi/licensing/* /opt/intel-mpi/share/licenses/',
-        ],
+    return run_commands(
+        *verify_sources('impi-rt', 'impi-devel'),
+        *(
+            f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {unpacked}'
+            for key in ('impi-rt', 'impi-devel')
+        ),
+        'mkdir -p /opt/intel-mpi/bin /opt/intel-mpi/lib /opt/intel-mpi/opt/mpi/etc /opt/intel-mpi/share/licenses',
+        f'install -m 755 -t /opt/intel-mpi/bin {data}/bin/mpiexec.hydra {data}/bin/hydra_bstrap_proxy '
+        f'{data}/bin/hydra_pmi_proxy',
+        f'cp {data}/lib/libmpi.so.12 /opt/intel-mpi/lib/',
+        'ln -s libmpi.so.12 /opt/intel-mpi/lib/libmpi.so',
+        f'cp {data}/opt/mpi/etc/tuning_generic_*.dat /opt/intel-mpi/opt/mpi/etc/',
+        # The licence requires its text beside the software.
+        f'cp {data}/share/doc/mpi/licensing/* /opt/intel-mpi/share/licenses/',
     )
 
 
@@ -515,15 +488,12 @@ def add_intel_wrappers() -> shell:
         "printf '#!/bin/sh\\nexec {compiler} -I{include} \"$@\" -L/opt/intel-mpi/lib "
         "-Wl,-rpath,/opt/intel-mpi/lib -Wl,--enable-new-dtags -lmpi\\n' >{build}/{name}"
     )
-    return shell(
-        chdir=False,
-        commands=[
-            *(
-                wrapper.format(compiler=compiler, include=include, build=BUILD, name=name)
-                for compiler, name in (('gcc', 'mpicc'), ('g++', 'mpicxx'))
-            ),
-            f'chmod 755 {BUILD}/mpicc {BUILD}/mpicxx',
-        ],
+    return run_commands(
+        *(
+            wrapper.format(compiler=compiler, include=include, build=BUILD, name=name)
+            for compiler, name in (('gcc', 'mpicc'), ('g++', 'mpicxx'))
+        ),
+        f'chmod 755 {BUILD}/mpicc {BUILD}/mpicxx',
     )
 
 
@@ -572,28 +542,25 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
         if omb_py
         else []
     )
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources(f'numpy-{python}'),
-            f'python3 -m zipfile -e {FILES}/{SOURCES[f"numpy-{python}"]["file"]} {PYTHON_PREFIX}/lib/python',
-            # Headers and static libraries are needed only to compile against NumPy.
-            f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
-            f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
-            *verify_sources('pip'),
-            f'python3 -m zipfile -e {FILES}/{SOURCES["pip"]["file"]} {PYTHON_PREFIX}/lib/python',
-            *omb,
-            f'install -m 755 {FILES}/osu-python {PYTHON_PREFIX}/libexec/osu-python',
-            f'for program in {PYTHON_PREFIX}/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; '
-            f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/osu_py_${{program##*/osu_}}"; done',
-            f'install -m 755 {FILES}/python {PYTHON_PREFIX}/bin/python',
-            f'ln -s python {PYTHON_PREFIX}/bin/pip',
-            # A .pth file adds the folder after the packages of a virtual environment; PYTHONPATH
-            # would add it before them.
-            f'mkdir -p {packages}',
-            f'install -m 644 {FILES}/osu-mpi4py.pth {packages}/osu-mpi4py.pth',
-            f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python',
-        ],
+    return run_commands(
+        *verify_sources(f'numpy-{python}'),
+        f'python3 -m zipfile -e {FILES}/{SOURCES[f"numpy-{python}"]["file"]} {PYTHON_PREFIX}/lib/python',
+        # Headers and static libraries are needed only to compile against NumPy.
+        f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
+        f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
+        *verify_sources('pip'),
+        f'python3 -m zipfile -e {FILES}/{SOURCES["pip"]["file"]} {PYTHON_PREFIX}/lib/python',
+        *omb,
+        f'install -m 755 {FILES}/osu-python {PYTHON_PREFIX}/libexec/osu-python',
+        f'for program in {PYTHON_PREFIX}/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; '
+        f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/osu_py_${{program##*/osu_}}"; done',
+        f'install -m 755 {FILES}/python {PYTHON_PREFIX}/bin/python',
+        f'ln -s python {PYTHON_PREFIX}/bin/pip',
+        # A .pth file adds the folder after the packages of a virtual environment; PYTHONPATH
+        # would add it before them.
+        f'mkdir -p {packages}',
+        f'install -m 644 {FILES}/osu-mpi4py.pth {packages}/osu-mpi4py.pth',
+        f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python',
     )
 
 
@@ -606,27 +573,21 @@ def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[
     wheels = ' '.join(f'{FILES}/{SOURCES[key]["file"]}' for key in keys if key != 'cupy')
     target = f'{PYTHON_PREFIX}/lib/python'
     return [
-        shell(
-            chdir=False,
-            commands=[
-                f'mkdir -p {BUILD}/rocm-cupy',
-                f'cd {BUILD}/rocm-cupy',
-                'apt-get -q update',
-                f'apt-get -q -o APT::Sandbox::User=root download {" ".join(packages)}',
-                *unpack_packages(f'/opt/rocm-{rocm}/share/dpkg'),
-            ],
+        run_commands(
+            f'mkdir -p {BUILD}/rocm-cupy',
+            f'cd {BUILD}/rocm-cupy',
+            'apt-get -q update',
+            f'apt-get -q -o APT::Sandbox::User=root download {" ".join(packages)}',
+            *unpack_packages(f'/opt/rocm-{rocm}/share/dpkg'),
         ),
-        shell(
-            chdir=False,
-            commands=[
-                *verify_sources(*keys),
-                f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
-                # The variables stand in the command, because cotainr does not pass them from an
-                # environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24).
-                f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '
-                f'PYTHONPATH={BUILD}/tools:{target} python3 -m pip install --no-cache-dir --no-index --no-deps '
-                f'--no-build-isolation --target {target} {FILES}/{SOURCES["cupy"]["file"]}',
-                f'cp -r {BUILD}/tools/fastrlock* {target}/',
-            ],
+        run_commands(
+            *verify_sources(*keys),
+            f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
+            # The variables stand in the command, because cotainr does not pass them from an
+            # environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24).
+            f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '
+            f'PYTHONPATH={BUILD}/tools:{target} python3 -m pip install --no-cache-dir --no-index --no-deps '
+            f'--no-build-isolation --target {target} {FILES}/{SOURCES["cupy"]["file"]}',
+            f'cp -r {BUILD}/tools/fastrlock* {target}/',
         ),
     ]

@@ -357,17 +357,7 @@ MPI4PY_FILES = [
 UBUNTU_PYTHON = {'noble': '3.12'}
 
 #: AMD's packages with the libraries that CuPy is linked with
-_LINKED = [
-    'hipblas',
-    'hipfft',
-    'hiprand',
-    'hipsparse',
-    'rocblas',
-    'rocfft',
-    'rocrand',
-    'rocsolver',
-    'rocsparse',
-]
+_LINKED = ('hipblas hipfft hiprand hipsparse rocblas rocfft rocrand rocsolver rocsparse').split()
 
 
 def list_cupy_sources(python: str) -> List[str]:

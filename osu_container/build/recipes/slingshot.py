@@ -28,54 +28,26 @@ from osu_container.data.sites.cray import format_rccl_options
 #: Debian packages of every build stage. libcxi needs python3 to generate a header. Yaksa needs the
 #: program `libtool` (package libtool-bin): its scripts hiplt.sh and cudalt.sh write the version of
 #: libtool beside each kernel, and libtool refuses a kernel without this version.
-TOOLS = [
-    'autoconf',
-    'automake',
-    'bzip2',
-    'ca-certificates',
-    'file',
-    'g++',
-    'gcc',
-    'libc6-dev',
-    'libtool',
-    'libtool-bin',
-    'make',
-    'perl',
-    'pkg-config',
-    'python3',
-]
+TOOLS = (
+    'autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libtool '
+    'libtool-bin make perl pkg-config python3'
+).split()
 
 #: Debian packages with the libraries that the network libraries need, at build time and at run
 #: time. Ubuntu noble adds t64 to some package names; apt also accepts the names without t64.
-NETWORK_BUILD = [
-    'libconfig-dev',
-    'libcurl4-openssl-dev',
-    'libfuse-dev',
-    'libjson-c-dev',
-    'libnl-3-dev',
-    'libnuma-dev',
-    'libpciaccess-dev',
-    'libsensors-dev',
-    'libuv1-dev',
-    'libyaml-dev',
-]
+NETWORK_BUILD = (
+    'libconfig-dev libcurl4-openssl-dev libfuse-dev libjson-c-dev libnl-3-dev '
+    'libnuma-dev libpciaccess-dev libsensors-dev libuv1-dev libyaml-dev'
+).split()
 NETWORK_RUN = ['libcurl4', 'libjson-c5', 'libnl-3-200', 'libnuma1', 'libpciaccess0']
 ROCM_RUN = ['libdrm-amdgpu1', 'libdrm2', 'libelf1', 'libnuma1']
 
 #: ROCm packages that are needed to link and run programs with HIP and RCCL. The packages are
 #: unpacked without their dependencies, because hip-runtime-amd depends on the whole compiler
 #: (ROCm/ROCm#3306).
-ROCM_LIBRARIES = [
-    'comgr',
-    'hip-dev',
-    'hip-runtime-amd',
-    'hsa-rocr',
-    'hsa-rocr-dev',
-    'rccl',
-    'rccl-dev',
-    'rocm-core',
-    'rocm-smi-lib',
-]
+ROCM_LIBRARIES = (
+    'comgr hip-dev hip-runtime-amd hsa-rocr hsa-rocr-dev rccl rccl-dev rocm-core rocm-smi-lib'
+).split()
 ROCM_LICENCES = {'MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'}
 
 
@@ -142,9 +114,7 @@ def add_loader_paths(*prefixes: str) -> shell:
     not exist yet at this step.
     """
     folders = ''.join(f'{prefix}/lib\\n' for prefix in prefixes)
-    return shell(
-        chdir=False, commands=[f"printf '{folders}' >/etc/ld.so.conf.d/slingshot.conf", 'ldconfig']
-    )
+    return common.run_commands(f"printf '{folders}' >/etc/ld.so.conf.d/slingshot.conf", 'ldconfig')
 
 
 # --- ROCm ---
@@ -159,14 +129,11 @@ def add_rocm_repository(rocm: str) -> shell:
     release = ROCM[rocm]['ubuntu']
     key = '/etc/apt/keyrings/rocm.asc'
     line = f'deb [arch=amd64 signed-by={key}] https://repo.radeon.com/%s {release} main\\n'
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources('rocm-key'),
-            f'install -D -m 644 {FILES}/{SOURCES["rocm-key"]["file"]} {key}',
-            f"printf '{line}' rocm/apt/{rocm} amdgpu/{rocm}/ubuntu >/etc/apt/sources.list.d/rocm.list",
-            "printf 'Package: *\\nPin: release o=repo.radeon.com\\nPin-Priority: 600\\n' >/etc/apt/preferences.d/rocm",
-        ],
+    return common.run_commands(
+        *verify_sources('rocm-key'),
+        f'install -D -m 644 {FILES}/{SOURCES["rocm-key"]["file"]} {key}',
+        f"printf '{line}' rocm/apt/{rocm} amdgpu/{rocm}/ubuntu >/etc/apt/sources.list.d/rocm.list",
+        "printf 'Package: *\\nPin: release o=repo.radeon.com\\nPin-Priority: 600\\n' >/etc/apt/preferences.d/rocm",
     )
 
 
@@ -178,21 +145,18 @@ def unpack_rocm_libraries(rocm: str) -> shell:
     """
     prefix = f'/opt/rocm-{rocm}'
     names = ' '.join([*ROCM_LIBRARIES, *ROCM[rocm]['libraries']])
-    return shell(
-        chdir=False,
-        commands=[
-            f'mkdir -p {BUILD}/rocm',
-            f'cd {BUILD}/rocm',
-            'apt-get -q update',
-            f'apt-get -q -o APT::Sandbox::User=root download {names}',
-            *common.unpack_packages(f'{prefix}/share/dpkg'),
-            # libfabric opens the library with this name, which only some versions of the package
-            # have.
-            f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
-            f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',
-            'cd /',
-            f'rm -rf {BUILD}/rocm /var/lib/apt/lists/*',
-        ],
+    return common.run_commands(
+        f'mkdir -p {BUILD}/rocm',
+        f'cd {BUILD}/rocm',
+        'apt-get -q update',
+        f'apt-get -q -o APT::Sandbox::User=root download {names}',
+        *common.unpack_packages(f'{prefix}/share/dpkg'),
+        # libfabric opens the library with this name, which only some versions of the package
+        # have.
+        f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
+        f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',
+        'cd /',
+        f'rm -rf {BUILD}/rocm /var/lib/apt/lists/*',
     )
 
 
@@ -204,21 +168,9 @@ def build_hwloc(key: str = 'hwloc') -> shell:
 
     MPI uses hwloc to find the nearest network card. key: key of the hwloc source.
     """
-    features = (
-        'cairo',
-        'cuda',
-        'gl',
-        'levelzero',
-        'libudev',
-        'libxml2',
-        'nvml',
-        'opencl',
-        'rsmi',
-        'static',
-    )
-    return shell(
-        chdir=False,
-        commands=build_source(key, '/opt/hwloc', [f'--disable-{name}' for name in features]),
+    features = ('cairo cuda gl levelzero libudev libxml2 nvml opencl rsmi static').split()
+    return common.run_commands(
+        *build_source(key, '/opt/hwloc', [f'--disable-{name}' for name in features])
     )
 
 
@@ -227,14 +179,13 @@ def build_xpmem() -> shell:
 
     The kernel module is not built, because a container uses the host's kernel.
     """
-    return shell(
-        chdir=False,
-        commands=build_source(
+    return common.run_commands(
+        *build_source(
             'xpmem',
             '/opt/xpmem',
             ['--disable-kernel-module', '--disable-static'],
             prepare=['./autogen.sh'],
-        ),
+        )
     )
 
 
@@ -246,35 +197,32 @@ def build_libcxi(shs: str) -> shell:
     the image does not have.
     """
     *headers, library = list_libcxi_sources(shs)
-    return shell(
-        chdir=False,
-        commands=[
-            *unpack_sources(*headers),
-            'mkdir -p /opt/libcxi/include',
-            *(f'cp -r {BUILD}/{name}/include/. /opt/libcxi/include/' for name in headers),
-            # utils/cxi_dump_csrs.py reads these files from /usr/share.
-            f'cp -r {BUILD}/{headers[0]}/share/. /usr/share/',
-            *build_source(
-                library,
-                '/opt/libcxi',
-                [
-                    '--disable-static',
-                    '--without-cuda',
-                    '--without-rocm',
-                    '--without-systemd',
-                    '--without-ze',
-                    '--with-systemdsystemunitdir=/opt/libcxi/lib/systemd',
-                    '--with-udevrulesdir=/opt/libcxi/lib/udev',
-                    # libcxi sets -Werror, which fails with newer compilers. LUMI's easyconfig for
-                    # libcxi adds the same flag.
-                    'CPPFLAGS=-I/opt/libcxi/include',
-                    'CFLAGS="-O2 -Wno-error"',
-                ],
-                prepare=['./autogen.sh'],
-            ),
-            'find /opt/libcxi/bin -type f ! -name cxi_stat -delete',
-            f'rm -rf {BUILD}/shs-*',
-        ],
+    return common.run_commands(
+        *unpack_sources(*headers),
+        'mkdir -p /opt/libcxi/include',
+        *(f'cp -r {BUILD}/{name}/include/. /opt/libcxi/include/' for name in headers),
+        # utils/cxi_dump_csrs.py reads these files from /usr/share.
+        f'cp -r {BUILD}/{headers[0]}/share/. /usr/share/',
+        *build_source(
+            library,
+            '/opt/libcxi',
+            [
+                '--disable-static',
+                '--without-cuda',
+                '--without-rocm',
+                '--without-systemd',
+                '--without-ze',
+                '--with-systemdsystemunitdir=/opt/libcxi/lib/systemd',
+                '--with-udevrulesdir=/opt/libcxi/lib/udev',
+                # libcxi sets -Werror, which fails with newer compilers. LUMI's easyconfig for
+                # libcxi adds the same flag.
+                'CPPFLAGS=-I/opt/libcxi/include',
+                'CFLAGS="-O2 -Wno-error"',
+            ],
+            prepare=['./autogen.sh'],
+        ),
+        'find /opt/libcxi/bin -type f ! -name cxi_stat -delete',
+        f'rm -rf {BUILD}/shs-*',
     )
 
 
@@ -321,9 +269,8 @@ def build_libfabric(
             # libcxi removed this flag in 479eb0c (December 2024), and libfabric in pull request
             # 10648.
             commands.append("sed -i 's/| CXI_MAP_IOVA_ALLOC//g' prov/cxi/include/cxip.h")
-    return shell(
-        chdir=False,
-        commands=build_source(f'libfabric-{version}', '/opt/libfabric', options, commands),
+    return common.run_commands(
+        *build_source(f'libfabric-{version}', '/opt/libfabric', options, commands)
     )
 
 
@@ -410,14 +357,11 @@ def build_mpich(
         ]
     elif not is_newer('3.4', version):
         options += ['--with-hwloc-prefix=/opt/hwloc']
-    return shell(
-        chdir=False,
-        commands=[
-            *build_source(
-                f'mpich-source-{version}', '/opt/mpich', ['--disable-fortran', *options], prepare
-            ),
-            reject_rpath('/opt/mpich'),
-        ],
+    return common.run_commands(
+        *build_source(
+            f'mpich-source-{version}', '/opt/mpich', ['--disable-fortran', *options], prepare
+        ),
+        reject_rpath('/opt/mpich'),
     )
 
 
@@ -427,19 +371,16 @@ def build_gdrcopy() -> shell:
     With GDRCopy, the CPU copies small messages directly from and to GPU memory.
     """
     variables = 'prefix=/opt/gdrcopy libdir=/opt/gdrcopy/lib CUDA=/usr/local/cuda'
-    return shell(
-        chdir=False,
-        commands=[
-            *unpack_sources('gdrcopy'),
-            f'cd {BUILD}/gdrcopy',
-            f'make {variables} lib',
-            f'make {variables} lib_install',
-            'test -e /opt/gdrcopy/lib/libgdrapi.so.2',
-            'mkdir -p /opt/gdrcopy/share/licenses',
-            'cp LICENSE /opt/gdrcopy/share/licenses/',
-            'cd /',
-            f'rm -rf {BUILD}/gdrcopy',
-        ],
+    return common.run_commands(
+        *unpack_sources('gdrcopy'),
+        f'cd {BUILD}/gdrcopy',
+        f'make {variables} lib',
+        f'make {variables} lib_install',
+        'test -e /opt/gdrcopy/lib/libgdrapi.so.2',
+        'mkdir -p /opt/gdrcopy/share/licenses',
+        'cp LICENSE /opt/gdrcopy/share/licenses/',
+        'cd /',
+        f'rm -rf {BUILD}/gdrcopy',
     )
 
 
@@ -448,9 +389,8 @@ def build_ucx() -> shell:
 
     Debugging checks are disabled.
     """
-    return shell(
-        chdir=False,
-        commands=build_source(
+    return common.run_commands(
+        *build_source(
             'ucx',
             '/opt/ucx',
             [
@@ -467,7 +407,7 @@ def build_ucx() -> shell:
                 '--disable-params-check',
                 '--disable-static',
             ],
-        ),
+        )
     )
 
 
@@ -476,13 +416,12 @@ def build_pmix() -> shell:
 
     MUNGE is disabled: Slurm then uses PMIx's security type "native" of the operating system.
     """
-    return shell(
-        chdir=False,
-        commands=build_source(
+    return common.run_commands(
+        *build_source(
             'pmix',
             '/opt/pmix',
             ['--with-hwloc=/opt/hwloc', '--with-libevent', '--without-munge', '--disable-static'],
-        ),
+        )
     )
 
 
@@ -496,7 +435,7 @@ def add_cuda_stubs() -> shell:
     With the stubs, programs that are linked with libcuda.so.1 start on a build machine, which has
     no GPU driver.
     """
-    return shell(chdir=False, commands=[f'echo {STUBS} >{STUBS_CONF}', 'ldconfig'])
+    return common.run_commands(f'echo {STUBS} >{STUBS_CONF}', 'ldconfig')
 
 
 def remove_cuda_stubs() -> shell:
@@ -504,7 +443,7 @@ def remove_cuda_stubs() -> shell:
 
     Programs in a later stage or image must load the GPU driver, not the stubs.
     """
-    return shell(chdir=False, commands=[f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig'])
+    return common.run_commands(f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig')
 
 
 #: Components of Open MPI that are linked with CUDA: separate files, which Open MPI opens when
@@ -533,35 +472,32 @@ def build_openmpi(
         [f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
         for name in ('ucx', 'xpmem')
     )
-    return shell(
-        chdir=False,
-        commands=[
-            *build_source(
-                key,
-                '/opt/openmpi',
-                [
-                    '--with-ofi=/opt/libfabric',
-                    *ucx_options,
-                    f'--with-pmix={pmix}',
-                    '--with-hwloc=/opt/hwloc',
-                    '--with-libevent=external',
-                    '--with-prrte=internal',
-                    *xpmem_options,
-                    '--with-slurm',
-                    f'--with-cuda={CUDA_PREFIX}',
-                    f'--with-cuda-libdir={STUBS}',
-                    f'--enable-mca-dso={OPENMPI_CUDA_PARTS}',
-                    '--enable-oshmem' if oshmem else '--disable-oshmem',
-                    '--enable-mpi-fortran=no',
-                    '--disable-static',
-                ],
-            ),
-            reject_rpath(
-                '/opt/openmpi',
-                *([pmix] if pmix != 'internal' else []),
-                *(['/opt/ucx'] if 'ucx' in network else []),
-            ),
-        ],
+    return common.run_commands(
+        *build_source(
+            key,
+            '/opt/openmpi',
+            [
+                '--with-ofi=/opt/libfabric',
+                *ucx_options,
+                f'--with-pmix={pmix}',
+                '--with-hwloc=/opt/hwloc',
+                '--with-libevent=external',
+                '--with-prrte=internal',
+                *xpmem_options,
+                '--with-slurm',
+                f'--with-cuda={CUDA_PREFIX}',
+                f'--with-cuda-libdir={STUBS}',
+                f'--enable-mca-dso={OPENMPI_CUDA_PARTS}',
+                '--enable-oshmem' if oshmem else '--disable-oshmem',
+                '--enable-mpi-fortran=no',
+                '--disable-static',
+            ],
+        ),
+        reject_rpath(
+            '/opt/openmpi',
+            *([pmix] if pmix != 'internal' else []),
+            *(['/opt/ucx'] if 'ucx' in network else []),
+        ),
     )
 
 
@@ -599,9 +535,8 @@ def build_rccl_plugin(name: str, rocm: str) -> shell:
             ],
             prepare=['./autogen.sh'],
         )
-    return shell(
-        chdir=False,
-        commands=[*commands, f'test -e {prefix}/lib/librccl-net.so', reject_rpath(prefix)],
+    return common.run_commands(
+        *commands, f'test -e {prefix}/lib/librccl-net.so', reject_rpath(prefix)
     )
 
 
