@@ -73,9 +73,16 @@ def _make_variable(
     source: str,
     evidence: str = 'derived',
     date: str = _READ_DATE,
+    only: str = '',
     **conditions: Any,
 ) -> Dict[str, Any]:
-    """Return one variable; date: when it was observed, by default when the source was read."""
+    """
+    Return one variable; only: its conditions, separated by ', '.
+
+    date: when somebody observed the value, by default when this project read the source.
+    """
+    if only:
+        conditions['only'] = only.split(', ')
     return dict(
         conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence
     )
@@ -118,7 +125,7 @@ _GPU_IN_CRAY_MPICH = [
         _PUBLISHED + ' over Cray MPICH set it',
         'measured',
         _PUBLISHED_DATE,
-        only=['gpu'],
+        only='gpu',
     ),
     _make_variable(
         'MPICH_OFI_NIC_POLICY',
@@ -127,7 +134,7 @@ _GPU_IN_CRAY_MPICH = [
         'LUMI training 2026-04, 202-Binding.md',
         'derived',
         '2026-06-17',
-        only=['gpu'],
+        only='gpu',
     ),
 ]
 
@@ -136,7 +143,7 @@ _GPU_IN_CRAY_MPICH = [
 _ALT_READ_RELEASE = 'libfabric >= 1.22'
 _ALT_READ_CONDITIONS: Dict[str, Any] = {
     'setting': 'rccl-alt-read',
-    'only': ['cxi', 'gpu', _ALT_READ_RELEASE],
+    'only': 'cxi, gpu, ' + _ALT_READ_RELEASE,
 }
 _ALT_READ_NETWORK = (
     'the network card leaves rendezvous to the provider, which FI_CXI_RDZV_PROTO=alt_read requires',
@@ -155,7 +162,7 @@ _RCCL = [
         'since 1.12 are called Libfabric and also accept this name',
         'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530',
         'untested',
-        only=['cxi', 'gpu'],
+        only='cxi, gpu',
         setting='rccl-strict',
     ),
     _make_variable(
@@ -164,7 +171,7 @@ _RCCL = [
         'RCCL finds its plugin by the full path, whatever the library path is. Without the '
         'plugin RCCL uses TCP (3 GB/s published)',
         'aws-ofi-nccl README; ' + _PUBLISHED,
-        only=['gpu', 'rccl plugin'],
+        only='gpu, rccl plugin',
         inside=True,
     ),
     _make_variable(
@@ -177,7 +184,7 @@ _RCCL = [
         'nccl_env_vars) and ' + _HPE,
         'derived',
         '2026-09-15',
-        only=['cxi', 'gpu'],
+        only='cxi, gpu',
     ),
     _make_variable(
         'FI_CXI_DISABLE_HOST_REGISTER',
@@ -188,7 +195,7 @@ _RCCL = [
         'HPE (shs-ccl-docs 832182d, nccl_tuning_guide.md)',
         'derived',
         _HPE_READ_DATE,
-        only=['cxi', 'cuda'],
+        only='cxi, cuda',
     ),
     # Sites with NVIDIA GPUs set it always: NERSC and CSCS do, and no hang is known there.
     _make_variable(
@@ -201,7 +208,7 @@ _RCCL = [
         + '; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97',
         'untested',
         _HPE_READ_DATE,
-        only=['cxi', 'rocm'],
+        only='cxi, rocm',
         setting='rccl-gdr',
     ),
 ] + [
@@ -220,47 +227,47 @@ _RCCL = [
             'FI_CXI_RDZV_PROTO',
             'alt_read',
             'libfabric uses the rendezvous protocol that needs srun --network=disable_rdzv_get',
-            [],
+            '',
         ),
-        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous', []),
+        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous', ''),
         (
             'FI_CXI_RDZV_GET_MIN',
             '0',
             'no message uses the get operation of the network card, which alt_read replaces',
-            [],
+            '',
         ),
         (
             'FI_CXI_RDZV_EAGER_SIZE',
             '0',
             'the sender sends no data before the receiver is ready',
-            [],
+            '',
         ),
         (
             'FI_CXI_RX_MATCH_MODE',
             'hybrid',
             'the provider matches messages when the network card has no room for more',
-            [],
+            '',
         ),
-        ('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'the completion queue has room for large jobs', []),
+        ('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'the completion queue has room for large jobs', ''),
         (
             'FI_CXI_DEFAULT_TX_SIZE',
             '2048',
             'the send queue has room for the messages that large jobs send before they are '
             'received',
-            [],
+            '',
         ),
         (
             'FI_CXI_DISABLE_HOST_REGISTER',
             '1',
             'the provider does not register host memory with ROCm, because RCCL can wait for '
             'this registration for ever',
-            ['rocm'],
+            ', rocm',
         ),
         (
             'HSA_FORCE_FINE_GRAIN_PCIE',
             '1',
             'other devices can read GPU memory over PCIe',
-            ['rocm'],
+            ', rocm',
         ),
     )
 ]
@@ -284,7 +291,7 @@ _MPICH_WITHOUT_GPU = [
         'debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it',
         'derived',
         '2026-11-24',
-        only=['no gpu', 'mpich >= 3.4'],
+        only='no gpu, mpich >= 3.4',
     ),
 ]
 
@@ -297,7 +304,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'libfabric uses any provider but cxi, so MPICH uses shared memory',
         'fi_fabric(7), FI_PROVIDER',
         'untested',
-        only=['cxi'],
+        only='cxi',
         setting='single-node',
     ),
     _make_variable(
@@ -306,7 +313,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'MPICH avoids cxi when all ranks are on one node, which is the default of MPICH',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c',
         'untested',
-        only=['cxi', 'mpich >= 4.2'],
+        only='cxi, mpich >= 4.2',
         setting='single-node',
     ),
     _make_variable(
@@ -317,7 +324,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         _PUBLISHED + ' with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have the CVAR',
         'measured',
         _PUBLISHED_DATE,
-        only=['cxi', 'gpu', 'mpich >= 4.1'],
+        only='cxi, gpu, mpich >= 4.1',
     ),
     _make_variable(
         'MPIR_CVAR_SINGLE_HOST_ENABLED',
@@ -326,7 +333,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'other provider',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it',
         'untested',
-        only=['cxi', 'mpich >= 4.2'],
+        only='cxi, mpich >= 4.2',
     ),
     _make_variable(
         'SLURM_NETWORK',
@@ -343,7 +350,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'LUMI need it; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), switch/hpe_slingshot the word',
         'measured',
         '2026-03-31',
-        only=['cxi'],
+        only='cxi',
     ),
     _make_variable(
         'FI_CXI_RDZV_THRESHOLD',
@@ -352,7 +359,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'latency at 8 to 16 KiB that the old default 2048 causes',
         'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default',
         'untested',
-        only=['cxi', 'libfabric < 2.4'],
+        only='cxi, libfabric < 2.4',
     ),
     _make_variable(
         'FI_CXI_RDZV_EAGER_SIZE',
@@ -361,7 +368,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'together with that threshold',
         'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher)',
         'untested',
-        only=['cxi', 'libfabric < 2.4'],
+        only='cxi, libfabric < 2.4',
     ),
     _make_variable(
         'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
@@ -371,7 +378,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         '(MPIR_CVAR_CH4_OFI_ENABLE_INJECT, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
         _CXI + '; EESSI on LUMI, 2026-05-21',
         'untested',
-        only=['cxi', 'gpu', _IDC_SWITCH],
+        only=f'cxi, gpu, {_IDC_SWITCH}',
     ),
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_INJECT',
@@ -380,7 +387,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'Messages in host memory become a little slower',
         'wheel 4.3.2 has the CVAR, 4.2.3 has not',
         'untested',
-        only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH],
+        only=f'cxi, gpu, mpich >= 4.3.1, mpich < 5.0.2, {_IDC_SWITCH}',
     ),
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM',
@@ -388,7 +395,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'MPICH registers GPU memory instead of injecting it',
         'pmodels/mpich PR 7858; CHANGES of 5.0.2',
         'untested',
-        only=['cxi', 'gpu', 'mpich >= 5.0.2', _IDC_SWITCH],
+        only=f'cxi, gpu, mpich >= 5.0.2, {_IDC_SWITCH}',
     ),
 ]
 
@@ -398,7 +405,7 @@ _LINKX_SHM = (
     'Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, '
     'osu_alltoall with up to 8 ranks'
 )
-_LINKX_CONDITIONS: Dict[str, Any] = {'setting': 'linkx', 'only': ['lnx']}
+_LINKX_CONDITIONS: Dict[str, Any] = {'setting': 'linkx', 'only': 'lnx'}
 _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml'
 
 
@@ -430,14 +437,14 @@ _OPENMPI_OVER_LIBFABRIC = (
             'instead. The module does not set this variable if UCX drives the network cards, '
             'because Open MPI then selects the better library of the image',
             _CSCS,
-            only=['no ucx'],
+            only='no ucx',
         ),
         _make_variable(
             'OMPI_MCA_mtl',
             'ofi',
             'the network library that matches the messages is libfabric',
             _CSCS,
-            only=['no ucx'],
+            only='no ucx',
         ),
     ]
     + _make_linkx_pair(
@@ -455,7 +462,7 @@ _OPENMPI_OVER_LIBFABRIC = (
             _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
             **conditions,
         )
-        for conditions in (_LINKX_CONDITIONS, {'only': ['cxi']})
+        for conditions in (_LINKX_CONDITIONS, {'only': 'cxi'})
     ]
     + [
         _make_variable(
@@ -486,7 +493,7 @@ _OPENMPI_OVER_LIBFABRIC = (
             '1',
             'the CPU makes small copies from GPU memory through GDRCopy, which the image contains',
             _OMB_CXI,
-            only=['cxi', 'cuda'],
+            only='cxi, cuda',
         ),
         _make_variable(
             'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
@@ -495,7 +502,7 @@ _OPENMPI_OVER_LIBFABRIC = (
             'instead of 21 microseconds on GPUs of AMD',
             _CXI + '; EESSI on LUMI, 2026-05-21',
             'untested',
-            only=['cxi', 'rocm', _IDC_SWITCH],
+            only=f'cxi, rocm, {_IDC_SWITCH}',
         ),
         _make_variable(
             'PMIX_MCA_psec',
@@ -606,7 +613,7 @@ _NO_FORK_SAFE = [
         'by a slow path. This is the most probable cause of a latency of 21 instead of 2.5 '
         'microseconds',
         'libfabric prov/cxi/src/cxip_info.c, cxip_msg.c',
-        only=['cxi'],
+        only='cxi',
     )
     for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')
 ]
@@ -618,14 +625,14 @@ _GPU_OF_RANK = _make_variable(
     'LUMI training 2026-04, 202-Binding.md',
     'derived',
     '2026-06-17',
-    only=['rocm'],
+    only='rocm',
 )
 _CUDA_GPU_OF_RANK = _make_variable(
     'CUDA_VISIBLE_DEVICES',
     'gcd',
     'the rank sees only the GPU nearest to its cores',
     'CUDA C++ Programming Guide, CUDA environment variables',
-    only=['cuda'],
+    only='cuda',
 )
 _NIC_OF_RANK = _make_variable(
     'FI_CXI_DEVICE_NAME',
@@ -633,7 +640,7 @@ _NIC_OF_RANK = _make_variable(
     'the rank uses the network card nearest to its GPU. By default open-source MPICH uses the '
     'card nearest to the cores of the rank, or the first card; it ignores MPICH_OFI_NIC_POLICY',
     _CXI,
-    only=['gpu', 'cxi'],
+    only='gpu, cxi',
 )
 
 #: Variables of UCX for ranks on one machine that are each in their own user namespace. UCX recognises
@@ -675,7 +682,7 @@ NAMESPACE_VARIABLES = [
         'none with it, 2026-11-22; 4.2.3 and 4.3.2 do not',
         'measured',
         '2026-11-22',
-        only=['no open mpi'],
+        only='no open mpi',
     ),
     # XPMEM alone would work: xpmem_get.c of hpc/xpmem compares the kernel's user ids and ignores
     # namespaces.
@@ -687,7 +694,7 @@ NAMESPACE_VARIABLES = [
         'intro_mpi(3) of Cray MPICH 8.1; NCAR\'s scripts for Apptainer and Charliecloud on Derecho set it',
         'derived',
         '2026-11-23',
-        only=['no open mpi'],
+        only='no open mpi',
     ),
     _make_variable(
         'OMPI_MCA_smsc',
@@ -697,7 +704,7 @@ NAMESPACE_VARIABLES = [
         'docs.open-mpi.org, v5.0.x, The sm BTL: smsc',
         'derived',
         '2026-11-22',
-        only=['open mpi'],
+        only='open mpi',
     ),
     _make_variable(
         'OMPI_MCA_btl_vader_single_copy_mechanism',
@@ -707,7 +714,7 @@ NAMESPACE_VARIABLES = [
         'github.com/open-mpi/ompi/issues/4948',
         'derived',
         '2026-11-22',
-        only=['open mpi'],
+        only='open mpi',
     ),
     *UCX_NAMESPACE_VARIABLES,
     _make_variable(
@@ -797,7 +804,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
                     'Socket',
                     'RCCL uses TCP, even if the image has a plugin',
                     'NCCL documentation, NCCL_NET',
-                    only=['gpu'],
+                    only='gpu',
                 ),
             ]
             + _MPICH_WITHOUT_GPU,

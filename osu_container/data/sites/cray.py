@@ -35,10 +35,10 @@ def make_fact(
 
 
 def make_variable(
-    name: str, value: str, why: str, source: str, date: str, evidence: str, **conditions: Any
+    name: str, value: str, why: str, source: str, date: str, evidence: str, only: str
 ) -> Dict[str, Any]:
-    """Return one variable as a fact; conditions: keys such as only (see data/approaches.py)."""
-    return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
+    """Return one variable as a fact; only: its conditions (data/approaches.py), separated by ', '."""
+    return dict(make_fact(value, why, source, date, evidence), name=name, only=only.split(', '))
 
 
 #: Default library folders of SLES, with HPE's folder of links to default versions; folder of AMD's
@@ -124,7 +124,7 @@ def make_ll128_variable(source: str, date: str) -> Dict[str, Any]:
         source,
         date,
         'derived',
-        only=['gpu'],
+        only='gpu',
     )
 
 
@@ -141,7 +141,7 @@ def make_nccl_variables(
             source,
             date,
             evidence,
-            only=['gpu'],
+            only='gpu',
         ),
         make_variable(
             'NCCL_CROSS_NIC',
@@ -150,7 +150,7 @@ def make_nccl_variables(
             source,
             date,
             evidence,
-            only=['gpu'],
+            only='gpu',
         ),
         make_variable(
             'NCCL_NET_GDR_LEVEL',
@@ -159,7 +159,7 @@ def make_nccl_variables(
             source,
             date,
             evidence,
-            only=['gpu'],
+            only='gpu',
         ),
     ]
 
@@ -379,7 +379,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'names of the cards, as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
-                only=['gpu'],
+                only='gpu',
             ),
             make_variable(
                 'NCCL_CROSS_NIC',
@@ -388,7 +388,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _HPE,
                 _FIRST_READ_DATE,
                 'untested',
-                only=['gpu'],
+                only='gpu',
             ),
         ],
     },

@@ -140,7 +140,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _ADAPT,
                 _READ_DATE,
                 'derived',
-                only=['gpu', 'cxi'],
+                only='gpu, cxi',
             ),
             make_ll128_variable('as on Alps, which has nodes of the same kind', _READ_DATE),
         ],

@@ -416,7 +416,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _TRAINING + '202-Binding.md',
                 '2026-06-17',
                 'measured',
-                only=['gpu'],
+                only='gpu',
             ),
             _variable(
                 'NCCL_CROSS_NIC',
@@ -425,7 +425,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _HPE,
                 '2026-11-21',
                 'untested',
-                only=['gpu'],
+                only='gpu',
             ),
             _variable(
                 'NCCL_IGNORE_CPU_AFFINITY',
@@ -435,7 +435,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _DEIC,
                 '2025-03-07',
                 'measured',
-                only=['gpu'],
+                only='gpu',
             ),
         ],
         'image_folders': _fact(
