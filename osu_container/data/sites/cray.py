@@ -5,7 +5,7 @@ schema.py explains the keys. LUMI is such a system too, but lumi.py defines its 
 because they come from logs of LUMI.
 """
 
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from osu_container.data.sites.schema import PMIX_FILES_DERIVED
 
@@ -277,6 +277,19 @@ def make_native_build(version: str, release: str) -> Dict[str, Any]:
     }
 
 
+def make_gpu_jobs(
+    partition: Optional[str], account: bool, gpus: int, *options: str
+) -> Dict[str, Any]:
+    """Return the settings of Slurm jobs on whole nodes with `gpus` GPUs; options: more options."""
+    step = ['--gpus-per-node=%d' % gpus]
+    return {
+        'partition': partition,
+        'account': account,
+        'options': ['--exclusive', *step, *options],
+        'step': step,
+    }
+
+
 def make_spool_fact(source: str, date: str, evidence: str) -> Dict[str, Any]:
     """Return the fact about the folder from which Cray PMI reads the placement of the ranks."""
     return make_fact(
@@ -286,6 +299,13 @@ def make_spool_fact(source: str, date: str, evidence: str) -> Dict[str, Any]:
         date,
         evidence,
         bound='run',
+    )
+
+
+def exclude_bind(images: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the fact images without the images for approach bind."""
+    return dict(
+        images, value={name: file for name, file in images['value'].items() if 'bind' not in name}
     )
 
 

@@ -13,6 +13,7 @@ from osu_container.data.sites.cray import (
     MI250X,
     make_fact,
     make_gpu_binding,
+    make_gpu_jobs,
     make_mpich_libraries,
     make_native_build,
     make_pmi_libraries,
@@ -193,12 +194,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'untested',
             ),
             'jobs': make_fact(
-                {
-                    'partition': 'batch',
-                    'account': True,
-                    'options': ['--exclusive', '--gpus-per-node=8'],
-                    'step': ['--gpus-per-node=8'],
-                },
+                make_gpu_jobs('batch', True, 8),
                 'the job gets whole nodes, so that no other job uses the network cards, and each '
                 'rank can use the closest GPU',
                 _GUIDE + ', Running Jobs',

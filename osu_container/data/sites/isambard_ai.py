@@ -12,6 +12,7 @@ from typing import Any, Dict
 from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
+    make_gpu_jobs,
     make_ll128_variable,
     make_name_recognition,
     make_nccl_variables,
@@ -153,12 +154,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            {
-                'partition': 'workq',
-                'account': False,
-                'step': ['--gpus-per-node=4'],
-                'options': ['--exclusive', '--gpus-per-node=4', '--mem=0'],
-            },
+            make_gpu_jobs('workq', False, 4, '--mem=0'),
             'the job gets whole nodes, and must request all memory explicitly',
             _SCRIPTS,
             _READ_DATE,

@@ -13,8 +13,10 @@ from osu_container.data.sites.cray import (
     AMD_FOLDER,
     MI250X,
     SLES_FOLDERS,
+    exclude_bind,
     format_rccl_options,
     make_gpu_binding,
+    make_gpu_jobs,
     make_lustreapi_fact,
     make_mpich_libraries,
     make_pmi_libraries,
@@ -479,12 +481,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'jobs': _fact(
-            {
-                'partition': 'standard-g',
-                'account': True,
-                'options': ['--exclusive', '--gpus-per-node=8'],
-                'step': ['--gpus-per-node=8'],
-            },
+            make_gpu_jobs('standard-g', True, 8),
             'the job gets whole nodes, so that no other job uses the network cards, and each rank '
             'can use the closest GPU',
             'LUMI documentation, Slurm partitions; job scripts in '
@@ -695,12 +692,7 @@ _GPU_STACKS['lumi-26.03'] = dict(
         ),
     ),
     images=dict(
-        _GPU_STACKS['lumi-25.09']['images'],
-        value=dict(
-            (name, file)
-            for name, file in _GPU_STACKS['lumi-25.09']['images']['value'].items()
-            if 'bind' not in name
-        ),
+        exclude_bind(_GPU_STACKS['lumi-25.09']['images']),
         why=_IMAGE_PURPOSE
         + '. On this stack, bind needs an image with ROCm 7, and the catalogue has no such image',
     ),

@@ -14,6 +14,7 @@ from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
     make_gpu_binding,
+    make_gpu_jobs,
     make_mpich_libraries,
     make_nccl_variables,
     make_pmi_libraries,
@@ -203,12 +204,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            {
-                'partition': None,
-                'account': True,
-                'options': ['--exclusive', '--constraint=gpu', '--gpus-per-node=4'],
-                'step': ['--gpus-per-node=4'],
-            },
+            make_gpu_jobs(None, True, 4, '--constraint=gpu'),
             'jobs request GPU nodes with a constraint, not with a partition; names of accounts '
             'end in _g',
             'NERSC training, github.com/NERSC/Migrate-to-Perlmutter; Perlmutter pages of WarpX',

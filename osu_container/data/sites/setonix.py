@@ -13,8 +13,10 @@ from osu_container.data.sites.cray import (
     AMD_FOLDER,
     MI250X,
     SLES_FOLDERS,
+    exclude_bind,
     make_fact,
     make_gpu_binding,
+    make_gpu_jobs,
     make_mpich_libraries,
     make_native_build,
     make_pmi_libraries,
@@ -181,12 +183,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'untested',
             ),
             'jobs': make_fact(
-                {
-                    'partition': 'gpu',
-                    'account': True,
-                    'options': ['--exclusive', '--gpus-per-node=8'],
-                    'step': ['--gpus-per-node=8'],
-                },
+                make_gpu_jobs('gpu', True, 8),
                 'the job gets whole nodes, so that no other job uses the network cards; the '
                 'account is the name of the project followed by -gpu',
                 _GUIDE + ', which writes --gres=gpu:8; --gpus-per-node in ' + _SETTINGS,
@@ -256,14 +253,7 @@ STACKS['setonix-26.03'] = {
     'one_build': make_fact(
         [], 'no source names a folder of ROCm for this stack', _NEXT, '2026-11-26', 'derived'
     ),
-    'images': dict(
-        STACKS['setonix']['images'],
-        value=dict(
-            (name, image)
-            for name, image in STACKS['setonix']['images']['value'].items()
-            if 'bind' not in name
-        ),
-    ),
+    'images': exclude_bind(STACKS['setonix']['images']),
     'native': make_fact(
         None,
         'we know of no published ROCm version with which the benchmarks can be built',
