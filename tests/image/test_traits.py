@@ -130,7 +130,7 @@ def test_provider_in_a_separate_file_counts(tmp_path, name):
 @pytest.mark.parametrize('provider', PROVIDERS)
 def test_provider_needs_three_of_its_functions(tmp_path, provider):
     """A single name may be a word from another part of the file; three names prove a provider."""
-    starts = PROVIDERS[provider]
+    starts = PROVIDERS[provider].split('|')
     for count, expected in ((2, []), (3, [provider])):
         names = [f'{starts[number % len(starts)]}function_{number}' for number in range(count)]
         library = compile_library(

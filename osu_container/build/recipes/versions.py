@@ -120,16 +120,6 @@ def _describe_release(
     }
 
 
-def _describe_osu_release(version: str, sha256: str) -> Dict[str, Any]:
-    return _describe_release(
-        'osu-micro-benchmarks',
-        version,
-        sha256,
-        'BSD-3-Clause',
-        f'https://mvapich.cse.ohio-state.edu/download/mvapich/osu-micro-benchmarks-{version}.tar.gz',
-    )
-
-
 def _describe_libfabric_release(version: str, sha256: str) -> Dict[str, Any]:
     return _describe_release(
         'libfabric',
@@ -234,10 +224,14 @@ def _describe_intel_mpi_wheel(part: str, sha256: str) -> Dict[str, Any]:
 
 
 SOURCES: Dict[str, Dict[str, Any]] = {
-    # For a new release, change this line and run `make modules`, which updates easyconfigs and
+    # For a new release, change this entry and run `make modules`, which updates easyconfigs and
     # pages. The sha256 comes from EasyBuild's easyconfig.
-    'osu': _describe_osu_release(
-        '7.5.2', '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc'
+    'osu': _describe_release(
+        'osu-micro-benchmarks',
+        '7.5.2',
+        '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc',
+        'BSD-3-Clause',
+        'https://mvapich.cse.ohio-state.edu/download/mvapich/osu-micro-benchmarks-7.5.2.tar.gz',
     ),
     # The tests also use MPICH 3.4.3 and 4.1.3 as stand-ins for LUMI's Cray MPICH.
     'mpich-3.4.3': _describe_mpich_wheel(

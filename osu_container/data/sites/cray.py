@@ -239,42 +239,79 @@ def make_rocm_libraries(
 
 
 def make_rocm_folders(
-    folder: str, source: str, date: str, evidence: str
+    folder: str, why: str, source: str, date: str, evidence: str, more: Sequence[str] = ()
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the facts library_folders and one_build; folder: folder of ROCm's libraries."""
+    """
+    Return the facts library_folders and one_build.
+
+    folder: folder of ROCm's libraries. why, evidence: for library_folders. more: further folders.
+    """
     return {
         'library_folders': make_fact(
-            SLES_FOLDERS + [AMD_FOLDER, folder],
-            'the host\'s ld.so searches the folders of SLES, then those of Cray\'s and '
-            'AMD\'s packages, as on LUMI',
-            source,
-            date,
-            evidence,
+            SLES_FOLDERS + [AMD_FOLDER, folder] + list(more), why, source, date, evidence
         ),
         'one_build': make_fact(
             [folder],
             'libraries of one ROCm version do not work with libraries of another version',
             source,
             date,
-            evidence,
+            'derived',
         ),
     }
 
 
-def make_native_build(version: str, release: str) -> Dict[str, Any]:
-    """Return a native build for AMD GPUs with GCC; version: of ROCm, release: of Cray MPICH."""
+#: Reason for the library folders of a system whose pages do not name these folders
+FOLDERS_AS_ON_LUMI = (
+    "the host's ld.so searches the folders of SLES, then those of Cray's and AMD's packages, as on "
+    'LUMI'
+)
+
+
+def make_native_build(
+    prgenv: str,
+    libmpi: str,
+    modules: Sequence[str] = (),
+    options: str = '',
+    gtl: str = '',
+    plugin: Optional[Tuple[str, str, str]] = None,
+) -> Dict[str, Any]:
+    """
+    Return the settings of a native build with Cray's compilers.
+
+    prgenv: name of the programming environment. modules: further modules to load. options: options
+    of configure. gtl: kind of the GPU transport layer, '' without GPUs. plugin: the RCCL plugin, as
+    a dependency of an easyconfig.
+    """
+    # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version,
+    # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
+    rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (
+        ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else ''
+    )
     return {
         'mpicc': 'cc',
         'mpicxx': 'CC',
+        'libmpi': libmpi,
         'python': '/usr/bin/python3',
-        'prgenv': 'gnu',
-        'libmpi': '/opt/cray/pe/mpich/%s/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12' % release,
-        'modules': ['PrgEnv-gnu', 'craype-accel-amd-gfx90a', 'rocm/' + version],
-        'plugin': None,
-        'configopts': '--enable-rocm --with-rocm=$ROCM_PATH '
-        'LDFLAGS="-Wl,-rpath,$CRAY_MPICH_DIR/lib -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib"',
-        'needed': ['libmpi_gtl_hsa.so.0'],
+        'prgenv': prgenv,
+        'modules': ['PrgEnv-' + prgenv, *modules],
+        'plugin': plugin,
+        'configopts': '%sLDFLAGS="%s"' % (options, rpath),
+        'needed': ['libmpi_gtl_%s.so.0' % gtl] if gtl else [],
     }
+
+
+def make_rocm_build(
+    prgenv: str, rocm: str, libmpi: str, options: str = '', plugin: Any = None
+) -> Dict[str, Any]:
+    """Return a native build for MI250X; rocm: version of ROCm. See make_native_build()."""
+    return make_native_build(
+        prgenv,
+        libmpi,
+        ['craype-accel-amd-gfx90a', 'rocm/' + rocm],
+        '--enable-rocm --with-rocm=$ROCM_PATH %s' % options,
+        'hsa',
+        plugin,
+    )
 
 
 def make_gpu_jobs(

@@ -10,13 +10,14 @@ gnu/12.3/lib-abi-mpich is known from Perlmutter and from users of Setonix, not f
 from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
+    FOLDERS_AS_ON_LUMI,
     MI250X,
     make_fact,
     make_gpu_binding,
     make_gpu_jobs,
     make_mpich_libraries,
-    make_native_build,
     make_pmi_libraries,
+    make_rocm_build,
     make_rocm_folders,
     make_rocm_libraries,
     make_spool_fact,
@@ -202,7 +203,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'derived',
             ),
             'native': make_fact(
-                make_native_build('6.4.2', '9.0.1'),
+                make_rocm_build(
+                    'gnu',
+                    '6.4.2',
+                    '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+                ),
                 'OLCF\'s container example loads these modules, with PrgEnv-gnu (GCC) as the '
                 'compiler',
                 _SCRIPT,
@@ -211,7 +216,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
         },
         **make_rocm_folders(
-            _ROCM, 'folders as on LUMI; ROCm version from ' + _SCRIPT, '2026-07-22', 'derived'
+            _ROCM,
+            FOLDERS_AS_ON_LUMI,
+            'folders as on LUMI; ROCm version from ' + _SCRIPT,
+            '2026-07-22',
+            'derived',
         ),
     ),
 }

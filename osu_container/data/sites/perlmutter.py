@@ -16,6 +16,7 @@ from osu_container.data.sites.cray import (
     make_gpu_binding,
     make_gpu_jobs,
     make_mpich_libraries,
+    make_native_build,
     make_nccl_variables,
     make_pmi_libraries,
     make_spool_fact,
@@ -212,18 +213,13 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'native': make_fact(
-            {
-                'mpicc': 'cc',
-                'mpicxx': 'CC',
-                'python': '/usr/bin/python3',
-                'prgenv': 'gnu',
-                'libmpi': '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
-                'modules': ['PrgEnv-gnu', 'craype-accel-nvidia80', 'cudatoolkit/12.9'],
-                'plugin': None,
-                'configopts': '--enable-cuda --with-cuda=$CUDA_HOME '
-                'LDFLAGS="-Wl,-rpath,$CRAY_MPICH_DIR/lib -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib"',
-                'needed': ['libmpi_gtl_cuda.so.0'],
-            },
+            make_native_build(
+                'gnu',
+                '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+                ['craype-accel-nvidia80', 'cudatoolkit/12.9'],
+                '--enable-cuda --with-cuda=$CUDA_HOME ',
+                'cuda',
+            ),
             'the accelerator module links programs with the GPU transport layer; the compiler is '
             'GCC',
             'modules of E3SM for pm-gpu: github.com/E3SM-Project/mache 239a66a8; with '

@@ -11,6 +11,7 @@ from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
     AMD_FOLDER,
+    FOLDERS_AS_ON_LUMI,
     MI250X,
     SLES_FOLDERS,
     exclude_bind,
@@ -18,8 +19,8 @@ from osu_container.data.sites.cray import (
     make_gpu_binding,
     make_gpu_jobs,
     make_mpich_libraries,
-    make_native_build,
     make_pmi_libraries,
+    make_rocm_build,
     make_rocm_folders,
     make_rocm_libraries,
     make_spool_fact,
@@ -191,7 +192,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'derived',
             ),
             'native': make_fact(
-                make_native_build('6.4.1', '8.1.32'),
+                make_rocm_build(
+                    'gnu',
+                    '6.4.1',
+                    '/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+                ),
                 'the compiler is GCC, and Cray MPICH has the version of Pawsey\'s module',
                 'PrgEnv-gnu with cray-mpich/8.1.32: ' + _SETTINGS + '; ROCm: ' + _ROCM_SOURCE,
                 _REREAD_DATE,
@@ -199,7 +204,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
         },
         **make_rocm_folders(
-            _ROCM, 'folders as on LUMI; ROCm version: ' + _ROCM_SOURCE, _REREAD_DATE, 'derived'
+            _ROCM,
+            FOLDERS_AS_ON_LUMI,
+            'folders as on LUMI; ROCm version: ' + _ROCM_SOURCE,
+            _REREAD_DATE,
+            'derived',
         ),
     ),
 }
