@@ -39,7 +39,7 @@ NETWORK_BUILD = (
     'libconfig-dev libcurl4-openssl-dev libfuse-dev libjson-c-dev libnl-3-dev '
     'libnuma-dev libpciaccess-dev libsensors-dev libuv1-dev libyaml-dev'
 ).split()
-NETWORK_RUN = ['libcurl4', 'libjson-c5', 'libnl-3-200', 'libnuma1', 'libpciaccess0']
+NETWORK_RUN = 'libcurl4 libjson-c5 libnl-3-200 libnuma1 libpciaccess0'.split()
 ROCM_RUN = ['libdrm-amdgpu1', 'libdrm2', 'libelf1', 'libnuma1']
 
 #: ROCm packages that are needed to link and run programs with HIP and RCCL. The packages are
@@ -250,9 +250,7 @@ def build_libfabric(
     """
     # Otherwise configure would enable each provider whose libraries exist in the build stage.
     disabled = [
-        name
-        for name in ('efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs')
-        if name not in extra_providers
+        name for name in 'efa opx psm2 psm3 usnic verbs'.split() if name not in extra_providers
     ]
     options = [
         '--disable-static',

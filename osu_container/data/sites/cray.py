@@ -43,7 +43,7 @@ def make_variable(
 
 #: Default library folders of SLES, with HPE's folder of links to default versions; folder of AMD's
 #: libdrm
-SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64']
+SLES_FOLDERS = '/lib64 /usr/lib64 /lib /usr/lib /opt/cray/pe/lib64'.split()
 AMD_FOLDER = '/opt/amdgpu/lib64'
 
 _FIRST_READ_DATE = '2026-11-21'
@@ -327,14 +327,14 @@ def make_gpu_jobs(
     }
 
 
-def make_spool_fact(source: str, date: str, evidence: str) -> Dict[str, Any]:
+def make_spool_fact(source: str, date: str) -> Dict[str, Any]:
     """Return the fact about the folder from which Cray PMI reads the placement of the ranks."""
     return make_fact(
         ['/var/spool/slurmd'],
         'Cray PMI reads the placement of the ranks from a file that Slurm writes to this folder',
         source,
         date,
-        evidence,
+        'measured',
         bound='run',
     )
 

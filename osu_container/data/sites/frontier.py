@@ -164,9 +164,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                     'measured',
                     bound='install',
                 ),
-                'slurm_spool': make_spool_fact(
-                    'APPTAINER_BINDPATH in ' + _SCRIPT, '2026-07-22', 'measured'
-                ),
+                'slurm_spool': make_spool_fact('APPTAINER_BINDPATH in ' + _SCRIPT, '2026-07-22'),
                 'libdrm_ids': make_fact(
                     ['/usr/share/libdrm/amdgpu.ids'],
                     'libdrm of the host\'s ROCm reads the names of the GPUs from this file',

@@ -114,7 +114,7 @@ def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[st
     """Return {approach: file name of its image}, with keys for the module osu-mpi4py too."""
     name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
     return dict(
-        list_mpi4py_images(rocm, hybrid, opensource, '-cupy'),
+        list_mpi4py_images(rocm, hybrid, opensource),
         **{
             'pure': name % plain,
             'bind': name % plain,
@@ -125,9 +125,9 @@ def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[st
     )
 
 
-def list_mpi4py_images(rocm: str, hybrid: str, opensource: str, cupy: str) -> Dict[str, str]:
-    """Return {'osu-mpi4py/APPROACH': file name of its image}; cupy: '-cupy' or ''."""
-    name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s%s.sif' % (rocm, cupy)
+def list_mpi4py_images(rocm: str, hybrid: str, opensource: str) -> Dict[str, str]:
+    """Return {'osu-mpi4py/APPROACH': file name of its image with CuPy}."""
+    name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s-cupy.sif' % rocm
     return {
         'osu-mpi4py/pure': name % hybrid,
         'osu-mpi4py/bind': name % hybrid,
@@ -267,7 +267,7 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': dict(
                 _fact(
-                    ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
+                    '/pfs /scratch /projappl /project /flash /appl'.split(),
                     'these folders contain the users\' data and LUMI\'s software',
                     _TRAINING + '205-Containers.md, singularity-slurm-bindings',
                     '2026-06-17',
@@ -321,13 +321,10 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
         },
         'conflicts': _fact(
-            [
-                'singularity-bindings',
-                'singularity-userfilesystems',
-                'singularity-slurm-bindings',
-                'singularity-CPEbits',
-                'lumi-aif-singularity-bindings',
-            ],
+            (
+                'singularity-bindings singularity-userfilesystems '
+                'singularity-slurm-bindings singularity-CPEbits lumi-aif-singularity-bindings'
+            ).split(),
             'each of these modules overwrites SINGULARITY_BIND',
             _TRAINING + '205-Containers.md',
             '2026-06-17',
@@ -489,7 +486,7 @@ def _make_stack_facts(
 _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 #: Values of LUMI_STACK_PARTITION in shells that may load modules for GPU nodes and for CPU nodes
-_SHARED_PARTITIONS = ['L', 'container', 'common', 'system', 'CrayEnv']
+_SHARED_PARTITIONS = 'L container common system CrayEnv'.split()
 _GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = (
     ['G', 'EAP'] + _SHARED_PARTITIONS,
     ['C', 'D'] + _SHARED_PARTITIONS,

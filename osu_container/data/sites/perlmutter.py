@@ -183,7 +183,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'derived',
                 bound='install',
             ),
-            'slurm_spool': make_spool_fact(_PODMAN + 'mpich.yaml', _READ_DATE, 'measured'),
+            'slurm_spool': make_spool_fact(_PODMAN + 'mpich.yaml', _READ_DATE),
         },
         'variables': make_nccl_variables(_PODMAN + 'nccl.yaml', _READ_DATE, 'measured'),
         'images': make_fact(

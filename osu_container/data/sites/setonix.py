@@ -162,9 +162,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                     bound='install',
                 ),
                 'slurm_spool': make_spool_fact(
-                    'SINGULARITY_BINDPATH in ' + _MODULE + ', if the folder exists',
-                    _READ_DATE,
-                    'measured',
+                    'SINGULARITY_BINDPATH in ' + _MODULE + ', if the folder exists', _READ_DATE
                 ),
             },
             'conflicts': make_fact(
