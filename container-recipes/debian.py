@@ -26,7 +26,13 @@ release, gpus = facts['debian'], facts['gpus']
 python = DEBIAN[release]['python']
 network, mpis = [*NETWORK_PARTS], [*mpi_parts]
 rocm_tools = [] if gpu == 'cuda' else debian.ROCM_BUILD
-programs = common.describe_benchmarks(osu, mpi)
+programs = common.describe_benchmarks(osu, mpi, python)
+# Steps of the stages that compile for CUDA
+cuda_toolkit, cuda_stubs = (
+    (common.copy_stage_paths('toolkit', slingshot.CUDA_PREFIX), [slingshot.add_cuda_stubs()])
+    if gpu == 'cuda'
+    else ([], [])
+)
 
 # HPCCM provides two stages, but this recipe needs four, and a fifth one for CUDA's tools.
 toolkit, fabric, middle, benchmarks, runtime = stages[:] = [
@@ -49,8 +55,7 @@ fabric += debian.start_build_stage(
     'network', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
 )
 fabric += common.copy_files(*list_part_sources(NETWORK_PARTS))
-if gpu == 'cuda':
-    fabric += common.copy_stage_paths('toolkit', slingshot.CUDA_PREFIX)
+fabric += cuda_toolkit
 fabric += slingshot.add_loader_paths(*network)
 fabric += slingshot.build_hwloc('hwloc-2.9.0')
 fabric += slingshot.build_libfabric(
@@ -74,18 +79,16 @@ middle += debian.start_build_stage(
     *(debian.CUDA_COMPILERS if gpu == 'cuda' else []),
 )
 middle += common.copy_files(*list_part_sources(mpi_parts))
-if gpu == 'cuda':
-    middle += common.copy_stage_paths('toolkit', slingshot.CUDA_PREFIX)
+middle += cuda_toolkit
 middle += common.copy_stage_paths('network', *network)
 middle += slingshot.add_loader_paths(*mpis, *network)
-if gpu == 'cuda':
-    middle += slingshot.add_cuda_stubs()
+middle += cuda_stubs
 if mpi == 'mpich':
     middle += slingshot.build_mpich(
         version,
-        slingshot.list_mpich_hip_options(debian.ROCM_PREFIX, *gpus)
+        slingshot.list_mpich_gpu_options('hip', debian.ROCM_PREFIX, *gpus)
         if gpu == 'rocm'
-        else slingshot.list_mpich_cuda_options(slingshot.CUDA_PREFIX, *gpus),
+        else slingshot.list_mpich_gpu_options('cuda', slingshot.CUDA_PREFIX, *gpus),
         fabric=debian.MPICH_LIBFABRIC_PREFIX,
         xpmem=False,
         prepare=[*debian.build_mpich_libfabric(), *debian.reduce_yaksa_kernels()],
@@ -101,13 +104,11 @@ if osu == 'c':
         'benchmarks', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
     )
     benchmarks += common.copy_files('osu')
-    if gpu == 'cuda':
-        benchmarks += common.copy_stage_paths('toolkit', slingshot.CUDA_PREFIX)
+    benchmarks += cuda_toolkit
     benchmarks += common.copy_stage_paths('network', *network)
     benchmarks += common.copy_stage_paths('mpi', *mpis)
     benchmarks += slingshot.add_loader_paths(*mpis, *network)
-    if gpu == 'cuda':
-        benchmarks += slingshot.add_cuda_stubs()
+    benchmarks += cuda_stubs
     benchmarks += common.build_osu_benchmarks(
         f'/opt/{mpi}/bin',
         slingshot.list_osu_rocm_options(debian.ROCM_PREFIX)
@@ -117,7 +118,7 @@ if osu == 'c':
 else:
     benchmarks += common.start_debian_stage('benchmarks', release)
     benchmarks += common.install_packages('python3')
-    benchmarks += common.copy_files('mpi4py-source', f'mpi4py-{python}', extra_files=[OSU_PORT])
+    benchmarks += common.copy_files(f'mpi4py-{python}', extra_files=[OSU_PORT])
     benchmarks += common.install_osu_ports(python)
 benchmarks += common.pack_paths('/opt/osu')
 

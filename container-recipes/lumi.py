@@ -20,12 +20,7 @@ from osu_container.build.recipes.images import (
 )
 from osu_container.build.recipes.versions import GPU, ROCM, is_newer
 
-rocm, mpich, libfabric, libcxi = (
-    USERARG['rocm'],
-    USERARG['mpich'],
-    USERARG['libfabric'],
-    USERARG['libcxi'],
-)
+rocm, mpich, libfabric, libcxi = map(USERARG.get, ('rocm', 'mpich', 'libfabric', 'libcxi'))
 with_libcxi = libcxi == 'yes'
 with_cxi = slingshot.has_cxi(libfabric, with_libcxi)
 plugin = select_rccl_plugin(rocm, libfabric)
@@ -83,7 +78,7 @@ if slingshot.mpich_uses_gpu(mpich):
     mpi += common.install_packages('hip-dev', 'hip-runtime-amd', 'hipcc', 'rocm-device-libs')
 mpi += common.copy_stage_paths('network', *network)
 mpi += slingshot.add_loader_paths(*network, gpu)
-mpi += slingshot.build_mpich(mpich, slingshot.list_mpich_hip_options(gpu, GPU))
+mpi += slingshot.build_mpich(mpich, slingshot.list_mpich_gpu_options('hip', gpu, GPU))
 mpi += common.pack_paths('/opt/mpich')
 
 for stage, name in ((rccl, 'plugin'), (benchmarks, 'benchmarks')):

@@ -15,17 +15,13 @@ from osu_container.build.recipes.images import (
     MPI4PY_FILES,
     list_cupy_sources,
 )
-from osu_container.build.recipes.versions import SOURCES
+from osu_container.build.recipes.versions import MPI4PY_VERSION, SOURCES
 
 base, osu, cupy = USERARG['base'], USERARG['osu'], USERARG['cupy']
 base_image = MPI4PY_BASES[base]
 python, openmpi = base_image['python'], base_image['mpi'].startswith('Open MPI')
-numpy_version, mpi4py_version = (
-    SOURCES[f'numpy-{python}']['version'],
-    SOURCES['mpi4py-source']['version'],
-)
+numpy_version = SOURCES[f'numpy-{python}']['version']
 source_keys = [
-    'mpi4py-source',
     f'mpi4py-{python}',
     f'numpy-{python}',
     'pip',
@@ -35,7 +31,7 @@ source_keys = [
 osu_label = (
     f"{SOURCES['osu']['version']} Python"
     if osu == 'python'
-    else f'mpi4py {mpi4py_version} ports, NumPy {numpy_version} buffers'
+    else f'mpi4py {MPI4PY_VERSION} ports, NumPy {numpy_version} buffers'
 )
 latency = f'{common.PYTHON_PREFIX}/bin/osu_latency'
 
@@ -73,7 +69,7 @@ Stage1 += common.start_stage('runtime', start, base_image['distro'], 'localimage
 Stage1 += common.copy_stage_paths('build', *runtime_paths)
 Stage1 += common.install_packages('python3')
 # Remove the benchmarks of the base image, so that the image has a single set of benchmarks.
-Stage1 += hpccm.primitives.shell(chdir=False, commands=['rm -rf /opt/osu'])
+Stage1 += common.run_commands('rm -rf /opt/osu')
 # These variables are for programs of the user. Without MPI4PY_LIBMPI, mpi4py would load the image's
 # libmpi.so instead of the libmpi.so.12 that approach bind injects. The other variables exclude
 # packages of the host's Python: modules may set PYTHONPATH, and packages of `pip install --user` in
@@ -102,7 +98,7 @@ Stage1 += common.add_labels(
     base_image['libfabric'],
     base_image.get('libcxi', 'none'),
     base_image.get('gpu', 'none'),
-    title=f'mpi4py {mpi4py_version} and NumPy {numpy_version} with {{mpi}}',
+    title=f'mpi4py {MPI4PY_VERSION} and NumPy {numpy_version} with {{mpi}}',
 )
 version = (
     f'{common.PYTHON_PREFIX}/bin/python -c "import mpi4py.MPI, numpy, pip; assert numpy.__version__ == '

@@ -76,7 +76,8 @@ FAMILIES = {
 }
 
 mpi, prefix = FAMILIES[USERARG['mpi']], f"/opt/{USERARG['mpi']}"
-python, programs = DEBIAN[release]['python'], common.describe_benchmarks(osu, mpi.bindings)
+python = DEBIAN[release]['python']
+programs = common.describe_benchmarks(osu, mpi.bindings, python)
 version = SOURCES[mpi.sources[0]]['version']
 # Symbol version that MPICH needs and this libfabric lacks: the loader then refuses MPICH.
 missing = (
@@ -94,9 +95,7 @@ if osu == 'c':
     Stage0 += common.copy_files(*mpi.sources, 'osu')
 else:
     Stage0 += common.install_packages('python3')
-    Stage0 += common.copy_files(
-        *mpi.sources, 'mpi4py-source', f'mpi4py-{python}', extra_files=[OSU_PORT]
-    )
+    Stage0 += common.copy_files(*mpi.sources, f'mpi4py-{python}', extra_files=[OSU_PORT])
 for step in mpi.install:
     Stage0 += step()
 Stage0 += (

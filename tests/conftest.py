@@ -15,6 +15,7 @@ from tests.helpers.machine import (  # noqa: E402
     PROJECT,
     STATE,
     EasyBuild,
+    assert_success,
     end_jobs,
     require_tool,
     run,
@@ -68,7 +69,7 @@ def pytest_runtest_teardown(item):
 def slurm():
     """The private Slurm of two nodes, running."""
     done = run([PROJECT / 'tools' / 'workstation' / 'slurm.sh', 'start'])
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_success(done)
 
 
 @pytest.fixture(scope='session')
@@ -127,7 +128,7 @@ def make_sif(apptainer):
                 folder,
             ]
         )
-        assert done.returncode == 0, done.stderr
+        assert_success(done)
         return target
 
     return make
@@ -164,7 +165,7 @@ def shell(slurm, tmp_path_factory):
         if entry['container']
     ]
     done = call(f"eb osu-native.eb {' '.join(names)} -r", timeout=600)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    assert_success(done)
     return call
 
 

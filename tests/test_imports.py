@@ -159,19 +159,7 @@ def test_imports_have_no_cycle():
 
 
 #: The packages, each of which may import those before it (CONTRIBUTING.md draws them)
-ORDER = [
-    'base',
-    'data',
-    'image',
-    'verdict',
-    'install',
-    'build',
-    'discover',
-    'proof',
-    'why',
-    'check',
-    'bench',
-]
+ORDER = ('base data image verdict install build discover proof why check bench').split()
 #: Packages that no EasyBuild has to be installed for
 WITHOUT_EASYBUILD = ORDER[:4]
 

@@ -72,6 +72,11 @@ def _format_library(run: model.Dataset, name: str, library: str) -> str:
     )
 
 
+def compute_spread(run: model.Dataset) -> float:
+    """Return the largest ratio of two rows in a column of speed. Raises MissingFiguresError."""
+    return max(max(column) / min(column) for column in zip(*_select_speeds(run).values()))
+
+
 def render_demo_table(run: model.Dataset) -> str:
     """
     Return the table of a run as text, with an introduction and a note on the speeds.
@@ -80,7 +85,6 @@ def render_demo_table(run: model.Dataset) -> str:
     MissingFiguresError.
     """
     speeds = _select_speeds(run)
-    ratio = max(max(column) / min(column) for column in zip(*speeds.values()))
     rows = [['approach', 'MPI', 'libfabric', 'us at 1 B', 'MB/s at 64 KiB']]
     for name, (latency, bandwidth) in speeds.items():
         rows.append(
@@ -92,7 +96,7 @@ def render_demo_table(run: model.Dataset) -> str:
                 f'{bandwidth:.0f}',
             ]
         )
-    if ratio > STEADY:
+    if (ratio := compute_spread(run)) > STEADY:
         rows = [row[:3] for row in rows]
         note = (
             f"The speeds are not shown: they differ by a factor of {ratio:.1f}, because other "

@@ -20,7 +20,7 @@ if os.path.isdir(os.path.join(CLONE, 'osu_container')):
     sys.path.insert(0, CLONE)
 try:
     from osu_container.base.places import SCRIPTS, find_easyconfigs
-    from osu_container.build.recipes.versions import SOURCES
+    from osu_container.build.recipes.versions import MPI4PY_VERSION, SOURCES
     from osu_container.data.approaches import APPROACHES
     from osu_container.install.easyblock import SiteEasyBlock, is_site_file
     from osu_container.install.native import (
@@ -31,7 +31,7 @@ try:
         find_prgenv,
         install_ports,
         link_programs,
-        select_port_sources,
+        select_mpi4py_wheel,
     )
     from osu_container.verdict.facts import read_native_facts
     from osu_container.verdict.settings import Settings
@@ -44,7 +44,7 @@ except ImportError as err:
     )
 
 
-PORTS_LABEL = 'mpi4py %s ports' % SOURCES['mpi4py-source']['version']
+PORTS_LABEL = 'mpi4py %s ports' % MPI4PY_VERSION
 
 
 class MPINative(SiteEasyBlock, ConfigureMake):
@@ -92,7 +92,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         if self.prgenv and self.prgenv == self.native.get('prgenv'):
             # By default Lmod loads the last name in the alphabet: a build with another compiler.
             self.set_default_module = True
-        self.ports: Dict[str, str] = {}
+        #: Path of mpi4py's wheel if the mpi4py ports are installed instead of the C programs
+        self.mpi4py_wheel = ''
 
     def refuse_other_stack(self) -> None:
         """Raise EasyBuildError if the site's software stack has an easyconfig of its own."""
@@ -107,7 +108,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def fetch_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Find or download the archive of the C benchmarks, or else find the mpi4py ports.
+        Find or download the archive of the C benchmarks, or else find mpi4py's wheel for the ports.
 
         Overridden because the ports are installed, with a warning, if the archive is not available. On
         a site with Cray's programming environment a missing archive is an error: the ports do not
@@ -122,7 +123,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
                 raise
             self.log.warning("No C source: %s", err)
             self.src: List[Any] = []
-            self.ports = self.find_ports()
+            self.mpi4py_wheel = self.find_mpi4py_wheel()
             print_msg(
                 'WARNING: %s is not available (not in the source path, download failed); '
                 'installing %s instead of the C programs',
@@ -138,31 +139,24 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         Overridden because a build for this host needs no newer config.guess.
         """
 
-    def find_ports(self) -> Dict[str, str]:
-        """
-        Return {'archive': path, 'wheel': path, 'launcher': path} of the mpi4py ports.
-
-        Raises EasyBuildError if a file is not available.
-        """
-        instructions = (
-            'Download the file from PyPI: run `make image`, or run `pip download --no-deps` in a folder of '
-            'the source path'
+    def find_mpi4py_wheel(self) -> str:
+        """Return the path of mpi4py's wheel for the site's Python. Raises EasyBuildError."""
+        source = self.translate_errors(select_mpi4py_wheel, self.native['python'], SOURCES)
+        path = self.obtain_file(
+            source['file'],
+            download_instructions='Download it from PyPI: run `make image`, or pip download '
+            '--no-deps into a folder of the source path',
         )
-        paths = {'launcher': os.path.join(SCRIPTS, 'osu-port')}
-        for kind, source in self.translate_errors(
-            select_port_sources, self.native['python'], SOURCES
-        ).items():
-            paths[kind] = self.obtain_file(source['file'], download_instructions=instructions)
-            self.translate_errors(check_source, paths[kind], source['sha256'], named=False)
-        return paths
+        self.translate_errors(check_source, path, source['sha256'], named=False)
+        return str(path)
 
     def extract_step(self) -> None:
         """
         Unpack the archive of the C benchmarks.
 
-        Overridden because the mpi4py ports are unpacked in a later step, into the installation folder.
+        Overridden because the mpi4py ports have no archive.
         """
-        if not self.ports:
+        if not self.mpi4py_wheel:
             super().extract_step()
 
     def prepare_step(self, *args: Any, **kwargs: Any) -> None:
@@ -206,7 +200,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         Overridden because the site data name the compilers, and because the mpi4py ports need no
         configure.
         """
-        if not self.ports:
+        if not self.mpi4py_wheel:
             # EasyBuild does not quote a prefix with a space.
             self.cfg['configure_without_installdir'] = True
             self.cfg.update(
@@ -227,7 +221,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
         Overridden because the mpi4py ports are Python programs, which need no compiler.
         """
-        if not self.ports:
+        if not self.mpi4py_wheel:
             super().build_step()
 
     def estimate_space(self) -> int:
@@ -240,15 +234,20 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def fill_installdir(self, folder: str) -> None:
         """Install the programs in `folder`, and create links to the programs in `folder`/bin."""
-        if self.ports:
-            install_ports(self.ports, folder, self.cfg['program_prefix'], self.native['libmpi'])
+        if self.mpi4py_wheel:
+            install_ports(
+                self.mpi4py_wheel,
+                os.path.join(SCRIPTS, 'osu-port'),
+                folder,
+                self.native['libmpi'],
+            )
         else:
             self.cfg['installopts'] = "prefix='%s'" % folder
             ConfigureMake.install_step(self)
         self.facts['programs'] = link_programs(folder, self.cfg['program_prefix'])
         self.facts['host']['rccl_plugin'] = self.find_rccl_plugin()
         self.facts['prgenv'] = self.prgenv
-        self.facts['programs_are'] = PORTS_LABEL if self.ports else self.version + ' C'
+        self.facts['programs_are'] = PORTS_LABEL if self.mpi4py_wheel else self.version + ' C'
 
     def find_rccl_plugin(self) -> Optional[str]:
         """Return the path of the RCCL network plugin in a dependency, None without a plugin."""

@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help='measurements per run (default: '
         + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items())
-        + ')',
+        + '; with --resume: that of the run, and a larger number adds repeats)',
     )
     parser.add_argument(
         '--dry-run',
@@ -280,6 +280,7 @@ def _build_run_spec(
                 f"record all options of the run ({err}). Start a new run without --resume"
             ) from err
         spec.partition, spec.account = options.partition, account
+        spec.repeats = options.repeats or spec.repeats
         return spec
     _check_command_options(options)
     names = options.modules or installed_modules.list_installed_modules(base)
@@ -307,7 +308,7 @@ def _build_run_spec(
 COMMAND_OPTIONS = ('ranks', 'figure', 'unit', 'more_is_better', 'limit')
 
 #: Options that define a new run
-NEW_RUN_OPTIONS = ('tag', 'module', 'repeats', 'output', 'nodes', 'run')
+NEW_RUN_OPTIONS = ('tag', 'module', 'output', 'nodes', 'run')
 
 
 def _list_command_options(options: argparse.Namespace) -> list[str]:

@@ -31,7 +31,6 @@ def build_measurement(
     seconds: float,
     folder: Path,
     command: str,
-    slurm: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """
     Return the measurement of a completed run, which is a line of results.jsonl.
@@ -41,7 +40,6 @@ def build_measurement(
     :param expectation: {'comes_from': dict, 'container': bool} of the module of the run
     :param folder: the folder of results.jsonl
     :param command: the command line as executed
-    :param slurm: result of read_slurm_facts(); None for the job of this process
     """
     text, errors = read_optional_text(stdout), read_optional_text(stderr)
     entry: dict[str, Any] = {
@@ -55,7 +53,7 @@ def build_measurement(
         'errors': str(stderr.relative_to(folder)),
         'seconds': round(seconds, 3),
         'ended': record.get_timestamp(),
-        'slurm': slurm or read_slurm_facts(os.environ),
+        'slurm': read_slurm_facts(os.environ),
     }
     problem, output = None, None
     try:

@@ -298,12 +298,7 @@ def plan_tag_runs(
         runs = [
             run for run in runs if any(_matches_pattern(run.name, pattern) for pattern in patterns)
         ]
-    if not any(run.skip_reason is None for run in runs):
-        raise BenchError(
-            f"no run of tag {tag} is possible: "
-            + '; '.join(dict.fromkeys(run.skip_reason or '' for run in runs))
-        )
-    return runs
+    return _require_possible_run(runs, f"no run of tag {tag} is possible: ")
 
 
 def plan_runs(spec: RunSpec, modules: list[Module], site: dict[str, Any]) -> list[PlannedRun]:
@@ -350,8 +345,14 @@ def plan_command_runs(
         )
         for module in modules
     ]
-    if not any(run.skip_reason is None for run in runs):
-        raise BenchError('; '.join(dict.fromkeys(run.skip_reason or '' for run in runs)))
+    return _require_possible_run(runs)
+
+
+def _require_possible_run(runs: list[PlannedRun], problem: str = '') -> list[PlannedRun]:
+    """Return the runs. Raises BenchError, which begins with `problem`, if all are skipped."""
+    reasons = [run.skip_reason for run in runs]
+    if all(reasons):
+        raise BenchError(problem + '; '.join(dict.fromkeys(filter(None, reasons))))
     return runs
 
 

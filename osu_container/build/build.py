@@ -29,7 +29,7 @@ from osu_container.build.catalogue import (
 )
 from osu_container.build.installed import list_packages, unpack_image
 from osu_container.build.progress import print_progress, run
-from osu_container.build.recipes.versions import RECIPE_VERSION, SOURCES
+from osu_container.build.recipes.versions import MPI4PY_VERSION, RECIPE_VERSION, SOURCES
 from osu_container.image.libraries import compute_sha256
 from osu_container.image.sif import ImageError as SifError
 from osu_container.install.image_build import read_sha256_file
@@ -164,7 +164,7 @@ class Build:
                 else f'archive {self.archive_sum[:12]}'
             ) + ' C'
         else:
-            self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
+            self.osu = f"mpi4py {MPI4PY_VERSION} {'ports' if kind == 'mpi4py' else kind}"
 
     def list_source_keys(self) -> List[str]:
         """Return the keys of the sources to download, without an OSU archive that exists."""

@@ -228,15 +228,7 @@ def _describe_image(name: str, sources: Path) -> Dict[str, Any]:
         'state': get_image_state(name, sources),
         **{
             key: entry[key]
-            for key in (
-                'family',
-                'purpose',
-                'published',
-                'fails',
-                'unbuilt',
-                'compiles_mpi',
-                'base',
-            )
+            for key in ('family purpose published fails unbuilt compiles_mpi base').split()
         },
         'variants': {
             kind: [

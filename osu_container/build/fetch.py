@@ -28,14 +28,9 @@ EASYBUILD_FOLDERS = ('', 'o/osu-native', 'o/OSU-Micro-Benchmarks')
 #: Platform tags of the wheels, which are for x86_64. With these tags pip selects the wheels for the
 #: Python of the image, not for the Python that runs pip.
 PLATFORMS = (
-    'manylinux_2_28_x86_64',
-    'manylinux2014_x86_64',
-    'manylinux_2_17_x86_64',
-    'manylinux_2_5_x86_64',
-    'manylinux1_x86_64',
-    'manylinux_2_27_x86_64',
-    'any',
-)
+    'manylinux_2_28_x86_64 manylinux2014_x86_64 manylinux_2_17_x86_64 '
+    'manylinux_2_5_x86_64 manylinux1_x86_64 manylinux_2_27_x86_64 any'
+).split()
 
 #: Number of seconds without data after which a download fails
 TIMEOUT = 20
@@ -207,13 +202,9 @@ MERGED_USR_HOOKS = Path('/usr/share/mmdebstrap/hooks/maybe-merged-usr')
 #: image needs them. /run, hostname and resolv.conf belong to the build machine. Only apt's own user
 #: can read the last two folders, and the build runs as another user.
 NOT_UNPACKED = (
-    './dev/*',
-    './run/*',
-    './etc/hostname',
-    './etc/resolv.conf',
-    './var/cache/apt/archives/partial',
-    './var/lib/apt/lists/partial',
-)
+    './dev/* ./run/* ./etc/hostname ./etc/resolv.conf '
+    './var/cache/apt/archives/partial ./var/lib/apt/lists/partial'
+).split()
 
 
 def find_mmdebstrap() -> str:

@@ -46,7 +46,7 @@ SCRIPTS_FOLDER = '/.singularity.d/env'
 RUNTIME_LIBRARIES = '/.singularity.d/libs'
 #: Folders of PATH in a container if the image does not set PATH (DefaultPath in Apptainer,
 #: internal/pkg/util/env)
-DEFAULT_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'.split(':')
 
 
 class Variable(NamedTuple):
@@ -730,6 +730,10 @@ class _ShellEvaluator:
         self.exit_point = (True, self.format_location(line), f'`{command}` runs')
         raise _ScriptExit()
 
+    def set_path(self, folders: List[str]) -> None:
+        """Set and export PATH, as the runtime does."""
+        self.set_variable('PATH', ':'.join(folders), 0, exported=True)
+
     def run_and(self, node: Node) -> Optional[bool]:
         """Evaluate a statement of the form `FIRST && SECOND` or `FIRST || SECOND`."""
         operator, first, second = node.parts
@@ -990,7 +994,7 @@ def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environ
         _run_scripts(shell, problems)
         # If no script sets PATH, the program gets the PATH that the runtime itself uses.
         if shell.get('PATH') is None:
-            shell.set_variable('PATH', ':'.join(DEFAULT_PATH), 0, exported=True)
+            shell.set_path(DEFAULT_PATH)
     except _ScriptExit:
         pass
     variables = {
@@ -1013,7 +1017,7 @@ def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> Non
         """Set PATH to the default folders if PATH is unset or empty."""
         shell.file = 'the runtime'
         if not shell.get('PATH'):
-            shell.set_variable('PATH', ':'.join(DEFAULT_PATH), 0, exported=True)
+            shell.set_path(DEFAULT_PATH)
 
     def extend_path() -> None:
         """Append the default folders that PATH does not contain to PATH."""
@@ -1021,7 +1025,7 @@ def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> Non
         if path is None or path.value is not None:
             folders = path.value.split(':') if path and path.value else []
             folders += [folder for folder in DEFAULT_PATH if folder not in folders]
-            shell.set_variable('PATH', ':'.join(folders), 0, exported=True)
+            shell.set_path(folders)
 
     def run(path: str) -> None:
         text = shell.read_text(path)

@@ -14,28 +14,28 @@ from typing import Any, Dict, Iterator, List, Match, Optional, Set, Tuple
 
 from osu_container.image.libraries import ElfSections, identify_library, read_libfabric_version
 
-#: Provider of libfabric -> prefixes of the names of the provider's functions. The messages in the
-#: file contain these names
+#: Provider of libfabric -> prefixes of the names of the provider's functions, separated by |. The
+#: messages in the file contain these names
 PROVIDERS = {
-    'coll': ['coll_'],
-    'cxi': ['cxip_'],
-    'efa': ['efa_', 'rxr_'],
-    'lnx': ['lnx_'],
-    'mrail': ['mrail_'],
-    'opx': ['opx_', 'fi_opx_'],
-    'psm': ['psmx_'],
-    'psm2': ['psmx2_'],
-    'psm3': ['psmx3_', 'psm3_'],
-    'rxd': ['rxd_'],
-    'rxm': ['rxm_'],
-    'shm': ['smr_'],
-    'sm2': ['sm2_'],
-    'sockets': ['sock_'],
-    'tcp': ['xnet_', 'tcpx_'],
-    'ucx': ['ucx_'],
-    'udp': ['udpx_'],
-    'usnic': ['usdf_'],
-    'verbs': ['vrb_', 'fi_ibv_'],
+    'coll': 'coll_',
+    'cxi': 'cxip_',
+    'efa': 'efa_|rxr_',
+    'lnx': 'lnx_',
+    'mrail': 'mrail_',
+    'opx': 'opx_|fi_opx_',
+    'psm': 'psmx_',
+    'psm2': 'psmx2_',
+    'psm3': 'psmx3_|psm3_',
+    'rxd': 'rxd_',
+    'rxm': 'rxm_',
+    'shm': 'smr_',
+    'sm2': 'sm2_',
+    'sockets': 'sock_',
+    'tcp': 'xnet_|tcpx_',
+    'ucx': 'ucx_',
+    'udp': 'udpx_',
+    'usnic': 'usdf_',
+    'verbs': 'vrb_|fi_ibv_',
 }
 #: Minimum number of different function names that proves a provider. A single name may be a word
 #: from another part of the file
@@ -289,7 +289,7 @@ def read_fabric_traits(data: bytes) -> Dict[str, Any]:
     """
     providers = set()
     for name, starts in PROVIDERS.items():
-        pattern = rb'\0(?:' + '|'.join(starts).encode('ascii') + rb')\w+'
+        pattern = rb'\0(?:' + starts.encode('ascii') + rb')\w+'
         if len(set(re.findall(pattern, data))) >= _MIN_NAMES:
             providers.add(name)
     folders = _PROVIDER_PATH.search(data)

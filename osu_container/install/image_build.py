@@ -68,18 +68,15 @@ def _try_build(name: str, mode: str, target: str) -> Optional[str]:
         return (
             'osu-container was installed with pip, and only a clone contains the recipes of images'
         )
+    capture = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT}
     if mode == 'auto':
-        code, output = _run_builder(
-            ['list', '--json', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
+        code, output = _run_builder(['list', '--json', name], **capture)
         if code == 0 and any(entry['compiles_mpi'] for entry in json.loads(output)):
             return (
                 'the build compiles MPI, which takes from twenty minutes to hours. To allow the build, '
                 'repeat with --try-amend=build_image=yes'
             )
-    code, output = _run_builder(
-        ['build', '--check', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    code, output = _run_builder(['build', '--check', name], **capture)
     if code:
         return (
             output.partition('error: ')[2].strip()

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-import tarfile
 import zipfile
 from typing import Any, Dict, Iterable, List, Mapping, Optional
 
@@ -22,8 +21,11 @@ RCCL_PLUGIN = 'lib/librccl-net.so'
 #: Libraries that only MPI programs need: libmpi.so.12, libmpi_amd.so.12, but not the GPU transport
 #: layer
 MPI_SONAME = re.compile(r'libmpi(?!_gtl)')
-#: Ports that scripts/osu-port itself provides (BUILTIN_PORTS), because mpi4py lacks them
-BUILTIN_PORTS = ['osu_get_bw']
+#: Names of the benchmarks that scripts/osu-port runs; each name becomes a link to osu-port
+PORTS = (
+    'osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw '
+    'osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter'
+).split()
 
 
 class PortsError(Exception):
@@ -134,14 +136,11 @@ def link_programs(folder: str, prefix: str) -> List[str]:
     return sorted(os.listdir(bindir))
 
 
-def select_port_sources(
-    python: str, sources: Dict[str, Dict[str, Any]]
-) -> Dict[str, Dict[str, Any]]:
+def select_mpi4py_wheel(python: str, sources: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
     """
-    Return the sources of the mpi4py ports: {'archive': source, 'wheel': source}.
+    Return the source of mpi4py's wheel for the Python at a path.
 
-    python: path of the Python for which the wheel of mpi4py is selected. sources: the known
-    sources. Raises PortsError if `sources` contains no wheel for this Python.
+    Raises PortsError if no wheel is known for this Python.
     """
     show = 'import sys; print("%d.%d" % sys.version_info[:2])'
     version = subprocess.check_output([python, '-c', show], universal_newlines=True).strip()
@@ -151,7 +150,7 @@ def select_port_sources(
             'the benchmarks to the source path, so that EasyBuild compiles the C programs'
             % (version, python)
         )
-    return {'archive': sources['mpi4py-source'], 'wheel': sources['mpi4py-' + version]}
+    return sources['mpi4py-' + version]
 
 
 def check_source(path: str, expected: str) -> None:
@@ -164,38 +163,21 @@ def check_source(path: str, expected: str) -> None:
         )
 
 
-def install_ports(ports: Dict[str, str], folder: str, program_prefix: str, libmpi: str) -> None:
+def install_ports(wheel: str, launcher: str, folder: str, libmpi: str) -> None:
     """
-    Install the ports, mpi4py and the launcher of the ports in the folder `folder`.
+    Install mpi4py from its wheel and the launcher osu-port, with a link in bin for each port.
 
-    The folder bin then contains a link to the launcher for each port. ports: paths of the archive
-    with the ports, of the wheel of mpi4py and of the launcher. program_prefix: prefix of the names
-    of the ports to install. libmpi: path of the MPI library, which the launcher passes to mpi4py.
+    `libmpi` is the MPI library that the launcher passes to mpi4py.
     """
-    scripts, python, bindir = (
-        os.path.join(folder, *parts)
-        for parts in (('libexec', 'ports'), ('lib', 'python'), ('bin',))
-    )
-    for path in (scripts, python, bindir):
-        os.makedirs(path)
-    with tarfile.open(ports['archive']) as archive:
-        for member in archive.getmembers():
-            name, content = os.path.basename(member.name), archive.extractfile(member)
-            if (
-                content
-                and os.path.dirname(member.name).endswith('/demo')
-                and name.startswith(program_prefix)
-            ):
-                with open(os.path.join(scripts, name), 'wb') as handle:
-                    shutil.copyfileobj(content, handle)
-    with zipfile.ZipFile(ports['wheel']) as wheel:
-        wheel.extractall(python)
-    launcher = os.path.join(folder, 'libexec', os.path.basename(ports['launcher']))
-    shutil.copy(ports['launcher'], launcher)
-    os.chmod(launcher, 0o755)
+    for name in ('bin', 'libexec', 'lib'):
+        os.makedirs(os.path.join(folder, name))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(os.path.join(folder, 'lib', 'python'))
+    target = os.path.join(folder, 'libexec', os.path.basename(launcher))
+    shutil.copy(launcher, target)
+    os.chmod(target, 0o755)
     os.symlink(libmpi, os.path.join(folder, 'lib', os.path.basename(libmpi)))
-    for port in os.listdir(scripts) + BUILTIN_PORTS:
+    for port in PORTS:
         os.symlink(
-            os.path.join('..', 'libexec', os.path.basename(launcher)),
-            os.path.join(bindir, os.path.splitext(port)[0]),
+            os.path.relpath(target, os.path.join(folder, 'bin')), os.path.join(folder, 'bin', port)
         )

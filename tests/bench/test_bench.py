@@ -18,7 +18,7 @@ from osu_container.verdict import launching
 from osu_container.verdict.site_choice import collect_site_conditions, resolve_site
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import add_program_text
-from tests.helpers.machine import PROJECT, compile_library, run
+from tests.helpers.machine import PROJECT, assert_success, compile_library, run
 
 pytestmark = pytest.mark.system
 
@@ -309,7 +309,7 @@ def read_calls(root, name='srun.calls'):
 def test_run_stores_output_proof_and_repeat_command(bench, tmp_path):
     folder = tmp_path / 'run'
     done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder, *TWO)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_success(done)
     assert re.search(r'\b8 [^\d\n]+ 0 [^\d\n]+ 0 ', done.stdout)
     assert read_calls(bench.root, 'salloc.calls')[0].startswith('-N2 -n2 --time=')
     found = run_files.read_results(folder)
@@ -494,7 +494,7 @@ def test_unexpected_library_is_a_failure(bench, tmp_path):
         ],
         env=env,
     )
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
 
     def line(libmpi):
         promise = {'comes_from': {'libmpi': libmpi, 'libfabric': 'host'}, 'container': False}

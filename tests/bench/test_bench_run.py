@@ -7,7 +7,7 @@ import pytest
 
 from osu_container.bench.results import run_files
 from osu_container.data.approaches import APPROACHES
-from tests.helpers.machine import PROJECT
+from tests.helpers.machine import PROJECT, assert_success
 from tests.runs.test_approaches import MODULES
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
@@ -25,7 +25,7 @@ def finished_run(shell, tmp_path_factory):
         f'{PROJECT}/scripts/osu-container bench --tag quick --repeats 1 {modules} -o {folder} osu_alltoall',
         timeout=600,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_success(done)
     return done, run_files.read_results(folder)
 
 

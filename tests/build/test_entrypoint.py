@@ -23,26 +23,9 @@ from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import PROJECT, run
 
 FOLDER = PROJECT / 'container-recipes' / 'entrypoint'
-TOOLS = [
-    'bash',
-    'cat',
-    'chmod',
-    'dirname',
-    'ln',
-    'ls',
-    'mkdir',
-    'mktemp',
-    'mv',
-    'readlink',
-    'rm',
-    'sha256sum',
-    'sleep',
-    'sort',
-    'stat',
-    'tr',
-    'true',
-    'env',
-]
+TOOLS = (
+    'bash cat chmod dirname ln ls mkdir mktemp mv readlink rm sha256sum sleep sort stat tr true env'
+).split()
 ENTRYPOINT, PROGRAM = '/opt/entrypoint/osu-entrypoint', '/opt/osu/bin/osu_which'
 #: Version of libfabric in the image, and on the host
 OWN, HOST = '1.22', '1.25'

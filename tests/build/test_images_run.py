@@ -16,7 +16,7 @@ import shutil
 import pytest
 
 from osu_container.build.recipes.images import IMAGES
-from osu_container.build.recipes.versions import SOURCES
+from osu_container.build.recipes.versions import MPI4PY_VERSION, SOURCES
 from osu_container.check.described import describe_catalogue_image
 from osu_container.check.public_hosts import find_host_description
 from osu_container.data.approaches import APPROACHES
@@ -26,7 +26,14 @@ from osu_container.image.image import Image
 from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.site_choice import SettingsError, resolve_site
 from osu_container.verdict.verdict import judge_approach
-from tests.helpers.machine import PROJECT, STATE, fold_whitespace, mark_repeats_nightly, run
+from tests.helpers.machine import (
+    PROJECT,
+    STATE,
+    assert_success,
+    fold_whitespace,
+    mark_repeats_nightly,
+    run,
+)
 from tests.runs.test_approaches import parse_table
 
 #: Folder in which images are kept between runs of the tests; the builder rebuilds outdated images.
@@ -84,7 +91,7 @@ def build_image():
                 [PROJECT / 'scripts' / 'osu-container', 'image', 'build', name, '--output', sif],
                 timeout=7200,
             )
-        assert result.returncode == 0, result
+        assert_success(result)
         return sif
 
     return build
@@ -226,7 +233,7 @@ def test_files_of_other_tools_name_our_versions():
     # MPICH.
     assert environment['channels'] == [label, 'conda-forge']
     values = dict(line.split('=', 1) for line in environment['dependencies'])
-    python, mpi4py = values['python'], SOURCES['mpi4py-source']['version']
+    python, mpi4py = values['python'], MPI4PY_VERSION
     assert values == {
         'python': python,
         'mpi4py': mpi4py,
@@ -281,7 +288,7 @@ def test_every_library_of_the_image_loads_with_all_its_symbols(run_in_image, nam
         LD_BIND_NOW=1 python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$library" 2>&1 | tail -n 1
     done'''
     result = run_in_image(name, script)
-    assert result.returncode == 0, result
+    assert_success(result)
     missing = {
         line
         for line in result.stdout.splitlines()

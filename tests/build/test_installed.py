@@ -12,7 +12,7 @@ import pytest
 from osu_container.build import ImageBuildError, cli, installed
 from osu_container.image import sif
 from tests.helpers.elf_folder import write_sif
-from tests.helpers.machine import run
+from tests.helpers.machine import assert_success, run
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_changed_image_does_not_fit_its_signature(make_sif, apptainer, tmp_path,
         ['sign', image],
     ):
         result = run([apptainer, *words], env=dict(os.environ))
-        assert result.returncode == 0, result
+        assert_success(result)
     assert sif.verify_signature(str(image), apptainer)[0] == 'verified'
     content = bytearray(image.read_bytes())
     content[content.index(b'hsqs') + 100] ^= 1

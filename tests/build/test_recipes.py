@@ -27,7 +27,7 @@ from osu_container.build.recipes.images import (
 from osu_container.build.recipes.versions import SOURCES
 from osu_container.check.examination import read_published_table as published_rows
 from osu_container.data.sites import SITES
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.machine import PROJECT, assert_success, run
 
 SHA256 = re.compile(r'\b[0-9a-f]{64}\b')
 
@@ -240,7 +240,7 @@ def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
     result = run(
         ['bash', '-e', '-c', '\n'.join(OSU_LINK_COMMANDS).replace('/opt/osu', str(folder))]
     )
-    assert result.returncode == 0, result
+    assert_success(result)
     assert {path.name for path in (folder / 'bin').iterdir()} == {'osu_bw', 'osu_xccl_bw'}
     assert run([folder / 'bin' / 'osu_bw']).returncode == 0
 
@@ -317,4 +317,4 @@ def test_hadolint_finds_nothing(texts, tmp_path):
         capture_output=True,
         text=True,
     )
-    assert result.returncode == 0, result
+    assert_success(result)

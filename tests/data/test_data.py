@@ -35,21 +35,12 @@ from osu_container.verdict.site_choice import (
     resolve_site,
 )
 
-APPROACH_KEYS = {
-    'title',
-    'container',
-    'mpi',
-    'mpi_also',
-    'inject',
-    'inject_if_known',
-    'preload',
-    'comes_from',
-    'requires',
-    'files',
-    'unset',
-    'rank_variables',
-    'variables',
-}
+APPROACH_KEYS = set(
+    (
+        'title container mpi mpi_also inject inject_if_known preload comes_from requires '
+        'files unset rank_variables variables'
+    ).split()
+)
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 

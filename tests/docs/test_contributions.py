@@ -11,7 +11,7 @@ from osu_container.build.recipes.versions import SOURCES
 from osu_container.verdict.settings import build_settings, list_host_libraries, resolve_approach
 from osu_container.verdict.site_choice import resolve_site
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, EasyBuild, StandIn, run_clean_shell
+from tests.helpers.machine import PROJECT, EasyBuild, StandIn, assert_success, run_clean_shell
 from tools.generate.described_facts import derive_facts
 
 FOLDER = PROJECT / 'docs' / 'contributions'
@@ -122,7 +122,7 @@ def test_container_recipe_installs_and_sets_its_variables(tmp_path):
         RECIPE.read_text().replace('[ -e $library ]', 'true')
     )  # this machine lacks the libraries of LUMI
     done = eb(copy)
-    assert done.returncode == 0, done
+    assert_success(done)
     (root,) = (eb.prefix / 'software' / 'OSU-Micro-Benchmarks').glob('[!.]*')
     assert {
         str(path.relative_to(root))
@@ -172,7 +172,7 @@ def test_any_mpich_image_runs_over_singularity_bindings(tmp_path, apptainer):
     )
     use_plain_easybuild(lumi.eb)
     done = lumi.eb(path)
-    assert done.returncode == 0, done
+    assert_success(done)
     lacking = lumi.eb.prefix / 'software/singularity-bindings/25.03/needed/libinvented.so.9'
     lacking.mkdir()  # stands for a dependency that no image has
     image = foreign_images.make('debian', apptainer)

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.machine import PROJECT, STATE, assert_success, run
 
 pytestmark = [pytest.mark.system, pytest.mark.nightly]
 
@@ -59,7 +59,7 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, link):
     page.write_text('# First\n\n[its heading](../README.md#read-me)\n')
     address = 'https://gitlab.example/somebody/osu-container'
     done = build(tmp_path, tmp_path / 'site', OSU_CONTAINER_REPOSITORY=address)
-    assert done.returncode == 0, done
+    assert_success(done)
     assert (
         f'"{address}/-/blob/main/README.md#read-me"'
         in (tmp_path / 'site' / 'index.html').read_text()

@@ -17,7 +17,7 @@ import pytest
 
 from osu_container.image.libraries import compute_sha256
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, StandIn, fold_whitespace, run
+from tests.helpers.machine import PROJECT, StandIn, assert_success, fold_whitespace, run
 
 pytestmark = pytest.mark.system
 
@@ -100,7 +100,7 @@ def test_site_image_stays_in_place_and_measures(lumi):
     lumi.restore()
     before = lumi.state()
     done = lumi.eb(LATEST)
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert_success(done)
     assert os.readlink(lumi.installed / DATED) == str(lumi.image)
     total = compute_sha256(lumi.image)
     assert (lumi.installed / f'{DATED}.sha256').read_text() == f'{total}  {DATED}\n'
@@ -148,13 +148,13 @@ def test_easyconfig_of_new_installs_the_same_module(lumi, tmp_path):
         'osu_bw D D',
     ]
     done = run(command, cwd=tmp_path, env=lumi.stand_in.eb.environment)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_success(done)
     name = DATED.partition('-2026')[0]
     assert f"image = '{lumi.image}'" in (tmp_path / f'{name}-opensource.eb').read_text()
     line = re.search(r'^ +(eb .*)$', done.stdout, re.M).group(1)
     assert '--sourcepath' not in line
     made = lumi.stand_in.eb(*line.split()[1:], cwd=tmp_path)
-    assert made.returncode == 0, made.stdout[-3000:]
+    assert_success(made)
     used = lumi.stand_in.shell(
         f'module load {name}/opensource && {name}-exec mpiexec -n 2 osu_latency -m 1024 H H'
     )

@@ -23,6 +23,7 @@ from tests.helpers.machine import (
     PROJECT,
     STATE,
     EasyBuild,
+    assert_success,
     compile_library,
     fold_whitespace,
     mark_repeats_nightly,
@@ -110,7 +111,7 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
     any_eb.environment['EASYBUILD_INSTALLPATH'] = str(any_eb.prefix)
     any_eb.write_local_file(format_workstation_file())
     done = any_eb(f'osu-container-{approach}.eb', '-r')
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert_success(done)
     root = any_eb.prefix / 'software' / 'osu-container' / approach
     facts = json.loads((root / 'facts.json').read_text())
     image = SITES['workstation']['images']['value'][approach]
@@ -166,7 +167,7 @@ def test_every_easybuild_builds_c_programs_of_a_local_archive(any_eb, c_archive)
     any_eb.prefix = any_eb.prefix.parent / 'with a space'
     any_eb.environment['EASYBUILD_INSTALLPATH'] = str(any_eb.prefix)
     done = any_eb(easyconfig)
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert_success(done)
     program = any_eb.prefix / f'software/osu-native/{osu_archive.RELEASE}/bin/osu_bw'
     assert program.resolve().read_bytes().startswith(b'\x7fELF') and 'libexec' in str(
         program.resolve()
@@ -225,7 +226,7 @@ def test_sanity_check_only_notices_that_the_host_changed(eb, host):
     root = host()
     eb.write_local_file(format_workstation_file(root))
     done = eb('osu-container-hybrid.eb', '-r', '--try-amend=sanity_check_commands=true,true')
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert_success(done)
     library = root / LIBFABRIC.lstrip('/')
     compile_library(
         library, version_script=FABRIC_1_9, source=format_fabric_source(range(10)) + 'int newer;\n'
@@ -369,7 +370,7 @@ def test_file_names_are_not_executed(eb, tmp_path, other_file_system):
         + f'image = {str(image)!r}\nimage_sha256 = {compute_sha256(image).upper()!r}\n'
     )
     done = eb(easyconfig, '-r', cwd=tmp_path)
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert_success(done)
     installed = eb.prefix / 'software' / 'osu-container' / 'pure' / image.name
 
     shown = run_clean_shell(

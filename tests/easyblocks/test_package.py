@@ -17,6 +17,7 @@ from tests.helpers.machine import (
     PROJECT,
     STATE,
     EasyBuild,
+    assert_success,
     fold_whitespace,
     run,
 )
@@ -34,7 +35,7 @@ def install_easybuild(version, folder, sources):
     """
     made = EasyBuild(version, folder / 'prefix')
     done = run([made.python, '-m', 'venv', '--without-pip', folder / 'venv'])
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     theirs = next(made.python.parent.parent.glob('lib/python3*/site-packages'))
     ours = next((folder / 'venv').glob('lib/python3*/site-packages'))
     (ours / 'easybuild-of-the-set-up.pth').write_text(f'{theirs}\n')
@@ -45,7 +46,7 @@ def install_easybuild(version, folder, sources):
     )
     made.python = folder / 'venv' / 'bin' / 'python'
     done = run([made.python, '-m', 'pip', 'install', '--no-deps', sources], timeout=600)
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     made.command = folder / 'venv' / 'bin' / 'eb'
     made.environment['EB_PYTHON'] = str(made.python)
     for name in ('EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS'):
@@ -78,12 +79,12 @@ def test_pip_install_is_enough(version, sources, tmp_path):
     # all that is left of env.sh: which machine this is, which `make demo` wrote
     eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{STATE}/local/*.py'
     done = eb('osu-container-hybrid.eb', '-r')
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert_success(done)
     root = eb.prefix / 'software' / 'osu-container' / 'hybrid'
     commands = {path.name for path in (root / 'bin').iterdir()}
     assert {'run-in-container', 'osu-explain', 'osu-proof', 'osu_bw'} <= commands
     shown = run([root / 'bin' / 'osu-proof', '--help'])
-    assert shown.returncode == 0, shown.stderr
+    assert_success(shown)
     image = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
     shown = run([eb.python, '-m', 'osu_container', 'image', 'recipe', image], cwd='/')
     assert shown.returncode == 0 and 'Bootstrap' in shown.stdout, shown.stderr
@@ -149,7 +150,7 @@ def run_in_shell(eb, *lines, **variables):
 
 def test_one_command_brings_all_commands_and_completion(any_eb):
     done = any_eb('osu-container-tools.eb')
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert_success(done)
     root = any_eb.prefix / 'software' / 'osu-container-tools' / __version__
     shown = run_in_shell(
         any_eb,

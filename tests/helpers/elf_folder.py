@@ -26,7 +26,7 @@ from osu_container.image import sif as sif_file
 from osu_container.image.elf import read_elf
 from osu_container.image.image import Image
 from osu_container.verdict.trial import Container
-from tests.helpers.machine import compile_library, run
+from tests.helpers.machine import assert_success, compile_library, run
 
 #: The loader of this machine, as programs name it, and its C library
 LOADER = read_elf('/bin/sh').interpreter
@@ -175,7 +175,7 @@ class ElfFolder:
         done = _run_changing_root(
             [shutil.which('ldconfig') or '/sbin/ldconfig', '-X', '-r', self.root], _enter_namespace
         )
-        assert done.returncode == 0, done.stderr
+        assert_success(done)
         return self
 
     def __str__(self):
@@ -185,7 +185,7 @@ class ElfFolder:
 def _run_checked(command, **kwargs):
     """Run a command that must work."""
     done = run(command, **kwargs)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_success(done)
 
 
 # ---- what the loader of this machine does
@@ -628,7 +628,7 @@ def pack(root, target, *options):
             *options,
         ]
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_success(done)
     return target
 
 

@@ -31,7 +31,7 @@ from pip._vendor import certifi
 from osu_container.build import fetch
 from osu_container.build.recipes.versions import DEFAULT_DEBIAN, SOURCES
 from tests.helpers import osu_archive
-from tests.helpers.machine import PROJECT, STATE, compile_library, run
+from tests.helpers.machine import PROJECT, STATE, assert_success, compile_library, run
 
 FOLDER = STATE / 'images-of-tests'
 MPICH, OPENMPI = 'mpich-4.2.3', 'openmpi-5.0.11'
@@ -155,7 +155,7 @@ def compile_ring(root, scratch, key):
             '-Wl,--allow-shlib-undefined',
         ]
     )
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     return target
 
 
@@ -176,7 +176,7 @@ def fill_multitorch(root, scratch):
         ['make', 'install', f'DESTDIR={root}'],
     ):
         done = run(command, cwd=source)
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert_success(done)
     shutil.copytree(mpi / 'lib', libraries, symlinks=True)
     shutil.copytree(mpi / 'bin', root / 'usr/bin', symlinks=True)
     fabric = libraries / 'libfabric.so.1'

@@ -51,6 +51,12 @@ def require_tool(*names):
     return path
 
 
+def assert_success(done):
+    """Fail with the end of the output of a finished command unless its exit code is 0."""
+    __tracebackhide__ = True
+    assert done.returncode == 0, (done.stdout or '')[-3000:] + (done.stderr or '')[-3000:]
+
+
 def run(command, **kwargs):
     """
     Run command (list), return CompletedProcess with stdout and stderr as str. Never raises for
@@ -225,7 +231,7 @@ def compile_library(
             '-Wl,-rpath,' + rpath.split(':', 1)[-1],
         ]
     done = run(command)
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     for leftover in path.parent.glob(path.stem + '.[cm]*'):
         if leftover != path:
             leftover.unlink()
@@ -242,7 +248,7 @@ def fetch_source(key):
         done = run(
             [PROJECT / 'scripts' / 'osu-container', 'image', 'fetch', '--quiet', '--source', key]
         )
-        assert done.returncode == 0, done.stderr
+        assert_success(done)
     return path
 
 
@@ -366,7 +372,7 @@ class StandIn:
     def __init__(self, site, folder, version='newest'):
         self.site, self.tree = site, folder / 'tree'
         done = run([PROJECT / 'tests' / 'stand_in' / 'make', site, self.tree])
-        assert done.returncode == 0, done.stderr
+        assert_success(done)
         self.eb = EasyBuild(version, folder / 'prefix')
         self.eb.write_local_file((self.tree / '_mpicontainer_local.py').read_text())
         self.eb.environment['EASYBUILD_SYSROOT'] = str(self.tree)
@@ -397,7 +403,7 @@ class StandIn:
         done = self.shell(
             command.format(prove=f'{PROJECT}/scripts/rank-proof {folder}'), **variables
         )
-        assert done.returncode == 0, done.stderr
+        assert_success(done)
         found = [json.loads(path.read_text()) for path in sorted(Path(folder).glob('rank-*.json'))]
         assert len(found) == 2
         return done, found

@@ -24,7 +24,7 @@ from osu_container.image.image import Image
 from osu_container.image.scripts import resolve_program
 from osu_container.verdict.injection import TARGET, render_injection
 from tests.helpers.elf_folder import ElfFolder
-from tests.helpers.machine import PROJECT, STATE, mark_repeats_nightly, run
+from tests.helpers.machine import PROJECT, STATE, assert_success, mark_repeats_nightly, run
 
 #: The script 99-base.sh that `apptainer build` writes, without comments
 BASE = '''if [ -z "${LD_LIBRARY_PATH:-}" ]; then
@@ -238,18 +238,9 @@ ORDERS = {
         {
             name: f'O=${{O}}{name},\nexport O'
             for name in (
-                '9-a.sh',
-                '10-b.sh',
-                'a.sh',
-                '90a.sh',
-                'Z.sh',
-                '100-x.sh',
-                '99-Base.sh',
-                '99_x.sh',
-                '_x.sh',
-                '.hidden.sh',
-                'text.txt',
-            )
+                '9-a.sh 10-b.sh a.sh 90a.sh Z.sh 100-x.sh 99-Base.sh 99_x.sh _x.sh .hidden.sh '
+                'text.txt'
+            ).split()
         },
         True,
     ),
@@ -780,7 +771,7 @@ def printing_program(tmp_path_factory):
     code = tmp_path_factory.mktemp('says') / 'says.c'
     code.write_text(PROGRAM)
     done = run(['gcc', '-o', code.with_suffix(''), code])
-    assert done.returncode == 0, done
+    assert_success(done)
     return code.with_suffix('')
 
 

@@ -22,6 +22,7 @@ from tests.helpers.machine import (
     STATE,
     VERSIONS,
     EasyBuild,
+    assert_success,
     fold_whitespace,
     mark_repeats_nightly,
     run,
@@ -158,7 +159,7 @@ def run_steps(tree, steps, lmod='own', **variables):
         lmod=lmod,
         **variables,
     )
-    assert done.returncode == 0, done
+    assert_success(done)
     found = []
     for number, _ in enumerate(steps):
         status, output, env = (
@@ -276,7 +277,7 @@ def test_lmod_checker_finds_no_error(lmod, tree):
     done = run(
         [checker, *(tree(site) / folder for site in SITES for folder in ('modules', 'software'))]
     )
-    assert done.returncode == 0, done
+    assert_success(done)
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)

@@ -23,7 +23,7 @@ from osu_container.image.sif import read_sif
 from osu_container.proof.judging import find_expectation
 from osu_container.verdict.site_choice import resolve_site
 from tests.build.test_images_run import FOLDER, STANDARD_ABI, build_image  # noqa: F401, built is a fixture
-from tests.helpers.machine import PROJECT, STATE, fetch_source, run
+from tests.helpers.machine import PROJECT, STATE, assert_success, fetch_source, run
 
 #: Images of three MPIs are built for it; that bind replaces an MPICH has
 #: tests/proof/test_proof_run.py
@@ -85,14 +85,14 @@ def compile_program(target, include, library, *options):
             *options,
         ]
     )
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     return target
 
 
 def compile_by_wrapper(target, mpicc):
     """Compile the program by a compiler wrapper of the host's MPI; return target."""
     done = run([mpicc, '-o', target, PROGRAM])
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     return target
 
 
@@ -177,7 +177,7 @@ def run_user_script(standard_image, build_image, tmp_path_factory):  # noqa: F81
         done = call(
             f'eb {what} -r --try-amend=build_image=no' if 'image' in what else f'eb {what} -r'
         )
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+        assert_success(done)
     return call
 
 
@@ -197,7 +197,7 @@ def run_proof(run_user_script, folder, module, command, ranks=4):
         f'osu-proof -o out -- srun -N2 -n{ranks} {command}',
         PROGRAMS=str(folder),
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_success(done)
     files = sorted((folder / 'out').glob('*/rank-*.json'))
     assert len(files) == ranks
     return done, [json.loads(file.read_text()) for file in files]

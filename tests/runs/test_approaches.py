@@ -19,7 +19,7 @@ from osu_container.verdict.settings import select_pmi
 from osu_container.verdict.site_choice import resolve_site
 from tests.helpers import foreign_images, osu_archive
 from tests.helpers.elf_folder import ElfFolder, fill_good_image
-from tests.helpers.machine import LASTING, PROJECT, STATE, mark_repeats_nightly, run
+from tests.helpers.machine import LASTING, PROJECT, STATE, assert_success, mark_repeats_nightly, run
 from tests.stand_in.pairs import making, running
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
@@ -86,7 +86,7 @@ def test_local_archive_gives_c_programs_natively_and_in_image(shell, tmp_path):
         ],
         timeout=600,
     )
-    assert built.returncode == 0, built.stdout + built.stderr
+    assert_success(built)
     easyconfig = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
     (tmp_path / 'osu-native.eb').write_text(
         re.sub(r"(?m)^(checksums = \[)'\w{64}'", rf"\1'{sha256}'", easyconfig)
@@ -97,7 +97,7 @@ def test_local_archive_gives_c_programs_natively_and_in_image(shell, tmp_path):
         timeout=600,
         **install,
     )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    assert_success(done)
     for module, programs in (
         ('osu-native', f'{osu_archive.RELEASE} C'),
         ('osu-container/hybrid', 'C)'),
@@ -245,7 +245,7 @@ def test_each_node_reports_injection_once_and_ranks_use_it(shell, tmp_path):
         f'{LOAD} && OSU_PROOF={tmp_path} srun -N2 -n2 osu_get_bw H H -m 256 -i 20 >/dev/null; '
         f'osu-proof --json {tmp_path}/*'
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_success(done)
     assert sorted(node for node, _ in TOOK.findall(done.stderr)) == ['node1', 'node2'], done.stderr
     (step,) = json.loads(done.stdout)
     assert step['promise']['approach'] == 'swap' and read_origins(tmp_path) == ['image', 'host'] * 2

@@ -24,7 +24,7 @@ import pytest
 
 from tests.build.test_images_run import FOLDER, OPENMPI, build_image  # noqa: F401, built is a fixture
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.machine import PROJECT, STATE, assert_success, run
 
 pytestmark = [
     pytest.mark.system,
@@ -96,7 +96,7 @@ def clone(build_image):  # noqa: F811, a fixture
     before = fuse.stat().st_mode
     fuse.chmod(0o666)  # the mode that udev gives it; a container may lack udev
     done = run(f'useradd --create-home --shell /bin/bash {ACCOUNT}'.split())
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     home = Path(pwd.getpwnam(ACCOUNT).pw_dir)
     folder = home / 'clone'
     try:
@@ -165,7 +165,7 @@ def count_passed_tests(clone, *chosen):
         timeout=3000,
     )  # the pages run benchmarks
     summary = done.stdout.strip().splitlines()[-1]
-    assert done.returncode == 0, done.stdout[-5000:]
+    assert_success(done)
     ran = {word: int(number) for number, word in re.findall(r'(\d+) (\w+)[, ]', summary)}
     assert set(ran) <= {'passed', 'deselected', 'warnings'}, summary
     return ran['passed']
@@ -202,7 +202,7 @@ def test_missing_dev_fuse_is_named_with_working_alternatives(clone):
         )
         fuse.chmod(0o666)
         done = run_as_user('bash', '-c', install, folder=clone, timeout=600)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+        assert_success(done)
         fuse.chmod(0o600)
         done = run_as_user('bash', '-c', start, folder=clone)
         assert done.returncode != 0 and '/dev/fuse' in done.stderr
@@ -255,7 +255,7 @@ def test_ucx_of_debian_runs_in_separate_user_namespaces(clone):
     """By default UCX opens files and reads memory of ranks in another user namespace, which fails."""
     compiler, images = STATE / 'host/opt/mpich/5.0.2/bin/mpicc', f'.workstation/{FOLDER.name}'
     done = run([compiler, '-x', 'c', '-', '-o', clone.parent / 'heat'], input=HEAT)
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     script = (
         'tools/workstation/slurm.sh start && . ./env.sh && '
         f'osu-container new {images}/foreign-debian.sif --name heat --approach pure --command ring-renamed -o .. && '
@@ -264,7 +264,7 @@ def test_ucx_of_debian_runs_in_separate_user_namespaces(clone):
         'OSU_SHARE=0 srun -N1 -n2 --overcommit heat-exec ../heat'
     )
     done = run_as_user('bash', '-c', script, folder=clone, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    assert_success(done)
     assert done.stdout.count('2 ranks, heat per column 2\n') == 2
     script = '. ./env.sh; module load heat/pure; UCX_POSIX_USE_PROC_LINK=y srun -N2 -n2 heat-exec ../heat'
     done = run_as_user('bash', '-c', script, folder=clone, timeout=100)
@@ -431,7 +431,7 @@ def test_files_of_another_user_in_tmp_are_not_followed(clone, unprotected_tmp):
             folder=clone,
             timeout=600,
         )
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+        assert_success(done)
         names = set()
         for _ in range(2):
             ends, now = tried(list(BESIDE))

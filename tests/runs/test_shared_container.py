@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.machine import list_command_lines
+from tests.helpers.machine import assert_success, list_command_lines
 from tests.runs.test_approaches import MODULES
 
 pytestmark = [
@@ -125,7 +125,7 @@ def test_every_rank_has_the_environment_of_the_runtime(shell, tmp_path):
             f'srun -N1 -n3 --overcommit {odd}',
             GONE='here',
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert_success(done)
         # nothing of the runtime stands between Slurm and ranks whose environment follows from that
         # of the first
         assert (done.stdout.split().count('slurmstepd') > 0) == (not how), done.stdout
@@ -218,7 +218,7 @@ def test_proof_reports_whether_ranks_share_a_container(shell, tmp_path):
             f'osu-proof -o out{how} -- {SRUN} osu_latency H H -m 1024 -i 2000 >&2 && '
             f'osu-proof --json out{how}'
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert_success(done)
         (step,) = json.loads(done.stdout)
         assert step['promise']['approach'] == 'bind' and step['kinds'][0]['shared'] == (not how)
         notes = ' '.join(step['notes'])

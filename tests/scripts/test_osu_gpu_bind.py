@@ -7,7 +7,7 @@ import pytest
 
 from osu_container.data.approaches import APPROACHES
 from osu_container.verdict.site_choice import resolve_site
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.machine import PROJECT, assert_success, run
 
 COMMAND = PROJECT / 'scripts' / 'osu-gpu-bind'
 #: A map of two GPUs with cores of this machine, so that taskset can bind to these cores
@@ -117,7 +117,7 @@ def node(tmp_path):
             JOB=str(sum(1 << core for core in cores)),
             **{**variables, 'PATH': f"{tmp_path}:{os.environ['PATH']}"},
         )
-        assert done.returncode == 0, done.stderr
+        assert_success(done)
         gpu, cores, card = done.stdout.strip().split('|')
         return (
             gpu,

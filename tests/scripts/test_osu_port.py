@@ -19,23 +19,12 @@ import pytest
 
 from osu_container.bench.results import osu_output
 from osu_container.build import fetch
-from osu_container.install.native import BUILTIN_PORTS
+from osu_container.install.native import PORTS as INSTALLED_PORTS
 from tests.helpers.machine import PROJECT
 
 PORTS = (
-    'allgather',
-    'alltoall',
-    'alltoallv',
-    'barrier',
-    'bcast',
-    'bibw',
-    'bw',
-    'gather',
-    'latency',
-    'multi_lat',
-    'scatter',
-)
-OWN = ('get_bw',)  # of osu-port itself
+    'allgather alltoall alltoallv barrier bcast bibw bw gather get_bw latency multi_lat scatter'
+).split()
 
 
 @pytest.fixture
@@ -127,8 +116,8 @@ def test_wrong_arguments_end_before_mpi_starts(fake_prefix, name, arguments, mes
 
 def test_every_installed_link_has_a_port(fake_prefix):
     _, _, errors = run([fake_prefix / 'libexec' / 'osu-port'])
-    assert set(re.findall(r'\bosu_\w+', errors)) == {f'osu_{name}' for name in PORTS + OWN}
-    assert BUILTIN_PORTS == [f'osu_{name}' for name in OWN], 'the other links are named after demo/'
+    assert set(re.findall(r'\bosu_\w+', errors)) == {f'osu_{name}' for name in PORTS}
+    assert set(INSTALLED_PORTS) == {f'osu_{name}' for name in PORTS}
 
 
 def test_missing_gpu_message_explains_host_buffers(fake_prefix):
@@ -159,7 +148,7 @@ def test_user_python_variables_do_not_reach_the_port(fake_prefix, tmp_path):
 def real_ports(tmp_path_factory):
     """Return (prefix with the ports and the real mpi4py, folder of MPICH 4.2.3)."""
     folder = tmp_path_factory.mktemp('real')
-    return make_real_prefix(folder, PORTS + OWN), unpack_mpich(folder)
+    return make_real_prefix(folder, PORTS), unpack_mpich(folder)
 
 
 def run_port(real_ports, number, name, *arguments):
@@ -190,8 +179,7 @@ def test_get_bw_port_prints_the_c_format_and_its_origin(real_ports):
 @pytest.mark.system
 @pytest.mark.parametrize(
     'name, ranks',
-    [(name, 2) for name in PORTS + ('get_bw',) if name != 'barrier']
-    + [('alltoallv', 3), ('multi_lat', 4)],
+    [(name, 2) for name in PORTS if name != 'barrier'] + [('alltoallv', 3), ('multi_lat', 4)],
 )
 def test_requested_data_check_follows_the_figures(real_ports, name, ranks):
     """As the C programs print it; the ports themselves are not edited for it."""

@@ -19,7 +19,7 @@ import pytest
 
 from osu_container.install.staged import install_proof
 from osu_container.verdict.launching import list_local_size_variables
-from tests.helpers.machine import PROJECT, PYTHON_36, run
+from tests.helpers.machine import PROJECT, PYTHON_36, assert_success, run
 
 SCRIPTS = PROJECT / 'scripts'
 #: Prints each argument in brackets on a line, then the binds, and exits with $CODE
@@ -182,7 +182,7 @@ def run_with_settings(run_installed):
 
     def call(name='osu_bw', *arguments, **words):
         done = run_installed(name, *arguments, **words)
-        assert done.returncode == 0, done.stderr
+        assert_success(done)
         return dict(
             [text.partition('=')[::2] for text in done.stdout.split('\0')],
             words=done.stderr.split('|'),
@@ -426,7 +426,7 @@ def test_only_several_ranks_of_a_node_share_a_container(
         OSU_SHARE=switch,
         **variables,
     )
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     image = run_installed.root / 'x.sif'
     started = [f'--quiet {how.format(image=image)}'] if here > 1 and how else []
     wanted = [*started, f'--quiet exec {image} osu_bw']

@@ -17,7 +17,14 @@ from osu_container.data.sites import SITES
 from osu_container.verdict.settings import can_launch_approach
 from osu_container.verdict.site_choice import resolve_site
 from tests.helpers.elf_folder import LIBC, ElfFolder
-from tests.helpers.machine import PROJECT, StandIn, fold_whitespace, mark_repeats_nightly, run
+from tests.helpers.machine import (
+    PROJECT,
+    StandIn,
+    assert_success,
+    fold_whitespace,
+    mark_repeats_nightly,
+    run,
+)
 
 pytestmark = pytest.mark.system
 
@@ -95,7 +102,7 @@ def stack(slurm, tmp_path_factory):
         if site not in made:
             made[site] = Stack(site, tmp_path_factory.mktemp(site))
             done = made[site].install(*CONTAINERS)
-            assert done.returncode == 0, done.stdout
+            assert_success(done)
         return made[site]
 
     return make
@@ -226,7 +233,7 @@ def test_replaced_libfabric_is_reported_and_a_new_path_fixes_it(fresh_stack, tmp
             'libfabric=2.3.1',
         ]
     )
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     stale = this.install('hybrid', options=['--rebuild'])
     assert stale.returncode != 0 and this.host('libfabric') in fold_whitespace(stale.stdout)
     assert this.eb.module('osu-container/hybrid').exists(), 'an error takes the old module away'
@@ -236,7 +243,7 @@ def test_replaced_libfabric_is_reported_and_a_new_path_fixes_it(fresh_stack, tmp
         local + f"OVERRIDES['libraries'] = {{'libfabric': _fact({new!r}, 'the update of today')}}\n"
     )
     done = this.install('hybrid', options=['--rebuild'])
-    assert done.returncode == 0, done.stdout
+    assert_success(done)
     assert this.shell('module load osu-container/hybrid').stderr == ''
     for proof in this.prove('hybrid', tmp_path):
         assert proof['libraries']['libfabric']['host_path'] == f'{this.tree}{new}'
@@ -251,7 +258,7 @@ def test_the_site_is_recognised_by_host_name_and_loaded_stack(fresh_stack):
     done = run(
         ['unshare', '--user', '--map-root-user', '--uts', 'bash', '-c', eb], env=this.eb.environment
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_success(done)
     settings = this.eb.prefix / 'software' / 'osu-container' / 'pure' / 'settings.json'
     assert json.loads(settings.read_text())['site'] == 'lumi-25.03'
 
@@ -297,7 +304,7 @@ def test_container_wrapper_keeps_binds_paths_and_preloads(
     this = fresh_stack
     this.eb.environment['PATH'] = f"{wrap_container}:{this.eb.environment['PATH']}"
     done = this.install(approach, options=[WRAPPED])
-    assert done.returncode == 0, done.stdout
+    assert_success(done)
     root = this.eb.prefix / 'software' / 'osu-container' / approach
     assert os.readlink(root / 'wrappers' / 'container.sif').startswith('../')
     mine = {'APPTAINER_BIND': '/srv:/mnt/mine'}

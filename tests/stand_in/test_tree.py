@@ -11,7 +11,7 @@ from osu_container.data.sites import SITES
 from osu_container.image.closure import collect_dependencies
 from osu_container.image.elf import read_elf
 from osu_container.verdict.site_choice import resolve_site
-from tests.helpers.machine import PROJECT, mark_repeats_nightly, run
+from tests.helpers.machine import PROJECT, assert_success, mark_repeats_nightly, run
 from tests.stand_in.systems import HOSTS
 from tests.stand_in.tree import REAL
 
@@ -26,7 +26,7 @@ def test_tree_libraries_are_complete_and_labelled_real_or_not(tmp_path, site, fa
     done = run(
         [PROJECT / 'tests/stand_in/make', site, tree, *(['--facts-only'] if facts_only else [])]
     )
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     paths = {
         name: Path(f"{tree}{fact['value']}") for name, fact in entry['libraries'].items() if fact
     }

@@ -83,17 +83,9 @@ ANL_BASE = {'8': '3.4a2', '9': '4.1.2'}
 #: and others
 FABRIC_VERSIONED = ('fi_getinfo', 'fi_freeinfo', 'fi_dupinfo', 'fi_fabric')
 FABRIC_PLAIN = (
-    'fi_strerror',
-    'fi_tostr',
-    'fi_tostr_r',
-    'fi_getparams',
-    'fi_freeparams',
-    'fi_param_define',
-    'fi_param_get',
-    'fi_log',
-    'fi_log_enabled',
-    'fi_log_ready',
-)
+    'fi_strerror fi_tostr fi_tostr_r fi_getparams fi_freeparams fi_param_define '
+    'fi_param_get fi_log fi_log_enabled fi_log_ready'
+).split()
 #: What names of functions a provider leaves in the file; image/traits.py looks for them
 FUNCTIONS = {'cxi': 'cxip', 'tcp': 'xnet', 'shm': 'smr', 'ofi_rxm': 'rxm', 'udp': 'udpx'}
 

@@ -80,15 +80,17 @@ def test_a_failing_command_is_named(project, capfd):
     assert 'eb osu-native.eb -r' in output.err and ' 3' in output.err and 'make demo' in output.err
 
 
-def test_a_run_leaves_results_table_and_report(project, monkeypatch, capfd):
+@pytest.mark.parametrize('steady, repeats', [(1.3, 2), (0.9, 4)])
+def test_a_run_leaves_results_table_and_report(project, monkeypatch, capfd, steady, repeats):
     monkeypatch.setattr(demo, 'MODULES', {'osu-native': 'osu-native.eb'})
+    monkeypatch.setattr(demo.demo_table, 'STEADY', steady)
     bench_stand_in.make_native(project, '9.9')
     write_script(project / 'bin' / 'srun', bench_stand_in.SRUN)
     write_script(project / 'bin' / 'salloc', bench_stand_in.SALLOC)
     assert demo.main(project) == 0
     (folder,) = (project / '.workstation' / 'results').iterdir()
     (series,) = run_files.read_results(folder).series
-    assert (series.case.benchmark, series.repeats) == ('osu_latency', 2)
+    assert (series.case.benchmark, series.repeats) == ('osu_latency', repeats)
     assert set(series.compute_medians().values()) == {1.0}, 'the percentile, not the mean'
     table = (folder / 'table.txt').read_text()
     assert '5.0.2 host' in table and table in capfd.readouterr().out

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.machine import PROJECT, fold_whitespace, run
+from tests.helpers.machine import PROJECT, assert_success, fold_whitespace, run
 
 pytestmark = pytest.mark.system
 
@@ -58,7 +58,7 @@ def test_every_file_is_linked_and_the_links_are_removed(link, prefix, tree):
     (mine.parent / 'linked.eb').symlink_to('/usr/share/somewhere')
     before = list_targets(prefix)
     done = link()
-    assert done.returncode == 0, done.stderr
+    assert_success(done)
     expected = [
         *PROJECT.glob('easyblocks/generic/*.py'),
         *filter(Path.is_file, PROJECT.glob('easyconfigs/*/*/*')),
@@ -148,7 +148,7 @@ def lumi_eb(any_eb, link, prefix, tree):
 
 def test_easybuild_finds_easyconfig_and_easyblock(lumi_eb):
     done = lumi_eb('osu-container-hybrid.eb', '-r', '--dry-run', '--try-amend=site=lumi-25.03')
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert_success(done)
     assert '(module: osu-container/hybrid)' in done.stdout
     # the easyblock is reached: it, and not EasyBuild, knows the sites
     wrong = lumi_eb('osu-container-hybrid.eb', '-r', '--try-amend=site=lummi')

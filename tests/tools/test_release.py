@@ -18,7 +18,7 @@ import yaml
 
 from osu_container import PLACEHOLDER, REPOSITORY, __version__
 from osu_container.bench.results.references import read_descriptions
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.machine import PROJECT, STATE, assert_success, run
 
 CITATION = PROJECT / 'CITATION.cff'
 
@@ -126,7 +126,7 @@ def test_release_replaces_the_address_placeholder(clone):
             ['bash', clone / 'tools' / 'release.sh'],
             env={**os.environ, 'RELEASES': '', 'REPOSITORY': address},
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert_success(done)
         archives.append(
             (clone / f'.workstation/release/osu-container-{__version__}.tar.gz').read_bytes()
         )

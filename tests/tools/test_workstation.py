@@ -14,7 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.machine import PROJECT, fold_whitespace, list_command_lines, run, run_clean_shell
+from tests.helpers.machine import (
+    PROJECT,
+    assert_success,
+    fold_whitespace,
+    list_command_lines,
+    run,
+    run_clean_shell,
+)
 from tests.helpers.osu_archive import RELEASE
 
 pytestmark = pytest.mark.system
@@ -33,31 +40,10 @@ NAMED = {
 }
 #: Commands that prerequisites.sh itself uses, from bash and coreutils or as essential on every
 #: distribution
-BASICS = [
-    'awk',
-    'bash',
-    'cat',
-    'cut',
-    'dirname',
-    'env',
-    'find',
-    'grep',
-    'head',
-    'id',
-    'ln',
-    'mkdir',
-    'mv',
-    'rm',
-    'sed',
-    'sleep',
-    'sort',
-    'tail',
-    'timeout',
-    'touch',
-    'tr',
-    'true',
-    'uname',
-]
+BASICS = (
+    'awk bash cat cut dirname env find grep head id ln mkdir mv rm sed sleep sort '
+    'tail timeout touch tr true uname'
+).split()
 
 
 def copy_project(folder):
@@ -182,7 +168,7 @@ def test_folders_equal_those_of_easybuild(tree, settings, kind):
         f'print(install_path({kind!r}) + suffix)'
     )
     asked = run([sys.executable, '-c', code], env=environment)
-    assert asked.returncode == 0, asked.stderr
+    assert_success(asked)
     told = run([tree / 'tools/workstation/eb_folder.sh', kind], env=environment)
     assert told.stdout.strip() == asked.stdout.splitlines()[-1]
 
@@ -324,7 +310,7 @@ def test_uninstall_removes_our_modules_and_no_others(tree, tmp_path):
     (work / 'installed-packages.txt').write_text('munge\nlmod\nmunge\n')
     (work / 'undo-as-root.txt').write_text('usermod --del-subuids 1-2 --del-subgids 1-2 me\n')
     done = script(tree, 'clean.sh', '--modules', EASYBUILD_PREFIX=prefix)
-    assert done.returncode == 0, done.stdout
+    assert_success(done)
     assert f'{prefix}/software/osu-container/mine' in done.stdout
     assert sorted(prefix.rglob('*')) == before and not work.exists()
     assert (
@@ -393,7 +379,7 @@ def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, st
         tmp_path / 'lock', 'w'
     ) as lock:  # of who starts it: not held for as long as the daemons run
         done = start_slurm(tree, pass_fds=(lock.fileno(),))
-    assert done.returncode == 0, done.stdout
+    assert_success(done)
     daemons = find_daemons(tree)
     assert len(daemons) == 3
     for daemon in daemons:

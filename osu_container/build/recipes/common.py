@@ -11,8 +11,8 @@ from hpccm.common import container_type
 from hpccm.primitives import baseimage, comment, copy, label, raw, runscript, shell
 
 from osu_container.build.recipes.images import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER, IMAGES
-from osu_container.build.recipes.versions import DEBIAN, RECIPE_VERSION, SOURCES
-from osu_container.install.native import BUILTIN_PORTS
+from osu_container.build.recipes.versions import DEBIAN, MPI4PY_VERSION, RECIPE_VERSION, SOURCES
+from osu_container.install.native import PORTS
 
 #: Folders in a build stage: for the source archives, and for unpacked sources
 FILES = '/opt/files'
@@ -32,6 +32,11 @@ APT_CLEAN_IMAGE = f'{APT_CLEAN} /var/cache/apt/archives/*.deb /run/adduser'
 def is_singularity_format() -> bool:
     """Return whether HPCCM renders a definition file (True) or a Dockerfile (False)."""
     return hpccm.config.g_ctype == container_type.SINGULARITY
+
+
+def run_commands(*commands: str) -> shell:
+    """Return the step that runs shell commands, without a change of the folder."""
+    return shell(chdir=False, commands=list(commands))
 
 
 def add_header(name: str, osu: str) -> comment:
@@ -110,11 +115,8 @@ def start_debian_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
 def install_packages(*names: str) -> shell:
     """Return the step that installs Debian packages that the base system lacks."""
     packages = ' '.join(sorted(set(names)))
-    return shell(
-        chdir=False,
-        commands=[
-            f'dpkg -s {packages} >/dev/null 2>&1 || (apt-get -q update && {APT_INSTALL} {packages} && {APT_CLEAN})'
-        ],
+    return run_commands(
+        f'dpkg -s {packages} >/dev/null 2>&1 || (apt-get -q update && {APT_INSTALL} {packages} && {APT_CLEAN})'
     )
 
 
@@ -124,19 +126,16 @@ def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> sh
     replaces: shell pattern of files to remove before the installation, such as the libfabric that the
     wheel of MPICH contains.
     """
-    return shell(
-        chdir=False,
-        commands=[
-            *([f'rm -r {replaces}'] if replaces else []),
-            'apt-get -q update',
-            f'{APT_INSTALL} "libfabric1={DEBIAN[release]["libfabric"]}*"',
-            APT_CLEAN_IMAGE,
-        ],
+    return run_commands(
+        *([f'rm -r {replaces}'] if replaces else []),
+        'apt-get -q update',
+        f'{APT_INSTALL} "libfabric1={DEBIAN[release]["libfabric"]}*"',
+        APT_CLEAN_IMAGE,
     )
 
 
-def unpack_packages(record: str, root: str = '/') -> List[str]:
-    """Return commands that unpack and record all Debian packages in the current folder.
+def unpack_packages(record: str) -> List[str]:
+    """Return the commands that unpack and record all Debian packages in the current folder.
 
     The packages are unpacked and not installed, because HIP depends on a compiler of one gigabyte.
     record: folder in which the commands record the packages, as the file status and the folder info in
@@ -145,7 +144,7 @@ def unpack_packages(record: str, root: str = '/') -> List[str]:
     return [
         f'mkdir -p {record}/info',
         'for package in *.deb; do '
-        f'dpkg-deb -x "$package" {root}; '
+        f'dpkg-deb -x "$package" /; '
         'name=$(dpkg-deb -f "$package" Package); '
         f'{{ echo "Status: install ok installed"; dpkg-deb -f "$package"; echo; }} >>{record}/status; '
         f'dpkg-deb --fsys-tarfile "$package" | tar -t | sed "s,^[.],,; s,/$,," >"{record}/info/$name.list"; '
@@ -154,10 +153,25 @@ def unpack_packages(record: str, root: str = '/') -> List[str]:
     ]
 
 
+def locate_source(key: str) -> str:
+    """Return the path of a source file in a build stage; key: key of SOURCES."""
+    return f'{FILES}/{SOURCES[key]["file"]}'
+
+
+def copy_to_folder(folder: str, paths: Iterable[str]) -> copy:
+    """Return the step that copies files of the build folder into one folder of a stage."""
+    return copy(files={path: f'{folder}/{path.rpartition("/")[2]}' for path in paths})
+
+
+def render_test(lines: Iterable[str]) -> raw:
+    """Return the %test section with these lines; a Dockerfile has no such section."""
+    return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
+
+
 def copy_files(*keys: str, extra_files: Iterable[str] = ()) -> copy:
     """Return the step that copies source archives and files of the repository into a stage."""
     paths = [f'sources/{SOURCES[key]["file"]}' for key in keys] + list(extra_files)
-    return copy(files={path: f'{FILES}/{path.rpartition("/")[2]}' for path in paths})
+    return copy_to_folder(FILES, paths)
 
 
 #: Archive in a stage: pack_paths() writes the archive and copy_stage_paths() reads it
@@ -175,12 +189,7 @@ def pack_paths(*paths: str) -> List[shell]:
     """
     names = ' '.join(path.lstrip('/') for path in paths)
     return (
-        [
-            shell(
-                chdir=False,
-                commands=[f'tar -C / --owner=0 --group=0 --numeric-owner -cf {PACKED} {names}'],
-            )
-        ]
+        [run_commands(f'tar -C / --owner=0 --group=0 --numeric-owner -cf {PACKED} {names}')]
         if is_singularity_format()
         else []
     )
@@ -196,13 +205,10 @@ def copy_stage_paths(stage: str, *paths: str) -> List[Union[copy, shell]]:
     archive = f'/opt/{stage}.tar'
     return [
         copy(_from=stage, files={PACKED: archive}),
-        shell(
-            chdir=False,
-            commands=[
-                f'tar -C / --no-same-owner -xf {archive} '
-                + ' '.join(path.lstrip('/') for path in paths),
-                f'rm {archive}',
-            ],
+        run_commands(
+            f'tar -C / --no-same-owner -xf {archive} '
+            + ' '.join(path.lstrip('/') for path in paths),
+            f'rm {archive}',
         ),
     ]
 
@@ -223,10 +229,10 @@ def verify_sources(*keys: str) -> List[str]:
                 if key == 'osu'
                 else source['sha256']
             )
-            commands.append(f'echo "{checksum}  {FILES}/{source["file"]}" | sha256sum -c -')
+            commands.append(f'echo "{checksum}  {locate_source(key)}" | sha256sum -c -')
         else:
             commands.append(
-                f'gzip -cd {FILES}/{source["file"]} | head -c 1024 | grep -aq "comment={source["commit"]}"'
+                f'gzip -cd {locate_source(key)} | head -c 1024 | grep -aq "comment={source["commit"]}"'
             )
     return commands
 
@@ -239,16 +245,13 @@ def install_mpi_wheel(name: str, version: str) -> shell:
     """
     key = f'{name}-{version}'
     wheel = f'{BUILD}/{name}/{key}'
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources(key),
-            f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/{name}',
-            f'cp -r {wheel}.data/data /opt/{name}',
-            f'chmod 755 /opt/{name}/bin/*',  # zipfile does not restore file modes
-            f'mkdir -p /opt/{name}/share/licenses',
-            f'cp {wheel}.dist-info/licenses/* /opt/{name}/share/licenses/',
-        ],
+    return run_commands(
+        *verify_sources(key),
+        f'python3 -m zipfile -e {locate_source(key)} {BUILD}/{name}',
+        f'cp -r {wheel}.data/data /opt/{name}',
+        f'chmod 755 /opt/{name}/bin/*',  # zipfile does not restore file modes
+        f'mkdir -p /opt/{name}/share/licenses',
+        f'cp {wheel}.dist-info/licenses/* /opt/{name}/share/licenses/',
     )
 
 
@@ -273,25 +276,22 @@ def build_osu_benchmarks(
 
     wrappers: folder that contains mpicc and mpicxx. options: further options of configure.
     """
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources('osu'),
-            f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
-            f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/osu',
-            f'cd {BUILD}/osu',
-            ' '.join(
-                [
-                    f'./configure --prefix=/opt/osu {OSU_OPTIONS} CC={wrappers}/mpicc CXX={wrappers}/mpicxx',
-                    *options,
-                ]
-            ),
-            'make -j "$(nproc)"',
-            'make install',
-            *OSU_LINK_COMMANDS,
-            'for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done',
-            reject_rpath('/opt/osu'),
-        ],
+    return run_commands(
+        *verify_sources('osu'),
+        f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
+        f'tar --no-same-owner -xzf {locate_source("osu")} --strip-components=1 -C {BUILD}/osu',
+        f'cd {BUILD}/osu',
+        ' '.join(
+            [
+                f'./configure --prefix=/opt/osu {OSU_OPTIONS} CC={wrappers}/mpicc CXX={wrappers}/mpicxx',
+                *options,
+            ]
+        ),
+        'make -j "$(nproc)"',
+        'make install',
+        *OSU_LINK_COMMANDS,
+        'for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done',
+        reject_rpath('/opt/osu'),
     )
 
 
@@ -321,8 +321,8 @@ class Benchmarks(NamedTuple):
     find: str
 
 
-def describe_benchmarks(osu: str, bindings: str) -> Benchmarks:
-    """Return the Benchmarks of an image.
+def describe_benchmarks(osu: str, bindings: str, python: str) -> Benchmarks:
+    """Return the Benchmarks of an image: C benchmarks for 'c', otherwise mpi4py ports.
 
     osu: 'c' for the C benchmarks, any other value for the mpi4py ports. bindings: name of mpi4py's
     extension module for the MPI of the image.
@@ -334,34 +334,23 @@ def describe_benchmarks(osu: str, bindings: str) -> Benchmarks:
             find="/opt/osu/libexec -type f -name 'osu_*'",
         )
     return Benchmarks(
-        label=f"mpi4py {SOURCES['mpi4py-source']['version']} ports",
-        source='mpi4py-source',
+        label=f'mpi4py {MPI4PY_VERSION} ports',
+        source=f'mpi4py-{python}',
         find=f"/opt/osu/lib/python/mpi4py -name 'MPI.{bindings}.*.so'",
     )
 
 
 def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
-    """Return the step that installs the mpi4py ports of the benchmarks in PREFIX/bin."""
-    source, wheel = SOURCES['mpi4py-source'], SOURCES[f'mpi4py-{python}']
-    unpacked = f'{BUILD}/mpi4py-{source["version"]}'
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources('mpi4py-source', f'mpi4py-{python}'),
-            f'mkdir -p {BUILD} {prefix}/bin {prefix}/libexec/ports {prefix}/lib/python {prefix}/share/licenses',
-            f'tar --no-same-owner -xzf {FILES}/{source["file"]} -C {BUILD}',
-            f'cp {unpacked}/demo/osu_*.py {prefix}/libexec/ports/',
-            f'cp {unpacked}/LICENSE.rst {prefix}/share/licenses/',
-            # This prefix must contain no libmpi, because mpi4py would load that libmpi instead of
-            # an injected one.
-            f'python3 -m zipfile -e {FILES}/{wheel["file"]} {prefix}/lib/python',
-            f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
-            f'for port in {prefix}/libexec/ports/osu_*.py; do '
-            f'ln -s ../libexec/osu-port "{prefix}/bin/$(basename "$port" .py)"; done',
-            # osu-port itself implements these benchmarks; mpi4py has no ports of them.
-            *(f'ln -s ../libexec/osu-port {prefix}/bin/{port}' for port in BUILTIN_PORTS),
-            f'python3 -m compileall -q {prefix}/lib/python {prefix}/libexec/ports',
-        ],
+    """Return the step that installs the mpi4py ports as programs osu_* in PREFIX/bin."""
+    return run_commands(
+        *verify_sources(f'mpi4py-{python}'),
+        f'mkdir -p {prefix}/bin {prefix}/libexec {prefix}/lib/python',
+        # This prefix must contain no libmpi, because mpi4py would load that libmpi instead of
+        # an injected one.
+        f'python3 -m zipfile -e {locate_source(f"mpi4py-{python}")} {prefix}/lib/python',
+        f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
+        f"for port in {' '.join(PORTS)}; do ln -s ../libexec/osu-port {prefix}/bin/$port; done",
+        f'python3 -m compileall -q {prefix}/lib/python',
     )
 
 
@@ -381,10 +370,7 @@ def add_mpi_loader_path(prefix: str, libfabric: Optional[str] = None) -> shell:
         else []
     )
     lines = '\\n'.join(folders)
-    return shell(
-        chdir=False,
-        commands=[*link, f"printf '{lines}\\n' >/etc/ld.so.conf.d/mpi.conf", 'ldconfig'],
-    )
+    return run_commands(*link, f"printf '{lines}\\n' >/etc/ld.so.conf.d/mpi.conf", 'ldconfig')
 
 
 ENTRYPOINT = f'{ENTRYPOINT_FOLDER}/osu-entrypoint'
@@ -396,15 +382,8 @@ def install_entrypoint() -> List[Union[copy, shell, runscript]]:
     `apptainer run` and `docker run` start this program.
     """
     return [
-        copy(
-            files={
-                path: f"{ENTRYPOINT_FOLDER}/{path.rpartition('/')[2]}" for path in ENTRYPOINT_FILES
-            }
-        ),
-        shell(
-            chdir=False,
-            commands=[f'chmod 755 {ENTRYPOINT}', f'chmod 644 {ENTRYPOINT_FOLDER}/defaults'],
-        ),
+        copy_to_folder(ENTRYPOINT_FOLDER, ENTRYPOINT_FILES),
+        run_commands(f'chmod 755 {ENTRYPOINT}', f'chmod 644 {ENTRYPOINT_FOLDER}/defaults'),
         runscript(commands=[ENTRYPOINT]),
     ]
 
@@ -495,7 +474,7 @@ def add_image_test(
         )
     if not missing_version:
         lines += [version, latency]
-    return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
+    return render_test(lines)
 
 
 def install_intel_mpi() -> shell:
@@ -506,23 +485,20 @@ def install_intel_mpi() -> shell:
     """
     unpacked = f'{BUILD}/intel-mpi'
     data = f'{unpacked}/impi_rt-{SOURCES["impi-rt"]["version"]}.data/data'
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources('impi-rt', 'impi-devel'),
-            *(
-                f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {unpacked}'
-                for key in ('impi-rt', 'impi-devel')
-            ),
-            'mkdir -p /opt/intel-mpi/bin /opt/intel-mpi/lib /opt/intel-mpi/opt/mpi/etc /opt/intel-mpi/share/licenses',
-            f'install -m 755 -t /opt/intel-mpi/bin {data}/bin/mpiexec.hydra {data}/bin/hydra_bstrap_proxy '
-            f'{data}/bin/hydra_pmi_proxy',
-            f'cp {data}/lib/libmpi.so.12 /opt/intel-mpi/lib/',
-            'ln -s libmpi.so.12 /opt/intel-mpi/lib/libmpi.so',
-            f'cp {data}/opt/mpi/etc/tuning_generic_*.dat /opt/intel-mpi/opt/mpi/etc/',
-            # The licence requires its text beside the software.
-            f'cp {data}/share/doc/mpi/licensing/* /opt/intel-mpi/share/licenses/',
-        ],
+    return run_commands(
+        *verify_sources('impi-rt', 'impi-devel'),
+        *(
+            f'python3 -m zipfile -e {locate_source(key)} {unpacked}'
+            for key in ('impi-rt', 'impi-devel')
+        ),
+        'mkdir -p /opt/intel-mpi/bin /opt/intel-mpi/lib /opt/intel-mpi/opt/mpi/etc /opt/intel-mpi/share/licenses',
+        f'install -m 755 -t /opt/intel-mpi/bin {data}/bin/mpiexec.hydra {data}/bin/hydra_bstrap_proxy '
+        f'{data}/bin/hydra_pmi_proxy',
+        f'cp {data}/lib/libmpi.so.12 /opt/intel-mpi/lib/',
+        'ln -s libmpi.so.12 /opt/intel-mpi/lib/libmpi.so',
+        f'cp {data}/opt/mpi/etc/tuning_generic_*.dat /opt/intel-mpi/opt/mpi/etc/',
+        # The licence requires its text beside the software.
+        f'cp {data}/share/doc/mpi/licensing/* /opt/intel-mpi/share/licenses/',
     )
 
 
@@ -537,15 +513,12 @@ def add_intel_wrappers() -> shell:
         "printf '#!/bin/sh\\nexec {compiler} -I{include} \"$@\" -L/opt/intel-mpi/lib "
         "-Wl,-rpath,/opt/intel-mpi/lib -Wl,--enable-new-dtags -lmpi\\n' >{build}/{name}"
     )
-    return shell(
-        chdir=False,
-        commands=[
-            *(
-                wrapper.format(compiler=compiler, include=include, build=BUILD, name=name)
-                for compiler, name in (('gcc', 'mpicc'), ('g++', 'mpicxx'))
-            ),
-            f'chmod 755 {BUILD}/mpicc {BUILD}/mpicxx',
-        ],
+    return run_commands(
+        *(
+            wrapper.format(compiler=compiler, include=include, build=BUILD, name=name)
+            for compiler, name in (('gcc', 'mpicc'), ('g++', 'mpicxx'))
+        ),
+        f'chmod 755 {BUILD}/mpicc {BUILD}/mpicxx',
     )
 
 
@@ -580,8 +553,8 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
     omb = (
         [
             *verify_sources('osu'),
-            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
-            f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
+            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py {PYTHON_PREFIX}/share/licenses',
+            f'tar --no-same-owner -xzf {locate_source("osu")} --strip-components=1 -C {BUILD}/omb',
             f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
             # Remove the ports: OSU's Python benchmarks are another set of programs.
             f'rm {PYTHON_PREFIX}/bin/osu_*',
@@ -594,28 +567,25 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
         if omb_py
         else []
     )
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources(f'numpy-{python}'),
-            f'python3 -m zipfile -e {FILES}/{SOURCES[f"numpy-{python}"]["file"]} {PYTHON_PREFIX}/lib/python',
-            # Headers and static libraries are needed only to compile against NumPy.
-            f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
-            f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
-            *verify_sources('pip'),
-            f'python3 -m zipfile -e {FILES}/{SOURCES["pip"]["file"]} {PYTHON_PREFIX}/lib/python',
-            *omb,
-            f'install -m 755 {FILES}/osu-python {PYTHON_PREFIX}/libexec/osu-python',
-            f'for program in {PYTHON_PREFIX}/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; '
-            f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/osu_py_${{program##*/osu_}}"; done',
-            f'install -m 755 {FILES}/python {PYTHON_PREFIX}/bin/python',
-            f'ln -s python {PYTHON_PREFIX}/bin/pip',
-            # A .pth file adds the folder after the packages of a virtual environment; PYTHONPATH
-            # would add it before them.
-            f'mkdir -p {packages}',
-            f'install -m 644 {FILES}/osu-mpi4py.pth {packages}/osu-mpi4py.pth',
-            f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python',
-        ],
+    return run_commands(
+        *verify_sources(f'numpy-{python}'),
+        f'python3 -m zipfile -e {locate_source(f"numpy-{python}")} {PYTHON_PREFIX}/lib/python',
+        # Headers and static libraries are needed only to compile against NumPy.
+        f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
+        f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
+        *verify_sources('pip'),
+        f'python3 -m zipfile -e {locate_source("pip")} {PYTHON_PREFIX}/lib/python',
+        *omb,
+        f'install -m 755 {FILES}/osu-python {PYTHON_PREFIX}/libexec/osu-python',
+        f'for program in {PYTHON_PREFIX}/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; '
+        f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/osu_py_${{program##*/osu_}}"; done',
+        f'install -m 755 {FILES}/python {PYTHON_PREFIX}/bin/python',
+        f'ln -s python {PYTHON_PREFIX}/bin/pip',
+        # A .pth file adds the folder after the packages of a virtual environment; PYTHONPATH
+        # would add it before them.
+        f'mkdir -p {packages}',
+        f'install -m 644 {FILES}/osu-mpi4py.pth {packages}/osu-mpi4py.pth',
+        f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python',
     )
 
 
@@ -625,30 +595,24 @@ def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[
     keys: keys of the sources of CuPy and of its build tools. packages: names of AMD's packages that
     contain the libraries with which CuPy is linked.
     """
-    wheels = ' '.join(f'{FILES}/{SOURCES[key]["file"]}' for key in keys if key != 'cupy')
+    wheels = ' '.join(locate_source(key) for key in keys if key != 'cupy')
     target = f'{PYTHON_PREFIX}/lib/python'
     return [
-        shell(
-            chdir=False,
-            commands=[
-                f'mkdir -p {BUILD}/rocm-cupy',
-                f'cd {BUILD}/rocm-cupy',
-                'apt-get -q update',
-                f'apt-get -q -o APT::Sandbox::User=root download {" ".join(packages)}',
-                *unpack_packages(f'/opt/rocm-{rocm}/share/dpkg'),
-            ],
+        run_commands(
+            f'mkdir -p {BUILD}/rocm-cupy',
+            f'cd {BUILD}/rocm-cupy',
+            'apt-get -q update',
+            f'apt-get -q -o APT::Sandbox::User=root download {" ".join(packages)}',
+            *unpack_packages(f'/opt/rocm-{rocm}/share/dpkg'),
         ),
-        shell(
-            chdir=False,
-            commands=[
-                *verify_sources(*keys),
-                f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
-                # The variables stand in the command, because cotainr does not pass them from an
-                # environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24).
-                f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '
-                f'PYTHONPATH={BUILD}/tools:{target} python3 -m pip install --no-cache-dir --no-index --no-deps '
-                f'--no-build-isolation --target {target} {FILES}/{SOURCES["cupy"]["file"]}',
-                f'cp -r {BUILD}/tools/fastrlock* {target}/',
-            ],
+        run_commands(
+            *verify_sources(*keys),
+            f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
+            # The variables stand in the command, because cotainr does not pass them from an
+            # environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24).
+            f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '
+            f'PYTHONPATH={BUILD}/tools:{target} python3 -m pip install --no-cache-dir --no-index --no-deps '
+            f'--no-build-isolation --target {target} {locate_source("cupy")}',
+            f'cp -r {BUILD}/tools/fastrlock* {target}/',
         ),
     ]

@@ -55,15 +55,9 @@ def start_build_stage(stage: str, release: str, *tools: str) -> List[Any]:
 
 
 def enable_non_free(release: str) -> shell:
-    """Return the step that enables Debian's archive areas contrib and non-free.
-
-    These areas contain NVIDIA's libraries.
-    """
-    return shell(
-        chdir=False,
-        commands=[
-            f"echo 'deb http://deb.debian.org/debian {release} contrib non-free' >/etc/apt/sources.list.d/non-free.list"
-        ],
+    """Return the step that enables Debian's contrib and non-free, for NVIDIA's libraries."""
+    return common.run_commands(
+        f"echo 'deb http://deb.debian.org/debian {release} contrib non-free' >/etc/apt/sources.list.d/non-free.list"
     )
 
 
@@ -87,41 +81,38 @@ def install_cuda_toolkit() -> shell:
     ).replace('$', '\\044')
     unpacked = f'{BUILD}/cuda/unpacked'
     libraries, toolkit = f'{unpacked}{LIBRARIES}', f'{unpacked}/usr/lib/nvidia-cuda-toolkit'
-    return shell(
-        chdir=False,
-        commands=[
-            f'mkdir -p {unpacked} {STUBS} {CUDA_PREFIX}/bin {CUDA_PREFIX}/nvvm/bin',
-            f'cd {BUILD}/cuda',
-            'apt-get -q update',
-            'apt-get -q -o APT::Sandbox::User=root download '
-            f'"nvidia-cuda-dev={release}*" "libcudart12={release}*" libnvidia-ml-dev nvidia-cuda-toolkit',
-            'dpkg-deb --fsys-tarfile nvidia-cuda-dev_*.deb | '
-            f'tar -x --no-same-owner -C {unpacked} --exclude=./usr/include/thrust --exclude=./usr/include/cub '
-            './usr/include '
-            f'.{LIBRARIES}/stubs .{LIBRARIES}/libcudart.so .{LIBRARIES}/libcudart_static.a .{LIBRARIES}/libcudadevrt.a',
-            f'dpkg-deb -x libcudart12_*.deb {unpacked}',
-            f'dpkg-deb -x libnvidia-ml-dev_*.deb {unpacked}',
-            'dpkg-deb --fsys-tarfile nvidia-cuda-toolkit_*.deb | '
-            f'tar -x --no-same-owner -C {unpacked} ./usr/bin ./usr/lib/nvidia-cuda-toolkit/bin '
-            './usr/lib/nvidia-cuda-toolkit/libdevice',
-            f'mv {unpacked}/usr/include {CUDA_PREFIX}/include',
-            f'mv {libraries}/libcudart* {libraries}/libcudadevrt.a {CUDA_PREFIX}/lib64/',
-            f'mv {libraries}/stubs/libcuda.so {libraries}/stubs/libnvidia-ml.so {STUBS}/',
-            f'for name in cuda nvidia-ml; do ln -s "lib$name.so" "{STUBS}/lib$name.so.1"; done',
-            f'for name in cudafe++ fatbinary ptxas nvlink; do mv "{unpacked}/usr/bin/$name" {CUDA_PREFIX}/bin/; done',
-            f'mv {toolkit}/bin/nvcc {toolkit}/bin/crt {CUDA_PREFIX}/bin/',
-            f'mv {toolkit}/bin/cicc {CUDA_PREFIX}/nvvm/bin/',
-            f'mv {toolkit}/libdevice {CUDA_PREFIX}/nvvm/libdevice',
-            f"printf '{profile}' >{CUDA_PREFIX}/bin/nvcc.profile",
-            # nvcc uses the compilers that are in its own folder.
-            *(f'ln -s /usr/bin/{name}-13 {CUDA_PREFIX}/bin/{name}' for name in ('gcc', 'g++')),
-            # glibc 2.41 and newer declares these functions noexcept. CUDA 12.4 declares them
-            # without noexcept, which the compiler rejects.
-            f"sed -i -E 's/\\<((cos|sin)pif?)\\((double|float) x\\);/\\1(\\3 x) noexcept (true);/' "
-            f'{CUDA_PREFIX}/include/crt/math_functions.h',
-            'cd /',
-            f'rm -rf {BUILD}/cuda /var/lib/apt/lists/*',
-        ],
+    return common.run_commands(
+        f'mkdir -p {unpacked} {STUBS} {CUDA_PREFIX}/bin {CUDA_PREFIX}/nvvm/bin',
+        f'cd {BUILD}/cuda',
+        'apt-get -q update',
+        'apt-get -q -o APT::Sandbox::User=root download '
+        f'"nvidia-cuda-dev={release}*" "libcudart12={release}*" libnvidia-ml-dev nvidia-cuda-toolkit',
+        'dpkg-deb --fsys-tarfile nvidia-cuda-dev_*.deb | '
+        f'tar -x --no-same-owner -C {unpacked} --exclude=./usr/include/thrust --exclude=./usr/include/cub '
+        './usr/include '
+        f'.{LIBRARIES}/stubs .{LIBRARIES}/libcudart.so .{LIBRARIES}/libcudart_static.a .{LIBRARIES}/libcudadevrt.a',
+        f'dpkg-deb -x libcudart12_*.deb {unpacked}',
+        f'dpkg-deb -x libnvidia-ml-dev_*.deb {unpacked}',
+        'dpkg-deb --fsys-tarfile nvidia-cuda-toolkit_*.deb | '
+        f'tar -x --no-same-owner -C {unpacked} ./usr/bin ./usr/lib/nvidia-cuda-toolkit/bin '
+        './usr/lib/nvidia-cuda-toolkit/libdevice',
+        f'mv {unpacked}/usr/include {CUDA_PREFIX}/include',
+        f'mv {libraries}/libcudart* {libraries}/libcudadevrt.a {CUDA_PREFIX}/lib64/',
+        f'mv {libraries}/stubs/libcuda.so {libraries}/stubs/libnvidia-ml.so {STUBS}/',
+        f'for name in cuda nvidia-ml; do ln -s "lib$name.so" "{STUBS}/lib$name.so.1"; done',
+        f'for name in cudafe++ fatbinary ptxas nvlink; do mv "{unpacked}/usr/bin/$name" {CUDA_PREFIX}/bin/; done',
+        f'mv {toolkit}/bin/nvcc {toolkit}/bin/crt {CUDA_PREFIX}/bin/',
+        f'mv {toolkit}/bin/cicc {CUDA_PREFIX}/nvvm/bin/',
+        f'mv {toolkit}/libdevice {CUDA_PREFIX}/nvvm/libdevice',
+        f"printf '{profile}' >{CUDA_PREFIX}/bin/nvcc.profile",
+        # nvcc uses the compilers that are in its own folder.
+        *(f'ln -s /usr/bin/{name}-13 {CUDA_PREFIX}/bin/{name}' for name in ('gcc', 'g++')),
+        # glibc 2.41 and newer declares these functions noexcept. CUDA 12.4 declares them
+        # without noexcept, which the compiler rejects.
+        f"sed -i -E 's/\\<((cos|sin)pif?)\\((double|float) x\\);/\\1(\\3 x) noexcept (true);/' "
+        f'{CUDA_PREFIX}/include/crt/math_functions.h',
+        'cd /',
+        f'rm -rf {BUILD}/cuda /var/lib/apt/lists/*',
     )
 
 
@@ -162,14 +153,11 @@ def reduce_yaksa_kernels() -> List[str]:
 def install_gpu_runtime(gpu: str) -> shell:
     """Return the step that installs the GPU libraries, and links that libfabric opens."""
     name, target = DLOPEN_NAMES[gpu]
-    return shell(
-        chdir=False,
-        commands=[
-            'apt-get -q update',
-            f'{common.APT_INSTALL} {" ".join(sorted(RUNTIME_PACKAGES[gpu]))}',
-            common.APT_CLEAN_IMAGE,
-            f'ln -s {LIBRARIES}/{target} /opt/libfabric/lib/{name}',
-        ],
+    return common.run_commands(
+        'apt-get -q update',
+        f'{common.APT_INSTALL} {" ".join(sorted(RUNTIME_PACKAGES[gpu]))}',
+        common.APT_CLEAN_IMAGE,
+        f'ln -s {LIBRARIES}/{target} /opt/libfabric/lib/{name}',
     )
 
 

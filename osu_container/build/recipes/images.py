@@ -31,6 +31,7 @@ from osu_container.build.recipes.versions import (
     GPU,
     GPU_OF_DEBIAN,
     LIBFABRIC_ABI,
+    MPI4PY_VERSION,
     MPICH_FABRIC_ABI,
     MPICH_LIBFABRIC,
     OPENMPI_LIBFABRIC,
@@ -78,18 +79,21 @@ def get_libcxi_version(shs: str) -> str:
 #: MPICH)
 PUBLISHED_ROCM = '6.0.3'
 PUBLISHED = [
-    ('no', '1.15.2', '3.1.4'),
-    ('no', '1.15.2', '3.4.3'),
-    ('no', '1.21.1', '3.4.3'),
-    ('no', '1.22.0', '3.4.3'),
-    ('no', '1.15.2', '4.2.3'),
-    ('no', '1.21.1', '4.2.3'),
-    ('no', '1.22.0', '4.2.3'),
-    ('yes', '1.15.2', '3.4.3'),
-    ('yes', '1.15.2', '4.2.3'),
-    ('yes', '1.21.1', '4.2.3'),
-    ('yes', '1.22.0', '4.2.3'),
-    ('yes', '2.0.0', '4.2.3'),
+    tuple(row.split())
+    for row in (
+        'no 1.15.2 3.1.4',
+        'no 1.15.2 3.4.3',
+        'no 1.21.1 3.4.3',
+        'no 1.22.0 3.4.3',
+        'no 1.15.2 4.2.3',
+        'no 1.21.1 4.2.3',
+        'no 1.22.0 4.2.3',
+        'yes 1.15.2 3.4.3',
+        'yes 1.15.2 4.2.3',
+        'yes 1.21.1 4.2.3',
+        'yes 1.22.0 4.2.3',
+        'yes 2.0.0 4.2.3',
+    )
 ]
 
 #: ROCm version -> software stack of LUMI with this version. All stacks have the same host
@@ -248,7 +252,7 @@ def _describe_variants(
         },
         'mpi4py': {
             'arguments': {'name': name, **arguments, 'osu': 'mpi4py'},
-            'sources': [*sources, 'mpi4py-source', f'mpi4py-{python}'],
+            'sources': [*sources, f'mpi4py-{python}'],
             'files': [OSU_PORT, *ENTRYPOINT_FILES],
         },
     }
@@ -372,17 +376,7 @@ MPI4PY_FILES = [
 UBUNTU_PYTHON = {'noble': '3.12'}
 
 #: AMD's packages with the libraries that CuPy is linked with
-_LINKED = [
-    'hipblas',
-    'hipfft',
-    'hiprand',
-    'hipsparse',
-    'rocblas',
-    'rocfft',
-    'rocrand',
-    'rocsolver',
-    'rocsparse',
-]
+_LINKED = ('hipblas hipfft hiprand hipsparse rocblas rocfft rocrand rocsolver rocsparse').split()
 
 
 def list_cupy_sources(python: str) -> List[str]:
@@ -462,19 +456,14 @@ MPI4PY_BASES: Dict[str, Dict[str, Any]] = {
 
 
 def name_mpi4py_image(base: str, cupy: str = 'none') -> str:
-    """Return the name of the image that adds mpi4py to a base image.
-
-    cupy: 'rocm' if the image also has CuPy, otherwise 'none'
-    """
-    version = SOURCES['mpi4py-source']['version']
-    return f"{base.replace('osu-', 'osu-mpi4py-' + version + '-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
+    """Return the name of the image that adds mpi4py, and possibly CuPy, to a base image."""
+    return f"{base.replace('osu-', f'osu-mpi4py-{MPI4PY_VERSION}-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
 
 
 def _describe_mpi4py_image(base: str, cupy: str = 'none') -> Entry:
     base_facts, name = MPI4PY_BASES[base], name_mpi4py_image(base, cupy)
     with_cupy = cupy == 'rocm'
     sources = [
-        'mpi4py-source',
         f"mpi4py-{base_facts['python']}",
         f"numpy-{base_facts['python']}",
         'pip',

@@ -22,7 +22,7 @@ from typing import Iterable, List, Sequence, Tuple, Union
 from hpccm.primitives import baseimage, raw, shell
 
 from osu_container.build.recipes import common
-from osu_container.build.recipes.common import BUILD, FILES, LATENCY, reject_rpath, verify_sources
+from osu_container.build.recipes.common import BUILD, LATENCY, reject_rpath, verify_sources
 from osu_container.build.recipes.images import list_libcxi_sources
 from osu_container.build.recipes.versions import ROCM, SOURCES, UBUNTU, is_newer
 from osu_container.data.sites.cray import format_rccl_options
@@ -30,54 +30,26 @@ from osu_container.data.sites.cray import format_rccl_options
 #: Debian packages of every build stage. libcxi needs python3 to generate a header. Yaksa needs the
 #: program `libtool` (package libtool-bin): its scripts hiplt.sh and cudalt.sh write the version of
 #: libtool beside each kernel, and libtool refuses a kernel without this version.
-TOOLS = [
-    'autoconf',
-    'automake',
-    'bzip2',
-    'ca-certificates',
-    'file',
-    'g++',
-    'gcc',
-    'libc6-dev',
-    'libtool',
-    'libtool-bin',
-    'make',
-    'perl',
-    'pkg-config',
-    'python3',
-]
+TOOLS = (
+    'autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libtool '
+    'libtool-bin make perl pkg-config python3'
+).split()
 
 #: Debian packages with the libraries that the network libraries need, at build time and at run
 #: time. Ubuntu noble adds t64 to some package names; apt also accepts the names without t64.
-NETWORK_BUILD = [
-    'libconfig-dev',
-    'libcurl4-openssl-dev',
-    'libfuse-dev',
-    'libjson-c-dev',
-    'libnl-3-dev',
-    'libnuma-dev',
-    'libpciaccess-dev',
-    'libsensors-dev',
-    'libuv1-dev',
-    'libyaml-dev',
-]
-NETWORK_RUN = ['libcurl4', 'libjson-c5', 'libnl-3-200', 'libnuma1', 'libpciaccess0']
+NETWORK_BUILD = (
+    'libconfig-dev libcurl4-openssl-dev libfuse-dev libjson-c-dev libnl-3-dev '
+    'libnuma-dev libpciaccess-dev libsensors-dev libuv1-dev libyaml-dev'
+).split()
+NETWORK_RUN = 'libcurl4 libjson-c5 libnl-3-200 libnuma1 libpciaccess0'.split()
 ROCM_RUN = ['libdrm-amdgpu1', 'libdrm2', 'libelf1', 'libnuma1']
 
 #: ROCm packages that are needed to link and run programs with HIP and RCCL. The packages are
 #: unpacked without their dependencies, because hip-runtime-amd depends on the whole compiler
 #: (ROCm/ROCm#3306).
-ROCM_LIBRARIES = [
-    'comgr',
-    'hip-dev',
-    'hip-runtime-amd',
-    'hsa-rocr',
-    'hsa-rocr-dev',
-    'rccl',
-    'rccl-dev',
-    'rocm-core',
-    'rocm-smi-lib',
-]
+ROCM_LIBRARIES = (
+    'comgr hip-dev hip-runtime-amd hsa-rocr hsa-rocr-dev rccl rccl-dev rocm-core rocm-smi-lib'
+).split()
 ROCM_LICENCES = {'MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'}
 
 
@@ -107,7 +79,7 @@ def unpack_sources(*keys: str) -> List[str]:
         folder = f'{BUILD}/{SOURCES[key]["name"]}'
         commands += [
             f'mkdir -p {folder}',
-            f'tar -xf {FILES}/{SOURCES[key]["file"]} --strip-components=1 --no-same-owner -C {folder}',
+            f'tar -xf {common.locate_source(key)} --strip-components=1 --no-same-owner -C {folder}',
         ]
     return commands
 
@@ -144,9 +116,7 @@ def add_loader_paths(*prefixes: str) -> shell:
     name, the loader uses the library of the first prefix. A prefix may not exist yet at this step.
     """
     folders = ''.join(f'{prefix}/lib\\n' for prefix in prefixes)
-    return shell(
-        chdir=False, commands=[f"printf '{folders}' >/etc/ld.so.conf.d/slingshot.conf", 'ldconfig']
-    )
+    return common.run_commands(f"printf '{folders}' >/etc/ld.so.conf.d/slingshot.conf", 'ldconfig')
 
 
 # --- ROCm ---
@@ -161,14 +131,11 @@ def add_rocm_repository(rocm: str) -> shell:
     release = ROCM[rocm]['ubuntu']
     key = '/etc/apt/keyrings/rocm.asc'
     line = f'deb [arch=amd64 signed-by={key}] https://repo.radeon.com/%s {release} main\\n'
-    return shell(
-        chdir=False,
-        commands=[
-            *verify_sources('rocm-key'),
-            f'install -D -m 644 {FILES}/{SOURCES["rocm-key"]["file"]} {key}',
-            f"printf '{line}' rocm/apt/{rocm} amdgpu/{rocm}/ubuntu >/etc/apt/sources.list.d/rocm.list",
-            "printf 'Package: *\\nPin: release o=repo.radeon.com\\nPin-Priority: 600\\n' >/etc/apt/preferences.d/rocm",
-        ],
+    return common.run_commands(
+        *verify_sources('rocm-key'),
+        f'install -D -m 644 {common.locate_source("rocm-key")} {key}',
+        f"printf '{line}' rocm/apt/{rocm} amdgpu/{rocm}/ubuntu >/etc/apt/sources.list.d/rocm.list",
+        "printf 'Package: *\\nPin: release o=repo.radeon.com\\nPin-Priority: 600\\n' >/etc/apt/preferences.d/rocm",
     )
 
 
@@ -180,21 +147,18 @@ def unpack_rocm_libraries(rocm: str) -> shell:
     """
     prefix = f'/opt/rocm-{rocm}'
     names = ' '.join([*ROCM_LIBRARIES, *ROCM[rocm]['libraries']])
-    return shell(
-        chdir=False,
-        commands=[
-            f'mkdir -p {BUILD}/rocm',
-            f'cd {BUILD}/rocm',
-            'apt-get -q update',
-            f'apt-get -q -o APT::Sandbox::User=root download {names}',
-            *common.unpack_packages(f'{prefix}/share/dpkg'),
-            # libfabric opens the library with this name, which only some versions of the package
-            # have.
-            f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
-            f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',
-            'cd /',
-            f'rm -rf {BUILD}/rocm /var/lib/apt/lists/*',
-        ],
+    return common.run_commands(
+        f'mkdir -p {BUILD}/rocm',
+        f'cd {BUILD}/rocm',
+        'apt-get -q update',
+        f'apt-get -q -o APT::Sandbox::User=root download {names}',
+        *common.unpack_packages(f'{prefix}/share/dpkg'),
+        # libfabric opens the library with this name, which only some versions of the package
+        # have.
+        f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
+        f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',
+        'cd /',
+        f'rm -rf {BUILD}/rocm /var/lib/apt/lists/*',
     )
 
 
@@ -206,21 +170,9 @@ def build_hwloc(key: str = 'hwloc') -> shell:
 
     MPI uses hwloc to find the nearest network card. key: key of the hwloc source.
     """
-    features = (
-        'cairo',
-        'cuda',
-        'gl',
-        'levelzero',
-        'libudev',
-        'libxml2',
-        'nvml',
-        'opencl',
-        'rsmi',
-        'static',
-    )
-    return shell(
-        chdir=False,
-        commands=build_source(key, '/opt/hwloc', [f'--disable-{name}' for name in features]),
+    features = ('cairo cuda gl levelzero libudev libxml2 nvml opencl rsmi static').split()
+    return common.run_commands(
+        *build_source(key, '/opt/hwloc', [f'--disable-{name}' for name in features])
     )
 
 
@@ -229,14 +181,13 @@ def build_xpmem() -> shell:
 
     The kernel module is not built, because a container uses the host's kernel.
     """
-    return shell(
-        chdir=False,
-        commands=build_source(
+    return common.run_commands(
+        *build_source(
             'xpmem',
             '/opt/xpmem',
             ['--disable-kernel-module', '--disable-static'],
             prepare=['./autogen.sh'],
-        ),
+        )
     )
 
 
@@ -248,35 +199,32 @@ def build_libcxi(shs: str) -> shell:
     programs need libraries that the image does not have.
     """
     *headers, library = list_libcxi_sources(shs)
-    return shell(
-        chdir=False,
-        commands=[
-            *unpack_sources(*headers),
-            'mkdir -p /opt/libcxi/include',
-            *(f'cp -r {BUILD}/{name}/include/. /opt/libcxi/include/' for name in headers),
-            # utils/cxi_dump_csrs.py reads these files from /usr/share.
-            f'cp -r {BUILD}/{headers[0]}/share/. /usr/share/',
-            *build_source(
-                library,
-                '/opt/libcxi',
-                [
-                    '--disable-static',
-                    '--without-cuda',
-                    '--without-rocm',
-                    '--without-systemd',
-                    '--without-ze',
-                    '--with-systemdsystemunitdir=/opt/libcxi/lib/systemd',
-                    '--with-udevrulesdir=/opt/libcxi/lib/udev',
-                    # libcxi sets -Werror, which fails with newer compilers. LUMI's easyconfig for
-                    # libcxi adds the same flag.
-                    'CPPFLAGS=-I/opt/libcxi/include',
-                    'CFLAGS="-O2 -Wno-error"',
-                ],
-                prepare=['./autogen.sh'],
-            ),
-            'find /opt/libcxi/bin -type f ! -name cxi_stat -delete',
-            f'rm -rf {BUILD}/shs-*',
-        ],
+    return common.run_commands(
+        *unpack_sources(*headers),
+        'mkdir -p /opt/libcxi/include',
+        *(f'cp -r {BUILD}/{name}/include/. /opt/libcxi/include/' for name in headers),
+        # utils/cxi_dump_csrs.py reads these files from /usr/share.
+        f'cp -r {BUILD}/{headers[0]}/share/. /usr/share/',
+        *build_source(
+            library,
+            '/opt/libcxi',
+            [
+                '--disable-static',
+                '--without-cuda',
+                '--without-rocm',
+                '--without-systemd',
+                '--without-ze',
+                '--with-systemdsystemunitdir=/opt/libcxi/lib/systemd',
+                '--with-udevrulesdir=/opt/libcxi/lib/udev',
+                # libcxi sets -Werror, which fails with newer compilers. LUMI's easyconfig for
+                # libcxi adds the same flag.
+                'CPPFLAGS=-I/opt/libcxi/include',
+                'CFLAGS="-O2 -Wno-error"',
+            ],
+            prepare=['./autogen.sh'],
+        ),
+        'find /opt/libcxi/bin -type f ! -name cxi_stat -delete',
+        f'rm -rf {BUILD}/shs-*',
     )
 
 
@@ -305,9 +253,7 @@ def build_libfabric(
     """
     # Otherwise configure would enable each provider whose libraries exist in the build stage.
     disabled = [
-        name
-        for name in ('efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs')
-        if name not in extra_providers
+        name for name in 'efa opx psm2 psm3 usnic verbs'.split() if name not in extra_providers
     ]
     options = [
         '--disable-static',
@@ -324,9 +270,8 @@ def build_libfabric(
             # libcxi removed this flag in 479eb0c (December 2024), and libfabric in pull request
             # 10648.
             commands.append("sed -i 's/| CXI_MAP_IOVA_ALLOC//g' prov/cxi/include/cxip.h")
-    return shell(
-        chdir=False,
-        commands=build_source(f'libfabric-{version}', '/opt/libfabric', options, commands),
+    return common.run_commands(
+        *build_source(f'libfabric-{version}', '/opt/libfabric', options, commands)
     )
 
 
@@ -355,25 +300,16 @@ def mpich_uses_gpu(version: str) -> bool:
     return not is_newer('4.0', version)
 
 
-def list_mpich_hip_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's configure options that enable HIP and disable other kinds of GPUs.
+def list_mpich_gpu_options(kind: str, prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
+    """Return MPICH's configure options that disable other GPUs, and those that enable a kind.
 
-    gpus: compile targets, such as 'gfx90a'.
+    kind: 'hip' or 'cuda'. gpus: compile targets such as 'gfx90a', or compute capabilities such as
+    '80'.
     """
-    return ['--without-cuda', '--without-ze'], [
-        f'--with-hip={prefix}',
-        f"--with-hip-sm={','.join(gpus)}",
-    ]
-
-
-def list_mpich_cuda_options(prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's configure options that enable CUDA and disable other kinds of GPUs.
-
-    gpus: compute capabilities, such as '80'.
-    """
-    return ['--without-hip', '--without-ze'], [
-        f'--with-cuda={prefix}',
-        f"--with-cuda-sm={','.join(gpus)}",
+    other = 'cuda' if kind == 'hip' else 'hip'
+    return [f'--without-{other}', '--without-ze'], [
+        f'--with-{kind}={prefix}',
+        f"--with-{kind}-sm={','.join(gpus)}",
     ]
 
 
@@ -390,7 +326,7 @@ def build_mpich(
     models. Otherwise Yaksa, which is a part of MPICH, would search for a GPU in the build machine, or
     compile for every model that Yaksa supports.
 
-    gpu: result of list_mpich_hip_options() or list_mpich_cuda_options(). fabric: prefix of the
+    gpu: result of list_mpich_gpu_options(). fabric: prefix of the
     libfabric with which MPICH is linked. xpmem: whether /opt/xpmem exists. prepare: commands that
     run before configure.
     """
@@ -413,14 +349,11 @@ def build_mpich(
         ]
     elif not is_newer('3.4', version):
         options += ['--with-hwloc-prefix=/opt/hwloc']
-    return shell(
-        chdir=False,
-        commands=[
-            *build_source(
-                f'mpich-source-{version}', '/opt/mpich', ['--disable-fortran', *options], prepare
-            ),
-            reject_rpath('/opt/mpich'),
-        ],
+    return common.run_commands(
+        *build_source(
+            f'mpich-source-{version}', '/opt/mpich', ['--disable-fortran', *options], prepare
+        ),
+        reject_rpath('/opt/mpich'),
     )
 
 
@@ -430,19 +363,16 @@ def build_gdrcopy() -> shell:
     With GDRCopy, the CPU copies small messages directly from and to GPU memory.
     """
     variables = 'prefix=/opt/gdrcopy libdir=/opt/gdrcopy/lib CUDA=/usr/local/cuda'
-    return shell(
-        chdir=False,
-        commands=[
-            *unpack_sources('gdrcopy'),
-            f'cd {BUILD}/gdrcopy',
-            f'make {variables} lib',
-            f'make {variables} lib_install',
-            'test -e /opt/gdrcopy/lib/libgdrapi.so.2',
-            'mkdir -p /opt/gdrcopy/share/licenses',
-            'cp LICENSE /opt/gdrcopy/share/licenses/',
-            'cd /',
-            f'rm -rf {BUILD}/gdrcopy',
-        ],
+    return common.run_commands(
+        *unpack_sources('gdrcopy'),
+        f'cd {BUILD}/gdrcopy',
+        f'make {variables} lib',
+        f'make {variables} lib_install',
+        'test -e /opt/gdrcopy/lib/libgdrapi.so.2',
+        'mkdir -p /opt/gdrcopy/share/licenses',
+        'cp LICENSE /opt/gdrcopy/share/licenses/',
+        'cd /',
+        f'rm -rf {BUILD}/gdrcopy',
     )
 
 
@@ -451,9 +381,8 @@ def build_ucx() -> shell:
 
     Debugging checks are disabled.
     """
-    return shell(
-        chdir=False,
-        commands=build_source(
+    return common.run_commands(
+        *build_source(
             'ucx',
             '/opt/ucx',
             [
@@ -470,7 +399,7 @@ def build_ucx() -> shell:
                 '--disable-params-check',
                 '--disable-static',
             ],
-        ),
+        )
     )
 
 
@@ -480,13 +409,12 @@ def build_pmix() -> shell:
     PMIx is built without MUNGE. Slurm and PMIx then use the security type "native", which relies on the
     operating system.
     """
-    return shell(
-        chdir=False,
-        commands=build_source(
+    return common.run_commands(
+        *build_source(
             'pmix',
             '/opt/pmix',
             ['--with-hwloc=/opt/hwloc', '--with-libevent', '--without-munge', '--disable-static'],
-        ),
+        )
     )
 
 
@@ -500,7 +428,7 @@ def add_cuda_stubs() -> shell:
     With the stubs, programs that are linked with libcuda.so.1 start on a build machine, which has
     no GPU driver.
     """
-    return shell(chdir=False, commands=[f'echo {STUBS} >{STUBS_CONF}', 'ldconfig'])
+    return common.run_commands(f'echo {STUBS} >{STUBS_CONF}', 'ldconfig')
 
 
 def remove_cuda_stubs() -> shell:
@@ -508,7 +436,7 @@ def remove_cuda_stubs() -> shell:
 
     Programs in a later stage or in the final image must load the GPU driver instead of the stubs.
     """
-    return shell(chdir=False, commands=[f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig'])
+    return common.run_commands(f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig')
 
 
 #: Components of Open MPI that are linked with CUDA: separate files, which Open MPI opens when
@@ -537,35 +465,32 @@ def build_openmpi(
         [f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
         for name in ('ucx', 'xpmem')
     )
-    return shell(
-        chdir=False,
-        commands=[
-            *build_source(
-                key,
-                '/opt/openmpi',
-                [
-                    '--with-ofi=/opt/libfabric',
-                    *ucx_options,
-                    f'--with-pmix={pmix}',
-                    '--with-hwloc=/opt/hwloc',
-                    '--with-libevent=external',
-                    '--with-prrte=internal',
-                    *xpmem_options,
-                    '--with-slurm',
-                    f'--with-cuda={CUDA_PREFIX}',
-                    f'--with-cuda-libdir={STUBS}',
-                    f'--enable-mca-dso={OPENMPI_CUDA_PARTS}',
-                    '--enable-oshmem' if oshmem else '--disable-oshmem',
-                    '--enable-mpi-fortran=no',
-                    '--disable-static',
-                ],
-            ),
-            reject_rpath(
-                '/opt/openmpi',
-                *([pmix] if pmix != 'internal' else []),
-                *(['/opt/ucx'] if 'ucx' in network else []),
-            ),
-        ],
+    return common.run_commands(
+        *build_source(
+            key,
+            '/opt/openmpi',
+            [
+                '--with-ofi=/opt/libfabric',
+                *ucx_options,
+                f'--with-pmix={pmix}',
+                '--with-hwloc=/opt/hwloc',
+                '--with-libevent=external',
+                '--with-prrte=internal',
+                *xpmem_options,
+                '--with-slurm',
+                f'--with-cuda={CUDA_PREFIX}',
+                f'--with-cuda-libdir={STUBS}',
+                f'--enable-mca-dso={OPENMPI_CUDA_PARTS}',
+                '--enable-oshmem' if oshmem else '--disable-oshmem',
+                '--enable-mpi-fortran=no',
+                '--disable-static',
+            ],
+        ),
+        reject_rpath(
+            '/opt/openmpi',
+            *([pmix] if pmix != 'internal' else []),
+            *(['/opt/ucx'] if 'ucx' in network else []),
+        ),
     )
 
 
@@ -603,9 +528,8 @@ def build_rccl_plugin(name: str, rocm: str) -> shell:
             ],
             prepare=['./autogen.sh'],
         )
-    return shell(
-        chdir=False,
-        commands=[*commands, f'test -e {prefix}/lib/librccl-net.so', reject_rpath(prefix)],
+    return common.run_commands(
+        *commands, f'test -e {prefix}/lib/librccl-net.so', reject_rpath(prefix)
     )
 
 
@@ -681,4 +605,4 @@ def add_stack_test(
             else start_commands
         ),
     ]
-    return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
+    return common.render_test(lines)

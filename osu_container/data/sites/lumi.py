@@ -8,17 +8,22 @@ date. 'derived' means that the value follows from the rule in the key why. 'unte
 source shows the value on LUMI.
 """
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Tuple
 
 from osu_container.data.sites.cray import (
     AMD_FOLDER,
     MI250X,
     SLES_FOLDERS,
+    exclude_bind,
     format_rccl_options,
     make_gpu_binding,
+    make_gpu_jobs,
     make_lustreapi_fact,
     make_mpich_libraries,
+    make_native_build,
     make_pmi_libraries,
+    make_rocm_build,
+    make_rocm_folders,
     make_rocm_libraries,
 )
 from osu_container.data.sites.cray import make_fact as _fact
@@ -58,51 +63,8 @@ def _make_mpich_libraries(
     )
 
 
-#: Folder of the system's ROCm, and folder of ROCm in later stacks, where ROCm is a module of LUMI
-_SYSTEM_ROCM, _MODULE_ROCM = '/opt/rocm-%s/', '/appl/lumi/SW/LUMI-%s/G/EB/rocm/%%s/'
-
-
-def _make_rocm_libraries(
-    version: str, major: str, evidence: str, source: str, date: str, folder: str = _SYSTEM_ROCM
-) -> Dict[str, Dict[str, Any]]:
-    return make_rocm_libraries(folder % version + 'lib', source, date, evidence, major)
-
-
 #: Default library folders of SLES, and folders of Cray's and AMD's packages from /etc/ld.so.conf.d
 _SLES_FOLDERS = SLES_FOLDERS + [AMD_FOLDER]
-
-
-def _make_rocm_folders(
-    version: str,
-    why: str,
-    source: str,
-    date: str,
-    evidence: str,
-    more: Sequence[str] = (),
-    folder: str = _SYSTEM_ROCM,
-) -> Dict[str, Dict[str, Any]]:
-    """
-    Return the facts `library_folders` and `one_build`.
-
-    more: further folders, relative to the folder of ROCm
-    """
-    top = folder % version
-    return {
-        'library_folders': _fact(
-            _SLES_FOLDERS + [top + 'lib'] + [top + name for name in more],
-            why,
-            source,
-            date,
-            evidence,
-        ),
-        'one_build': _fact(
-            [top + 'lib'],
-            'libraries of one ROCm version do not work with libraries of another version',
-            source,
-            date,
-            'derived',
-        ),
-    }
 
 
 def _make_pmi_libraries(version: str, evidence: str) -> Dict[str, Dict[str, Any]]:
@@ -123,38 +85,8 @@ def _make_pmi_libraries(version: str, evidence: str) -> Dict[str, Dict[str, Any]
 _PLUGIN = ('aws-ofi-nccl', '1.18.0', '-rocm')
 
 
-def _make_native_build(
-    prgenv: str, rocm: Optional[str], libmpi: str, plugin: Optional[Tuple[str, str, str]] = None
-) -> Dict[str, Any]:
-    """
-    Return the value of the fact `native`, which has the settings of a native build.
-
-    prgenv: name of Cray's programming environment. rocm: version of ROCm, None for CPU nodes. plugin:
-    name, version and suffix of the easyconfig of the RCCL plugin.
-    """
-    # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version,
-    # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
-    rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (
-        ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if rocm else ''
-    )
-    return {
-        'mpicc': 'cc',
-        'mpicxx': 'CC',
-        'libmpi': libmpi,
-        'python': '/usr/bin/python3',
-        'prgenv': prgenv,
-        'modules': ['PrgEnv-' + prgenv]
-        + (['craype-accel-amd-gfx90a', 'rocm/' + rocm] if rocm else []),
-        'plugin': plugin,
-        'configopts': (
-            '--enable-rocm --with-rocm=$ROCM_PATH %s ' % format_rccl_options('$ROCM_PATH')
-            if rocm
-            else ''
-        )
-        + 'LDFLAGS="%s"' % rpath,
-        'needed': ['libmpi_gtl_hsa.so.0'] if rocm else [],
-    }
-
+#: Options of configure for benchmarks that measure RCCL
+_RCCL_OPTIONS = format_rccl_options('$ROCM_PATH') + ' '
 
 _LIBXPMEM_2026 = _fact(
     '/usr/lib64/libxpmem.so.0',
@@ -187,7 +119,7 @@ def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[st
     """
     name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
     return dict(
-        list_mpi4py_images(rocm, hybrid, opensource, '-cupy'),
+        list_mpi4py_images(rocm, hybrid, opensource),
         **{
             'pure': name % plain,
             'bind': name % plain,
@@ -198,13 +130,9 @@ def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[st
     )
 
 
-def list_mpi4py_images(rocm: str, hybrid: str, opensource: str, cupy: str) -> Dict[str, str]:
-    """
-    Return {'osu-mpi4py/APPROACH': file name of the image for this module}.
-
-    cupy: '-cupy' for images with CuPy, '' for images without CuPy
-    """
-    name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s%s.sif' % (rocm, cupy)
+def list_mpi4py_images(rocm: str, hybrid: str, opensource: str) -> Dict[str, str]:
+    """Return {'osu-mpi4py/APPROACH': file name of its image with CuPy}."""
+    name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s-cupy.sif' % rocm
     return {
         'osu-mpi4py/pure': name % hybrid,
         'osu-mpi4py/bind': name % hybrid,
@@ -344,7 +272,7 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': dict(
                 _fact(
-                    ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
+                    '/pfs /scratch /projappl /project /flash /appl'.split(),
                     'these folders contain the users\' data and LUMI\'s software',
                     _TRAINING + '205-Containers.md, singularity-slurm-bindings',
                     '2026-06-17',
@@ -398,13 +326,10 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
         },
         'conflicts': _fact(
-            [
-                'singularity-bindings',
-                'singularity-userfilesystems',
-                'singularity-slurm-bindings',
-                'singularity-CPEbits',
-                'lumi-aif-singularity-bindings',
-            ],
+            (
+                'singularity-bindings singularity-userfilesystems '
+                'singularity-slurm-bindings singularity-CPEbits lumi-aif-singularity-bindings'
+            ).split(),
             'each of these modules overwrites SINGULARITY_BIND',
             _TRAINING + '205-Containers.md',
             '2026-06-17',
@@ -429,7 +354,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _TRAINING + '202-Binding.md',
                 '2026-06-17',
                 'measured',
-                only=['gpu'],
+                only='gpu',
             ),
             _variable(
                 'NCCL_CROSS_NIC',
@@ -438,7 +363,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _HPE,
                 '2026-11-21',
                 'untested',
-                only=['gpu'],
+                only='gpu',
             ),
             _variable(
                 'NCCL_IGNORE_CPU_AFFINITY',
@@ -448,7 +373,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _DEIC,
                 '2025-03-07',
                 'measured',
-                only=['gpu'],
+                only='gpu',
             ),
         ],
         'image_folders': _fact(
@@ -492,12 +417,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'jobs': _fact(
-            {
-                'partition': 'standard-g',
-                'account': True,
-                'options': ['--exclusive', '--gpus-per-node=8'],
-                'step': ['--gpus-per-node=8'],
-            },
+            make_gpu_jobs('standard-g', True, 8),
             'the job gets whole nodes, so that no other job uses the network cards, and each rank '
             'can use the closest GPU',
             'LUMI documentation, Slurm partitions; job scripts in '
@@ -571,7 +491,7 @@ def _make_stack_facts(
 _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 #: Values of LUMI_STACK_PARTITION in shells that may load modules for GPU nodes and for CPU nodes
-_SHARED_PARTITIONS = ['L', 'container', 'common', 'system', 'CrayEnv']
+_SHARED_PARTITIONS = 'L container common system CrayEnv'.split()
 _GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = (
     ['G', 'EAP'] + _SHARED_PARTITIONS,
     ['C', 'D'] + _SHARED_PARTITIONS,
@@ -584,15 +504,18 @@ def _make_gpu_stack(
     stack: str,
     title: str,
     mpich: Tuple[str, ...],
-    rocm: Tuple[str, ...],
+    rocm: str,
+    rocm_folder: str,
+    rocm_libraries: Tuple[str, ...],
     pmi: str,
-    folders: Tuple[Any, ...],
+    folders: Tuple[str, ...],
 ) -> Dict[str, Any]:
     """
     Return the entry of a software stack for the GPU nodes.
 
-    mpich: arguments for _make_mpich_libraries(). rocm: arguments for _make_rocm_libraries(). folders:
-    arguments for _make_rocm_folders(). pmi: version of cray-pmi.
+    mpich: arguments for _make_mpich_libraries(). rocm, rocm_folder: version of ROCm, and folder of
+    its libraries. rocm_libraries, folders: further arguments for make_rocm_libraries() and
+    make_rocm_folders(). pmi: version of cray-pmi.
     """
     libmpi = _make_mpich_libraries(*mpich)
     return dict(
@@ -600,17 +523,21 @@ def _make_gpu_stack(
             'based_on': 'lumi',
             'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
             'libraries': dict(
-                libmpi, **dict(_make_rocm_libraries(*rocm), **_make_pmi_libraries(pmi, 'derived'))
+                libmpi,
+                **dict(
+                    make_rocm_libraries(rocm_folder, *rocm_libraries),
+                    **_make_pmi_libraries(pmi, 'derived'),
+                ),
             ),
             'images': _fact(
-                _list_images(rocm[0], _HYBRID, _HYBRID, _HYBRID + '-libcxi'),
+                _list_images(rocm, _HYBRID, _HYBRID, _HYBRID + '-libcxi'),
                 _IMAGE_PURPOSE,
                 'the published runs used MPICH 4.2.3; the host\'s libfabric is 1.22.0',
                 '2026-11-21',
                 'untested',
             ),
             'native': _fact(
-                _make_native_build('amd', rocm[0], libmpi['libmpi']['value'], _PLUGIN),
+                make_rocm_build('amd', rocm, libmpi['libmpi']['value'], _RCCL_OPTIONS, _PLUGIN),
                 'partition/G has these compiler modules',
                 _STACK % stack,
                 '2026-07-10',
@@ -618,7 +545,7 @@ def _make_gpu_stack(
             ),
         },
         **dict(
-            _make_rocm_folders(*folders),
+            make_rocm_folders(rocm_folder, *folders),
             **_make_stack_facts(stack, 'lumi', _GPU_SHELL_PARTITIONS, _GPU_PARTITIONS),
         ),
     )
@@ -638,10 +565,11 @@ _GPU_STACKS = {
             'Setonix (PawseySC/pawsey-spack-config 25b3ab1)',
             '2026-05-18',
         ),
-        ('6.3.4', '6', 'measured', 'ROCM_PATH in the ' + _LOG, '2026-03-06'),
+        '6.3.4',
+        '/opt/rocm-6.3.4/lib',
+        ('ROCM_PATH in the ' + _LOG, '2026-03-06', 'measured'),
         '6.1.15',
         (
-            '6.3.4',
             'libdrm is in /opt/amdgpu/lib64, and all other libraries of ROCm are in its own folder',
             'ldd output in github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-04-19',
@@ -660,16 +588,15 @@ _GPU_STACKS = {
             + '); its lib-abi-mpich exists on Perlmutter',
             '2026-03-06',
         ),
-        ('6.4.4', '6', 'measured', _ROCM_2509, '2026-09-25', _MODULE_ROCM % '25.09'),
+        '6.4.4',
+        '/appl/lumi/SW/LUMI-25.09/G/EB/rocm/6.4.4/lib',
+        (_ROCM_2509, '2026-09-25', 'measured'),
         '6.1.16',
         (
-            '6.4.4',
             'the folders are those of stack 25.03, with ROCm from a module of LUMI',
             _ROCM_2509,
             '2026-09-25',
             'measured',
-            (),
-            _MODULE_ROCM % '25.09',
         ),
     ),
 }
@@ -688,32 +615,24 @@ _GPU_STACKS['lumi-26.03'] = dict(
             'Setonix: LD_LIBRARY_PATH of a user with cpe/26.03',
             '2026-07-23',
         ),
+        '7.0.3',
+        '/appl/lumi/SW/LUMI-26.03/G/EB/rocm/7.0.3/lib',
         (
-            '7.0.3',
-            '7',
-            'derived',
             _BRANCH + 'rocm-7.0.3.eb; its folder is named like the folder of stack 25.09',
             '2026-07-23',
-            _MODULE_ROCM % '26.03',
+            'derived',
+            '7',
         ),
         '6.1.17',
         (
-            '7.0.3',
             'the folders are those of stack 25.09',
             _BRANCH + 'rocm-7.0.3.eb',
             '2026-07-23',
             'derived',
-            (),
-            _MODULE_ROCM % '26.03',
         ),
     ),
     images=dict(
-        _GPU_STACKS['lumi-25.09']['images'],
-        value=dict(
-            (name, file)
-            for name, file in _GPU_STACKS['lumi-25.09']['images']['value'].items()
-            if 'bind' not in name
-        ),
+        exclude_bind(_GPU_STACKS['lumi-25.09']['images']),
         why=_IMAGE_PURPOSE
         + '. On this stack, bind needs an image with ROCm 7, and the catalogue has no such image',
     ),
@@ -751,7 +670,7 @@ def _make_cpu_stack(version: str) -> Dict[str, Any]:
                 'derived',
             ),
             'native': _fact(
-                _make_native_build('gnu', None, gpu_stack['libraries']['libmpi']['value']),
+                make_native_build('gnu', gpu_stack['libraries']['libmpi']['value']),
                 'partition/C has these compiler modules',
                 _STACK % version,
                 '2026-07-10',
@@ -822,16 +741,16 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
                     'measured',
                 ),
                 **dict(
-                    _make_rocm_libraries('6.0.3', '6', 'measured', _DEIC, '2025-03-07'),
+                    make_rocm_libraries('/opt/rocm-6.0.3/lib', _DEIC, '2025-03-07', 'measured'),
                     **_make_pmi_libraries('6.1.14', 'measured'),
                 ),
             ),
             'native': _fact(
-                _make_native_build(
+                make_rocm_build(
                     'amd',
                     '6.0.3',
                     '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
-                    None,
+                    _RCCL_OPTIONS,
                 ),
                 'the published native build used these compiler modules',
                 _DEIC,
@@ -839,13 +758,13 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
                 'measured',
             ),
         },
-        **_make_rocm_folders(
-            '6.0.3',
+        **make_rocm_folders(
+            '/opt/rocm-6.0.3/lib',
             'Cray MPICH in the folder amd/5.0 needs libraries of ROCm\'s compiler',
             _DEIC,
             '2025-03-07',
             'measured',
-            more=['llvm/lib'],
+            more=['/opt/rocm-6.0.3/llvm/lib'],
         ),
     ),
 }

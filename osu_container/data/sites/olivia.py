@@ -11,6 +11,7 @@ from typing import Any, Dict
 from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
+    make_gpu_jobs,
     make_ll128_variable,
     make_name_recognition,
     make_nccl_variables,
@@ -122,7 +123,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _OPENMPI,
                 _READ_DATE,
                 'derived',
-                only=['open mpi'],
+                only='open mpi',
             ),
             make_variable(
                 'FI_CXI_RX_MATCH_MODE',
@@ -131,7 +132,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _OPENMPI,
                 _READ_DATE,
                 'derived',
-                only=['cxi'],
+                only='cxi',
             ),
             make_ll128_variable(_NCCL, _READ_DATE),
         ],
@@ -143,12 +144,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            {
-                'partition': 'accel',
-                'account': True,
-                'options': ['--exclusive', '--gpus-per-node=4'],
-                'step': ['--gpus-per-node=4'],
-            },
+            make_gpu_jobs('accel', True, 4),
             'accel is the partition with GPUs, and jobs must name an account',
             _APPTAINER,
             _READ_DATE,

