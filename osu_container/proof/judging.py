@@ -487,9 +487,7 @@ def _explain_missing_injection(proofs: Iterable[Proof]) -> str:
     )
 
 
-def _list_allowed_providers(
-    proof: Proof, expected: Optional[str], is_explicit: bool = False
-) -> List[str]:
+def _list_allowed_providers(proof: Proof, expected: Optional[str], is_explicit: bool) -> List[str]:
     """
     Return the providers that FI_PROVIDER of a rank allows, else the expected provider.
 
@@ -505,7 +503,7 @@ def _list_allowed_providers(
 
 
 def list_wrong_providers(
-    proofs: Iterable[Proof], expected: Optional[str] = None, is_explicit: bool = False
+    proofs: Iterable[Proof], expected: Optional[str], is_explicit: bool
 ) -> List[str]:
     """Return a sentence on each group of ranks that use an unexpected provider."""
     wrong = []

@@ -157,8 +157,8 @@ def _list_manager_addresses(environment: Mapping[str, str]) -> Set[str]:
 def read_open_resources(
     pid: int,
     environment: Mapping[str, str],
-    inherited: Iterable[str] = (),
-    paths: Iterable[str] = (),
+    inherited: Iterable[str],
+    paths: Iterable[str],
 ) -> Dict[str, Any]:
     """
     Return the network resources that a process has open.

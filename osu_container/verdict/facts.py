@@ -137,7 +137,15 @@ def read_facts(
                 site,
                 host,
             )
-            _check_image(image, program_prefix)
+            if not image.programs:
+                raise FactsError(
+                    "%s has no program %s. List the programs of this image in `programs` of the "
+                    "easyconfig, or use the image for which the easyconfig was written"
+                    % (
+                        image.path,
+                        program_prefix + '*' if program_prefix else 'that the easyconfig names',
+                    )
+                )
             trial, verdict = evaluate_approach(
                 approach, site, image, host, runtime=runtime, dry_run=True
             )
@@ -255,16 +263,6 @@ def _check_paths(approach: Dict[str, Any], site: Dict[str, Any], host: HostFileS
             "site '%s' names host paths that do not exist: %s. Correct the site in "
             "data/sites/__init__.py if the host was updated; on a workstation run `make demo`"
             % (site['name'], ', '.join(missing))
-        )
-
-
-def _check_image(image: Image, program_prefix: str) -> None:
-    """Raise FactsError if the image has no programs."""
-    if not image.programs:
-        raise FactsError(
-            "%s has no program %s. List the programs of this image in `programs` of the easyconfig, or "
-            "use the image for which the easyconfig was written"
-            % (image.path, program_prefix + '*' if program_prefix else 'that the easyconfig names')
         )
 
 

@@ -130,7 +130,7 @@ def collect_comparisons(
     first = _filter_cases(first if others else _add_native(first), case_patterns)
     comparisons, failed, notes, sides = [], [], [], [first]
     if not others:
-        native = first.facts.get('native') or 'native'
+        native = first.native_name
         comparisons = compare_with_native(first)
         failed = _list_failures(first, first.select_series(name=native), native)
         notes = _format_uncompared_curves(
@@ -186,7 +186,7 @@ def _format_uncompared_curves(
 
 def _add_native(dataset: Dataset) -> Dataset:
     """Return a dataset together with the native series of its run or publication, if there is one."""
-    native = dataset.facts.get('native') or 'native'
+    native = dataset.native_name
     if native in dataset.names:
         return dataset
     if dataset.kind == 'run' and dataset.path:

@@ -143,7 +143,7 @@ def list_notes(section: content.Section) -> list[str]:
     """Return notes to read before the figures of a section, as sentences."""
     notes = []
     for dataset in section.datasets:
-        if content.find_native_name(dataset) not in dataset.names:
+        if dataset.native_name not in dataset.names:
             notes.append(
                 f"{dataset.name} has no run of native, so the page has no ratios and no verdicts. To compare "
                 "two approaches: osu-container compare RUN:APPROACH RUN:APPROACH"

@@ -218,7 +218,7 @@ def read_output(path: str | Path, benchmark: str | None = None) -> Output:
     series: dict[int, str | None] = {}
     if try_file.is_try_file(lines[0]):
         series = dict(enumerate((name for _, name in try_file.parse_parts(lines)), 1))
-        output.site = try_file.find_summary_field(lines, 'site')
+        output.site = try_file.find_site_name(lines)
         lines = [line if series[number] else '' for number, line in enumerate(lines, 1)]
         if not any(lines):
             raise NoFiguresError(
