@@ -220,11 +220,10 @@ def format_report(
             'CONTRADICTION', [problem for problem in problems if not problem.startswith(UNPROVED)]
         )
         return '\n'.join(lines) + '\n'
-    if groups and expectation and format_matched_expectation(expectation, run.proofs):
+    matched = expectation and format_matched_expectation(expectation, run.proofs)
+    if groups and expectation and matched:
         name = 'approach ' + expectation.approach if expectation.approach else 'the expectation'
-        lines += _wrap_sentences(
-            'matches ' + name, [format_matched_expectation(expectation, run.proofs)]
-        )
+        lines += _wrap_sentences('matches ' + name, [matched])
     elif groups:
         lines.append(
             'nothing was expected of these ranks: to compare, load a module or give --approach or --expect'

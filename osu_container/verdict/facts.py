@@ -377,13 +377,7 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
     them. Raises FactsError if no runtime is on PATH.
     """
     for command in filter(None, [shutil.which(name) for name in names]):
-        proc = subprocess.Popen(
-            [command, '--version'],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
-        )
-        output = proc.communicate()[0]
+        output = _read_output(command, '--version')
         release = re.search(r'\d+(\.\d+)+', output)
         return {
             'command': command,
@@ -397,6 +391,14 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
     )
 
 
+def _read_output(*words: str) -> str:
+    """Run a command and return what it writes to standard output."""
+    proc = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
+    )
+    return proc.communicate()[0]
+
+
 def _has_setuid(command: str) -> Optional[bool]:
     """
     Return whether the runtime starts containers by a setuid program, None if unknown.
@@ -404,16 +406,10 @@ def _has_setuid(command: str) -> Optional[bool]:
     Without setuid each container has its own user namespace. `allow setuid = no` in the runtime's
     configuration disables setuid: administrator guides of Apptainer and SingularityCE.
     """
-    proc = subprocess.Popen(
-        [command, 'buildcfg'],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
     values = dict(
         re.findall(
             r'^(?:APPTAINER|SINGULARITY)_(SUID_INSTALL|CONF_FILE)=(.*)$',
-            proc.communicate()[0],
+            _read_output(command, 'buildcfg'),
             re.M,
         )
     )

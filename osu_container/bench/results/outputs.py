@@ -168,8 +168,8 @@ def identify_benchmark(title: str) -> str | None:
     return f'{family}{prefix}{_COLLECTIVES[words]}{persistent}' if words in _COLLECTIVES else None
 
 
-def _read_text_and_bytes(path: str | Path) -> tuple[str, bytes]:
-    """Return the decompressed, decoded text and the bytes of a file. Raises NoFiguresError."""
+def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
+    """Return the cleaned lines, the sha256 and the size of a file. Raises NoFiguresError."""
     try:
         raw = read_plain_file(path, 'output')
         data = unpack_stream(io.BytesIO(raw)).read(SIZE_LIMITS['output'] + 1)
@@ -190,14 +190,8 @@ def _read_text_and_bytes(path: str | Path) -> tuple[str, bytes]:
         raise NoFiguresError(f"{path}: {err}") from err
     if measure_junk(data) > 0:
         raise NoFiguresError(f"{path}:1: not a text file: {EXPECTED_INPUT}")
-    return decode_text(data), raw
-
-
-def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
-    """Return the cleaned lines, the sha256 and the size of a file. Raises NoFiguresError."""
-    text, raw = _read_text_and_bytes(path)
     lines = []
-    for row in text.removesuffix('\n').split('\n'):
+    for row in decode_text(data).removesuffix('\n').split('\n'):
         # Rows and commands are shorter: the patterns need time quadratic in the length.
         line = _LABEL.sub('', ESCAPES.sub('', row[:4096].rstrip('\r')), count=1)
         lines.append(_CONTROLS.sub(' ', line).replace('\xa0', ' ').strip())
