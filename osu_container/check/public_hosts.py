@@ -22,7 +22,12 @@ from osu_container.discover.host_facts import (
     require_valid_description,
 )
 from osu_container.image.elf import MACHINE_NAMES
-from osu_container.verdict.site_choice import parse_release, resolve_described_site, resolve_site
+from osu_container.verdict.site_choice import (
+    get_architecture,
+    parse_release,
+    resolve_described_site,
+    resolve_site,
+)
 
 _LOG = 'ldd output of LUMI job 16599712 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
 _SPACK = 'tree of Cray MPICH 8.1.13 in github.com/spack/spack pull request 29392, 2022-03-07'
@@ -344,7 +349,7 @@ def describe_cray_host(
         'format': FORMAT,
         'site': site['name'],
         'node': None,
-        'machine': site.get('architecture', {}).get('value', 'x86_64'),
+        'machine': get_architecture(site),
         'glibc': OrderedDict(zip(('value', 'source', 'date', 'evidence'), glibc_row)),
         'libraries': libraries,
     }
@@ -358,7 +363,7 @@ def _build_unpublished_statement(site: Dict[str, Any]) -> Dict[str, Any]:
         '2026-11-23',
         verneed={'libc.so.6': None},
         undefined={'now': [], 'later': []},
-        machine=MACHINE_NAMES[site.get('architecture', {}).get('value', 'x86_64')],
+        machine=MACHINE_NAMES[get_architecture(site)],
     )
 
 
@@ -383,5 +388,5 @@ def find_host_description(site: Dict[str, Any]) -> Dict[str, Any]:
         'site': site['name'],
         'glibc': None,
         'libraries': {},
-        'machine': site.get('architecture', {}).get('value', 'x86_64'),
+        'machine': get_architecture(site),
     }

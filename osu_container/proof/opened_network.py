@@ -127,13 +127,14 @@ def list_descriptors(pid: int) -> Dict[int, str]:
     return targets
 
 
+def _select_inodes(files: Mapping[int, str]) -> Set[str]:
+    """Return the inodes of the sockets in a result of list_descriptors()."""
+    return {match.group(1) for match in map(_SOCKET.match, files.values()) if match}
+
+
 def list_inherited_sockets() -> Set[str]:
     """Return the inodes of the sockets of this process, which the rank has inherited too."""
-    return {
-        match.group(1)
-        for match in map(_SOCKET.match, list_descriptors(os.getpid()).values())
-        if match
-    }
+    return _select_inodes(list_descriptors(os.getpid()))
 
 
 def _list_manager_addresses(environment: Mapping[str, str]) -> Set[str]:
@@ -169,10 +170,7 @@ def read_open_resources(
     environment: of the process; inherited: inodes of sockets of its parent; paths: its mapped files
     """
     files = list_descriptors(pid)
-    inodes = {match.group(1) for match in map(_SOCKET.match, files.values()) if match} - set(
-        inherited
-    )
-    sockets = list_sockets(pid, inodes)
+    sockets = list_sockets(pid, _select_inodes(files) - set(inherited))
     managers = _list_manager_addresses(environment)
     manager = next((entry['peer'] for entry in sockets if entry['peer'] in managers), None)
     sockets = [entry for entry in sockets if entry['peer'] not in managers]
