@@ -35,7 +35,7 @@ from osu_container.image.sif import ImageError
 from osu_container.verdict import commands, launching
 from osu_container.verdict.rules.finding import LEVELS, NOTE, Finding
 from osu_container.verdict.settings import resolve_approach
-from osu_container.verdict.site_choice import resolve_network
+from osu_container.verdict.site_choice import get_architecture, resolve_network
 from osu_container.verdict.verdict import (
     Verdict,
     format_level,
@@ -156,9 +156,7 @@ def main(options: argparse.Namespace) -> int:
             "no image is given. Name an image: osu-container check IMAGE.sif, or use --published"
         )
     site, root = find_site(options.site, options.sysroot)
-    catalogue_image = describe_catalogue_image(
-        options.image, site.get('architecture', {}).get('value', 'x86_64')
-    )
+    catalogue_image = describe_catalogue_image(options.image, get_architecture(site))
     if (
         catalogue_image
         and options.site

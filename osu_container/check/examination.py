@@ -10,7 +10,7 @@ MPICH.
 import csv
 import os
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Tuple
 
 from osu_container.base import columns, streams
 from osu_container.check.described import describe_published_image
@@ -70,8 +70,6 @@ class Cell(NamedTuple):
     outcome: str
     #: reason of the outcome, one sentence
     reason: str
-    #: whether the verdict names the published cause; None if there is no cause or no prediction
-    names_cause: Optional[bool]
 
 
 def read_published_table() -> List[Dict[str, str]]:
@@ -104,9 +102,9 @@ def classify_published_run(mark: str, note: str) -> str:
 
 def grade_prediction(
     mark: str, approach: str, note: str, findings: List[Finding]
-) -> Tuple[str, str, Optional[bool]]:
+) -> Tuple[str, str]:
     """
-    Compare predicted findings with a published run; return (outcome, reason, names_cause).
+    Compare predicted findings with a published run; return the (outcome, reason) of a Cell.
 
     The fields of the class Cell explain the three values. A prediction is right if its level is the
     level of the published run and, if a cause is published, a finding names this cause.
@@ -117,24 +115,22 @@ def grade_prediction(
     )
     reason = reasons[0].reason if reasons else 'no rule speaks against it'
     if mark not in MARKS:
-        return 'not measured', reason, None
+        return 'not measured', reason
     if level == 'unknown':
-        return 'unknown', reason, None
+        return 'unknown', reason
     if level == 'no use':  # The published table has no mark for an approach without effect.
         level = 'works slowly'
     causes = list_cause_rules(approach, note)
     matching = [finding for finding in reasons if finding.rule in causes]
-    names_cause = bool(matching) if causes else None
     if level != classify_published_run(mark, note):
-        return 'wrong', reason, names_cause
-    if names_cause is False:
+        return 'wrong', reason
+    if causes and not matching:
         return (
             'wrong',
-            ('the predicted level is right, but the predicted cause is not the published cause: ')
+            'the predicted level is right, but the predicted cause is not the published cause: '
             + reason,
-            names_cause,
         )
-    return 'right', matching[0].reason if matching else reason, names_cause
+    return 'right', matching[0].reason if matching else reason
 
 
 def examine_published_combinations(site_name: str = PUBLISHED_SITE) -> List[Cell]:

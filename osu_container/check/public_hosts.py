@@ -23,7 +23,12 @@ from osu_container.discover.host_facts import (
     require_valid_description,
 )
 from osu_container.image.elf import MACHINE_NAMES
-from osu_container.verdict.site_choice import parse_release, resolve_described_site, resolve_site
+from osu_container.verdict.site_choice import (
+    get_architecture,
+    parse_release,
+    resolve_described_site,
+    resolve_site,
+)
 
 _LOG = (
     'output of ldd in LUMI job 16599712, from github.com/alazzaro/openmpi_on_ss11, commit 627b2cc'
@@ -154,28 +159,18 @@ _CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
 LIBRARY_NEEDS = {
     'libcxi': (['libnl-3.so.200', 'libnl-route-3.so.200'], _CONTRIB, '2026-05-04', 'derived'),
     'libmpi': (
-        [
-            'libfabric.so.1',
-            'libpmi.so.0',
-            'libpmi2.so.0',
-            'libxpmem.so.0',
-            'libgfortran.so.5',
-            'libquadmath.so.0',
-            'libatomic.so.1',
-            'libgcc_s.so.1',
-        ],
+        (
+            'libfabric.so.1 libpmi.so.0 libpmi2.so.0 libxpmem.so.0 libgfortran.so.5 libquadmath.so.0 '
+            'libatomic.so.1 libgcc_s.so.1'
+        ).split(),
         _SPACK + '; libxpmem: LUMI job 16505426',
         '2026-03-06',
         'derived',
     ),
     'libompi': (
-        [
-            'libfabric.so.1',
-            'libhwloc.so.15',
-            'libevent_core-2.1.so.7',
-            'libevent_pthreads-2.1.so.7',
-            'libz.so.1',
-        ],
+        (
+            'libfabric.so.1 libhwloc.so.15 libevent_core-2.1.so.7 libevent_pthreads-2.1.so.7 libz.so.1'
+        ).split(),
         'output of readelf -d for Open MPI 4.1 and 5.0 from Debian and from PyPI',
         '2026-11-26',
         'untested',
@@ -197,27 +192,17 @@ LIBRARY_NEEDS = {
         'derived',
     ),
     'libhsa-runtime64': (
-        [
-            'libdrm.so.2',
-            'libdrm_amdgpu.so.1',
-            'libelf.so.1',
-            'libnuma.so.1',
-            'librocprofiler-register.so.0',
-        ]
+        'libdrm.so.2 libdrm_amdgpu.so.1 libelf.so.1 libnuma.so.1 librocprofiler-register.so.0'.split()
         + _CXX,
         _LOG,
         '2026-04-19',
         'derived',
     ),
     'libamdhip64': (
-        [
-            'libamd_comgr.so.2',
-            'libhsa-runtime64.so.1',
-            'librocprofiler-register.so.0',
-            'libnuma.so.1',
-            'libz.so.1',
-            'libzstd.so.1',
-        ]
+        (
+            'libamd_comgr.so.2 libhsa-runtime64.so.1 librocprofiler-register.so.0 libnuma.so.1 '
+            'libz.so.1 libzstd.so.1'
+        ).split()
         + _CXX,
         _LOG,
         '2026-04-19',
@@ -385,7 +370,7 @@ def describe_cray_host(
         'format': FORMAT,
         'site': site['name'],
         'node': None,
-        'machine': site.get('architecture', {}).get('value', 'x86_64'),
+        'machine': get_architecture(site),
         'glibc': OrderedDict(zip(('value', 'source', 'date', 'evidence'), glibc_row)),
         'libraries': libraries,
     }
@@ -399,7 +384,7 @@ def _build_unpublished_statement(site: Dict[str, Any]) -> Dict[str, Any]:
         '2026-11-23',
         verneed={'libc.so.6': None},
         undefined={'now': [], 'later': []},
-        machine=MACHINE_NAMES[site.get('architecture', {}).get('value', 'x86_64')],
+        machine=MACHINE_NAMES[get_architecture(site)],
     )
 
 
@@ -424,5 +409,5 @@ def find_host_description(site: Dict[str, Any]) -> Dict[str, Any]:
         'site': site['name'],
         'glibc': None,
         'libraries': {},
-        'machine': site.get('architecture', {}).get('value', 'x86_64'),
+        'machine': get_architecture(site),
     }

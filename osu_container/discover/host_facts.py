@@ -331,12 +331,6 @@ class DescribedHost:
             FABRIC_TRAITS if parse is read_fabric_traits else MPI_TRAITS, **self._traits[path]
         )
 
-    def list_evidence(self) -> List[str]:
-        """Return the kinds of evidence in the description; the most reliable kind comes first."""
-        words = {word for evidence in self._evidence.values() for word in evidence.values()}
-        words |= {self.data['glibc']['evidence']} if self.data.get('glibc') else set()
-        return [word for word in EVIDENCE if word in words]
-
     def find_date_range(self) -> Tuple[Optional[str], Optional[str]]:
         """Return the first and the last date of the statements, (None, None) without statements."""
         dates = sorted(

@@ -89,10 +89,7 @@ def survey_open_mpi(survey: 'Survey') -> None:
         for name in ('EBROOTOPENMPI', 'MPI_HOME')
         if host.get_variable(name)
     ]
-    candidates += [
-        ('%s/%s' % (folder, soname), 'LD_LIBRARY_PATH')
-        for folder in host.list_variable_folders('LD_LIBRARY_PATH')
-    ]
+    candidates += survey.list_path_candidates(soname)
     candidates += [
         (path, 'in /opt')
         for path in sort_newest_first(host.list_matching_paths('/opt/openmpi/*/lib/' + soname))
@@ -181,17 +178,12 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
     The paths come from `mpicc -show`, from the search paths of ld.so, and from usual folders.
     """
     host = survey.host
-    folders = [
-        (folder, '`mpicc -show`')
-        for folder in re.findall(
-            r'(?:-L|-rpath[ ,]-Wl,|-rpath,)(/[^\s,]+)', survey.get_command_output('mpicc')
-        )
-    ]
-    folders += [
-        (folder, 'LD_LIBRARY_PATH') for folder in host.list_variable_folders('LD_LIBRARY_PATH')
-    ]
+    folders = re.findall(
+        r'(?:-L|-rpath[ ,]-Wl,|-rpath,)(/[^\s,]+)', survey.get_command_output('mpicc')
+    )
     return (
-        [('%s/%s' % (folder.rstrip('/'), LIBMPI), source) for folder, source in folders]
+        [('%s/%s' % (folder.rstrip('/'), LIBMPI), '`mpicc -show`') for folder in folders]
+        + survey.list_path_candidates(LIBMPI)
         + survey.list_library_candidates(LIBMPI)
         + [
             (path, 'a usual folder in /opt, /usr/local or /usr/lib64')

@@ -198,10 +198,7 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
             host.list_matching_paths('/opt/cray/libfabric/*/lib64/' + LIBFABRIC)
         )
     ]
-    candidates += [
-        ('%s/%s' % (folder, LIBFABRIC), 'LD_LIBRARY_PATH')
-        for folder in host.list_variable_folders('LD_LIBRARY_PATH')
-    ]
+    candidates += survey.list_path_candidates(LIBFABRIC)
     return candidates + survey.list_library_candidates(LIBFABRIC)
 
 

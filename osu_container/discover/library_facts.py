@@ -28,24 +28,6 @@ MOST_SYMBOLS = 50000
 LIBC = 'libc.so.6'
 
 
-def list_matching_sites(
-    host: HostFileSystem, entry: Optional[Dict[str, Any]]
-) -> List[Dict[str, Any]]:
-    """
-    Return the entries of all sites whose libraries may be on a host.
-
-    These are `entry`, which describes the surveyed site, and the entry of each known site of which at
-    least one library exists on the host.
-    """
-    return ([entry] if entry else []) + [
-        site
-        for site in map(resolve_site, sorted(SITES))
-        if any(
-            host.exists(host.add_root(fact['value'])) for fact in site['libraries'].values() if fact
-        )
-    ]
-
-
 class _LibraryCollector:
     """Collects facts on the libraries of a host, and all paths of each library."""
 
@@ -212,7 +194,7 @@ class _LibraryCollector:
 
 
 def describe_host(
-    entry: Optional[Dict[str, Any]], root: str, name: str, today: str, node: str
+    entry: Dict[str, Any], root: str, name: str, today: str, node: str
 ) -> Dict[str, Any]:
     """
     Return the description of a host as a dict, which can be written as JSON.
@@ -221,7 +203,15 @@ def describe_host(
     real root folder /; name: name of the site; today: ISO date; node: name of this node
     """
     host = HostFileSystem(root)
-    collector = _LibraryCollector(host, list_matching_sites(host, entry), today, node)
+    # The surveyed site, and all known sites whose libraries exist on the host
+    sites = [entry] + [
+        site
+        for site in map(resolve_site, sorted(SITES))
+        if any(
+            host.exists(host.add_root(fact['value'])) for fact in site['libraries'].values() if fact
+        )
+    ]
+    collector = _LibraryCollector(host, sites, today, node)
     glibc = [
         statement['verdef']
         for statements in collector.libraries.values()

@@ -177,6 +177,13 @@ class Survey:
             for folder in self.list_loader_folders()
         ]
 
+    def list_path_candidates(self, soname: str) -> List[Tuple[str, str]]:
+        """Return (path, source) of a library in each folder of LD_LIBRARY_PATH."""
+        return [
+            ('%s/%s' % (folder, soname), 'LD_LIBRARY_PATH')
+            for folder in self.host.list_variable_folders('LD_LIBRARY_PATH')
+        ]
+
     def survey_system(self) -> 'Survey':
         """Run all commands and all parts of the survey, and return this Survey."""
         host = self.host

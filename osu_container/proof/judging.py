@@ -496,9 +496,7 @@ def _explain_missing_injection(proofs: Iterable[Proof]) -> str:
     )
 
 
-def _list_allowed_providers(
-    proof: Proof, expected: Optional[str], is_explicit: bool = False
-) -> List[str]:
+def _list_allowed_providers(proof: Proof, expected: Optional[str], is_explicit: bool) -> List[str]:
     """
     Return the libfabric providers that a rank may use; [] allows any provider.
 
@@ -514,7 +512,7 @@ def _list_allowed_providers(
 
 
 def list_wrong_providers(
-    proofs: Iterable[Proof], expected: Optional[str] = None, is_explicit: bool = False
+    proofs: Iterable[Proof], expected: Optional[str], is_explicit: bool
 ) -> List[str]:
     """Return one sentence for each group of ranks that use an unexpected provider."""
     wrong = []

@@ -334,14 +334,8 @@ def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
         read_proc_link('/proc/%d/ns/mnt' % pid),
         read_proc_link('/proc/self/ns/mnt'),
     )
-    container = (
-        namespace != own_namespace
-        if namespace
-        else bool(
-            environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER')
-        )
-    )
     image = environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER')
+    container = namespace != own_namespace if namespace else bool(image)
     mounts = _read_mounts(pid)
     root = '/proc/%d/root' % pid if container else ''
     descriptors = _open_files(

@@ -133,18 +133,14 @@ def list_descriptors(pid: int) -> Dict[int, str]:
     return targets
 
 
-def list_inherited_sockets() -> Set[str]:
-    """
-    Return the inodes of the sockets that this process has open.
+def _select_inodes(files: Mapping[int, str]) -> Set[str]:
+    """Return the inodes of the sockets in a result of list_descriptors()."""
+    return {match.group(1) for match in map(_SOCKET.match, files.values()) if match}
 
-    The sampler calls this function at its start. The rank and the sampler have inherited these
-    sockets from the same parent.
-    """
-    return {
-        match.group(1)
-        for match in map(_SOCKET.match, list_descriptors(os.getpid()).values())
-        if match
-    }
+
+def list_inherited_sockets() -> Set[str]:
+    """Return the inodes of all sockets of this process, which the rank has inherited too."""
+    return _select_inodes(list_descriptors(os.getpid()))
 
 
 def _list_manager_addresses(environment: Mapping[str, str]) -> Set[str]:
@@ -168,8 +164,8 @@ def _list_manager_addresses(environment: Mapping[str, str]) -> Set[str]:
 def read_open_resources(
     pid: int,
     environment: Mapping[str, str],
-    inherited: Iterable[str] = (),
-    paths: Iterable[str] = (),
+    inherited: Iterable[str],
+    paths: Iterable[str],
 ) -> Dict[str, Any]:
     """
     Return the network resources that a process has open.
@@ -181,10 +177,7 @@ def read_open_resources(
     inherited from its parent; paths: paths of the files that the process has mapped
     """
     files = list_descriptors(pid)
-    inodes = {match.group(1) for match in map(_SOCKET.match, files.values()) if match} - set(
-        inherited
-    )
-    sockets = list_sockets(pid, inodes)
+    sockets = list_sockets(pid, _select_inodes(files) - set(inherited))
     managers = _list_manager_addresses(environment)
     manager = next((entry['peer'] for entry in sockets if entry['peer'] in managers), None)
     sockets = [entry for entry in sockets if entry['peer'] not in managers]

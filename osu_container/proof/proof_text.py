@@ -237,11 +237,10 @@ def format_report(
             'CONTRADICTION', [problem for problem in problems if not problem.startswith(UNPROVED)]
         )
         return '\n'.join(lines) + '\n'
-    if groups and expectation and format_matched_expectation(expectation, run.proofs):
+    matched = expectation and format_matched_expectation(expectation, run.proofs)
+    if groups and expectation and matched:
         name = 'approach ' + expectation.approach if expectation.approach else 'the expectation'
-        lines += _wrap_sentences(
-            'matches ' + name, [format_matched_expectation(expectation, run.proofs)]
-        )
+        lines += _wrap_sentences('matches ' + name, [matched])
     elif groups:
         lines.append(
             'the ranks were not compared with an expectation: load a module, or add --approach or --expect'

@@ -143,15 +143,14 @@ class _ProcessMonitor:
 
 
 def wait_for_mpi(
-    root: int, inherited: Iterable[str] = (), give_up: float = LIBRARY_TIMEOUT
+    root: int, inherited: Iterable[str]
 ) -> Tuple[Optional['RankProcess'], Optional[str]]:
     """
     Watch a process until the process or a descendant has loaded MPI.
 
     Returns (the process with MPI, None), or (None, reason) if no process has loaded MPI.
 
-    inherited: inodes of the sockets that the process has inherited from its parent; give_up: time
-    limit in seconds
+    inherited: inodes of the sockets that the process has inherited from its parent
     """
     start = time.monotonic()
     looks, presence = _LoadDetector(inherited), _ProcessMonitor(root)
@@ -170,8 +169,11 @@ def wait_for_mpi(
                 None,
                 "the program loaded no MPI library, or the program terminated before MPI_Init had finished",
             )
-        if now - start > give_up:
-            return None, "no process of this rank had loaded an MPI library after %d s" % give_up
+        if now - start > LIBRARY_TIMEOUT:
+            return (
+                None,
+                "no process of this rank had an MPI library loaded after %d s" % LIBRARY_TIMEOUT,
+            )
         wait = (
             LOOK_AGAIN
             if look

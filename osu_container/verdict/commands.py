@@ -33,9 +33,7 @@ class Command(NamedTuple):
 
     name: str  #: name of the command
     path: str  #: path of the program in the image
-    #: path of the program or library that loads MPI, None if no file shows the MPI
-    elf: Optional[str]
-    soname: Optional[str]  #: soname of the MPI library that `elf` loads, None if unknown
+    soname: Optional[str]  #: soname of the MPI library that the program loads, None if unknown
     is_static: bool
     mpi_usage: str  #: how the program uses MPI, as a text for users
 
@@ -185,19 +183,15 @@ def _inspect_program(image: Image, name: str, path: str, facts: ElfFacts) -> Opt
     content = image.read_file(path)
     if not facts.dynamic:
         return (
-            Command(name, path, path, None, True, 'linked statically with MPI')
+            Command(name, path, None, True, 'linked statically with MPI')
             if has_static_mpi(content)
             else None
         )
     soname = find_mpi_soname(image, path)
     if soname:
-        return Command(name, path, path, soname, False, 'linked with ' + soname)
+        return Command(name, path, soname, False, 'linked with ' + soname)
     opened = OPENED_MPI.search(content)
-    return (
-        Command(name, path, None, None, False, 'opens ' + opened.group().decode())
-        if opened
-        else None
-    )
+    return Command(name, path, None, False, 'opens ' + opened.group().decode()) if opened else None
 
 
 def find_commands(image: Image) -> List[Command]:
@@ -229,7 +223,7 @@ def find_commands(image: Image) -> List[Command]:
     if image.find_files(MPI4PY.pattern):
         python = next((name for name in ('python3', 'python') if name in paths), None)
         if python:
-            commands.append(Command(python, paths[python], None, None, False, 'has mpi4py'))
+            commands.append(Command(python, paths[python], None, False, 'has mpi4py'))
     # The first command becomes the example of the module.
     return sorted(
         (command for command in commands if command),
@@ -247,15 +241,15 @@ def _list_mpi_scripts(image: Image, paths: Dict[str, str]) -> List[Command]:
     owners = _find_distributions(image, texts)
     commands = []
     for name in sorted(texts):
-        elf, soname, usage = (
-            (None, None, 'a Python script that imports mpi4py')
+        soname, usage = (
+            (None, 'a Python script that imports mpi4py')
             if _imports_mpi4py(texts[name])
             else _inspect_distribution(image, owners[name])
             if name in owners
-            else (None, None, None)
+            else (None, None)
         )
         if usage:
-            commands.append(Command(name, paths[name], elf, soname, False, usage))
+            commands.append(Command(name, paths[name], soname, False, usage))
     return commands
 
 
@@ -279,22 +273,20 @@ def _find_distributions(image: Image, names: Iterable[str]) -> Dict[str, str]:
     return folders
 
 
-def _inspect_distribution(
-    image: Image, folder: str
-) -> Tuple[Optional[str], Optional[str], Optional[str]]:
+def _inspect_distribution(image: Image, folder: str) -> Tuple[Optional[str], Optional[str]]:
     """
-    Return (elf, soname, mpi_usage) for a command of a Python distribution.
+    Return (soname, mpi_usage) for a command of a Python distribution.
 
-    The three values are the fields of Command with these names. All three values are None if the
-    distribution does not use MPI. folder: .dist-info folder of the distribution.
+    The two values are the fields of Command with these names. Both are None if the distribution
+    does not use MPI. folder: .dist-info folder of the distribution.
     """
     name = posixpath.basename(folder)[: -len('.dist-info')]
     if image.exists(folder + '/METADATA'):
         text = image.read_file(folder + '/METADATA').decode('utf-8', 'replace')
         if re.search(r'^Requires-Dist:[ \t]*mpi4py\b(?!.*\bextra\s*==)', text, re.M | re.I):
-            return None, None, '%s needs mpi4py' % name
+            return None, '%s needs mpi4py' % name
     if not image.exists(folder + '/RECORD'):
-        return None, None, None
+        return None, None
     record = image.read_file(folder + '/RECORD').decode('utf-8', 'replace').splitlines()
     parent = posixpath.dirname(folder)
     files = [
@@ -319,14 +311,13 @@ def _inspect_distribution(
         soname = next((need for need in elf[path].needed if need in MPI_FAMILIES), None)
         if soname:
             return (
-                path,
                 soname,
                 '%s of %s is linked with %s' % (posixpath.basename(path), name, soname),
             )
     image.tree.copy_files(modules, image.folder)  # in one call
     if any(_imports_mpi4py(image.read_file(path)) for path in modules):
-        return None, None, '%s imports mpi4py' % name
-    return None, None, None
+        return None, '%s imports mpi4py' % name
+    return None, None
 
 
 def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
@@ -356,11 +347,11 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
             )
         facts = image.read_elf_files([path]).get(path)
         if facts is None:
-            commands.append(Command(name, path, None, None, False, 'a script'))
+            commands.append(Command(name, path, None, False, 'a script'))
             continue
         command = _inspect_program(image, name, path, facts)
         commands.append(
-            command or Command(name, path, None, None, not facts.dynamic, 'the file shows no MPI')
+            command or Command(name, path, None, not facts.dynamic, 'the file shows no MPI')
         )
     return commands
 

@@ -273,6 +273,7 @@ def parse_listing(output: str, seconds: float) -> Listing:
         undefined.update(''.join(pair) for pair in _UNDEFINED.findall(line))
         ends += [line] if _ENDS.match(line) else []
     problem, is_conclusive = None, False
+    last_line = ': ' + escape_line(lines[-1].strip()) if lines else ''
     if environment is None:
         # FATAL: the runtime could not create the container. If the message names the action script,
         # an `exit` in the image's scripts has stopped that script.
@@ -281,13 +282,11 @@ def parse_listing(output: str, seconds: float) -> Listing:
             'the environment scripts of the image exit before the program starts'
             if is_conclusive
             else 'the runtime could not start the container'
-        ) + (': ' + escape_line(lines[-1].strip()) if lines else '')
+        ) + last_line
     elif ends:
         problem, is_conclusive = escape_line(ends[0].strip()), True
     elif not names and not missing:
-        problem = 'the loader lists nothing' + (
-            ': ' + escape_line(lines[-1].strip()) if lines else ''
-        )
+        problem = 'the loader lists nothing' + last_line
     return Listing(
         environment, names, missing, versions, undefined, problem, is_conclusive, seconds
     )

@@ -6,7 +6,7 @@ A verdict that the program runs depends on every fact that the module uses. A ve
 """
 
 import posixpath
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 from osu_container.verdict.rules.finding import FACT_KINDS, RULES_BY_NAME
 from osu_container.verdict.rules.questions import (
@@ -44,15 +44,12 @@ def list_untested_facts(trial: Trial, level: str, rules: Iterable[str]) -> List[
         name
         for kind in FACT_KINDS
         if kind in kinds
-        for name, fact in _FACT_LISTERS[kind](trial)
+        for name, fact in (
+            _FACT_LISTERS[kind](trial) if kind in _FACT_LISTERS else [(kind, trial.site.get(kind))]
+        )
         if fact and fact['evidence'] == 'untested'
     ]
     return names + (_list_untested_libraries(trial) if 'host' in kinds else [])
-
-
-def _make_fact_lister(*names: str) -> Callable[[Trial], NamedFacts]:
-    """Return a function that returns [(name, fact of the trial's site)] for the given names."""
-    return lambda trial: [(name, trial.site.get(name)) for name in names]
 
 
 def _list_gpu_facts(trial: Trial) -> NamedFacts:
@@ -141,8 +138,6 @@ def _list_untested_libraries(trial: Trial) -> List[str]:
 
 
 _FACT_LISTERS = {
-    'runtime': _make_fact_lister('runtime'),
-    'pmi': _make_fact_lister('pmi'),
     'provider': _list_provider_facts,
     'gpu': _list_gpu_facts,
     'host': _list_host_facts,

@@ -145,7 +145,15 @@ def read_facts(
                 site,
                 host,
             )
-            _check_image(image, program_prefix)
+            if not image.programs:
+                raise FactsError(
+                    "%s has no program %s. List the programs of this image in `programs` of the "
+                    "easyconfig, or use the image for which the easyconfig was written"
+                    % (
+                        image.path,
+                        program_prefix + '*' if program_prefix else 'that the easyconfig names',
+                    )
+                )
             trial, verdict = evaluate_approach(
                 approach, site, image, host, runtime=runtime, dry_run=True
             )
@@ -272,16 +280,6 @@ def _check_paths(approach: Dict[str, Any], site: Dict[str, Any], host: HostFileS
         )
 
 
-def _check_image(image: Image, program_prefix: str) -> None:
-    """Raise FactsError if the image has none of the programs that the easyconfig selects."""
-    if not image.programs:
-        raise FactsError(
-            "%s has no program %s. List the programs of this image in `programs` of the easyconfig, or "
-            "use the image for which the easyconfig was written"
-            % (image.path, program_prefix + '*' if program_prefix else 'that the easyconfig names')
-        )
-
-
 def _describe_injected_libraries(
     approach: Dict[str, Any],
     site: Dict[str, Any],
@@ -400,13 +398,7 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
     FactsError if no runtime is on PATH.
     """
     for command in filter(None, [shutil.which(name) for name in names]):
-        proc = subprocess.Popen(
-            [command, '--version'],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
-        )
-        output = proc.communicate()[0]
+        output = _read_output(command, '--version')
         release = re.search(r'\d+(\.\d+)+', output)
         return {
             'command': command,
@@ -420,6 +412,14 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
     )
 
 
+def _read_output(*words: str) -> str:
+    """Run a command and return what it writes to standard output."""
+    proc = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
+    )
+    return proc.communicate()[0]
+
+
 def _has_setuid(command: str) -> Optional[bool]:
     """
     Return whether the runtime starts containers by a setuid program, None if unknown.
@@ -428,16 +428,10 @@ def _has_setuid(command: str) -> Optional[bool]:
     runtime's configuration disables the setuid program (administrator guides of Apptainer and
     SingularityCE).
     """
-    proc = subprocess.Popen(
-        [command, 'buildcfg'],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
     values = dict(
         re.findall(
             r'^(?:APPTAINER|SINGULARITY)_(SUID_INSTALL|CONF_FILE)=(.*)$',
-            proc.communicate()[0],
+            _read_output(command, 'buildcfg'),
             re.M,
         )
     )

@@ -446,6 +446,11 @@ def resolve_network(site: Dict[str, Any]) -> Tuple[str, Dict[str, Any], List[str
     return kind, NETWORKS[kind], network.get('drivers', [])
 
 
+def get_architecture(site: Dict[str, Any]) -> str:
+    """Return the architecture of a site as `uname -m` prints it: 'x86_64' or 'aarch64'."""
+    return site.get('architecture', {}).get('value', 'x86_64')
+
+
 def collect_site_conditions(site: Dict[str, Any]) -> Dict[str, bool]:
     """Return {condition: bool} for the conditions (`only`) that depend on the site alone."""
     gpu, network = site['gpu']['value'] or '', resolve_network(site)[1]

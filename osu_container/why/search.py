@@ -46,11 +46,6 @@ def _compile_patterns(entry: Dict[str, Any]) -> _Parts:
     return [(re.compile(expression, re.MULTILINE), text) for text, expression in pairs]
 
 
-def _list_group_names(parts: _Parts) -> List[str]:
-    """Return the sorted names of all groups in the compiled patterns of an entry."""
-    return sorted({name for part, _ in parts for name in part.groupindex})
-
-
 def split_words(text: str) -> Set[str]:
     """
     Return the set of the words of a text, with all digits removed from the words.
@@ -81,7 +76,7 @@ def select_gate(text: str) -> Tuple[str, bool]:
 
 #: For each entry: the entry, the names of its groups, its compiled patterns
 PATTERNS = [
-    (entry, _list_group_names(parts), parts)
+    (entry, sorted({name for part, _ in parts for name in part.groupindex}), parts)
     for entry, parts in ((entry, _compile_patterns(entry)) for entry in MESSAGES)
 ]
 
@@ -117,7 +112,7 @@ def identify_vendor(text: str, line: str) -> str:
     return 'NVIDIA' if NVIDIA.search(line) or NVIDIA.search(text) else ''
 
 
-def fill_placeholders(text: str, groups: Dict[str, str], vendor: str = '') -> str:
+def fill_placeholders(text: str, groups: Dict[str, str], vendor: str) -> str:
     """
     Return a text with its placeholders replaced.
 
@@ -137,16 +132,17 @@ def fill_placeholders(text: str, groups: Dict[str, str], vendor: str = '') -> st
     return 'The' + text[3:] if groups.get('by') and text[:4] == 'the ' else text
 
 
-def _fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str = '') -> Dict[str, Any]:
+def _fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str) -> Dict[str, Any]:
     """Return the entry's cause, remedy, also and source (dict), with placeholders replaced."""
+
+    def fill(text: str) -> str:
+        return fill_placeholders(text, groups, vendor)
+
     return {
-        'cause': fill_placeholders(entry['cause'], groups, vendor),
-        'remedy': fill_placeholders(entry['remedy'], groups, vendor),
+        'cause': fill(entry['cause']),
+        'remedy': fill(entry['remedy']),
         'also': [
-            {
-                'cause': fill_placeholders(cause, groups, vendor),
-                'command': fill_placeholders(command, groups, vendor),
-            }
+            {'cause': fill(cause), 'command': fill(command)}
             for cause, command in entry.get('also', [])
         ],
         'source': entry['source'],

@@ -316,7 +316,7 @@ def test_run_stores_output_proof_and_repeat_command(bench, tmp_path):
     assert found.problems == [] and found.names == ['1', '2'] and len(found.series) == 4
     assert {one.repeats for one in found.series} == {2}
     assert (
-        found.select_series(Case('osu_bw', 'H H', 2, 2), '1')[0].compute_median(4194304)
+        found.select_series(Case('osu_bw', 'H H', 2, 2), '1')[0].compute_medians()[4194304]
         == 2097153.0
     )
     header = found.facts

@@ -270,7 +270,6 @@ def test_device_figures_require_reported_device_buffers(benchmark, buffers, text
     [
         ('D D', (HOST, HOST)),
         ('H D', (DEVICE, HOST)),
-        ('M M', (DEVICE, DEVICE)),
         ('D D', (MANAGED, MANAGED)),
     ],
 )

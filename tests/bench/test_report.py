@@ -182,8 +182,6 @@ def test_page_escapes_foreign_text_and_loads_no_resources(report_page, parsed_pa
         (['RUN', 'RUN', '-o', 'OUT/r.html'], f'{RUN}, {RUN}'),
         (['RUN', '-o', 'OUT'], 'folder'),
         (['nothing-here', '-o', 'OUT/r.html'], 'nothing-here'),
-        (['RUN', '--picture', 'OUT/r.svg', '--case', 'osu_nothing'], '--case osu_nothing'),
-        (['RUN', '--picture', 'OUT/r.svg', '--case', 'osu_barrier*'], '--case osu_barrier'),
     ],
 )
 def test_wrong_arguments_write_nothing(arguments, word, run_folder, tmp_path, capsys):
@@ -284,7 +282,7 @@ def test_page_shows_no_date_that_the_output_lacks(tmp_path):
 
 def test_a_picture_is_as_wide_as_a_column(run_folder, tmp_path):
     path = tmp_path / 'picture.svg'
-    assert report(run_folder, '--picture', path, '--case', 'osu_latency H H*') == 0
+    assert report(run_folder, '--picture', path) == 0
     text = path.read_text()
     assert (
         re.search(r'<svg[^>]* width="3\.5in"', text)

@@ -411,10 +411,8 @@ def test_sif_folder_and_squashfs_are_judged_alike(place):
     [
         ('hybrid', {}, 0),
         ('pure', {}, 4),
-        ('openmpi', {}, 6),
         ('hybrid', {'program': None}, 5),
         ('hybrid', {'mpi': build_mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)}, 7),
-        ('hybrid', {'mpi': build_mpi(mpich('4.2.3', cxi=False))}, 5),
         ('hybrid', {'mpi': build_mpi(needs=9)}, 6),
         (None, {}, 0),
         (None, {'mpi': build_mpi(open_mpi(), 'libmpi.so.40')}, 6),

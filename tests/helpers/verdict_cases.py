@@ -1818,26 +1818,6 @@ SPEAKS = {
             'unknown',
             'libfabric.so.1 1.22.0 cxi',
         ),
-        (
-            "libfabric of Open MPI's own file",
-            'openmpi',
-            combine_changes(
-                image(
-                    mpi=make_plain_open_mpi,
-                    fabric=build_fabric(providers=('tcp',), needed=()),
-                    rocm=None,
-                    cuda='12.8',
-                ),
-                defer_change(
-                    lambda it: it.image.copy(
-                        make_mtl_ofi(it.parts), '/opt/mpich/lib/openmpi/mca_mtl_ofi.so'
-                    )
-                ),
-            ),
-            'alps',
-            'fails',
-            'libfabric.so.1 cxi tcp',
-        ),
     ],
     'card driver': [
         (
@@ -2042,14 +2022,6 @@ SPEAKS = {
             CUDA,
             'works slowly',
             'librccl-net.so Slingshot NCCL',
-        ),
-        (
-            'NCCL without one',
-            'hybrid',
-            image(cuda='12.8', plugin=None, libraries=lambda it: [it.plain('libnccl.so.2')]),
-            CUDA,
-            'works slowly',
-            'NCCL aws-ofi-nccl',
         ),
         (
             'plugin that opens what only developers have',

@@ -137,7 +137,7 @@ def collect_comparisons(
     first = _filter_cases(first if others else _add_native(first), case_patterns)
     comparisons, failed, notes, sides = [], [], [], [first]
     if not others:
-        native = first.facts.get('native') or 'native'
+        native = first.native_name
         comparisons = compare_with_native(first)
         failed = _list_failures(first, first.select_series(name=native), native)
         notes = _format_uncompared_curves(
@@ -194,12 +194,8 @@ def _format_uncompared_curves(
 
 
 def _add_native(dataset: Dataset) -> Dataset:
-    """
-    Return the dataset together with the native series of the same run or publication.
-
-    If there is no native series, the dataset is returned unchanged.
-    """
-    native = dataset.facts.get('native') or 'native'
+    """Return the dataset, with the native series of the same run or publication if one exists."""
+    native = dataset.native_name
     if native in dataset.names:
         return dataset
     if dataset.kind == 'run' and dataset.path:

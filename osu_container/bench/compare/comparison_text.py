@@ -50,7 +50,7 @@ def format_furthest_ratio(comparison: Comparison) -> str:
     )
 
 
-def format_comparisons(result: dict[str, Any], *, sizes: bool | None = None) -> str:
+def format_comparisons(result: dict[str, Any], *, sizes: bool | None) -> str:
     """
     Return a result of cli.collect_comparisons() as text that fits the terminal.
 

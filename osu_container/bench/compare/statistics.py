@@ -490,7 +490,7 @@ def _list_notes(comparison: Comparison) -> list[str]:
     return notes
 
 
-def is_same_case(a: Case, b: Case, lenient: bool = False) -> bool:
+def is_same_case(a: Case, b: Case, lenient: bool) -> bool:
     """
     Return whether two cases are equal.
 
@@ -551,7 +551,7 @@ def compare_with_native(dataset: Dataset) -> list[Comparison]:
     The facts of a publication may give another name to the native series. Raises CompareError if
     there is no native series, or if there is no other series.
     """
-    native = dataset.facts.get('native') or 'native'
+    native = dataset.native_name
     others = [name for name in dataset.names if name != native]
     if native not in dataset.names:
         raise CompareError(

@@ -95,24 +95,22 @@ class MedianCurve:
         """Return (size, median) for each measured size from `least` to `most` bytes."""
         return [(size, value) for size, value in self.values.items() if least <= size <= most]
 
-    def compute_best_rate(self) -> tuple[float | None, list[int]]:
+    def list_slow_sizes(self, limit: float) -> list[int]:
         """
-        Return the best rate in MB/s among messages of 64 KiB or more, and their sizes.
+        Return all sizes from 64 KiB on if the best rate at these sizes is below `limit` MB/s, else [].
 
-        The rate of a latency curve is size / time. If the curve has no such sizes, the result is
-        (None, []).
+        The rate of a latency curve is size / time.
         """
         rates = [
             (value if self.more_is_better else size / value, size)
             for size, value in self.select_points(64 * KIB, 1 << 40)
         ]
-        return (max(rates)[0], [size for _, size in rates]) if rates else (None, [])
+        return [size for _, size in rates] if rates and max(rates)[0] < limit else []
 
 
 def _find_tcp(curve: MedianCurve) -> list[int]:
     if curve.more_is_better:
-        best, sizes = curve.compute_best_rate()
-        return sizes if best and best < MIN_FAST_BANDWIDTH else []
+        return curve.list_slow_sizes(MIN_FAST_BANDWIDTH)
     small = curve.select_points(1, KIB)
     least, most = TCP_LATENCY
     return (
@@ -139,19 +137,12 @@ def _find_dip(curve: MedianCurve) -> list[int]:
     after = curve.select_points(32 * KIB, 1 << 40)
     if not (before and dip and after):
         return []
+    points = curve.select_points(8 * KIB, 16 * KIB)
     if curve.more_is_better:
         is_dip = before / dip >= DIP and max(value for _, value in after) > before
-        return (
-            [size for size, value in curve.select_points(8 * KIB, 16 * KIB) if value < before]
-            if is_dip
-            else []
-        )
+        return [size for size, value in points if is_dip and value < before]
     is_dip = dip / before >= DIP and min(value for _, value in after) < dip / 2
-    return (
-        [size for size, value in curve.select_points(8 * KIB, 16 * KIB) if value > DIP * before]
-        if is_dip
-        else []
-    )
+    return [size for size, value in points if is_dip and value > DIP * before]
 
 
 def _find_early_rendezvous(curve: MedianCurve) -> list[int]:
@@ -168,8 +159,7 @@ def _find_early_rendezvous(curve: MedianCurve) -> list[int]:
 
 
 def _find_rccl_sockets(curve: MedianCurve) -> list[int]:
-    best, sizes = curve.compute_best_rate()
-    return sizes if best and best < MIN_RCCL_BANDWIDTH else []
+    return curve.list_slow_sizes(MIN_RCCL_BANDWIDTH)
 
 
 #: Source of most rules

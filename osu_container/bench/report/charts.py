@@ -55,7 +55,7 @@ _SHAPES = {
 _DASHES = ('none', '6 3', '2 2', '10 3 2 3')
 
 
-def select_style(number: int, approach: str | None = None) -> Style:
+def select_style(number: int, approach: str) -> Style:
     """
     Return the style of the curve with a number (from 0).
 
@@ -64,7 +64,7 @@ def select_style(number: int, approach: str | None = None) -> Style:
     colours = list(COLOURS.values())
     dash = _DASHES[number // len(_SHAPES) % len(_DASHES)]
     return Style(
-        COLOURS.get(approach or '', colours[number % len(colours)]),
+        COLOURS.get(approach, colours[number % len(colours)]),
         list(_SHAPES)[number % len(_SHAPES)],
         dash,
     )

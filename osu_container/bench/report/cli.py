@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the plots of one case to FILE, as an SVG picture with the width of a column "
         "in a paper",
     )
-    add('--case', default='*', help=argparse.SUPPRESS)
     add('--force', action='store_true', help="replace existing files")
 
 
@@ -80,11 +78,8 @@ def report(options: argparse.Namespace) -> int:
             [content.build_section(title, datasets)],
         )
     texts = [page.render_page(page_report)] if options.output else []
-    texts += (
-        [charts.render_picture(_find_view(page_report.sections[0], options.case))]
-        if options.picture
-        else []
-    )
+    if options.picture:
+        texts.append(charts.render_picture(_find_view(page_report.sections[0])))
     for path, text in zip(paths, texts):
         outputs.write_file(path, text.encode(), options.force)
         print(f'written: {path}')
@@ -101,21 +96,18 @@ def _format_title(datasets: list[model.Dataset]) -> str | None:
     return None
 
 
-def _find_view(section: Section, pattern: str) -> View:
+def _find_view(section: Section) -> View:
     """
-    Return the first view whose case matches a pattern and has message sizes.
+    Return the first view whose case has message sizes.
 
     Raises ReportError if there is no such view.
     """
     for view in section.views:
-        names = view.case.title, view.case.benchmark
-        if any(fnmatch.fnmatchcase(name, pattern) for name in names) and any(
-            curve.list_plot_points() for curve in view.curves
-        ):
+        if any(curve.list_plot_points() for curve in view.curves):
             return view
     raise ReportError(
-        f"--case {pattern}: no case whose name matches has message sizes. The report has the "
-        "cases: " + '; '.join(view.case.title for view in section.views)
+        "no case was measured by message size. The cases: "
+        + '; '.join(view.case.title for view in section.views)
     )
 
 

@@ -109,15 +109,6 @@ class Report:
     sections: list[Section]
 
 
-def find_native_name(dataset: Dataset) -> str | None:
-    """
-    Return the name of the native series in a dataset.
-
-    The facts of a publication may give another name than 'native'.
-    """
-    return NATIVE if dataset.kind == 'run' else dataset.facts.get('native', NATIVE)
-
-
 def slugify(text: str) -> str:
     """Return a text as an identifier for a page, with only lower-case letters, digits and '-'."""
     return re.sub(r'[^a-z0-9]+', '-', text.lower()).strip('-') or 'x'
@@ -147,12 +138,8 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
     key, labels = slugify('-'.join(names)), _assign_labels(datasets)
     views: dict[Case, View] = {}
     for dataset in datasets:
-        natives = {
-            entry.case: entry for entry in dataset.select_series(name=find_native_name(dataset))
-        }
-        for series in sorted(
-            dataset.series, key=lambda entry: entry.name != find_native_name(dataset)
-        ):
+        natives = {entry.case: entry for entry in dataset.select_series(name=dataset.native_name)}
+        for series in sorted(dataset.series, key=lambda entry: entry.name != dataset.native_name):
             view = views.setdefault(
                 series.case, View(series.case, f'{key}-{slugify(series.case.title)}')
             )
@@ -189,9 +176,8 @@ def _assign_labels(datasets: Sequence[Dataset]) -> dict[tuple[str, str], tuple[s
     used: set[str] = set()
     free = len(approaches)
     for dataset in datasets:
-        native = find_native_name(dataset)
         for name in dataset.names:
-            approach = NATIVE if name == native else name
+            approach = NATIVE if name == dataset.native_name else name
             number = (
                 approaches.index(approach)
                 if approach in approaches and approach not in used

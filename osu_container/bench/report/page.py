@@ -143,7 +143,7 @@ def list_notes(section: content.Section) -> list[str]:
     """Return sentences that people should read before the figures of a section."""
     notes = []
     for dataset in section.datasets:
-        if content.find_native_name(dataset) not in dataset.names:
+        if dataset.native_name not in dataset.names:
             notes.append(
                 f"{dataset.name} has no native figures, so the page shows no ratios and no "
                 "verdicts for this dataset. To compare two approaches: osu-container compare "

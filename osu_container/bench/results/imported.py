@@ -231,10 +231,10 @@ def write_run(
     folder: Path,
     sources: list[tuple[str, Path]],
     *,
-    site: str | None = None,
-    benchmark: str | None = None,
-    extra_facts: Mapping[str, Any] | None = None,
-    command: str | None = None,
+    site: str | None,
+    benchmark: str | None,
+    extra_facts: Mapping[str, Any],
+    command: str,
 ) -> model.Dataset:
     """
     Write output files of benchmarks as a run into a new folder.

@@ -51,7 +51,7 @@ def is_command(benchmark: str) -> bool:
     return benchmark.startswith(COMMAND_PREFIX)
 
 
-def format_figure_variant(unit: str, origin: str, more_is_better: bool = False) -> str:
+def format_figure_variant(unit: str, origin: str, more_is_better: bool) -> str:
     """
     Return the variant of the case of a user's command.
 
@@ -177,17 +177,9 @@ class Series:
         """Return the largest number of repeats that a message size has."""
         return max((len(values) for values in self.values.values()), default=0)
 
-    def compute_median(self, size: int) -> float:
-        """
-        Return the median of the repeats at a message size.
-
-        Raises KeyError if the size was not measured.
-        """
-        return statistics.median(self.values[size].values())
-
     def compute_medians(self) -> dict[int, float]:
         """Return {message size: median of the repeats}, with sizes in ascending order."""
-        return {size: self.compute_median(size) for size in self.sizes}
+        return {size: statistics.median(self.values[size].values()) for size in self.sizes}
 
 
 @dataclass
@@ -235,6 +227,11 @@ class Dataset:
     def names(self) -> list[str]:
         """Return all names of the series, in the order of their first appearance."""
         return list(dict.fromkeys(series.name for series in self.series))
+
+    @property
+    def native_name(self) -> str:
+        """Name of the native series; the facts of a publication may give another name."""
+        return self.facts.get('native') or 'native'
 
     def select_series(self, case: Case | None = None, name: str | None = None) -> list[Series]:
         """Return the series with this case and this name; None selects every case or name."""

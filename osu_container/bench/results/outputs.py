@@ -168,12 +168,8 @@ def identify_benchmark(title: str) -> str | None:
     return f'{family}{prefix}{_COLLECTIVES[words]}{persistent}' if words in _COLLECTIVES else None
 
 
-def _read_text_and_bytes(path: str | Path) -> tuple[str, bytes]:
-    """
-    Return (text, bytes) of a file; the text is decompressed and decoded.
-
-    Raises NoFiguresError.
-    """
+def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
+    """Return (cleaned lines, sha256, size in bytes) of a file. Raises NoFiguresError."""
     try:
         raw = read_plain_file(path, 'output')
         data = unpack_stream(io.BytesIO(raw)).read(SIZE_LIMITS['output'] + 1)
@@ -196,18 +192,8 @@ def _read_text_and_bytes(path: str | Path) -> tuple[str, bytes]:
         raise NoFiguresError(f"{path}: {err}") from err
     if measure_junk(data) > 0:
         raise NoFiguresError(f"{path}:1: not a text file: {EXPECTED_INPUT}")
-    return decode_text(data), raw
-
-
-def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
-    """
-    Return (cleaned lines, sha256, size in bytes) of a file.
-
-    Raises NoFiguresError.
-    """
-    text, raw = _read_text_and_bytes(path)
     lines = []
-    for row in text.removesuffix('\n').split('\n'):
+    for row in decode_text(data).removesuffix('\n').split('\n'):
         # Rows and commands are shorter: the patterns need time quadratic in the length.
         line = _LABEL.sub('', ESCAPES.sub('', row[:4096].rstrip('\r')), count=1)
         lines.append(_CONTROLS.sub(' ', line).replace('\xa0', ' ').strip())
@@ -228,7 +214,7 @@ def read_output(path: str | Path, benchmark: str | None = None) -> Output:
     series: dict[int, str | None] = {}
     if try_file.is_try_file(lines[0]):
         series = dict(enumerate((name for _, name in try_file.parse_parts(lines)), 1))
-        output.site = try_file.find_summary_field(lines, 'site')
+        output.site = try_file.find_site_name(lines)
         lines = [line if series[number] else '' for number, line in enumerate(lines, 1)]
         if not any(lines):
             raise NoFiguresError(

@@ -155,8 +155,8 @@ def list_next_commands(
     approach: str,
     example: str,
     start: str,
-    options: Sequence[str] = (),
-    other: Optional[str] = None,
+    options: Sequence[str],
+    other: Optional[str],
 ) -> List[str]:
     """
     Return the commands that install, load, run, prove and benchmark the module.

@@ -227,12 +227,12 @@ def parse_parts(lines: List[str]) -> List[Tuple[Optional[str], Optional[str]]]:
     return places
 
 
-def find_summary_field(lines: List[str], key: str) -> Optional[str]:
-    """Return the value of a key in the summary, such as 'site', None if the key is missing."""
+def find_site_name(lines: List[str]) -> Optional[str]:
+    """Return the value of the summary key 'site', None if the summary lacks the key."""
     parts = parse_parts(lines)
     values = [
         line.partition(':')[2].strip()
         for line, (part, _) in zip(lines, parts)
-        if part == 'summary' and line.startswith(key + ':')
+        if part == 'summary' and line.startswith('site:')
     ]
     return values[0] if values else None

@@ -248,15 +248,6 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
     library = find_loaded_file(trial.process, 'libfabric.so.1')
     if library is None or provider is None:
         return  # The rule 'provider of the image' covers a process without a named provider.
-    if not fabric:
-        yield make_finding(
-            'unknown',
-            'cannot tell which providers %s has, because check could not read the file of this '
-            'library' % format_library_name(library),
-            [(library.facts.path, 'not readable as libfabric')],
-            '',
-        )
-        return
     providers = fabric.get('providers')
     version = fabric.get('release') or 'of unknown release'
     remedy = {

@@ -1,7 +1,7 @@
 """Rules on GPUs: vendor, ROCm and CUDA releases, RCCL plugins, and GPU support of MPI."""
 
 import re
-from typing import Any, Dict, Iterator, List
+from typing import Any, Dict, Iterator, List, Tuple
 
 from osu_container.image.image import Image
 from osu_container.image.loader import (
@@ -317,24 +317,25 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     )
     libcuda = trial.image.find_libcuda(trial.container.library_path)
     branch = int(libcuda[1].partition('.')[0]) if libcuda else driver
-    if libcuda and branch < driver:
+    drivers: Tuple[str, ...] = (*libcuda, fact['value']) if libcuda else ()
+    found = [(libcuda[0], 'driver ' + libcuda[1])] if libcuda else []
+    if branch < driver:
         yield make_finding(
             'fails',
             "%s of the image belongs to driver %s, which is older than the site's driver %s, but "
-            "ld.so loads the image's file: CUDA fails with error 803 "
-            '(cudaErrorSystemDriverMismatch) or error 35' % (libcuda[0], libcuda[1], fact['value']),
-            [(libcuda[0], 'driver ' + libcuda[1])],
-            'remove the folder of this libcuda from LD_LIBRARY_PATH of the image, because the '
-            'package cuda-compat is for older drivers only',
+            "ld.so loads the image's file: CUDA fails with error 803 (cudaErrorSystemDriverMismatch), "
+            "or 35" % drivers,
+            found,
+            'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is for '
+            'older drivers only',
         )
         return
-    if libcuda and branch > driver:
+    if branch > driver:
         yield make_finding(
             'unknown',
             '%s of the image belongs to driver %s, and the site has driver %s: NVIDIA supports this '
-            'combination only on data-centre GPUs with some older drivers'
-            % (libcuda[0], libcuda[1], fact['value']),
-            [(libcuda[0], 'driver ' + libcuda[1])],
+            'combination only on data-centre GPUs with some older drivers' % drivers,
+            found,
             'run `nvidia-smi` in the container to see whether CUDA works; if not, use an image with '
             'an older CUDA',
         )
