@@ -244,7 +244,7 @@ def render_image_lines(settings: Settings, sif: str, reinstall_command: str) -> 
             path = 'folder .. ' + quote_lua(rest)
         lines.append('if not isFile(sif) then sif = pathJoin(%s, image) end' % path)
     message = '"The\0image\0" .. pathJoin(root, image) .. ' + protect_string(
-        " is gone. To restore the image, run: " + reinstall_command
+        " is gone. To restore: " + reinstall_command
     )
     if settings.load_checks.site_image:
         message = protect_string(

@@ -286,7 +286,7 @@ def test_wrongly_typed_name_in_local_file_is_refused(name):
                     'recognised_by': dict(NONE, value={'hostnames': ['(']}),
                 }
             },
-            r"'mine'.* recognised_by .*'\('",
+            r"'mine'.* `recognised_by` .*'\('",
         ),
     ],
 )

@@ -38,8 +38,7 @@ if not isFile(sif) then sif = pathJoin("/appl/local/containers/easybuild-sif-ima
 if not isFile(sif) then sif = pathJoin("/appl/local/laifs/containers", image) end
 if not isFile(sif) then sif = pathJoin("/appl/local/containers", image) end
 if mode() == "load" and not lfs.attributes(sif) then
-    LmodError("The image " .. pathJoin(root, image) ..
-            " is gone. To restore the image, run: eb osu-container-hybrid.eb -r --rebuild")
+    LmodError("The image " .. pathJoin(root, image) .. " is gone. To restore: eb osu-container-hybrid.eb -r --rebuild")
 end
 local changes = {}                                   -- differences between the system now and at installation
 for name, fits in pairs({ LUMI_STACK_VERSION = "25.03 25.03.dev",

@@ -39,7 +39,7 @@ if not isFile(sif) then sif = pathJoin("/appl/local/laifs/containers", image) en
 if not isFile(sif) then sif = pathJoin("/appl/local/containers", image) end
 if mode() == "load" and not lfs.attributes(sif) then
     LmodError("The image " .. pathJoin(root, image) ..
-            " is gone. To restore the image, run: eb osu-container-opensource.eb -r --rebuild")
+            " is gone. To restore: eb osu-container-opensource.eb -r --rebuild")
 end
 local changes = {}                                   -- differences between the system now and at installation
 for name, fits in pairs({ LUMI_STACK_VERSION = "25.03 25.03.dev",
