@@ -378,7 +378,8 @@ def _derive_open_mpi_world(
         return (
             None,
             None,
-            "the process has loaded a PMI library of Slurm, and the state of this library cannot be read",
+            "the process has loaded a PMI library of Slurm, and only the process itself can ask this library for "
+            "the number of ranks",
         )
     return 1, None, "PMIX_RANK is not set, and Open MPI finds other ranks only through PMIx"
 
@@ -416,7 +417,7 @@ def _derive_world_without_pmi(
         return (
             None,
             None,
-            "the process has loaded libpmix, and the state of this library cannot be read",
+            "the process has loaded libpmix, and only the process itself can ask libpmix for the number of ranks",
         )
     if (
         number.isdigit()

@@ -357,11 +357,15 @@ def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
 def add_mpi_loader_path(prefix: str, libfabric: Optional[str] = None) -> shell:
     """Return the step that lets the loader find MPI and libfabric without LD_LIBRARY_PATH.
 
-    The image sets no LD_LIBRARY_PATH, because the loader must search the folders of a module first. The
-    step does not add the folder with the private libraries of the wheel, because this folder contains
-    UCX: an injected libmpi of the host must load the host's UCX, and the MPI of the wheel finds the
-    UCX of the wheel through RUNPATH. libfabric: path of libfabric among the private libraries, or None
-    if libfabric is in the default library folder.
+    The step writes the folders to /etc/ld.so.conf.d. With LD_LIBRARY_PATH, the loader would search
+    the folders of the image before the folders that an osu-container module adds.
+
+    The folder with the private libraries of MPI's wheel is left out, because this folder contains a
+    UCX: a libmpi that is injected from the host must load the host's UCX. The MPI of the wheel finds
+    the UCX of the wheel through its RUNPATH.
+
+    libfabric: path of libfabric if it is one of the private libraries, None if libfabric is in the
+    default library folder
     """
     folders = [f'{prefix}/lib', *(['/opt/libfabric/lib'] if libfabric else [])]
     link = (
