@@ -76,9 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--program',
         metavar='LINE',
-        help="path in the image of the program to check, followed by arguments if the program "
-        "does not start without arguments; default: an OSU benchmark, else the first program "
-        "that uses MPI",
+        help="program to check, as a path inside the image, followed by arguments if the program "
+        "needs arguments to start; default: an OSU benchmark, else the first program that uses MPI",
     )
     parser.add_argument(
         '--dry-run',

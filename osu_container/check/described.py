@@ -45,7 +45,7 @@ def list_defined_fabric_versions(libfabric: str) -> Set[str]:
 
 
 def list_needed_fabric_versions(libfabric: str) -> Set[str]:
-    """Return the symbol versions that a program linked with a libfabric release needs."""
+    """Return the symbol versions that a program needs if it was linked with the given libfabric release."""
     # The functions that every MPI calls had the version 1.3 until 1.20 (FABRIC_VERSIONS).
     return {
         'FABRIC_1.0',

@@ -636,7 +636,8 @@ def list_injected_folders(plugin: Optional[str]) -> List[str]:
     """
     Return the folders that the module prepends to LD_LIBRARY_PATH in the container.
 
-    plugin: folder of RCCL's plugin; None if this folder contains one of the injected libraries.
+    plugin: folder of RCCL's network plugin, None if there is no plugin, or if the folder with the
+    injected libraries already contains the plugin
     """
     return ([plugin] if plugin else []) + [INJECT_FOLDER]
 
