@@ -269,7 +269,7 @@ def test_odd_files_are_reported_and_ignored(tree_copy):
     odd = '\n'.join(result['remarks'])
     for text in (
         '/usr/lib64/libcxi.so.1 ',
-        'libxpmem.so.0 .* ELF',
+        r'libxpmem.so.0\b.* ELF',
         'libpals.so.0',
         r'libpmi2.so.0 .*libother.so.1\b.*libpmi2.so.0',
         'AArch64',
