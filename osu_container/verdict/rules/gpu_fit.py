@@ -318,14 +318,14 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     libcuda = trial.image.find_libcuda(trial.container.library_path)
     branch = int(libcuda[1].partition('.')[0]) if libcuda else driver
     drivers: Tuple[str, ...] = (*libcuda, fact['value']) if libcuda else ()
-    found = [(libcuda[0], 'driver ' + libcuda[1])] if libcuda else []
+    driver_evidence = [(libcuda[0], 'driver ' + libcuda[1])] if libcuda else []
     if branch < driver:
         yield make_finding(
             'fails',
             "%s of the image belongs to driver %s, which is older than the site's driver %s, but "
             "ld.so loads the image's file: CUDA fails with error 803 (cudaErrorSystemDriverMismatch), "
             "or 35" % drivers,
-            found,
+            driver_evidence,
             'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is for '
             'older drivers only',
         )
@@ -335,7 +335,7 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             'unknown',
             '%s of the image belongs to driver %s, and the site has driver %s: NVIDIA supports this '
             'combination only on data-centre GPUs with some older drivers' % drivers,
-            found,
+            driver_evidence,
             'run `nvidia-smi` in the container to see whether CUDA works; if not, use an image with '
             'an older CUDA',
         )
