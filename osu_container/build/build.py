@@ -167,7 +167,7 @@ class Build:
             self.osu = f"mpi4py {MPI4PY_VERSION} {'ports' if kind == 'mpi4py' else kind}"
 
     def list_source_keys(self) -> List[str]:
-        """Return the keys of the sources to download, without an OSU archive that exists."""
+        """Return the keys of the sources to download; an existing OSU archive is left out."""
         return [key for key in self.variant['sources'] if not (key == 'osu' and self.archive)]
 
     def collect_inputs(self) -> Dict[str, Any]:

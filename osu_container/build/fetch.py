@@ -149,7 +149,9 @@ def find_pip() -> List[str]:
 def _download_url(url: str, new: Path, path: Path) -> None:
     """Download a URL to the file `new`.
 
-    path: final path of the file. Raises ImageBuildError with an advice how to get this file by hand.
+    path: final path of the file.
+
+    Raises ImageBuildError if the download fails; the message tells how to get the file by hand.
     """
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer, open(new, 'wb') as stream:

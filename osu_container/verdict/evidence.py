@@ -1,7 +1,7 @@
 """
 List the untested facts, of the site and of published data, on which a verdict depends.
 
-A verdict that the program runs depends on every fact that the module uses. A verdict 'fails' or
+A verdict 'works' or 'works slowly' depends on every fact that the module uses. A verdict 'fails' or
 'unknown' depends only on the facts of those rules that reported a finding of the same level.
 """
 

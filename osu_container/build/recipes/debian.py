@@ -1,4 +1,4 @@
-"""Building blocks for GPU images that consist of Debian packages (container-recipes/debian.py).
+"""Building blocks for GPU images from Debian packages (container-recipes/debian.py).
 
 The functions of slingshot.py compile libfabric, MPI and the benchmarks. The functions of this module
 add the GPU libraries and compilers. ROCm is installed from Debian packages. Debian's CUDA files are
@@ -122,10 +122,10 @@ MPICH_LIBFABRIC_PREFIX = f'{BUILD}/libfabric-of-mpich'
 def build_mpich_libfabric() -> List[str]:
     """Return commands that build the libfabric in MPICH's archive, for linking MPICH.
 
-    The archive of MPICH 4.0.2 contains libfabric 1.13. If libmpi.so.12 is linked with this old version,
-    the loader accepts any newer libfabric: that of the image, and that of a host with approach hybrid.
-    The old libfabric itself is not part of the image. The option -fpermissive is needed
-    because GCC 14 rejects code that older releases only warned about.
+    The archive of MPICH 4.0.2 contains libfabric 1.13. If libmpi.so.12 is linked with this old
+    version, the loader accepts any newer libfabric: the libfabric of the image and, with approach
+    hybrid, the libfabric of the host. The old libfabric itself is not part of the image. The option
+    -fpermissive is needed because GCC 14 rejects code that older releases only warned about.
     """
     prefix = MPICH_LIBFABRIC_PREFIX
     return [
@@ -151,7 +151,7 @@ def reduce_yaksa_kernels() -> List[str]:
 
 
 def install_gpu_runtime(gpu: str) -> shell:
-    """Return the step that installs the GPU libraries, and links that libfabric opens."""
+    """Return the step that installs GPU libraries, and a symbolic link for libfabric to open."""
     name, target = DLOPEN_NAMES[gpu]
     return common.run_commands(
         'apt-get -q update',

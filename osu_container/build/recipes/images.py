@@ -241,8 +241,9 @@ def _describe_variants(
 ) -> Dict[str, Dict[str, Any]]:
     """Return the variants 'c' and 'mpi4py' of an image, as a dict.
 
-    The variant 'c' has the C benchmarks, the variant 'mpi4py' has their ports. python: version of
-    Python for the ports
+    The variant 'c' has the C benchmarks, the variant 'mpi4py' has their ports.
+
+    python: version of Python for the ports.
     """
     return {
         'c': {
@@ -572,8 +573,9 @@ def list_recipe_files() -> Dict[str, Tuple[str, str]]:
 def render_recipe(name: str, kind: str, suffix: str) -> str:
     """Return the text of an image's definition file ('.def') or Dockerfile ('.Dockerfile').
 
-    kind: key of the image's variants. Raises ImportError if HPCCM is not installed. Exceptions that
-    the recipe raises are not caught.
+    kind: key of the image's variants.
+
+    Raises ImportError if HPCCM is not installed. Exceptions that the recipe raises are not caught.
     """
     import hpccm
 
