@@ -285,7 +285,7 @@ class Build:
     def is_kept(self, inputs: Dict[str, Any]) -> bool:
         """Return whether to keep the existing image.
 
-        An image is kept if it is up to date, or if this command did not build the image.
+        This command keeps an image that is up to date, or that this command did not build.
         """
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != compute_sha256(self.sif):

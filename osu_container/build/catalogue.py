@@ -26,7 +26,7 @@ def format_path(path: Union[str, Path]) -> str:
 
 
 def find_command(*names: str) -> Optional[str]:
-    """Return the path of the first of these commands that is installed, or None.
+    """Return the path of the first command in `names` that is installed, or None.
 
     The commands are searched in PATH and in the sbin folders.
     """

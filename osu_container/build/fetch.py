@@ -164,7 +164,7 @@ def _download_url(url: str, new: Path, path: Path) -> None:
 
 
 def find_archive(folders: Iterable[Path]) -> Optional[Path]:
-    """Return the path of the OSU archive in these folders or in their subfolders, or None.
+    """Return the path of the OSU archive in the folders or their subfolders, None if missing.
 
     Raises ImageBuildError if a file has the name of the archive but another sha256. Such a file is not
     skipped, because the user has copied it on purpose.
@@ -223,8 +223,9 @@ def find_mmdebstrap() -> str:
 def _find_shared_tmpdir() -> str:
     """Return a folder for mmdebstrap's temporary files, which other users can enter.
 
-    If an ordinary user starts mmdebstrap, it runs under a user id from /etc/subuid. This user id cannot
-    enter the TMPDIR that EasyBuild sets. Raises ImageBuildError if no suitable folder exists.
+    If an ordinary user starts mmdebstrap, mmdebstrap uses a user id from /etc/subuid. This user id
+    cannot enter the TMPDIR that EasyBuild sets. Raises ImageBuildError if no suitable folder
+    exists.
     """
     folders = [tempfile.gettempdir(), '/tmp', '/var/tmp']
     for folder in map(Path, folders):

@@ -103,7 +103,7 @@ def build_elf_facts(
 
 
 class DescribedImage:
-    """An image of which only descriptions of some files exist; has the interface of Image."""
+    """An image that is known only from descriptions of files; has the methods of Image."""
 
     is_partial = True
     programs: Dict[str, str] = {}

@@ -169,10 +169,9 @@ def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
 
 def find_mpi_soname(image: Image, path: str) -> Optional[str]:
     """
-    Return the soname of the MPI library that an ELF file loads, or None.
+    Return the soname of the MPI library that an ELF file loads, None without MPI.
 
-    The result is None if the file loads no MPI. The soname is also returned if the image lacks the
-    library.
+    The soname is also returned if the image lacks the library.
     """
     process = simulate_load([path], Container(image, {}, {}), image.list_library_folders())
     names = [

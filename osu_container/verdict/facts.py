@@ -419,7 +419,7 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
 
 
 def _read_output(*words: str) -> str:
-    """Run a command and return what it writes to standard output."""
+    """Run a command and return its standard output."""
     proc = subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
     )

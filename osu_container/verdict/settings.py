@@ -567,7 +567,7 @@ def _collect_conditions(
     site: Dict[str, Any], mpi: Optional[str], libfabric: Optional[str], plugin: Optional[str]
 ) -> Dict[str, Any]:
     """
-    Return {name: value} of the facts that conditions (`only`) in the data refer to.
+    Return {name: value} of the facts to which conditions (key `only`) in the data refer.
 
     A value is a bool, or a release as a tuple of int. The parameters are those of
     collect_module_variables().

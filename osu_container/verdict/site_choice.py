@@ -479,8 +479,9 @@ def _parse_condition(
     """
     Return (is_negated, word, comparison) for the text of a condition.
 
-    is_negated: whether the text begins with 'no'; word: the rest of the text; comparison: (name,
-    sign, release) if the rest is a comparison such as 'mpich >= 4.1', else None.
+    is_negated: whether the text begins with 'no'.
+    word: the rest of the text.
+    comparison: (name, sign, release) if the rest is a comparison such as 'mpich >= 4.1', else None.
     """
     word = re.sub('^no ', '', condition)
     match = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)

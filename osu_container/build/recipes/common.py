@@ -159,7 +159,7 @@ def unpack_packages(record: str) -> List[str]:
 
 
 def locate_source(key: str) -> str:
-    """Return the path of a source file in a build stage; key: key of SOURCES."""
+    """Return the path in a build stage of the source file with a key of SOURCES."""
     return f'{FILES}/{SOURCES[key]["file"]}'
 
 
@@ -169,7 +169,7 @@ def copy_to_folder(folder: str, paths: Iterable[str]) -> copy:
 
 
 def render_test(lines: Iterable[str]) -> raw:
-    """Return the %test section with these lines; a Dockerfile has no such section."""
+    """Return the %test section with the given lines; a Dockerfile has no such section."""
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
 
 
@@ -221,9 +221,9 @@ def copy_stage_paths(stage: str, *paths: str) -> List[Union[copy, shell]]:
 def verify_sources(*keys: str) -> List[str]:
     """Return commands that stop the build if a source archive is not the expected file.
 
-    The commands compare the sha256 of each archive. If no sha256 is known, they compare the commit in
-    the archive: GitHub creates archives with `git archive`, which writes the commit into the first
-    header of the tar file.
+    The commands compare the sha256 of each archive. If no sha256 is known, the commands compare the
+    commit in the archive: GitHub creates archives with `git archive`, which writes the commit into
+    the first header of the tar file.
     """
     commands = []
     for key in keys:

@@ -464,8 +464,8 @@ def build_openmpi(
 
     The CUDA components are separate files, so that libmpi.so loads without a CUDA driver
     (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?"). The option for libevent
-    names no folder: if it named /usr, configure would search only /usr/lib, but Debian and Ubuntu have
-    libevent in another folder.
+    names no folder: if the option named /usr, configure would search only /usr/lib, but Debian and
+    Ubuntu have libevent in another folder.
 
     key: key of the source.
     network: which of the folders /opt/ucx and /opt/xpmem exist, as a list with 'ucx' and 'xpmem'.

@@ -105,7 +105,7 @@ def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
 )
 def injection_defeated(trial: Trial) -> Iterator[Finding]:
     """
-    ld.so finds the injected libraries of the host before those of the image.
+    ld.so finds the injected libraries of the host before the libraries of the image.
 
     ld.so searches DT_RPATH before LD_LIBRARY_PATH, and DT_RUNPATH after LD_LIBRARY_PATH.
     """
