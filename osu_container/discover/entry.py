@@ -371,7 +371,7 @@ def list_approach_problems(
     survey: 'Survey', entry: Dict[str, Any], name: str
 ) -> List[Tuple[str, Optional[str]]]:
     """
-    Return for each approach its name and why the approach cannot be installed, or None.
+    Return [(approach, problem)]; the problem is None if eb can install the approach.
 
     check_approach() and select_image() are the checks that the easyblock makes before it reads an
     image. _find_node_problem() adds checks of this node.

@@ -1,7 +1,7 @@
 """
 Read host descriptions: JSON files with facts about the libraries of a host.
 
-With a host description, check judges images for a host that is not this machine.
+With a host description, `osu-container check` judges images for a host that is not this machine.
 
 Descriptions from public sources (public_hosts.py) have the same JSON format as the descriptions that
 `osu-container discover --facts FILE` writes. read_description() validates a description. The class

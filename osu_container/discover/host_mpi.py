@@ -21,8 +21,8 @@ def survey_libmpi(survey: 'Survey') -> None:
     """
     Add facts on a host MPI with the MPICH ABI to the survey.
 
-    Cray MPICH has the libmpi with this ABI in its folders lib-abi-mpich. Without Cray MPICH, the MPI
-    is an MPICH.
+    Cray MPICH has the libmpi with this ABI in its folders lib-abi-mpich. On a host without
+    Cray MPICH, the host MPI is an MPICH.
     """
     host, loaded = survey.host, survey.host.get_variable('CRAY_MPICH_DIR').rstrip('/')
     source = (

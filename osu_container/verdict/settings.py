@@ -365,8 +365,8 @@ def build_settings(
     """
     Return the Settings of a module.
 
-    facts: a dict as read_facts() in verdict/facts.py returns it. The parts of the dict, with their
-    keys:
+    facts: the dict that read_facts() in verdict/facts.py returns. The parts of the dict, with the
+    keys of each part:
     'image' (not in a native module): mpi, libfabric, programs ({name: folder}), library_path,
     rccl_plugin (path or None), of_site and installed (site_image and installed_image of LoadChecks,
     or absent), uses_libfabric (absent in an older installation).
@@ -546,8 +546,8 @@ def shares_container(runtime: Optional[Dict[str, Any]], wrapper: bool = False) -
     A shared container needs Apptainer 1.3 or newer without setuid: the option --sharens exists
     since 1.3, and APPTAINER_CONFIGDIR keeps the state of a container out of the user's home folder.
 
-    wrapper: True if the commands are those of lumi-container-wrapper, which start a container for
-    each rank.
+    wrapper: True if lumi-container-wrapper made the commands, which then start a container for each
+    rank.
     """
     return (
         runtime is not None
@@ -569,8 +569,8 @@ def _collect_conditions(
     """
     Return {name: value} of the facts to which conditions (key `only`) in the data refer.
 
-    A value is a bool, or a release as a tuple of int. The parameters are those of
-    collect_module_variables().
+    A value is a bool, or a release as a tuple of int. The docstring of
+    collect_module_variables() explains the parameters.
     """
     return dict(
         collect_site_conditions(site),

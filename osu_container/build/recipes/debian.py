@@ -142,11 +142,10 @@ def reduce_yaksa_kernels() -> List[str]:
     """Return commands that regenerate Yaksa's kernels for only two levels of nested datatypes.
 
     Yaksa packs noncontiguous data for MPICH. By default Yaksa has kernels for three levels of
-    nested
-    datatypes: 110 MB of sources, and GCC needs up to 27 s for a single file. With two levels, the
-    sources are 17 MB and a file takes at most 2 s. Yaksa packs deeper datatypes level by level. The
-    benchmarks send contiguous data, which need no packing. With only one level, Yaksa does not
-    compile.
+    nested datatypes: 110 MB of sources, and GCC needs up to 27 s for a single file. With two
+    levels, the sources are 17 MB and a file takes at most 2 s. Yaksa packs deeper datatypes level
+    by level. The benchmarks send contiguous data, which need no packing. With only one level, Yaksa
+    does not compile.
     """
     return ['cd modules/yaksa', './autogen.sh --pup-max-nesting=2', 'cd ../..']
 

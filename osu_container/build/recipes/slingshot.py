@@ -234,7 +234,7 @@ def build_libcxi(shs: str) -> shell:
 def has_cxi(libfabric: str, cxi: bool) -> bool:
     """Return whether libfabric in an image is built with cxi, the provider for Slingshot.
 
-    version: version of libfabric.
+    libfabric: version of libfabric.
     cxi: whether the image has libcxi.
 
     Public releases of libfabric before 1.21 do not contain the provider cxi.

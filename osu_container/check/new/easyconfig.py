@@ -52,7 +52,7 @@ moduleclass = 'tools'
 
 def derive_module_name(path: str) -> str:
     """
-    Return the part of an image's file name before the release as the name of a module.
+    Return a module name: the part of an image's file name that precedes the release.
 
     The result is '' if this part is not a valid name.
     """
