@@ -128,7 +128,7 @@ class Build:
     def find_archive(self, needed: bool) -> Optional[Path]:
         """Return the path of the archive with the C benchmarks; download a missing archive.
 
-        needed: whether to raise ImageBuildError if the download fails; otherwise the result is None
+        needed: whether to raise ImageBuildError if the download fails, instead of returning None.
         """
         options, source = self.options, SOURCES['osu']
         path = fetch.find_archive(options.sourcepath)
@@ -167,7 +167,7 @@ class Build:
             self.osu = f"mpi4py {MPI4PY_VERSION} {'ports' if kind == 'mpi4py' else kind}"
 
     def list_source_keys(self) -> List[str]:
-        """Return the keys of the sources to download, without an OSU archive that exists."""
+        """Return the keys of the sources to download; an existing OSU archive is left out."""
         return [key for key in self.variant['sources'] if not (key == 'osu' and self.archive)]
 
     def collect_inputs(self) -> Dict[str, Any]:
@@ -285,7 +285,7 @@ class Build:
     def is_kept(self, inputs: Dict[str, Any]) -> bool:
         """Return whether to keep the existing image.
 
-        An image is kept if it is up to date, or if this command did not build the image.
+        This command keeps an image that is up to date, or that this command did not build.
         """
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != compute_sha256(self.sif):

@@ -26,7 +26,7 @@ def format_path(path: Union[str, Path]) -> str:
 
 
 def find_command(*names: str) -> Optional[str]:
-    """Return the path of the first of these commands that is installed, or None.
+    """Return the path of the first command in `names` that is installed, or None.
 
     The commands are searched in PATH and in the sbin folders.
     """
@@ -66,9 +66,13 @@ def select_named_images(patterns: List[str]) -> List[str]:
 def load_recipe(name: str, kind: str, suffix: str = '.def') -> str:
     """Return the text of an image's definition file, or of its Dockerfile.
 
-    kind: key of the image's variants; suffix: '.def' for the definition file, '.Dockerfile' for the
-    Dockerfile. The text is read from the folder rendered/; if no file exists in this folder, HPCCM
-    renders the text. Raises ImageBuildError if HPCCM is needed but not installed.
+    kind: key of the image's variants.
+    suffix: '.def' for the definition file, '.Dockerfile' for the Dockerfile.
+
+    The text is read from a file in the folder rendered/. If this file does not exist, HPCCM renders
+    the text.
+
+    Raises ImageBuildError if HPCCM is needed but not installed.
     """
     path = RENDERED / f"{name_rendered_recipe(name, kind)}{suffix}"
     if path.exists():
@@ -87,7 +91,8 @@ def load_recipe(name: str, kind: str, suffix: str = '.def') -> str:
 def get_image_state(name: str, folder: Path) -> str:
     """Return the state of an image: 'built', 'not here' or 'unbuilt'.
 
-    'built': the folder contains the SIF file. 'unbuilt': this project has never built the image.
+    'built': the folder contains the SIF file. 'not here': the folder does not contain the SIF file.
+    'unbuilt': this project has never built the image.
     """
     if (folder / f'{name}.sif').exists():
         return 'built'

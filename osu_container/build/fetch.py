@@ -39,7 +39,9 @@ TIMEOUT = 20
 def require_sha256(path: Path, expected: str, advice: str) -> None:
     """Raise ImageBuildError if the file does not have the expected sha256.
 
-    advice: last line of the error message. The file is not removed.
+    The file is not removed.
+
+    advice: last line of the error message.
     """
     actual = compute_sha256(path)
     if actual != expected:
@@ -149,7 +151,9 @@ def find_pip() -> List[str]:
 def _download_url(url: str, new: Path, path: Path) -> None:
     """Download a URL to the file `new`.
 
-    path: final path of the file. Raises ImageBuildError with an advice how to get this file by hand.
+    path: final path of the file.
+
+    Raises ImageBuildError if the download fails; the message tells how to get the file by hand.
     """
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer, open(new, 'wb') as stream:
@@ -162,7 +166,7 @@ def _download_url(url: str, new: Path, path: Path) -> None:
 
 
 def find_archive(folders: Iterable[Path]) -> Optional[Path]:
-    """Return the path of the OSU archive in these folders or in their subfolders, or None.
+    """Return the path of the OSU archive in the folders or their subfolders, None if missing.
 
     Raises ImageBuildError if a file has the name of the archive but another sha256. Such a file is not
     skipped, because the user has copied it on purpose.
@@ -221,8 +225,9 @@ def find_mmdebstrap() -> str:
 def _find_shared_tmpdir() -> str:
     """Return a folder for mmdebstrap's temporary files, which other users can enter.
 
-    If an ordinary user starts mmdebstrap, it runs under a user id from /etc/subuid. This user id cannot
-    enter the TMPDIR that EasyBuild sets. Raises ImageBuildError if no suitable folder exists.
+    If an ordinary user starts mmdebstrap, mmdebstrap uses a user id from /etc/subuid. This user id
+    cannot enter the TMPDIR that EasyBuild sets. Raises ImageBuildError if no suitable folder
+    exists.
     """
     folders = [tempfile.gettempdir(), '/tmp', '/var/tmp']
     for folder in map(Path, folders):

@@ -51,8 +51,11 @@ def verify_image(sif: Path) -> List[str]:
 def find_installations(modulepath: str) -> Dict[str, str]:
     """Return {installation folder: name of the module} for all modules of osu-container.
 
-    modulepath: value of MODULEPATH. If several modules have the same installation folder, only the
-    first module is included. Raises ImageBuildError if no module is found.
+    If several modules have the same installation folder, only the first module is included.
+
+    modulepath: value of MODULEPATH.
+
+    Raises ImageBuildError if no module is found.
     """
     installations: Dict[str, str] = {}
     for folder in filter(None, modulepath.split(':')):
@@ -75,7 +78,9 @@ def find_installations(modulepath: str) -> Dict[str, str]:
 def verify_installation(root: str) -> List[str]:
     """Check the image, the host libraries and the permissions of an installed module.
 
-    root: installation folder. The problems are returned as sentences.
+    The problems are returned as sentences.
+
+    root: installation folder of the module.
     """
     try:
         facts = validate_facts(read_json(os.path.join(root, 'facts.json')))
@@ -168,8 +173,11 @@ def list_packages(sif: Union[str, Path], folder: Path) -> Dict[str, str]:
     """Return {name: version} for all Debian packages in an image.
 
     The packages are read from dpkg's records in the image. If a recipe has unpacked packages below
-    /opt, the records of these packages are also below /opt (build/recipes/slingshot.py). folder: a new
-    folder for temporary files. Raises ImageBuildError.
+    /opt, the records of these packages are also below /opt (build/recipes/slingshot.py).
+
+    folder: a new folder for temporary files.
+
+    Raises ImageBuildError.
     """
     unpack_image(sif, folder, ['*/lib/dpkg/status', 'opt/*/share/dpkg/status'])
     packages: Dict[str, str] = {}

@@ -26,8 +26,10 @@ def run(
 ) -> None:
     """Run a command and append its output to the log file.
 
-    step: name of this step of the build in error messages. Raises ImageBuildError if the command
-    fails. The error message contains the exit code and the last lines of the output.
+    step: name of this step of the build in error messages.
+
+    Raises ImageBuildError if the command fails. The error message contains the exit code and the
+    last lines of the output.
     """
     command = [str(word) for word in command]
     with open(log, 'ab') as stream:

@@ -427,8 +427,8 @@ def group_findings(verdicts: List[Verdict], in_full: bool) -> List[Tuple[str, Fi
     """
     Return each distinct finding of the verdicts once, as a list of (text, finding).
 
-    The text consists of the names of the approaches that have the finding, and of its reason. The
-    names are left out if all approaches have the finding.
+    The text consists of the names of the approaches that have the finding, and of the reason in the
+    finding. The names are left out if all approaches have the finding.
 
     in_full: whether to return all findings. Otherwise the list has the notes and the first finding
     of each verdict.
@@ -458,7 +458,7 @@ def format_header(
     """
     Return the lines on the image, the judged programs, the site and the host.
 
-    has_title: whether to add the title of the site to its name.
+    has_title: whether to add the title of the site to the name of the site.
     """
     sonames: Dict[str, List[str]] = {}
     for library in facts['mpi']:

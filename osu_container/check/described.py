@@ -45,7 +45,11 @@ def list_defined_fabric_versions(libfabric: str) -> Set[str]:
 
 
 def list_needed_fabric_versions(libfabric: str) -> Set[str]:
-    """Return the symbol versions that a program needs if it was linked with the given libfabric release."""
+    """
+    Return the symbol versions of libfabric that a program needs.
+
+    libfabric: release of the libfabric with which the program was linked.
+    """
     # The functions that every MPI calls had the version 1.3 until 1.20 (FABRIC_VERSIONS).
     return {
         'FABRIC_1.0',
@@ -99,7 +103,7 @@ def build_elf_facts(
 
 
 class DescribedImage:
-    """An image of which only descriptions of some files exist; has the interface of Image."""
+    """An image that is known only from descriptions of files; has the methods of Image."""
 
     is_partial = True
     programs: Dict[str, str] = {}
@@ -294,7 +298,8 @@ def describe_published_image(
     Return the DescribedImage of a published combination of libraries.
 
     plugin_found: whether RCCL found its network plugin in the image during the published run.
-    shs: value of the image's label for libcxi; default: the value in this project's current images.
+    shs: value of the image's label for libcxi. The default is the value in this project's current
+    images.
 
     Source of the facts: the table and the recipes (which start from Ubuntu 22.04) in
     DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI",

@@ -106,7 +106,7 @@ def grade_prediction(
     """
     Compare predicted findings with a published run; return the (outcome, reason) of a Cell.
 
-    The fields of the class Cell explain the three values. A prediction is right if its level is the
+    The class Cell lists the possible outcomes. A prediction is right if its level is the
     level of the published run and, if a cause is published, a finding names this cause.
     """
     level, reasons = (

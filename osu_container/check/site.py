@@ -90,7 +90,7 @@ def find_site(
     name: Optional[str] = None, sysroot: Optional[str] = None
 ) -> Tuple[Dict[str, Any], str]:
     """
-    Return the site entry, and the folder that is read in place of the host's root folder.
+    Return the site entry, and the folder that replaces the host's root folder.
 
     name: name of a site, path of a site file, or None for the site of this machine.
 

@@ -1,9 +1,10 @@
 """
-Build a site entry (data/sites/schema.py) from a survey; eb can install modules for this entry.
+Build a site entry from a survey, so that eb can install modules for the site.
 
-The entry contains only the differences from a base entry. The base entry is 'cray' if the network is
-Slingshot, otherwise 'plain'. If the survey found no value for a key, the value of the base entry
-applies. With the values of the base entry, modules can start on any system.
+data/sites/schema.py defines the format. The entry contains only the differences from a base entry.
+The base entry is 'cray' if the network is Slingshot, otherwise 'plain'. If the survey found no
+value for a key, the value of the base entry applies. With the values of the base entry, modules can
+start on any system.
 """
 
 import os
@@ -86,7 +87,7 @@ class _EntryBuilder:
         self.survey, self.cxi = survey, cxi
 
     def copy_fact(self, key: str, **changes: Any) -> Dict[str, Any]:
-        """Return a fact of the survey with only the keys of the site data and with `changes`."""
+        """Return a copy of a fact: the keys that site data have, updated with `changes`."""
         fact = self.survey.facts[key]
         names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
             ('why', 'date') if fact['why'] else ()
@@ -187,7 +188,7 @@ class _EntryBuilder:
         """
         Return {approach: file name of the best image of this project for this site}.
 
-        Only approaches whose MPI srun of the site can start are included.
+        The dict contains only approaches with an MPI that the site's srun can start.
         """
         names = [
             name
@@ -249,7 +250,11 @@ class _EntryBuilder:
         ) + '.sif', plain + '-libcxi.sif'
 
     def build_job_settings(self, with_gpus: bool) -> Dict[str, Any]:
-        """Return the fact on the options of a job; with_gpus: whether jobs request GPUs."""
+        """
+        Return the fact on the options of a job.
+
+        with_gpus: whether jobs request GPUs.
+        """
         rows = self.survey.get_value('slurm.partitions', [])
         matches = [
             (name, re.search(r'gpu(?::[\w.-]+)*?:(\d+)', gres)) for name, gres in rows if with_gpus
@@ -366,7 +371,7 @@ def list_approach_problems(
     survey: 'Survey', entry: Dict[str, Any], name: str
 ) -> List[Tuple[str, Optional[str]]]:
     """
-    Return for each approach its name and why the approach cannot be installed, or None.
+    Return [(approach, problem)]; the problem is None if eb can install the approach.
 
     check_approach() and select_image() are the checks that the easyblock makes before it reads an
     image. _find_node_problem() adds checks of this node.

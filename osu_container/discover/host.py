@@ -116,7 +116,9 @@ class SurveyedHost:
         """
         Return why a file is not a usable library, or None if the library is usable.
 
-        The result is '' if the file does not exist. soname: the required soname, None for any soname
+        The result is '' if the file does not exist.
+
+        soname: the required soname, None for any soname.
         """
         if not os.path.lexists(self.add_root(path)):
             return ''
@@ -149,9 +151,10 @@ class SurveyedHost:
         """
         Run all commands at the same time, and store the results in `command_results`.
 
-        commands: {key of the result: words of the command}. A command that exceeds COMMAND_TIMEOUT is
-        killed together with its children. Raises OSError if a resource limit of the user's shell
-        allows no further process.
+        commands: {key of the result: words of the command}. A command that exceeds COMMAND_TIMEOUT
+        is killed together with its children.
+
+        Raises OSError if a resource limit of the user's shell allows no further process.
         """
         running, end = [], time.monotonic() + COMMAND_TIMEOUT
         for key, words in commands.items():

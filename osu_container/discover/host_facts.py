@@ -1,7 +1,7 @@
 """
 Read host descriptions: JSON files with facts about the libraries of a host.
 
-With a host description, check judges images for a host that is not this machine.
+With a host description, `osu-container check` judges images for a host that is not this machine.
 
 Descriptions from public sources (public_hosts.py) have the same JSON format as the descriptions that
 `osu-container discover --facts FILE` writes. read_description() validates a description. The class
@@ -289,9 +289,9 @@ class DescribedHost:
 
     def has_known_paths(self, name: str) -> Optional[bool]:
         """
-        Return whether the description covers all paths where the host has a library.
+        Return whether the description has facts for every path of a library on the host.
 
-        The result is None if these paths are unknown.
+        The result is None if the paths of the library are unknown.
         """
         if name not in self._names:
             return True if any(path.endswith('/' + name) for path in self.files) else None

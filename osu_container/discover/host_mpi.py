@@ -21,8 +21,8 @@ def survey_libmpi(survey: 'Survey') -> None:
     """
     Add facts on a host MPI with the MPICH ABI to the survey.
 
-    Cray MPICH has the libmpi with this ABI in its folders lib-abi-mpich. Without Cray MPICH, the MPI
-    is an MPICH.
+    Cray MPICH has the libmpi with this ABI in its folders lib-abi-mpich. On a host without
+    Cray MPICH, the host MPI is an MPICH.
     """
     host, loaded = survey.host, survey.host.get_variable('CRAY_MPICH_DIR').rstrip('/')
     source = (
@@ -147,7 +147,9 @@ def _list_cray_builds(host: SurveyedHost, loaded: str) -> List[str]:
 
     The release of the loaded module comes first, then the other releases from the newest to the
     oldest. In each release the build for GCC comes first, because this build needs no library of a
-    vendor's compiler. loaded: value of CRAY_MPICH_DIR, or ''
+    vendor's compiler.
+
+    loaded: value of CRAY_MPICH_DIR, or ''.
     """
     release = re.search(r'/mpich/[\d.]+/', loaded + '/')
 
@@ -283,7 +285,7 @@ def survey_cray_libraries(survey: 'Survey') -> None:
 
 def survey_pmi(survey: 'Survey') -> None:
     """
-    Add the fact with which value of --mpi= srun starts each kind of MPI to the survey.
+    Add to the survey the values of --mpi= with which srun starts the kinds of MPI.
 
     The kinds are an MPI of an image, the host's MPI and Open MPI. Only values that `srun --mpi=list`
     prints are used, because with a wrong value the ranks do not find each other.

@@ -1,5 +1,5 @@
 """
-Find the network interfaces, the network cards, and libfabric with its providers on a system.
+Find network interfaces, network cards, and libfabric with its providers on a system.
 
 /sys/class/infiniband lists the cards of InfiniBand, RoCE, Omni-Path (hfi1) and EFA. The names of cards
 do not identify the kind of card, because udev may change the names (rdma-core,
@@ -101,7 +101,7 @@ def survey_network_cards(survey: 'Survey') -> None:
 
 
 def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
-    """Add the fact on the kind of network: the best of the kinds of the active cards."""
+    """Add the fact on the network to use: the preferred kind among the active cards."""
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((network for network in PREFERRED_NETWORKS if network in kinds), 'Ethernet')
     drivers = sorted({card.driver for card in cards if card.kind == kind and card.driver})
@@ -206,7 +206,8 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
     """
     Add the fact on the libfabric provider for the network to the survey.
 
-    path: path of the host's libfabric, or None; providers: providers of this libfabric
+    path: path of the host's libfabric, or None.
+    providers: providers of this libfabric.
     """
     cards, cxi, kind = (
         survey.get_value('cards', []),

@@ -1,4 +1,4 @@
-"""Find the container runtime, Slurm, file systems, modules and library folders of a system."""
+"""Find container runtime, Slurm, file systems, modules and library folders of a system."""
 
 import os
 import re
@@ -147,9 +147,10 @@ def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
 
 def _find_root_links(host: 'SurveyedHost', paths: List[str]) -> List[str]:
     """
-    Return the symbolic links in / that lead to one of the paths, into it, or to its parent.
+    Return the symbolic links in / that lead to one of the paths.
 
-    An example of such a link is /scratch.
+    Links to a folder above or below one of the paths are included. An example of a link is
+    /scratch.
     """
     targets = list(paths)
     links: List[str] = []

@@ -37,7 +37,8 @@ class _LibraryCollector:
         """
         Collect the libraries that the sites name, and the dependencies of these libraries.
 
-        today: ISO date; node: name of this node
+        today: ISO date.
+        node: name of this node.
         """
         self.host, self.today, self.node = host, today, node
         self.libraries: Dict[str, List[Dict[str, Any]]] = OrderedDict()
@@ -72,7 +73,7 @@ class _LibraryCollector:
         """
         Add the library at a path of the host.
 
-        root: folder that replaces /; None takes the root of `host`
+        root: folder that replaces /, or None for the root folder of `host`.
         """
         real_path = (self.host.root if root is None else root) + path
         if path in self.libraries:
@@ -199,8 +200,11 @@ def describe_host(
     """
     Return the description of a host as a dict, which can be written as JSON.
 
-    entry: entry of the surveyed site; root: folder that contains the files of the system, '' for the
-    real root folder /; name: name of the site; today: ISO date; node: name of this node
+    entry: entry of the surveyed site.
+    root: folder that contains the files of the system, '' for the real root folder /.
+    name: name of the site.
+    today: ISO date.
+    node: name of this node.
     """
     host = HostFileSystem(root)
     # The surveyed site, and all known sites whose libraries exist on the host

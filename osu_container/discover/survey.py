@@ -185,7 +185,7 @@ class Survey:
         ]
 
     def survey_system(self) -> 'Survey':
-        """Run all commands and all parts of the survey, and return this Survey."""
+        """Run all commands and all parts of the survey, and return the completed Survey."""
         host = self.host
         commands = OrderedDict(
             item for item in COMMANDS.items() if not (item[0] == 'libraries' and host.root)

@@ -69,7 +69,8 @@ def wrap_text(text: str, first: str, follow: int) -> str:
     """
     Wrap a text to the width of the terminal, without breaking paths.
 
-    first: text before the first line; follow: number of blanks before all other lines
+    first: text before the first line.
+    follow: number of blanks before all other lines.
     """
     return columns.fill_text(text, first, ' ' * follow)
 

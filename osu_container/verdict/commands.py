@@ -81,7 +81,11 @@ MPI4PY = re.compile(r'.*/(?:site|dist)-packages/mpi4py/MPI\.[^/]+\.so')
 
 
 def list_path_executables(image: Image) -> Dict[str, str]:
-    """Return {name: path}, with the first path of each executable on the image's PATH."""
+    """
+    Return {name: path} of the executables in the folders of the image's PATH.
+
+    If several folders contain the same name, the path is the one in the first of these folders.
+    """
     names_by_folder: Dict[str, List[str]] = {}
     for path in image.tree.entries:
         names_by_folder.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
@@ -120,7 +124,8 @@ def _is_command_name(name: str) -> bool:
     """
     Return whether a module can provide a command with this name.
 
-    Not allowed are names of MPI tools such as mpirun, reserved names, and names that need quotes.
+    A module cannot provide names of MPI tools such as mpirun, reserved names, and names that need
+    quotes.
     """
     return bool(
         not MPI_TOOLS.match(name)
@@ -134,8 +139,10 @@ def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]
     """
     Return the names in `names` that are also commands of the host.
 
-    A module with a command of such a name would hide the host's command. root: folder that stands
-    in for the host's /; None if this machine does not have the host's files.
+    A module with a command of such a name would hide the host's command.
+
+    root: folder that stands in for the host's /; None if this machine does not have the host's
+    files.
     """
     folders = [] if root is None else [root + folder for folder in SYSTEM_FOLDERS]
     return [
@@ -150,7 +157,7 @@ def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]
 
 
 def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
-    """Read the libraries that programs need into the image's cache, with few unsquashfs calls."""
+    """Fill the cache of the image with the programs' libraries, in few calls of unsquashfs."""
     pending, seen = {name for each in facts for name in each.needed}, set()
     while pending:
         seen |= pending
@@ -162,7 +169,7 @@ def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
 
 def find_mpi_soname(image: Image, path: str) -> Optional[str]:
     """
-    Return the soname of the MPI library that an ELF file loads, None if there is none.
+    Return the soname of the MPI library that an ELF file loads, None without MPI.
 
     The soname is also returned if the image lacks the library.
     """
@@ -278,7 +285,9 @@ def _inspect_distribution(image: Image, folder: str) -> Tuple[Optional[str], Opt
     Return (soname, mpi_usage) for a command of a Python distribution.
 
     The two values are the fields of Command with these names. Both are None if the distribution
-    does not use MPI. folder: .dist-info folder of the distribution.
+    does not use MPI.
+
+    folder: .dist-info folder of the distribution.
     """
     name = posixpath.basename(folder)[: -len('.dist-info')]
     if image.exists(folder + '/METADATA'):
@@ -358,7 +367,7 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
 
 def list_command_names(commands: Iterable[Command]) -> List[str]:
     """
-    Return the texts by which an easyconfig lists these commands.
+    Return for each command the text that lists this command in an easyconfig.
 
     The text for a program below a folder libexec is the path of the program. For any other program
     the text is the name of the command.

@@ -101,7 +101,7 @@ def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
 
 
 def find_listing_obstacle(trial: Trial) -> Optional[str]:
-    """Return the reason why the loader cannot list the program's libraries, or None."""
+    """Return why the loader cannot list the program's libraries, None if the loader can."""
     start = trial.program
     if start.is_static:
         return '%s is linked statically, so it loads no libraries' % start.path
@@ -174,8 +174,8 @@ def _build_command(trial: Trial, folder: str, wrapper_settings: str) -> List[str
     """
     Return the command line of the container runtime for a dry run, as a list of words.
 
-    folder: empty folder, in which this function writes the scripts to bind; wrapper_settings: the
-    text that _render_wrapper_settings() returns.
+    folder: empty folder, in which this function writes the scripts to bind.
+    wrapper_settings: the text that _render_wrapper_settings() returns.
     """
     entrypoint = trial.approach.get('entrypoint')
     setting = ''.join('export %s=%s\n' % item for item in sorted(_TRACE.items()))
@@ -296,7 +296,9 @@ def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] =
     """
     Run the image's loader; return the Trial with the Listing and the observed variables.
 
-    approach, program: the parameters of build_trial(). Raises the errors of build_trial().
+    approach, program: the parameters of build_trial().
+
+    Raises the errors of build_trial().
     """
     image, wrapper_settings = trial.image, _render_wrapper_settings(trial)
     listing = request_listing(trial, wrapper_settings)

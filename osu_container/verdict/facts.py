@@ -98,7 +98,9 @@ def read_host_versions(
     Return the root folder, and the releases of the host's MPI and libfabric, as a dict.
 
     An example is {'root': root, 'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0'}. The release of a
-    missing library is None. soname: soname of the MPI to read, if the host has several MPIs.
+    missing library is None.
+
+    soname: soname of the MPI to read, if the host has several MPIs.
     """
     versions: Dict[str, Any] = {'root': root, 'mpi': None, 'libfabric': None}
     for name, key in ((HOST_MPI.get(soname or '', 'libmpi'), 'mpi'), ('libfabric', 'libfabric')):
@@ -125,10 +127,13 @@ def read_facts(
 
     The result is {'image': ..., 'host': ..., 'verdict': ...}.
 
-    sif: path of the image; root: folder that stands in for the host's /, '' on the real system;
-    runtime: dict that find_runtime() returns; program_prefix: programs whose names begin with this
-    text become commands, '' selects no programs; programs: further programs, as names or as paths
-    in the image; force: continue even if the verdict is that the approach fails.
+    sif: path of the image.
+    root: folder that stands in for the host's /, '' on the real system.
+    runtime: dict that find_runtime() returns.
+    program_prefix: programs whose names begin with this text become commands, '' selects no
+    programs.
+    programs: further programs, as names or as paths in the image.
+    force: continue even if the verdict is that the approach fails.
 
     Raises FactsError if image, host and approach do not fit together.
     """
@@ -327,9 +332,10 @@ def _read_image_facts(
     image: Image, injected: Set[str], soname: str, loaded: Optional[LoadedFile]
 ) -> Dict[str, Any]:
     """
-    Return the facts on the open image, from the image's labels or else from its files.
+    Return the facts on the open image: from labels, or else from files of the image.
 
-    injected: sonames of the injected libraries; soname: soname of the MPI that the programs need;
+    injected: sonames of the injected libraries.
+    soname: soname of the MPI that the programs need.
     loaded: the libfabric that the process loads. `loaded` is necessary for a libfabric inside a
     wheel of MPICH, because only the MPICH of the wheel finds this libfabric.
     """
@@ -413,7 +419,7 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
 
 
 def _read_output(*words: str) -> str:
-    """Run a command and return what it writes to standard output."""
+    """Run a command and return its standard output."""
     proc = subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
     )

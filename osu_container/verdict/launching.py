@@ -45,10 +45,12 @@ def build_launch_command(
     """
     Return the words of the command line that starts ranks, without the program.
 
-    folder: folder in which the program runs; step_options: options that the site needs for each
-    step; per_node: pass the number of ranks per node, even if this number follows from the number
-    of nodes; unbound: tell the launcher not to bind ranks to cores, because another command binds
-    the ranks; kind: kind of PMI, which becomes an option unless a variable selects the PMI.
+    folder: folder in which the program runs.
+    step_options: options that the site needs for each job step.
+    per_node: pass the number of ranks per node, even if this number follows from the number of
+    nodes.
+    unbound: tell the launcher not to bind ranks to cores, because another command binds the ranks.
+    kind: kind of PMI, which becomes an option unless a variable selects the PMI.
     """
     launcher = LAUNCHERS[name]
     words = launcher['folder'] if folder else []
@@ -125,7 +127,7 @@ def find_job(
     environment: Mapping[str, str],
 ) -> Tuple[Optional[Dict[str, Any]], Optional[str]]:
     """
-    Return (entry of the batch system, job number) of the current job, or (None, None).
+    Return (entry of the batch system, job number); (None, None) outside of a job.
     """
     return next(
         (

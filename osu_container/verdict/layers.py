@@ -63,9 +63,12 @@ def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, Optio
     """
     Return {variable: (value, file)} of the parameters in Open MPI's parameter files.
 
-    variable: environment variable with the same meaning as the parameter, such as OMPI_MCA_pml;
-    file: path of the parameter file. libmpi: path of Open MPI's library. The parameter files are in
-    the folder etc beside the folder lib. In Debian, the files are also in /etc.
+    variable: environment variable with the same meaning as the parameter, such as OMPI_MCA_pml.
+    file: path of the parameter file.
+    libmpi: path of Open MPI's library.
+
+    The parameter files are in the folder etc beside the folder lib of Open MPI. In Debian, the
+    files are also in /etc.
     """
     prefix = posixpath.dirname(posixpath.dirname(image.resolve(libmpi) or libmpi))
     parameters = {}
@@ -90,9 +93,10 @@ def infer_network_layer(
     """
     Return the library that MPI uses between nodes (LIBFABRIC, UCX or TCP), None if unknown.
 
-    module_values: {name: value} of the variables that the module sets; provider: value of
-    FI_PROVIDER in the process; uses_libfabric: whether a library in the process needs libfabric,
-    None if the process has no MPI.
+    module_values: {name: value} of the variables that the module sets.
+    provider: value of FI_PROVIDER in the process.
+    uses_libfabric: whether a library in the process needs libfabric, None if the process has no
+    MPI.
     """
     traits = trial.mpi
     if uses_libfabric is None:

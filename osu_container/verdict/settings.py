@@ -322,9 +322,12 @@ def collect_module_variables(
     Return the variables of a module and of the settings modules, sorted by name.
 
     The result is a dict: the key None has the variables of the module, and each other key is the
-    name of a settings module and has the variables of this settings module. mpi, libfabric:
-    releases as in the facts, e.g. 'MPICH 4.2.3' and '1.22.0'; plugin: path of RCCL's plugin. If
-    both approach and site set a variable, the value of the approach counts.
+    name of a settings module and has the variables of this settings module.
+
+    mpi, libfabric: releases as in the facts, e.g. 'MPICH 4.2.3' and '1.22.0'.
+    plugin: path of RCCL's plugin.
+
+    If both approach and site set a variable, the value of the approach counts.
     """
     conditions = _collect_conditions(site, mpi, libfabric, plugin)
     values = {
@@ -362,8 +365,8 @@ def build_settings(
     """
     Return the Settings of a module.
 
-    facts: a dict as read_facts() in verdict/facts.py returns it. The parts of the dict, with their
-    keys:
+    facts: the dict that read_facts() in verdict/facts.py returns. The parts of the dict, with the
+    keys of each part:
     'image' (not in a native module): mpi, libfabric, programs ({name: folder}), library_path,
     rccl_plugin (path or None), of_site and installed (site_image and installed_image of LoadChecks,
     or absent), uses_libfabric (absent in an older installation).
@@ -542,8 +545,9 @@ def shares_container(runtime: Optional[Dict[str, Any]], wrapper: bool = False) -
 
     A shared container needs Apptainer 1.3 or newer without setuid: the option --sharens exists
     since 1.3, and APPTAINER_CONFIGDIR keeps the state of a container out of the user's home folder.
-    wrapper: True if the commands are those of lumi-container-wrapper, which start a container for
-    each rank.
+
+    wrapper: True if lumi-container-wrapper made the commands, which then start a container for each
+    rank.
     """
     return (
         runtime is not None
@@ -563,10 +567,10 @@ def _collect_conditions(
     site: Dict[str, Any], mpi: Optional[str], libfabric: Optional[str], plugin: Optional[str]
 ) -> Dict[str, Any]:
     """
-    Return {name: value} of the facts that conditions (`only`) in the data refer to.
+    Return {name: value} of the facts to which conditions (key `only`) in the data refer.
 
-    A value is a bool, or a release as a tuple of int. The parameters are those of
-    collect_module_variables().
+    A value is a bool, or a release as a tuple of int. The docstring of
+    collect_module_variables() explains the parameters.
     """
     return dict(
         collect_site_conditions(site),
@@ -636,14 +640,15 @@ def list_injected_folders(plugin: Optional[str]) -> List[str]:
     """
     Return the folders that the module prepends to LD_LIBRARY_PATH in the container.
 
-    plugin: folder of RCCL's network plugin, None if there is no plugin, or if the folder with the
-    injected libraries already contains the plugin
+    plugin: folder of RCCL's network plugin in the image. None if the image has no plugin, or if the
+    folder of the plugin has a library with the soname of an injected library: in first place, the
+    folder would hide the library of the host.
     """
     return ([plugin] if plugin else []) + [INJECT_FOLDER]
 
 
 def format_placement_note(site: Dict[str, Any]) -> str:
-    """Return the message that a site has no map of its GPUs, '' if no message is necessary."""
+    """Return a message if osu-gpu-bind cannot place ranks on the site's GPUs, else ''."""
     if site['gpu_binding']['value'] or not site['gpu']['value']:
         return ''
     return (

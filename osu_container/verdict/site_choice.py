@@ -51,9 +51,9 @@ def _merge_bases(
     entry: Dict[str, Any], bases: Mapping[str, Any], origin: Tuple[str, ...] = ()
 ) -> Dict[str, Any]:
     """
-    Return an entry, with the facts of its base entries (key `based_on`) added.
+    Return a site entry, completed with the facts of the entries in its key `based_on`.
 
-    origin: names of the entries that are based on this entry, to detect circles.
+    origin: names of the entries that are based on this entry, to detect circular references.
     """
     if 'based_on' not in entry:
         return dict(entry)
@@ -140,7 +140,8 @@ def _require_shape(value: object, shape: Any, name: str) -> None:
     """
     Raise SettingsError if a value does not have the expected type `shape`.
 
-    shape: an entry of schema.SHAPES; name: name of the value in the message.
+    shape: an entry of schema.SHAPES.
+    name: name of the value in the message.
     """
     if not matches_shape(value, shape):
         text = ascii(value)
@@ -249,7 +250,9 @@ def choose_site(
     """
     Return the entry of the site that the user names, else of the site of this machine.
 
-    name: the easyconfig parameter `site`, which has precedence; local_name: SITE of the local file.
+    name: the easyconfig parameter `site`, which has precedence.
+    local_name: SITE of the local file.
+
     Without these names, return the site that matches this machine. Raises SettingsError if the name
     is unknown or no site matches.
     """
@@ -329,10 +332,11 @@ def resolve_local_site(
     """
     Return the complete entry of the site, and the root folder of the host.
 
-    The root folder stands in for the host's /; the root folder is '' on the real system. name: name
-    of the site, or None; local: a SiteFile or module that defines NAMES, or None. OVERRIDES and
-    ROOT apply to the site that the local file names, or to any site if the local file names no
-    site.
+    The root folder stands in for the host's /; the root folder is '' on the real system.
+
+    name: name of the site, or None.
+    local: a SiteFile or module that defines NAMES, or None. OVERRIDES and ROOT apply to the site
+    that the local file names, or to any site if the local file names no site.
 
     Raises SettingsError if the site is unknown, or if no known site matches this machine.
     """
@@ -373,7 +377,9 @@ class SiteFile:
         Execute a Python file and keep the definitions of the file.
 
         names_site: True if the file must name a site, False if the file may also only override
-        facts. Raises SettingsError if the file cannot be read, names no site, or is writable by an
+        facts.
+
+        Raises SettingsError if the file cannot be read, names no site, or is writable by an
         untrusted user.
         """
         self.path = os.path.abspath(path)
@@ -473,8 +479,9 @@ def _parse_condition(
     """
     Return (is_negated, word, comparison) for the text of a condition.
 
-    is_negated: whether the text begins with 'no'; word: the rest of the text; comparison: (name,
-    sign, release) if the rest is a comparison such as 'mpich >= 4.1', else None.
+    is_negated: whether the text begins with 'no'.
+    word: the rest of the text.
+    comparison: (name, sign, release) if the rest is a comparison such as 'mpich >= 4.1', else None.
     """
     word = re.sub('^no ', '', condition)
     match = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
@@ -489,9 +496,11 @@ def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
     """
     Return whether a condition of `only` holds.
 
-    A comparison with an unknown release does not hold. facts: {'gpu': bool, ..., 'mpich': release
-    as a tuple of int, ...}. Raises SettingsError for a condition that data/approaches.py does not
-    list.
+    A comparison with an unknown release does not hold.
+
+    facts: {'gpu': bool, ..., 'mpich': release as a tuple of int, ...}.
+
+    Raises SettingsError for a condition that data/approaches.py does not list.
     """
     negative, word, compared = _parse_condition(condition)
     if compared:

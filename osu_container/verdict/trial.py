@@ -115,7 +115,7 @@ class HostFileSystem:
         return os.path.isfile(path)
 
     def is_described(self, path: str) -> bool:
-        """Return True: on a real host, check can tell whether any path exists."""
+        """Return True: on a real host, `check` can tell whether any path exists."""
         return True
 
     def is_known_absent(self, name: str) -> bool:
@@ -123,11 +123,11 @@ class HostFileSystem:
         return True
 
     def list_unknown_facts(self, path: str) -> Iterable[str]:
-        """Return no names: on a real host, check reads all facts from the library."""
+        """Return no names: on a real host, `check` reads all facts from the library."""
         return ()
 
     def list_untested_facts(self, path: str) -> List[str]:
-        """Return no names: on a real host, check reads all facts from the library."""
+        """Return no names: on a real host, `check` reads all facts from the library."""
         return []
 
     def read_elf(self, path: str) -> ElfFacts:
@@ -182,8 +182,9 @@ class Container:
         """
         Combine an image with injected libraries.
 
-        injected: {name in INJECT_FOLDER: ElfFacts}; opened_names: {path of a library in the
-        container: sonames that this library opens with dlopen()}.
+        injected: {name in INJECT_FOLDER: ElfFacts}.
+        opened_names: {path of a library in the container: sonames that this library opens with
+        dlopen()}.
         """
         self.image, self.injected, self.opened_names = image, injected, opened_names
         #: paths of libraries that Python opens with RTLD_NOW (sys.getdlopenflags), so that ld.so
@@ -440,7 +441,7 @@ def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, s
 
 
 def _find_process_mpi(process: Process) -> Optional[str]:
-    """Return the soname of the MPI that a process needs, loaded or missing; None without MPI."""
+    """Return the soname of the MPI that a process needs, even if missing; None without MPI."""
     return next(
         (
             name
@@ -520,7 +521,7 @@ def _list_image_library_path(launched: LaunchedProgram) -> List[str]:
 
 
 def _follow_exec(image: Image, launched: LaunchedProgram) -> LaunchedProgram:
-    """Return the program that a compiled launcher executes, or any other program unchanged."""
+    """Return the program that a compiled launcher executes; return other programs unchanged."""
     path = _find_launched_path(image, launched, _EXEC_FUNCTIONS)
     if path is None or launched.program is None:
         return launched
@@ -603,8 +604,9 @@ def _resolve_startup(
     """
     Return (opened libraries, process, reason) for a launched program.
 
-    process: the process after the program has loaded the opened libraries; reason: why the MPI is
-    unknown, None if the MPI is known. roots: preloaded libraries, then the program.
+    process: the process after the program has loaded the opened libraries.
+    reason: why the MPI is unknown, None if the MPI is known.
+    roots: preloaded libraries, then the program.
     """
     process = simulate_load(roots, container, library_path)
     is_mpi4py = uses_mpi4py(image, launched)
@@ -717,7 +719,8 @@ def build_trial(
     Return the Trial of an approach with an image on a site and its host.
 
     program: command line in the container, with all arguments that affect which libraries are
-    loaded. runtime: the container runtime, as in ContainerEnvironment.
+    loaded.
+    runtime: the container runtime, as in ContainerEnvironment.
 
     Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
     MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
@@ -790,7 +793,7 @@ def build_trial(
         process = simulate_load(roots, container, library_path)
 
     def load_more(paths: List[str]) -> Process:
-        """Return the process after the program has opened the files `paths`, too."""
+        """Return the process after the program has also opened the files `paths`."""
         return simulate_load(roots, container, library_path, opened + paths)
 
     fabric = read_process_traits(process, 'libfabric.so.1', image, host)
@@ -966,7 +969,7 @@ PRELOAD_FILE = '/etc/ld.so.preload'
 
 
 def _list_preloads(environment: Environment) -> List[str]:
-    """Return the names in LD_PRELOAD; if the end is unknown, only the names before the end."""
+    """Return the names in LD_PRELOAD, except names in an unknown part at the end."""
     variable = environment.variables.get('LD_PRELOAD')
     return (
         _split_library_list(variable.known_prefix if variable.value is None else variable.value)
@@ -1034,7 +1037,9 @@ def _map_opened_libraries(
     Return {path of an MPI library: names that this library opens with dlopen()}.
 
     The paths are paths in the container. Intel MPI opens libfabric, and Open MPI opens plug-ins
-    (mca_*.so). plugins: paths of the plug-ins of the host's Open MPI.
+    (mca_*.so).
+
+    plugins: paths of the plug-ins of the host's Open MPI.
     """
     opened: Dict[str, List[str]] = {}
     used_paths = [path for _, _, path in image.list_mpi_libraries()]
@@ -1188,8 +1193,10 @@ def list_entrypoint_folders(
     Return a dict (path, target, why) for each host folder that the entrypoint searches.
 
     The list has the folders that the approach names, and further folders of injected libraries.
-    libraries: (soname, path) of each injected library. host: None for a host that is known from
-    published data only; the paths of such a host are assumed to exist.
+
+    libraries: (soname, path) of each injected library.
+    host: None for a host that is known from published data only; the paths of such a host are
+    assumed to exist.
     """
     add_root: Callable[[str], str] = host.add_root if host else str
     exists: Callable[[str], bool] = host.exists if host else bool

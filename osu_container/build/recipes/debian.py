@@ -1,4 +1,4 @@
-"""Building blocks for GPU images that consist of Debian packages (container-recipes/debian.py).
+"""Building blocks for GPU images from Debian packages (container-recipes/debian.py).
 
 The functions of slingshot.py compile libfabric, MPI and the benchmarks. The functions of this module
 add the GPU libraries and compilers. ROCm is installed from Debian packages. Debian's CUDA files are
@@ -122,10 +122,10 @@ MPICH_LIBFABRIC_PREFIX = f'{BUILD}/libfabric-of-mpich'
 def build_mpich_libfabric() -> List[str]:
     """Return commands that build the libfabric in MPICH's archive, for linking MPICH.
 
-    The archive of MPICH 4.0.2 contains libfabric 1.13. If libmpi.so.12 is linked with this old version,
-    the loader accepts any newer libfabric: that of the image, and that of a host with approach hybrid.
-    The old libfabric itself is not part of the image. The option -fpermissive is needed
-    because GCC 14 rejects code that older releases only warned about.
+    The archive of MPICH 4.0.2 contains libfabric 1.13. If libmpi.so.12 is linked with this old
+    version, the loader accepts any newer libfabric: the libfabric of the image and, with approach
+    hybrid, the libfabric of the host. The old libfabric itself is not part of the image. The option
+    -fpermissive is needed because GCC 14 rejects code that older releases only warned about.
     """
     prefix = MPICH_LIBFABRIC_PREFIX
     return [
@@ -141,17 +141,17 @@ def build_mpich_libfabric() -> List[str]:
 def reduce_yaksa_kernels() -> List[str]:
     """Return commands that regenerate Yaksa's kernels for only two levels of nested datatypes.
 
-    Yaksa packs noncontiguous data for MPICH. By default it has kernels for three levels of nested
-    datatypes: 110 MB of sources, and GCC needs up to 27 s for a single file. With two levels, the
-    sources are 17 MB and a file takes at most 2 s. Yaksa packs deeper datatypes level by level. The
-    benchmarks send contiguous data, which need no packing. With only one level, Yaksa does not
-    compile.
+    Yaksa packs noncontiguous data for MPICH. By default Yaksa has kernels for three levels of
+    nested datatypes: 110 MB of sources, and GCC needs up to 27 s for a single file. With two
+    levels, the sources are 17 MB and a file takes at most 2 s. Yaksa packs deeper datatypes level
+    by level. The benchmarks send contiguous data, which need no packing. With only one level, Yaksa
+    does not compile.
     """
     return ['cd modules/yaksa', './autogen.sh --pup-max-nesting=2', 'cd ../..']
 
 
 def install_gpu_runtime(gpu: str) -> shell:
-    """Return the step that installs the GPU libraries, and links that libfabric opens."""
+    """Return the step that installs GPU libraries, and a symbolic link for libfabric to open."""
     name, target = DLOPEN_NAMES[gpu]
     return common.run_commands(
         'apt-get -q update',

@@ -241,8 +241,9 @@ def _describe_variants(
 ) -> Dict[str, Dict[str, Any]]:
     """Return the variants 'c' and 'mpi4py' of an image, as a dict.
 
-    The variant 'c' has the C benchmarks, the variant 'mpi4py' has their ports. python: version of
-    Python for the ports
+    The variant 'c' has the C benchmarks, the variant 'mpi4py' has their ports.
+
+    python: version of Python for the ports.
     """
     return {
         'c': {
@@ -322,7 +323,8 @@ VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
 def name_debian_image(gpu: str, mpi: str, version: str) -> str:
     """Return the name of an image of the family debian.
 
-    gpu: key of GPU_OF_DEBIAN; (mpi, version): key of MPI_PARTS
+    gpu: key of GPU_OF_DEBIAN.
+    mpi, version: the pair (mpi, version) is a key of MPI_PARTS.
     """
     return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
 
@@ -572,8 +574,9 @@ def list_recipe_files() -> Dict[str, Tuple[str, str]]:
 def render_recipe(name: str, kind: str, suffix: str) -> str:
     """Return the text of an image's definition file ('.def') or Dockerfile ('.Dockerfile').
 
-    kind: key of the image's variants. Raises ImportError if HPCCM is not installed. Exceptions that
-    the recipe raises are not caught.
+    kind: key of the image's variants.
+
+    Raises ImportError if HPCCM is not installed. Exceptions that the recipe raises are not caught.
     """
     import hpccm
 

@@ -89,7 +89,8 @@ def build_source(
 ) -> List[str]:
     """Return commands that build a source with configure and make, and install the result.
 
-    options: options of configure. prepare: commands that run before configure.
+    options: options of configure.
+    prepare: commands that run before configure.
     """
     return [
         *unpack_sources(key),
@@ -168,7 +169,9 @@ def unpack_rocm_libraries(rocm: str) -> shell:
 def build_hwloc(key: str = 'hwloc') -> shell:
     """Return the step that builds hwloc to /opt/hwloc, without support for GPUs.
 
-    MPI uses hwloc to find the nearest network card. key: key of the hwloc source.
+    MPI uses hwloc to find the nearest network card.
+
+    key: key of the hwloc source.
     """
     features = ('cairo cuda gl levelzero libudev libxml2 nvml opencl rsmi static').split()
     return common.run_commands(
@@ -231,8 +234,10 @@ def build_libcxi(shs: str) -> shell:
 def has_cxi(libfabric: str, cxi: bool) -> bool:
     """Return whether libfabric in an image is built with cxi, the provider for Slingshot.
 
-    version: version of libfabric; cxi: whether the image has libcxi. Public releases of libfabric
-    before 1.21 do not contain the provider cxi.
+    libfabric: version of libfabric.
+    cxi: whether the image has libcxi.
+
+    Public releases of libfabric before 1.21 do not contain the provider cxi.
     """
     return cxi and not is_newer('1.21', libfabric)
 
@@ -247,9 +252,11 @@ def build_libfabric(
 ) -> shell:
     """Return the step that builds libfabric to /opt/libfabric.
 
-    cxi: whether /opt/libcxi exists. xpmem: whether /opt/xpmem exists. gpu: options of configure for GPU
-    memory. extra_providers: names of additional providers, which are not built by default. prepare:
-    commands that run before configure.
+    cxi: whether /opt/libcxi exists.
+    xpmem: whether /opt/xpmem exists.
+    gpu: options of configure for GPU memory.
+    extra_providers: names of additional providers, which are not built by default.
+    prepare: commands that run before configure.
     """
     # Otherwise configure would enable each provider whose libraries exist in the build stage.
     disabled = [
@@ -296,15 +303,17 @@ def list_libfabric_cuda_options(prefix: str, gdrcopy: bool = True) -> List[str]:
 
 
 def mpich_uses_gpu(version: str) -> bool:
-    """Return whether this version of MPICH supports HIP and CUDA, which came with MPICH 4.0."""
+    """Return whether this MPICH supports HIP and CUDA, as MPICH 4.0 and newer releases do."""
     return not is_newer('4.0', version)
 
 
 def list_mpich_gpu_options(kind: str, prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
-    """Return MPICH's configure options that disable other GPUs, and those that enable a kind.
+    """Return two lists of MPICH's configure options for GPUs.
 
-    kind: 'hip' or 'cuda'. gpus: compile targets such as 'gfx90a', or compute capabilities such as
-    '80'.
+    The first list disables the other kinds of GPUs. The second list enables this kind of GPU.
+
+    kind: 'hip' or 'cuda'.
+    gpus: compile targets such as 'gfx90a', or compute capabilities such as '80'.
     """
     other = 'cuda' if kind == 'hip' else 'hip'
     return [f'--without-{other}', '--without-ze'], [
@@ -326,9 +335,10 @@ def build_mpich(
     models. Otherwise Yaksa, which is a part of MPICH, would search for a GPU in the build machine, or
     compile for every model that Yaksa supports.
 
-    gpu: result of list_mpich_gpu_options(). fabric: prefix of the
-    libfabric with which MPICH is linked. xpmem: whether /opt/xpmem exists. prepare: commands that
-    run before configure.
+    gpu: result of list_mpich_gpu_options().
+    fabric: prefix of the libfabric with which MPICH is linked.
+    xpmem: whether /opt/xpmem exists.
+    prepare: commands that run before configure.
     """
     disable_options, enable_options = gpu
     if is_newer('3.4', version):
@@ -404,10 +414,10 @@ def build_ucx() -> shell:
 
 
 def build_pmix() -> shell:
-    """Return the step that builds PMIx, through which Slurm connects ranks, to /opt/pmix.
+    """Return the step that builds PMIx to /opt/pmix.
 
-    PMIx is built without MUNGE. Slurm and PMIx then use the security type "native", which relies on the
-    operating system.
+    Slurm connects the ranks of a job step through PMIx. PMIx is built without MUNGE. Slurm and PMIx
+    then use the security type "native", which relies on the operating system.
     """
     return common.run_commands(
         *build_source(
@@ -454,12 +464,13 @@ def build_openmpi(
 
     The CUDA components are separate files, so that libmpi.so loads without a CUDA driver
     (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?"). The option for libevent
-    names no folder: if it named /usr, configure would search only /usr/lib, but Debian and Ubuntu have
-    libevent in another folder.
+    names no folder: if the option named /usr, configure would search only /usr/lib, but Debian and
+    Ubuntu have libevent in another folder.
 
-    key: key of the source. network: which of the folders /opt/ucx and /opt/xpmem exist, as a list with
-    'ucx' and 'xpmem'. pmix: prefix of PMIx, or 'internal' for the PMIx in Open MPI's archive. oshmem:
-    whether to build OpenSHMEM, which needs UCX.
+    key: key of the source.
+    network: which of the folders /opt/ucx and /opt/xpmem exist, as a list with 'ucx' and 'xpmem'.
+    pmix: prefix of PMIx, or 'internal' for the PMIx in Open MPI's archive.
+    oshmem: whether to build OpenSHMEM, which needs UCX.
     """
     ucx_options, xpmem_options = (
         [f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
@@ -577,11 +588,13 @@ def add_stack_test(
 ) -> raw:
     """Return the %test section, which stops the build if the image contradicts its labels.
 
-    version: command that succeeds if MPI has the version in the labels. mpiexec: command that starts two
-    ranks over TCP and without GPU memory, because a build machine has neither Slingshot nor a GPU.
-    programs: arguments of `find` that select all files that are linked with MPI. checks: further
-    commands that must succeed. driver: names of the libraries of the GPU driver; if the build machine
-    lacks these libraries, the test starts no program.
+    version: command that succeeds if MPI has the version in the labels.
+    mpiexec: command that starts two ranks over TCP and without GPU memory, because a build machine
+    has neither Slingshot nor a GPU.
+    programs: arguments of `find` that select all files that are linked with MPI.
+    checks: further commands that must succeed.
+    driver: names of the libraries of the GPU driver; if the build machine lacks these libraries,
+    the test starts no program.
     """
     allowed = f' | grep -vE "{"|".join(driver)}"' if driver else ''
     start_commands = [version, f'{mpiexec} {LATENCY}']

@@ -78,7 +78,10 @@ _MPICH_LICENCE = 'mpich2 AND BSD-2-Clause AND BSD-3-Clause AND MIT'
 def _describe_pypi_file(
     name: str, version: str, sha256: str, licence: str, file: str, **more: str
 ) -> Dict[str, Any]:
-    """Return the entry of a file on PyPI; more: the key python of a wheel for a single Python."""
+    """Return the entry of a file on PyPI.
+
+    more: the key python, if the file is a wheel for a single version of Python.
+    """
     return dict(
         more, name=name, version=version, url='PyPI', sha256=sha256, licence=licence, file=file
     )

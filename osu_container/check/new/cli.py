@@ -302,7 +302,7 @@ def _resolve_easyconfig_path(
 def _list_eb_options(
     options: argparse.Namespace, path: str, verdict: Verdict, is_site_image: bool
 ) -> List[str]:
-    """Return the options of eb that set the folder of the image, the site, and --force."""
+    """Return eb's options for the folder of the image and for the site, and maybe --force."""
     eb_options = []
     folder = os.path.dirname(os.path.abspath(options.image))
     if not is_site_image and folder != os.path.dirname(os.path.abspath(path)):
@@ -315,7 +315,7 @@ def _list_eb_options(
 
 
 def _require_usable_image(options: argparse.Namespace) -> None:
-    """Raise NewError if the image has an unusable file name, or is a folder and not a SIF."""
+    """Raise NewError if the image is a folder, or if the file name of the image is unusable."""
     problem = find_name_problem(os.path.basename(options.image))
     if problem:
         raise NewError(problem)

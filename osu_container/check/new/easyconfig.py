@@ -52,7 +52,7 @@ moduleclass = 'tools'
 
 def derive_module_name(path: str) -> str:
     """
-    Return the part of an image's file name before the release as the name of a module.
+    Return a module name: the part of an image's file name that precedes the release.
 
     The result is '' if this part is not a valid name.
     """
@@ -99,7 +99,7 @@ def format_list(values: List[str]) -> str:
 
 
 def _find_label(labels: Dict[str, str], names: Sequence[str]) -> str:
-    """Return the first value of the labels `names` that is not empty, on one line, or ''."""
+    """Return the first nonempty value of the labels `names` as one line, '' without a value."""
     label = next(
         (' '.join(labels[name].split()) for name in names if labels.get(name, '').strip()), ''
     )

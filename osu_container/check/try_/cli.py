@@ -347,10 +347,10 @@ class TryRun:
 
     def find_host_programs(self) -> List[Tuple[str, Optional[Settings], str, Dict[str, str], bool]]:
         """
-        Return arguments of measure_approach() that run the host's benchmarks on PATH.
+        Return in a list the arguments of measure_approach() for the host's benchmarks.
 
-        The list has one entry, or none if PATH has no benchmarks of the host. A loaded module may
-        add such benchmarks to PATH.
+        The list has one tuple of arguments. The list is empty if PATH has no benchmarks of the
+        host. A loaded module may add such benchmarks to PATH.
         """
         paths = [shutil.which(name) or '' for name in PROGRAMS]
         folder = os.path.dirname(paths[0])

@@ -75,7 +75,7 @@ class TryFile:
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Return the text; if the text has more than `limit` bytes, its middle is left out."""
+    """Return the text; if the text has more than `limit` bytes, leave out the middle."""
     data, room = text.encode('utf-8'), limit - 100
     if len(data) <= limit:
         return text

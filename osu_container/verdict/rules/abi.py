@@ -63,7 +63,7 @@ _REMEDIES = {
 def report_other_mpi(
     family: str, soname: str, approach: Dict[str, Any], image: Image, site: Dict[str, Any]
 ) -> Iterator[Finding]:
-    """Yield the finding that the approach needs another MPI than the image has."""
+    """Yield the finding that the image's MPI is not an MPI that the approach can use."""
     remedy = _REMEDIES[family]
     if family == 'Open MPI':  # Prefer approach openmpi on a site that can start it.
         remedy = (
@@ -212,9 +212,9 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
 @rule('no program', source='docs/check.md', facts=())
 def no_program(trial: Trial) -> Iterator[Finding]:
     """
-    Check knows which MPI the program uses.
+    `osu-container check` knows which MPI the program uses.
 
-    For some launchers, for some scripts, and for programs that open the MPI at run time, check
+    For some launchers, for some scripts, and for programs that open the MPI at run time, `check`
     cannot determine the MPI. The other rules then judge the image's MPI alone, without a program.
     """
     if trial.program.unknown_reason:

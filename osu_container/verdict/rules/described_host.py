@@ -1,5 +1,5 @@
 """
-Rules on a host that check did not inspect: missing data make a verdict unknown.
+Rules on a host that `check` did not inspect: missing data make a verdict unknown.
 
 The first rule reports that the data do not show which host libraries the module injects;
 judge_trial() then drops all other findings. The second rule reports unknown facts of an injected

@@ -213,7 +213,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
     facts=('provider',),
 )
 def check_card_driver(trial: Trial) -> Iterator[Finding]:
-    """The image has the rdma-core driver that provider verbs or efa needs."""
+    """The image has the rdma-core driver that the provider verbs or efa needs."""
     provider = find_provider(trial)
     problem = (
         find_driver_problem(trial, provider)
@@ -391,8 +391,9 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
     """
     Return the libfabric API (major, minor) that the MPI requests, None if unknown.
 
-    The API is unknown if the file of the MPI does not show the API. api: the API of the libfabric
-    in the process.
+    The API is unknown if the file of the MPI does not show the API.
+
+    api: the API of the libfabric in the process.
     """
     requests, provider = trial.mpi.get('asks'), find_provider(trial)
     if not requests:

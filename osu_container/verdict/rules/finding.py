@@ -44,7 +44,7 @@ class Rule:
         return [self.label_finding(finding) for finding in self.check(trial)]
 
     def label_finding(self, finding: Finding) -> Finding:
-        """Return a finding with the name and the source of this rule."""
+        """Return a copy of the finding, with the name and the source of this rule added."""
         return finding._replace(rule=self.name, source=self.source)
 
 
@@ -59,8 +59,10 @@ def rule(
     Return the decorator that registers a function as a rule.
 
     The decorated function gets a Trial and yields a finding, made by make_finding(), for each
-    problem for which the function has evidence. facts: kinds in FACT_KINDS on which the findings
-    depend. needs_process: if true, downgrade_uncertain() changes a finding 'fails' of this rule to
+    problem for which the function has evidence.
+
+    facts: kinds in FACT_KINDS on which the findings depend.
+    needs_process: if true, downgrade_uncertain() changes a finding 'fails' of this rule to
     'unknown' when the libraries in the process are uncertain.
     """
 

@@ -68,7 +68,7 @@ def report_other_vendor(site: Dict[str, Any], image: Image) -> Iterator[Finding]
 
 
 def _opens_cudart(content: bytes) -> bool:
-    """Return whether a library opens libcudart.so, the name without a release number."""
+    """Return whether a library opens libcudart.so, a file name without release number."""
     return b'\0libcudart.so\0' in content
 
 
@@ -307,7 +307,7 @@ DRIVER_CUDA_RELEASES = {
     facts=('gpu',),
 )
 def check_cuda_release(trial: Trial) -> Iterator[Finding]:
-    """The site's driver supports the image's CUDA, and the image hides no newer libcuda."""
+    """The site's driver supports the image's CUDA, and ld.so loads no older libcuda."""
     fact, release = trial.site.get('gpu_driver'), trial.image.find_cuda_release()
     if find_gpu_maker(trial.site) != 'NVIDIA' or not fact or not release:
         return

@@ -116,9 +116,10 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
 
 def list_ambiguous_libraries(trial: Trial) -> List[str]:
     """
-    Return the names of libraries that depend on an unknown part of LD_LIBRARY_PATH.
+    Return the names of libraries for which the file that ld.so loads is uncertain.
 
-    The image has further files with these names outside of the known folders.
+    Part of LD_LIBRARY_PATH is unknown, and the image has further files with these names outside of
+    the known folders.
     """
     environment = trial.environment
     _, is_complete = parse_folder_list(
@@ -147,7 +148,7 @@ def list_ambiguous_libraries(trial: Trial) -> List[str]:
 @rule('unknown environment', source='image/environment.py', facts=())
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
-    Check can evaluate all variables of the image that decide the verdict.
+    `osu-container check` can evaluate all variables of the image that decide the verdict.
 
     A variable with an unknown value makes the verdict unknown only if another value of the variable
     would change the verdict.
@@ -270,7 +271,7 @@ def _is_netmod_usable(trial: Trial, value: str) -> bool:
 
 
 def _is_provider_named(trial: Trial, value: str) -> bool:
-    """Return whether check knows the name of the provider that FI_PROVIDER selects."""
+    """Return whether `check` knows the name of the provider that FI_PROVIDER selects."""
     return bool(find_provider(trial))
 
 

@@ -41,7 +41,7 @@ def static_program(trial: Trial) -> Iterator[Finding]:
     The program is linked dynamically.
 
     No host library can replace the MPI in a statically linked program. A static program without MPI
-    starts another program, which check cannot determine.
+    starts another program, which `check` cannot determine.
     """
     path = trial.program.path
     if not trial.program.is_static or not path:
@@ -105,7 +105,7 @@ def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
 )
 def injection_defeated(trial: Trial) -> Iterator[Finding]:
     """
-    ld.so finds the injected libraries of the host before those of the image.
+    ld.so finds the injected libraries of the host before the libraries of the image.
 
     ld.so searches DT_RPATH before LD_LIBRARY_PATH, and DT_RUNPATH after LD_LIBRARY_PATH.
     """
@@ -395,7 +395,7 @@ def list_differences(trial: Trial, listing: Listing) -> List[Tuple[str, str]]:
     """
     Return the differences between the loader's list and the prediction.
 
-    A difference is a pair: what the loader's list says, and what was predicted.
+    A difference is a pair of texts: the entry in the loader's list, and the prediction.
     """
     container, process = _predict_process(trial)
     if listing.problem:

@@ -128,7 +128,7 @@ def check_overlay(trial: Trial) -> Iterator[Finding]:
     """
     The SIF has no overlay partition.
 
-    An overlay may add, hide or change any file, and check does not read overlays.
+    An overlay may add, hide or change any file, and `check` does not read overlays.
     """
     if trial.image.is_overlaid:
         yield make_finding(

@@ -28,7 +28,7 @@ def format_library_name(library: LoadedFile) -> str:
 
 
 def shorten_names(names: Sequence[str]) -> str:
-    """Return the names as text; after five names, the text ends with the number of the others."""
+    """Return the names as text: at most five names, followed by ' and 3 more' for the others."""
     return ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
 
 
@@ -41,7 +41,7 @@ def sort_versions(versions: Iterable[str]) -> List[str]:
 
 
 def find_last_version(verdef: Iterable[str], like: str) -> str:
-    """Return the newest version name with the prefix of `like`, such as GLIBC_, else 'none'."""
+    """Return the newest of the versions that begin as `like` (GLIBC_, FABRIC_), else 'none'."""
     kind = like.split('_')[0] + '_'
     names = [name for name in verdef if name.startswith(kind) and name[-1].isdigit()]
     return (sort_versions(names) or ['none'])[-1]
@@ -53,7 +53,7 @@ def find_loaded_mpi(trial: Trial) -> Optional[LoadedFile]:
 
 
 def find_mpi_path(trial: Trial) -> str:
-    """Return the path of the MPI library in the process, or the soname if none is loaded."""
+    """Return the path of the MPI library in the process, or the MPI's soname if not loaded."""
     mpi = find_loaded_mpi(trial)
     return mpi.facts.path if mpi else trial.soname
 
@@ -136,7 +136,7 @@ def find_network_layer(trial: Trial) -> Optional[str]:
 
 
 def find_mpi_series(trial: Trial) -> Optional[Tuple[str, str]]:
-    """Return (family, 'major.minor') of the MPI in the process, None if either is unknown."""
+    """Return (family, 'major.minor') of the MPI in the process, None if a part is unknown."""
     traits = trial.mpi
     numbers = parse_release(traits.get('release'))
     if traits.get('family') and len(numbers) > 1:
@@ -196,9 +196,9 @@ def has_sufficient_glibc(trial: Trial) -> Optional[bool]:
 
 def list_glibc_dependents(trial: Trial) -> List[LoadedFile]:
     """
-    Return the host libraries that need unknown symbol versions of glibc.
+    Return the host libraries whose required symbol versions of glibc are unknown.
 
-    These libraries need no newer versions than the host's glibc has.
+    These libraries require no newer version than the newest version of the host's glibc.
     """
     return [
         library
