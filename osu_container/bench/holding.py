@@ -58,7 +58,9 @@ def lock_run(folder: str | Path) -> Iterator[None]:
 
 #: States of a job that has its nodes (squeue(1), JOB STATE CODES). In all other states its runs
 #: were terminated or cannot start.
-ALLOCATED_STATES = frozenset('RUNNING SUSPENDED STOPPED CONFIGURING RESIZING SIGNALING'.split())
+ALLOCATED_STATES = frozenset(
+    ['RUNNING', 'SUSPENDED', 'STOPPED', 'CONFIGURING', 'RESIZING', 'SIGNALING']
+)
 #: Message of srun if the slurmd of a node is gone. Slurm marks the node as down only after
 #: SlurmdTimeout, by default 300 s (slurm.conf(5)). Reasons: slurm_errno.c of Slurm.
 _UNREACHED = re.compile(

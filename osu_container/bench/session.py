@@ -45,7 +45,7 @@ RANK_PROOF = Path(SCRIPTS) / 'rank-proof'
 #: Environment of the unmeasured first run of a module: MPICH then prints its provider (60 lines)
 PROBE_VARIABLES = {'MPIR_CVAR_DEBUG_SUMMARY': '1'}
 #: Runs about a second, so that rank-proof can sample even a fast native program twice
-PROBE_PROGRAM = tuple('osu_latency -m 8 -i 4000 -x 1 H H'.split())
+PROBE_PROGRAM = ('osu_latency', '-m', '8', '-i', '4000', '-x', '1', 'H', 'H')
 PROBE_TIME_LIMIT = 300
 #: Calls ReFrame's main function, as its package has no __main__. ReFrame writes a log into Python's
 #: folder for temporary files before it reads its settings; the first argument replaces that folder.

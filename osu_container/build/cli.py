@@ -228,7 +228,15 @@ def _describe_image(name: str, sources: Path) -> Dict[str, Any]:
         'state': get_image_state(name, sources),
         **{
             key: entry[key]
-            for key in ('family purpose published fails unbuilt compiles_mpi base').split()
+            for key in [
+                'family',
+                'purpose',
+                'published',
+                'fails',
+                'unbuilt',
+                'compiles_mpi',
+                'base',
+            ]
         },
         'variants': {
             kind: [

@@ -27,10 +27,15 @@ EASYBUILD_FOLDERS = ('', 'o/osu-native', 'o/OSU-Micro-Benchmarks')
 
 #: Platform tags of the wheels, which are for x86_64. With these tags pip selects the wheels for the
 #: Python of the image, not for the Python that runs pip.
-PLATFORMS = (
-    'manylinux_2_28_x86_64 manylinux2014_x86_64 manylinux_2_17_x86_64 '
-    'manylinux_2_5_x86_64 manylinux1_x86_64 manylinux_2_27_x86_64 any'
-).split()
+PLATFORMS = [
+    'manylinux_2_28_x86_64',
+    'manylinux2014_x86_64',
+    'manylinux_2_17_x86_64',
+    'manylinux_2_5_x86_64',
+    'manylinux1_x86_64',
+    'manylinux_2_27_x86_64',
+    'any',
+]
 
 #: Number of seconds without data after which a download fails
 TIMEOUT = 20
@@ -205,10 +210,14 @@ MERGED_USR_HOOKS = Path('/usr/share/mmdebstrap/hooks/maybe-merged-usr')
 #: Paths that are excluded when a base system is unpacked. Only root can create device nodes, and no
 #: image needs them. /run, hostname and resolv.conf belong to the build machine. Only apt's own user
 #: can read the last two folders, and the build runs as another user.
-NOT_UNPACKED = (
-    './dev/* ./run/* ./etc/hostname ./etc/resolv.conf '
-    './var/cache/apt/archives/partial ./var/lib/apt/lists/partial'
-).split()
+NOT_UNPACKED = [
+    './dev/*',
+    './run/*',
+    './etc/hostname',
+    './etc/resolv.conf',
+    './var/cache/apt/archives/partial',
+    './var/lib/apt/lists/partial',
+]
 
 
 def find_mmdebstrap() -> str:

@@ -159,18 +159,28 @@ _CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
 LIBRARY_NEEDS = {
     'libcxi': (['libnl-3.so.200', 'libnl-route-3.so.200'], _CONTRIB, '2026-05-04', 'derived'),
     'libmpi': (
-        (
-            'libfabric.so.1 libpmi.so.0 libpmi2.so.0 libxpmem.so.0 libgfortran.so.5 libquadmath.so.0 '
-            'libatomic.so.1 libgcc_s.so.1'
-        ).split(),
+        [
+            'libfabric.so.1',
+            'libpmi.so.0',
+            'libpmi2.so.0',
+            'libxpmem.so.0',
+            'libgfortran.so.5',
+            'libquadmath.so.0',
+            'libatomic.so.1',
+            'libgcc_s.so.1',
+        ],
         _SPACK + '; libxpmem: LUMI job 16505426',
         '2026-03-06',
         'derived',
     ),
     'libompi': (
-        (
-            'libfabric.so.1 libhwloc.so.15 libevent_core-2.1.so.7 libevent_pthreads-2.1.so.7 libz.so.1'
-        ).split(),
+        [
+            'libfabric.so.1',
+            'libhwloc.so.15',
+            'libevent_core-2.1.so.7',
+            'libevent_pthreads-2.1.so.7',
+            'libz.so.1',
+        ],
         'output of readelf -d for Open MPI 4.1 and 5.0 from Debian and from PyPI',
         '2026-11-26',
         'untested',
@@ -192,17 +202,27 @@ LIBRARY_NEEDS = {
         'derived',
     ),
     'libhsa-runtime64': (
-        'libdrm.so.2 libdrm_amdgpu.so.1 libelf.so.1 libnuma.so.1 librocprofiler-register.so.0'.split()
+        [
+            'libdrm.so.2',
+            'libdrm_amdgpu.so.1',
+            'libelf.so.1',
+            'libnuma.so.1',
+            'librocprofiler-register.so.0',
+        ]
         + _CXX,
         _LOG,
         '2026-04-19',
         'derived',
     ),
     'libamdhip64': (
-        (
-            'libamd_comgr.so.2 libhsa-runtime64.so.1 librocprofiler-register.so.0 libnuma.so.1 '
-            'libz.so.1 libzstd.so.1'
-        ).split()
+        [
+            'libamd_comgr.so.2',
+            'libhsa-runtime64.so.1',
+            'librocprofiler-register.so.0',
+            'libnuma.so.1',
+            'libz.so.1',
+            'libzstd.so.1',
+        ]
         + _CXX,
         _LOG,
         '2026-04-19',

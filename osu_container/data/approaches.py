@@ -77,17 +77,14 @@ def _make_variable(
     source: str,
     evidence: str = 'derived',
     date: str = _READ_DATE,
-    only: str = '',
     **conditions: Any,
 ) -> Dict[str, Any]:
     """
     Return the entry of one variable.
 
-    only: conditions of the variable, separated by ', '. date: day on which the value was observed,
-    or on which the source was read
+    date: day on which the value was observed, or on which the source was read. conditions: optional
+    keys, such as `only`
     """
-    if only:
-        conditions['only'] = only.split(', ')
     return dict(
         conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence
     )
@@ -131,7 +128,7 @@ _GPU_IN_CRAY_MPICH = [
         _PUBLISHED + ' over Cray MPICH set it',
         'measured',
         _PUBLISHED_DATE,
-        only='gpu',
+        only=['gpu'],
     ),
     _make_variable(
         'MPICH_OFI_NIC_POLICY',
@@ -140,7 +137,7 @@ _GPU_IN_CRAY_MPICH = [
         'LUMI training 2026-04, 202-Binding.md',
         'derived',
         '2026-06-17',
-        only='gpu',
+        only=['gpu'],
     ),
 ]
 
@@ -149,7 +146,7 @@ _GPU_IN_CRAY_MPICH = [
 _ALT_READ_RELEASE = 'libfabric >= 1.22'
 _ALT_READ_CONDITIONS: Dict[str, Any] = {
     'setting': 'rccl-alt-read',
-    'only': 'cxi, gpu, ' + _ALT_READ_RELEASE,
+    'only': ['cxi', 'gpu', _ALT_READ_RELEASE],
 }
 _ALT_READ_NETWORK = (
     'the network card leaves rendezvous to the provider cxi, as FI_CXI_RDZV_PROTO=alt_read requires',
@@ -168,7 +165,7 @@ _RCCL = [
         'release 1.12 the name of the plugin is Libfabric, and the plugin also accepts this name',
         'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530',
         'untested',
-        only='cxi, gpu',
+        only=['cxi', 'gpu'],
         setting='rccl-strict',
     ),
     _make_variable(
@@ -177,7 +174,7 @@ _RCCL = [
         'RCCL finds its plugin by the full path, whatever the library path is. Without the '
         'plugin RCCL uses TCP (published result: 3 GB/s)',
         'aws-ofi-nccl README; ' + _PUBLISHED,
-        only='gpu, rccl plugin',
+        only=['gpu', 'rccl plugin'],
         inside=True,
     ),
     _make_variable(
@@ -190,7 +187,7 @@ _RCCL = [
         'nccl_env_vars) and ' + _HPE,
         'derived',
         '2026-09-15',
-        only='cxi, gpu',
+        only=['cxi', 'gpu'],
     ),
     _make_variable(
         'FI_CXI_DISABLE_HOST_REGISTER',
@@ -201,7 +198,7 @@ _RCCL = [
         'HPE (shs-ccl-docs 832182d, nccl_tuning_guide.md)',
         'derived',
         _HPE_READ_DATE,
-        only='cxi, cuda',
+        only=['cxi', 'cuda'],
     ),
     # Sites with NVIDIA GPUs set it always: NERSC and CSCS do, and no hang is known there.
     _make_variable(
@@ -214,7 +211,7 @@ _RCCL = [
         + '; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97',
         'untested',
         _HPE_READ_DATE,
-        only='cxi, rocm',
+        only=['cxi', 'rocm'],
         setting='rccl-gdr',
     ),
 ] + [
@@ -233,52 +230,52 @@ _RCCL = [
             'FI_CXI_RDZV_PROTO',
             'alt_read',
             'libfabric uses the rendezvous protocol alt_read, which needs srun --network=disable_rdzv_get',
-            '',
+            [],
         ),
-        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous', ''),
+        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous', []),
         (
             'FI_CXI_RDZV_GET_MIN',
             '0',
             'no message uses the get operation of the network card, because the protocol alt_read replaces it',
-            '',
+            [],
         ),
         (
             'FI_CXI_RDZV_EAGER_SIZE',
             '0',
             'the sender sends no data before the receiver is ready',
-            '',
+            [],
         ),
         (
             'FI_CXI_RX_MATCH_MODE',
             'hybrid',
             'the provider cxi matches messages in software when the network card has no room for more messages',
-            '',
+            [],
         ),
         (
             'FI_CXI_DEFAULT_CQ_SIZE',
             '131072',
             'the completion queue has room for the completions of large jobs',
-            '',
+            [],
         ),
         (
             'FI_CXI_DEFAULT_TX_SIZE',
             '2048',
             'the send queue has room for the messages that large jobs send before they are '
             'received',
-            '',
+            [],
         ),
         (
             'FI_CXI_DISABLE_HOST_REGISTER',
             '1',
             'the provider cxi does not register host memory with ROCm, because RCCL can wait for '
             'this registration for ever',
-            ', rocm',
+            ['rocm'],
         ),
         (
             'HSA_FORCE_FINE_GRAIN_PCIE',
             '1',
             'other devices can read GPU memory over PCIe',
-            ', rocm',
+            ['rocm'],
         ),
     )
 ]
@@ -302,7 +299,7 @@ _MPICH_WITHOUT_GPU = [
         'without GPU, with and without this variable; wheels 3.4.3 to 5.0.2 of MPICH know the variable',
         'derived',
         '2026-11-24',
-        only='no gpu, mpich >= 3.4',
+        only=['no gpu', 'mpich >= 3.4'],
     ),
 ]
 
@@ -315,7 +312,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'libfabric uses any provider except cxi, so MPICH uses shared memory',
         'fi_fabric(7), FI_PROVIDER',
         'untested',
-        only='cxi',
+        only=['cxi'],
         setting='single-node',
     ),
     _make_variable(
@@ -324,7 +321,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'MPICH avoids cxi when all ranks are on one node; this value is the default of MPICH',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c',
         'untested',
-        only='cxi, mpich >= 4.2',
+        only=['cxi', 'mpich >= 4.2'],
         setting='single-node',
     ),
     _make_variable(
@@ -336,7 +333,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         + ' with MPICH 4.2.3 reach 24 GB/s with this value; MPICH wheels since 4.1.3 know the variable',
         'measured',
         _PUBLISHED_DATE,
-        only='cxi, gpu, mpich >= 4.1',
+        only=['cxi', 'gpu', 'mpich >= 4.1'],
     ),
     _make_variable(
         'MPIR_CVAR_SINGLE_HOST_ENABLED',
@@ -345,7 +342,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'other provider',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; MPICH wheels since 4.2.3 know the variable',
         'untested',
-        only='cxi, mpich >= 4.2',
+        only=['cxi', 'mpich >= 4.2'],
     ),
     _make_variable(
         'SLURM_NETWORK',
@@ -364,7 +361,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'switch/hpe_slingshot reads the value single_node_vni',
         'measured',
         '2026-03-31',
-        only='cxi',
+        only=['cxi'],
     ),
     _make_variable(
         'FI_CXI_RDZV_THRESHOLD',
@@ -373,7 +370,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'latency at 8 to 16 KiB that the old default 2048 causes',
         'Cray MPICH sets this value (MPICH_ENV_DISPLAY on Crusher); in libfabric 2.4 this value is the default',
         'untested',
-        only='cxi, libfabric < 2.4',
+        only=['cxi', 'libfabric < 2.4'],
     ),
     _make_variable(
         'FI_CXI_RDZV_EAGER_SIZE',
@@ -382,7 +379,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'together with FI_CXI_RDZV_THRESHOLD=16384',
         'Cray MPICH sets this value (MPICH_ENV_DISPLAY on Crusher)',
         'untested',
-        only='cxi, libfabric < 2.4',
+        only=['cxi', 'libfabric < 2.4'],
     ),
     _make_variable(
         'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
@@ -392,7 +389,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         '(MPIR_CVAR_CH4_OFI_ENABLE_INJECT, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
         _CXI + '; EESSI on LUMI, 2026-05-21',
         'untested',
-        only=f'cxi, gpu, {_IDC_SWITCH}',
+        only=['cxi', 'gpu', _IDC_SWITCH],
     ),
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_INJECT',
@@ -401,7 +398,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'Messages in host memory become a little slower',
         'the MPICH wheel 4.3.2 knows this variable, the wheel 4.2.3 does not',
         'untested',
-        only=f'cxi, gpu, mpich >= 4.3.1, mpich < 5.0.2, {_IDC_SWITCH}',
+        only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH],
     ),
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM',
@@ -409,7 +406,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'MPICH registers GPU memory instead of injecting it',
         'pmodels/mpich PR 7858; CHANGES of 5.0.2',
         'untested',
-        only=f'cxi, gpu, mpich >= 5.0.2, {_IDC_SWITCH}',
+        only=['cxi', 'gpu', 'mpich >= 5.0.2', _IDC_SWITCH],
     ),
 ]
 
@@ -419,7 +416,7 @@ _LINKX_SHM = (
     'runs of osu_latency, osu_bw and osu_alltoall with up to 8 ranks on a workstation, 2026-11-21: Open MPI 5.0.11 '
     'over libfabric 2.5.1, provider lnx over shm'
 )
-_LINKX_CONDITIONS: Dict[str, Any] = {'setting': 'linkx', 'only': 'lnx'}
+_LINKX_CONDITIONS: Dict[str, Any] = {'setting': 'linkx', 'only': ['lnx']}
 _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml'
 
 
@@ -453,14 +450,14 @@ _OPENMPI_OVER_LIBFABRIC = (
             'instead. The module does not set this variable if UCX drives the network cards, '
             'because Open MPI then selects the better library of the image',
             _CSCS,
-            only='no ucx',
+            only=['no ucx'],
         ),
         _make_variable(
             'OMPI_MCA_mtl',
             'ofi',
             'the network library that matches the messages is libfabric',
             _CSCS,
-            only='no ucx',
+            only=['no ucx'],
         ),
     ]
     + _make_linkx_pair(
@@ -478,7 +475,7 @@ _OPENMPI_OVER_LIBFABRIC = (
             _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
             **conditions,
         )
-        for conditions in (_LINKX_CONDITIONS, {'only': 'cxi'})
+        for conditions in (_LINKX_CONDITIONS, {'only': ['cxi']})
     ]
     + [
         _make_variable(
@@ -509,7 +506,7 @@ _OPENMPI_OVER_LIBFABRIC = (
             '1',
             'the CPU makes small copies from GPU memory through GDRCopy, which the image contains',
             _OMB_CXI,
-            only='cxi, cuda',
+            only=['cxi', 'cuda'],
         ),
         _make_variable(
             'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
@@ -518,7 +515,7 @@ _OPENMPI_OVER_LIBFABRIC = (
             'is 3 instead of 21 microseconds',
             _CXI + '; EESSI on LUMI, 2026-05-21',
             'untested',
-            only=f'cxi, rocm, {_IDC_SWITCH}',
+            only=['cxi', 'rocm', _IDC_SWITCH],
         ),
         _make_variable(
             'PMIX_MCA_psec',
@@ -587,9 +584,18 @@ _HOST_MPI_EXPORTS = [
 ]
 #: Libraries of Open MPI and of its build: hwloc, libevent and UCX keep their soname when they get
 #: new functions
-_OPEN_MPI_BUILD = (
-    'libmpi libopen- liboshmem libmca_common_ libpmix libprrte libhwloc libevent libuc libfabric'
-).split()
+_OPEN_MPI_BUILD = [
+    'libmpi',
+    'libopen-',
+    'liboshmem',
+    'libmca_common_',
+    'libpmix',
+    'libprrte',
+    'libhwloc',
+    'libevent',
+    'libuc',
+    'libfabric',
+]
 
 # Folders in which the image's entrypoint searches the host's libraries
 _SWAP = 'HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr'
@@ -628,7 +634,7 @@ _NO_FORK_SAFE = [
         'by a slow path. This slow path is the most probable cause of a latency of 21 instead of 2.5 '
         'microseconds',
         'libfabric prov/cxi/src/cxip_info.c, cxip_msg.c',
-        only='cxi',
+        only=['cxi'],
     )
     for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')
 ]
@@ -640,14 +646,14 @@ _GPU_OF_RANK = _make_variable(
     'LUMI training 2026-04, 202-Binding.md',
     'derived',
     '2026-06-17',
-    only='rocm',
+    only=['rocm'],
 )
 _CUDA_GPU_OF_RANK = _make_variable(
     'CUDA_VISIBLE_DEVICES',
     'gcd',
     'the rank sees only the GPU nearest to its cores',
     'CUDA C++ Programming Guide, CUDA environment variables',
-    only='cuda',
+    only=['cuda'],
 )
 _NIC_OF_RANK = _make_variable(
     'FI_CXI_DEVICE_NAME',
@@ -656,7 +662,7 @@ _NIC_OF_RANK = _make_variable(
     'card nearest to the cores of the rank, or the first card; open-source MPICH ignores the variable '
     'MPICH_OFI_NIC_POLICY',
     _CXI,
-    only='gpu, cxi',
+    only=['gpu', 'cxi'],
 )
 
 #: Variables of UCX for ranks on one machine that are each in their own user namespace. UCX recognises
@@ -698,7 +704,7 @@ NAMESPACE_VARIABLES = [
         'on fail without this value and succeed with it; MPICH 4.2.3 and 4.3.2 do not fail',
         'measured',
         '2026-11-22',
-        only='no open mpi',
+        only=['no open mpi'],
     ),
     # XPMEM alone would work: xpmem_get.c of hpc/xpmem compares the kernel's user ids and ignores
     # namespaces.
@@ -710,7 +716,7 @@ NAMESPACE_VARIABLES = [
         'intro_mpi(3) of Cray MPICH 8.1; NCAR\'s scripts for Apptainer and Charliecloud on Derecho set this value',
         'derived',
         '2026-11-23',
-        only='no open mpi',
+        only=['no open mpi'],
     ),
     _make_variable(
         'OMPI_MCA_smsc',
@@ -720,7 +726,7 @@ NAMESPACE_VARIABLES = [
         'docs.open-mpi.org, v5.0.x, The sm BTL: smsc',
         'derived',
         '2026-11-22',
-        only='open mpi',
+        only=['open mpi'],
     ),
     _make_variable(
         'OMPI_MCA_btl_vader_single_copy_mechanism',
@@ -730,7 +736,7 @@ NAMESPACE_VARIABLES = [
         'github.com/open-mpi/ompi/issues/4948',
         'derived',
         '2026-11-22',
-        only='open mpi',
+        only=['open mpi'],
     ),
     *UCX_NAMESPACE_VARIABLES,
     _make_variable(
@@ -820,7 +826,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
                     'Socket',
                     'RCCL uses TCP, even if the image has a plugin',
                     'NCCL documentation, NCCL_NET',
-                    only='gpu',
+                    only=['gpu'],
                 ),
             ]
             + _MPICH_WITHOUT_GPU,
@@ -832,10 +838,19 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         'mpi': 'MPICH ABI',
         'mpi_also': _STANDARD_ABI + ['Open MPI'],
         'inject': ['libmpi', 'libfabric'],
-        'inject_if_known': (
-            'libcxi libmpi_gtl_hsa libmpi_gtl_cuda libcudart libhsa-runtime64 libamdhip64 '
-            'libpmi libpmi2 libpals libxpmem liblustreapi'
-        ).split(),
+        'inject_if_known': [
+            'libcxi',
+            'libmpi_gtl_hsa',
+            'libmpi_gtl_cuda',
+            'libcudart',
+            'libhsa-runtime64',
+            'libamdhip64',
+            'libpmi',
+            'libpmi2',
+            'libpals',
+            'libxpmem',
+            'liblustreapi',
+        ],
         'preload': ['libhsa-runtime64', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda'],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
@@ -848,9 +863,14 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
                 'mpi': 'Open MPI',
                 'mpi_also': [],
                 'inject': ['libmpi'],
-                'inject_if_known': (
-                    'libfabric libcxi libcudart libhsa-runtime64 libamdhip64 libxpmem'
-                ).split(),
+                'inject_if_known': [
+                    'libfabric',
+                    'libcxi',
+                    'libcudart',
+                    'libhsa-runtime64',
+                    'libamdhip64',
+                    'libxpmem',
+                ],
                 'preload': [],
                 'one_build': _OPEN_MPI_BUILD,
                 'exports': _HOST_MPI_EXPORTS,

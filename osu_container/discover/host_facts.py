@@ -96,9 +96,17 @@ NEEDED_FACTS: Dict[str, Any] = {
     'defined': [],
 }
 #: Traits of an MPI library and of libfabric, with the value that replaces an unknown trait
-MPI_TRAITS: Dict[str, Any] = dict(
-    dict.fromkeys('family release device hmem cxi asks single_copy'.split()), pmi=[], opens=[]
-)
+MPI_TRAITS: Dict[str, Any] = {
+    'family': None,
+    'release': None,
+    'device': None,
+    'hmem': None,
+    'cxi': None,
+    'pmi': [],
+    'opens': [],
+    'asks': None,
+    'single_copy': None,
+}
 FABRIC_TRAITS: Dict[str, Any] = {
     'release': None,
     'api': None,

@@ -19,12 +19,25 @@ from osu_container.image.system import LoaderConfig, resolve_lib_variable
 #: build as the program interpreter (ld-linux). If the image's ld-linux loads the host's libc.so.6,
 #: the program fails with "symbol lookup error ... GLIBC_PRIVATE" (ld.so(8)).
 GLIBC_SONAMES = frozenset(
-    (
-        'ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 libBrokenLocale.so.1 libanl.so.1 '
-        'libc.so.6 libdl.so.2 libm.so.6 libmvec.so.1 libnsl.so.1 libnss_compat.so.2 '
-        'libnss_dns.so.2 libnss_files.so.2 libpthread.so.0 libresolv.so.2 librt.so.1 '
-        'libthread_db.so.1 libutil.so.1'
-    ).split()
+    [
+        'ld-linux-x86-64.so.2',
+        'ld-linux-aarch64.so.1',
+        'libBrokenLocale.so.1',
+        'libanl.so.1',
+        'libc.so.6',
+        'libdl.so.2',
+        'libm.so.6',
+        'libmvec.so.1',
+        'libnsl.so.1',
+        'libnss_compat.so.2',
+        'libnss_dns.so.2',
+        'libnss_files.so.2',
+        'libpthread.so.0',
+        'libresolv.so.2',
+        'librt.so.1',
+        'libthread_db.so.1',
+        'libutil.so.1',
+    ]
 )
 
 

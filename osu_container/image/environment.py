@@ -46,7 +46,7 @@ SCRIPTS_FOLDER = '/.singularity.d/env'
 RUNTIME_LIBRARIES = '/.singularity.d/libs'
 #: Folders of PATH in a container if the image does not set PATH (DefaultPath in Apptainer,
 #: internal/pkg/util/env)
-DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'.split(':')
+DEFAULT_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 
 class Variable(NamedTuple):

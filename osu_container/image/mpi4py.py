@@ -52,7 +52,13 @@ _LIBMPI = re.compile(r"^LIBMPI = '([\w.:/-]+)'$", re.M)
 _MAX_LIBRARY_BYTES = 64 * 1024 * 1024
 #: Folders in which a wheel looks for the libfabric of an Intel MPI, relative to the parent folder
 #: of the MPI's folder lib
-_INTEL_LIBFABRIC_FOLDERS = 'opt/mpi/libfabric/lib libfabric/lib libfabric lib/libfabric lib'.split()
+_INTEL_LIBFABRIC_FOLDERS = [
+    'opt/mpi/libfabric/lib',
+    'libfabric/lib',
+    'libfabric',
+    'lib/libfabric',
+    'lib',
+]
 
 
 def uses_mpi4py(image: Image, launched: LaunchedProgram) -> Optional[bool]:

@@ -17,12 +17,18 @@ import struct
 from typing import Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 #: Usual paths of a loader: first glibc's loader for each processor, then musl's loaders
-INTERPRETERS = (
-    '/lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1 /lib64/ld64.so.2 '
-    '/lib/ld-linux-riscv64-lp64d.so.1 /lib/ld64.so.1 /lib/ld-linux.so.2 '
-    '/lib/ld-musl-x86_64.so.1 /lib/ld-musl-aarch64.so.1 /lib/ld-musl-powerpc64le.so.1 '
-    '/lib/ld-musl-riscv64.so.1'
-).split()
+INTERPRETERS = [
+    '/lib64/ld-linux-x86-64.so.2',
+    '/lib/ld-linux-aarch64.so.1',
+    '/lib64/ld64.so.2',
+    '/lib/ld-linux-riscv64-lp64d.so.1',
+    '/lib/ld64.so.1',
+    '/lib/ld-linux.so.2',
+    '/lib/ld-musl-x86_64.so.1',
+    '/lib/ld-musl-aarch64.so.1',
+    '/lib/ld-musl-powerpc64le.so.1',
+    '/lib/ld-musl-riscv64.so.1',
+]
 #: Pattern for a list of folders in glibc's loader. Each folder ends with / and a NUL byte
 _FOLDERS = re.compile(rb'(?<=\0)(?:/[^\0/]+(?:/[^\0/]+){0,20}/\0){1,20}')
 _CACHE_PATH = re.compile(rb'\0(/[^\0]{0,200}/ld\.so\.cache)\0')

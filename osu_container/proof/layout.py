@@ -16,7 +16,18 @@ MOST_RANKS = 1 << 20
 #: {key: type of its value}; each value may also be None. [T] is a list and {str: T} a dict with values
 #: of type T
 LIBRARY = dict.fromkeys(
-    'path where host_path family release release_from build_id sha256 problem'.split(), str
+    [
+        'path',
+        'where',
+        'host_path',
+        'family',
+        'release',
+        'release_from',
+        'build_id',
+        'sha256',
+        'problem',
+    ],
+    str,
 )
 PROOF = {
     'rank': int,

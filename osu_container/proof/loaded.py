@@ -31,8 +31,19 @@ LIBRARIES = {
         'librccl': 'lib(rccl|nccl)',
         'librccl-net': r'lib(rccl|nccl)-net(-\w+)*',
         **dict.fromkeys(
-            'libfabric libucp libcxi libxpmem libpmi libpmi2 libpmix libpals libhsa-runtime64 '
-            'libamdhip64 libcuda'.split()
+            [
+                'libfabric',
+                'libucp',
+                'libcxi',
+                'libxpmem',
+                'libpmi',
+                'libpmi2',
+                'libpmix',
+                'libpals',
+                'libhsa-runtime64',
+                'libamdhip64',
+                'libcuda',
+            ]
         ),
     }.items()
 }

@@ -16,20 +16,81 @@ MAX_TRIES = 50
 _SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
 
 #: Words, in lower case, that mark a line as an error; WARNING_WORDS mark a line as a warning
-ERROR_WORDS = (
-    "error, fatal, fail, abort, cannot, can't, could not, couldn't, unable, not found, not "
-    'supported, not permitted, no such, denied, refused, invalid, timed out, time out, '
-    'killed, panic, exception, undefined, unrecognized, unknown, assert, not available, does '
-    'not exist, missing, errno, not enough, no space, exceeded, mismatch, illegal, corrupt, '
-    'unsupported, broken pipe, segmentation, sigsegv, sigkill, sigbus, violation, '
-    'unreachable, must be, is not a, reset by, bad address, unexpected, no usable, duplicate, '
-    'went wrong, lost, exhausted, terminate called, access fault, = backtrace, not be able, '
-    'were able, insufficient'
-).split(', ')
-WARNING_WORDS = (
-    'warn, timeout, not set, ignor, skipp, retry, deprecated, disabled, no version, not be, '
-    'has detected, has to be'
-).split(', ')
+ERROR_WORDS = [
+    'error',
+    'fatal',
+    'fail',
+    'abort',
+    'cannot',
+    "can't",
+    'could not',
+    "couldn't",
+    'unable',
+    'not found',
+    'not supported',
+    'not permitted',
+    'no such',
+    'denied',
+    'refused',
+    'invalid',
+    'timed out',
+    'time out',
+    'killed',
+    'panic',
+    'exception',
+    'undefined',
+    'unrecognized',
+    'unknown',
+    'assert',
+    'not available',
+    'does not exist',
+    'missing',
+    'errno',
+    'not enough',
+    'no space',
+    'exceeded',
+    'mismatch',
+    'illegal',
+    'corrupt',
+    'unsupported',
+    'broken pipe',
+    'segmentation',
+    'sigsegv',
+    'sigkill',
+    'sigbus',
+    'violation',
+    'unreachable',
+    'must be',
+    'is not a',
+    'reset by',
+    'bad address',
+    'unexpected',
+    'no usable',
+    'duplicate',
+    'went wrong',
+    'lost',
+    'exhausted',
+    'terminate called',
+    'access fault',
+    '= backtrace',
+    'not be able',
+    'were able',
+    'insufficient',
+]
+WARNING_WORDS = [
+    'warn',
+    'timeout',
+    'not set',
+    'ignor',
+    'skipp',
+    'retry',
+    'deprecated',
+    'disabled',
+    'no version',
+    'not be',
+    'has detected',
+    'has to be',
+]
 #: Lines that are no errors: source code, tracebacks, strace output, and informational lines of
 #: libfabric, Apptainer, EasyBuild and NCCL
 _CODE = re.compile(

@@ -219,7 +219,17 @@ def build_environment_table(dataset: Dataset) -> ReportTable | None:
     facts = dataset.facts
     rows = [
         (name, facts.get(name))
-        for name in 'site started ended tag repeats project machine versions slurm'.split()
+        for name in [
+            'site',
+            'started',
+            'ended',
+            'tag',
+            'repeats',
+            'project',
+            'machine',
+            'versions',
+            'slurm',
+        ]
     ]
     rows += [
         (name, {part: entry.get(part) for part in ('network', 'image', 'variables')})
@@ -239,7 +249,7 @@ def build_sources_table(report: content.Report) -> ReportTable | None:
 
     The result is None if the report has no published figures.
     """
-    keys = 'source url date node_type stack evidence notes'.split()
+    keys = ['source', 'url', 'date', 'node_type', 'stack', 'evidence', 'notes']
     return _build_table(
         'Sources of the published figures',
         ['name', 'title', *keys],

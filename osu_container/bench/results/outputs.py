@@ -93,10 +93,22 @@ _SIDED = {
 _COLLECTIVES = {
     **{
         name: name
-        for name in (
-            'allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast gather gatherv '
-            'reduce reduce_scatter scatter scatterv'
-        ).split()
+        for name in [
+            'allgather',
+            'allgatherv',
+            'allreduce',
+            'alltoall',
+            'alltoallv',
+            'alltoallw',
+            'barrier',
+            'bcast',
+            'gather',
+            'gatherv',
+            'reduce',
+            'reduce_scatter',
+            'scatter',
+            'scatterv',
+        ]
     },
     'broadcast': 'bcast',
     'reduce-scatter': 'reduce_scatter',

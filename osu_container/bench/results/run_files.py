@@ -38,7 +38,7 @@ REQUIRED_KEYS: dict[str, tuple[str, ...]] = {
     'end': ('ended',),
 }
 #: Required keys whose values are text
-TEXT_KEYS = frozenset('run started site name module approach ended'.split())
+TEXT_KEYS = frozenset(['run', 'started', 'site', 'name', 'module', 'approach', 'ended'])
 STATUS = ('ok', 'failed', 'skipped')
 
 

@@ -79,21 +79,18 @@ def get_libcxi_version(shs: str) -> str:
 #: MPICH)
 PUBLISHED_ROCM = '6.0.3'
 PUBLISHED = [
-    tuple(row.split())
-    for row in (
-        'no 1.15.2 3.1.4',
-        'no 1.15.2 3.4.3',
-        'no 1.21.1 3.4.3',
-        'no 1.22.0 3.4.3',
-        'no 1.15.2 4.2.3',
-        'no 1.21.1 4.2.3',
-        'no 1.22.0 4.2.3',
-        'yes 1.15.2 3.4.3',
-        'yes 1.15.2 4.2.3',
-        'yes 1.21.1 4.2.3',
-        'yes 1.22.0 4.2.3',
-        'yes 2.0.0 4.2.3',
-    )
+    ('no', '1.15.2', '3.1.4'),
+    ('no', '1.15.2', '3.4.3'),
+    ('no', '1.21.1', '3.4.3'),
+    ('no', '1.22.0', '3.4.3'),
+    ('no', '1.15.2', '4.2.3'),
+    ('no', '1.21.1', '4.2.3'),
+    ('no', '1.22.0', '4.2.3'),
+    ('yes', '1.15.2', '3.4.3'),
+    ('yes', '1.15.2', '4.2.3'),
+    ('yes', '1.21.1', '4.2.3'),
+    ('yes', '1.22.0', '4.2.3'),
+    ('yes', '2.0.0', '4.2.3'),
 ]
 
 #: ROCm version -> software stack of LUMI with this version. All stacks have the same host
@@ -378,7 +375,17 @@ MPI4PY_FILES = [
 UBUNTU_PYTHON = {'noble': '3.12'}
 
 #: AMD's packages with the libraries that CuPy is linked with
-_LINKED = ('hipblas hipfft hiprand hipsparse rocblas rocfft rocrand rocsolver rocsparse').split()
+_LINKED = [
+    'hipblas',
+    'hipfft',
+    'hiprand',
+    'hipsparse',
+    'rocblas',
+    'rocfft',
+    'rocrand',
+    'rocsolver',
+    'rocsparse',
+]
 
 
 def list_cupy_sources(python: str) -> List[str]:

@@ -30,26 +30,54 @@ from osu_container.data.sites.cray import format_rccl_options
 #: Debian packages of every build stage. libcxi needs python3 to generate a header. Yaksa needs the
 #: program `libtool` (package libtool-bin): its scripts hiplt.sh and cudalt.sh write the version of
 #: libtool beside each kernel, and libtool refuses a kernel without this version.
-TOOLS = (
-    'autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libtool '
-    'libtool-bin make perl pkg-config python3'
-).split()
+TOOLS = [
+    'autoconf',
+    'automake',
+    'bzip2',
+    'ca-certificates',
+    'file',
+    'g++',
+    'gcc',
+    'libc6-dev',
+    'libtool',
+    'libtool-bin',
+    'make',
+    'perl',
+    'pkg-config',
+    'python3',
+]
 
 #: Debian packages with the libraries that the network libraries need, at build time and at run
 #: time. Ubuntu noble adds t64 to some package names; apt also accepts the names without t64.
-NETWORK_BUILD = (
-    'libconfig-dev libcurl4-openssl-dev libfuse-dev libjson-c-dev libnl-3-dev '
-    'libnuma-dev libpciaccess-dev libsensors-dev libuv1-dev libyaml-dev'
-).split()
-NETWORK_RUN = 'libcurl4 libjson-c5 libnl-3-200 libnuma1 libpciaccess0'.split()
+NETWORK_BUILD = [
+    'libconfig-dev',
+    'libcurl4-openssl-dev',
+    'libfuse-dev',
+    'libjson-c-dev',
+    'libnl-3-dev',
+    'libnuma-dev',
+    'libpciaccess-dev',
+    'libsensors-dev',
+    'libuv1-dev',
+    'libyaml-dev',
+]
+NETWORK_RUN = ['libcurl4', 'libjson-c5', 'libnl-3-200', 'libnuma1', 'libpciaccess0']
 ROCM_RUN = ['libdrm-amdgpu1', 'libdrm2', 'libelf1', 'libnuma1']
 
 #: ROCm packages that are needed to link and run programs with HIP and RCCL. The packages are
 #: unpacked without their dependencies, because hip-runtime-amd depends on the whole compiler
 #: (ROCm/ROCm#3306).
-ROCM_LIBRARIES = (
-    'comgr hip-dev hip-runtime-amd hsa-rocr hsa-rocr-dev rccl rccl-dev rocm-core rocm-smi-lib'
-).split()
+ROCM_LIBRARIES = [
+    'comgr',
+    'hip-dev',
+    'hip-runtime-amd',
+    'hsa-rocr',
+    'hsa-rocr-dev',
+    'rccl',
+    'rccl-dev',
+    'rocm-core',
+    'rocm-smi-lib',
+]
 ROCM_LICENCES = {'MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'}
 
 
@@ -173,7 +201,18 @@ def build_hwloc(key: str = 'hwloc') -> shell:
 
     key: key of the hwloc source.
     """
-    features = ('cairo cuda gl levelzero libudev libxml2 nvml opencl rsmi static').split()
+    features = [
+        'cairo',
+        'cuda',
+        'gl',
+        'levelzero',
+        'libudev',
+        'libxml2',
+        'nvml',
+        'opencl',
+        'rsmi',
+        'static',
+    ]
     return common.run_commands(
         *build_source(key, '/opt/hwloc', [f'--disable-{name}' for name in features])
     )
@@ -260,7 +299,9 @@ def build_libfabric(
     """
     # Otherwise configure would enable each provider whose libraries exist in the build stage.
     disabled = [
-        name for name in 'efa opx psm2 psm3 usnic verbs'.split() if name not in extra_providers
+        name
+        for name in ['efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs']
+        if name not in extra_providers
     ]
     options = [
         '--disable-static',

@@ -167,7 +167,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _NCCL,
                 _REREAD_DATE,
                 'derived',
-                only='gpu, cxi',
+                only=['gpu', 'cxi'],
             ),
             make_variable(
                 'FI_CXI_DEFAULT_TX_SIZE',
@@ -178,7 +178,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _IMAGES + '; eth-cscs/alps-uenv pull request 316',
                 _REREAD_DATE,
                 'derived',
-                only='gpu, cxi',
+                only=['gpu', 'cxi'],
             ),
         ],
         'images': make_fact(

@@ -35,15 +35,19 @@ def make_fact(
 
 
 def make_variable(
-    name: str, value: str, why: str, source: str, date: str, evidence: str, only: str
+    name: str, value: str, why: str, source: str, date: str, evidence: str, **conditions: Any
 ) -> Dict[str, Any]:
-    """Return one variable as a fact; only: its conditions (data/approaches.py), separated by ', '."""
-    return dict(make_fact(value, why, source, date, evidence), name=name, only=only.split(', '))
+    """
+    Return one variable as a fact.
+
+    conditions: optional keys such as `only`, which data/approaches.py explains
+    """
+    return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
 
 
 #: Default library folders of SLES, with HPE's folder of links to default versions; folder of AMD's
 #: libdrm
-SLES_FOLDERS = '/lib64 /usr/lib64 /lib /usr/lib /opt/cray/pe/lib64'.split()
+SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64']
 AMD_FOLDER = '/opt/amdgpu/lib64'
 
 _FIRST_READ_DATE = '2026-11-21'
@@ -128,7 +132,7 @@ def make_ll128_variable(source: str, date: str) -> Dict[str, Any]:
         source,
         date,
         'derived',
-        only='gpu',
+        only=['gpu'],
     )
 
 
@@ -149,7 +153,7 @@ def make_nccl_variables(
             source,
             date,
             evidence,
-            only='gpu',
+            only=['gpu'],
         ),
         make_variable(
             'NCCL_CROSS_NIC',
@@ -158,7 +162,7 @@ def make_nccl_variables(
             source,
             date,
             evidence,
-            only='gpu',
+            only=['gpu'],
         ),
         make_variable(
             'NCCL_NET_GDR_LEVEL',
@@ -167,7 +171,7 @@ def make_nccl_variables(
             source,
             date,
             evidence,
-            only='gpu',
+            only=['gpu'],
         ),
     ]
 
@@ -453,7 +457,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'names of the cards, as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
-                only='gpu',
+                only=['gpu'],
             ),
             make_variable(
                 'NCCL_CROSS_NIC',
@@ -462,7 +466,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _HPE,
                 _FIRST_READ_DATE,
                 'untested',
-                only='gpu',
+                only=['gpu'],
             ),
         ],
     },

@@ -104,16 +104,16 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'library_folders': make_fact(
             [
                 _BRICS + name + '/lib'
-                for name in (
-                    'hwloc-2.11.1-exva2bctb5orrxuniin42m422e4land7 '
-                    'libevent-2.1.12-tg7v5ywzz5wthjw5wmp4ajwkosv36bg7 '
-                    'libpciaccess-0.17-er6dkl6b6354ub6n6le3a5h44wjt6fjt '
-                    'libxml2-2.13.4-gcnk5dndbce4wp6ep3rtv7azpwzx43pl '
-                    'libiconv-1.17-vceyz4dnbly7sup6uu5pbsv6oiwe6epq '
-                    'xz-5.4.6-yq66bbph6k3sssan6abspn5dbzhmhug5 '
-                    'zlib-ng-2.2.1-h3p5d5uycpj6undg2vr7uosoiovynj6w '
-                    'gcc-runtime-12.3.0-5ay32z4cpplbr6wgb4clud5yst7kormk'
-                ).split()
+                for name in [
+                    'hwloc-2.11.1-exva2bctb5orrxuniin42m422e4land7',
+                    'libevent-2.1.12-tg7v5ywzz5wthjw5wmp4ajwkosv36bg7',
+                    'libpciaccess-0.17-er6dkl6b6354ub6n6le3a5h44wjt6fjt',
+                    'libxml2-2.13.4-gcnk5dndbce4wp6ep3rtv7azpwzx43pl',
+                    'libiconv-1.17-vceyz4dnbly7sup6uu5pbsv6oiwe6epq',
+                    'xz-5.4.6-yq66bbph6k3sssan6abspn5dbzhmhug5',
+                    'zlib-ng-2.2.1-h3p5d5uycpj6undg2vr7uosoiovynj6w',
+                    'gcc-runtime-12.3.0-5ay32z4cpplbr6wgb4clud5yst7kormk',
+                ]
             ]
             + SLES_FOLDERS,
             'the host\'s Open MPI needs libraries in these folders; then follow the folders of '
@@ -141,7 +141,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _ADAPT,
                 _READ_DATE,
                 'derived',
-                only='gpu, cxi',
+                only=['gpu', 'cxi'],
             ),
             make_ll128_variable('as on Alps, which has nodes of the same kind', _READ_DATE),
         ],

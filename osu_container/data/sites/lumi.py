@@ -272,7 +272,7 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': dict(
                 _fact(
-                    '/pfs /scratch /projappl /project /flash /appl'.split(),
+                    ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
                     'these folders contain the users\' data and LUMI\'s software',
                     _TRAINING + '205-Containers.md, singularity-slurm-bindings',
                     '2026-06-17',
@@ -326,10 +326,13 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
         },
         'conflicts': _fact(
-            (
-                'singularity-bindings singularity-userfilesystems '
-                'singularity-slurm-bindings singularity-CPEbits lumi-aif-singularity-bindings'
-            ).split(),
+            [
+                'singularity-bindings',
+                'singularity-userfilesystems',
+                'singularity-slurm-bindings',
+                'singularity-CPEbits',
+                'lumi-aif-singularity-bindings',
+            ],
             'each of these modules overwrites SINGULARITY_BIND',
             _TRAINING + '205-Containers.md',
             '2026-06-17',
@@ -354,7 +357,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _TRAINING + '202-Binding.md',
                 '2026-06-17',
                 'measured',
-                only='gpu',
+                only=['gpu'],
             ),
             _variable(
                 'NCCL_CROSS_NIC',
@@ -363,7 +366,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _HPE,
                 '2026-11-21',
                 'untested',
-                only='gpu',
+                only=['gpu'],
             ),
             _variable(
                 'NCCL_IGNORE_CPU_AFFINITY',
@@ -373,7 +376,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 _DEIC,
                 '2025-03-07',
                 'measured',
-                only='gpu',
+                only=['gpu'],
             ),
         ],
         'image_folders': _fact(
@@ -491,7 +494,7 @@ def _make_stack_facts(
 _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 #: Values of LUMI_STACK_PARTITION in shells that may load modules for GPU nodes and for CPU nodes
-_SHARED_PARTITIONS = 'L container common system CrayEnv'.split()
+_SHARED_PARTITIONS = ['L', 'container', 'common', 'system', 'CrayEnv']
 _GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = (
     ['G', 'EAP'] + _SHARED_PARTITIONS,
     ['C', 'D'] + _SHARED_PARTITIONS,

@@ -123,7 +123,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _OPENMPI,
                 _READ_DATE,
                 'derived',
-                only='open mpi',
+                only=['open mpi'],
             ),
             make_variable(
                 'FI_CXI_RX_MATCH_MODE',
@@ -132,7 +132,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _OPENMPI,
                 _READ_DATE,
                 'derived',
-                only='cxi',
+                only=['cxi'],
             ),
             make_ll128_variable(_NCCL, _READ_DATE),
         ],

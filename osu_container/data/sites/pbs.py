@@ -267,7 +267,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'ALCF user guides, NCCL',
                 _READ_DATE,
                 'measured',
-                only='gpu',
+                only=['gpu'],
             ),
         ],
         'jobs': make_fact(

@@ -87,16 +87,44 @@ the system.
 from typing import Any, Dict, List
 
 #: Keys that every entry must have, itself or through the entry on which it is based
-KEYS = (
-    'title recognised_by default_approach runtime provider pmi pmi_variables gpu '
-    'gpu_binding libraries library_folders one_build files conflicts variables images '
-    'image_folders image_help jobs native wrapper_modules'
-).split()
+KEYS = [
+    'title',
+    'recognised_by',
+    'default_approach',
+    'runtime',
+    'provider',
+    'pmi',
+    'pmi_variables',
+    'gpu',
+    'gpu_binding',
+    'libraries',
+    'library_folders',
+    'one_build',
+    'files',
+    'conflicts',
+    'variables',
+    'images',
+    'image_folders',
+    'image_help',
+    'jobs',
+    'native',
+    'wrapper_modules',
+]
 #: Keys that an entry may have
-OPTIONAL = (
-    'gpu_userland gpu_driver slingshot lnx_links engine architecture network family '
-    'shell stack images_there launcher'
-).split()
+OPTIONAL = [
+    'gpu_userland',
+    'gpu_driver',
+    'slingshot',
+    'lnx_links',
+    'engine',
+    'architecture',
+    'network',
+    'family',
+    'shell',
+    'stack',
+    'images_there',
+    'launcher',
+]
 #: Keys whose value is a dict {name: fact}; from the entry in 'based_on', missing names are taken
 TABLES = ('libraries', 'files')
 #: Keys whose value is not a fact

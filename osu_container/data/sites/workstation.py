@@ -127,10 +127,16 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
         },
         'library_folders': _make_measured_fact(
-            (
-                '/lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /lib/aarch64-linux-gnu '
-                '/usr/lib/aarch64-linux-gnu /lib64 /usr/lib64 /lib /usr/lib'
-            ).split(),
+            [
+                '/lib/x86_64-linux-gnu',
+                '/usr/lib/x86_64-linux-gnu',
+                '/lib/aarch64-linux-gnu',
+                '/usr/lib/aarch64-linux-gnu',
+                '/lib64',
+                '/usr/lib64',
+                '/lib',
+                '/usr/lib',
+            ],
             'ld.so searches the multiarch folders of Debian, then the folders of distributions without multiarch',
             'ld.so(8); /etc/ld.so.conf.d of Debian 12',
         ),
