@@ -101,6 +101,8 @@ class Session:
         self.say, self.progress = say, progress
         self.site = installed_modules.resolve_common_site(modules)
         self.runs = plan.plan_runs(spec, modules, self.site)
+        #: Whether the programs of all modules run at the same time, each in its turn
+        self.takes_turns = any(run.takes_turns for run in self.runs)
         self.writer = run_files.Writer(self.folder / run_files.RESULTS_FILE)
         #: Name of a module -> why its runs fail without being tried
         self.module_problems: dict[str, str] = {}
@@ -170,7 +172,7 @@ class Session:
         Returns {status: number of measurements}. Raises BenchError if the job is lost or if ReFrame
         fails.
         """
-        jobs = len(self.modules) if any(run.takes_turns for run in self.runs) else 1
+        jobs = len(self.modules) if self.takes_turns else 1
         reframe_settings.write(self.folder / 'settings.py', self.site, jobs)
         recorded = self.list_recorded_runs()
         self.probe_modules()
@@ -334,7 +336,6 @@ class Session:
             + '\n',
         )
         (self.folder / 'reframe').mkdir(exist_ok=True)
-        turns = any(run.takes_turns for run in runs)
         command = [
             sys.executable,
             '-c',
@@ -345,7 +346,7 @@ class Session:
             '-c',
             str(CHECKS),
             '-r',
-            f'--exec-policy={"async" if turns else "serial"}',
+            f'--exec-policy={"async" if self.takes_turns else "serial"}',
             '--nocolor',
             f'--prefix={self.folder / "reframe"}',
             f'--report-file={report}',
@@ -353,7 +354,7 @@ class Session:
         env = {
             **self.base,
             holding.PLAN_VARIABLE: str(plan_file),
-            **(cases.TURN_VARIABLES if turns else {}),
+            **(cases.TURN_VARIABLES if self.takes_turns else {}),
             'RFM_SAVE_LOG_FILES': 'no',
             'PYTHONUNBUFFERED': '1',
         }

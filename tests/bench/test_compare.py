@@ -6,6 +6,7 @@ the command.
 import json
 import math
 import re
+import shlex
 import statistics
 
 import numpy as np
@@ -659,6 +660,12 @@ def test_advice_is_the_command_of_the_user_run(results, capsys):
     out = ' '.join(call(capsys, 'few')[1].split())
     assert 'osu-container bench --tag quick --repeats 5`' in out and '90 %' not in out
     assert '--repeats' not in call(capsys, 'lumi-g-2025-03')[1]
+
+
+def test_advice_keeps_the_options_of_the_user_program():
+    words = ['bench', '-r', '2', '--run', 'lmp -r 3 -o "a b"', '--output=x', '-o', 'y']
+    command = comparison_text.format_repeat_command(words, 6)
+    assert shlex.split(command) == ['osu-container', 'bench', '--run', words[4], '--repeats', '6']
 
 
 def test_command_is_compared_without_columns_of_sizes(results, capsys):

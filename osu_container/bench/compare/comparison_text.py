@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import Any, Iterable, Sequence
 
@@ -175,8 +174,13 @@ def _list_advice(comparisons: Iterable[Comparison], commands: dict[str, list[str
 
 def format_repeat_command(words: Sequence[str], repeats: int) -> str:
     """Return the command line of a run with --repeats set to `repeats`, without --output."""
-    command = shlex.join(['osu-container', *words])
-    return re.sub(r' (--repeats|-r|--output|-o)[ =]\S+', '', command) + f' --repeats {repeats}'
+    kept, rest = [], iter(words)
+    for word in rest:
+        if word in ('--repeats', '-r', '--output', '-o'):
+            next(rest, None)
+        elif not word.startswith(('--repeats=', '--output=')):
+            kept.append(word)
+    return shlex.join(['osu-container', *kept, '--repeats', str(repeats)])
 
 
 def _format_trouble(trouble: Trouble, curves: Iterable[tuple[Dataset, Series, list[int]]]) -> str:
