@@ -21,8 +21,6 @@ IMAGE := osu-workstation-mpich-4.2.3-libfabric-1.22.0
 export PATH := $(CURDIR)/$(WORK)/bin:$(PATH)
 # Images of containers often set it. Then each start of Python compiles all that it imports: twice the time of most commands.
 unexport PYTHONDONTWRITEBYTECODE
-# A loaded module of a container sets binds, with which no image can be built, and an expectation for proofs.
-unexport APPTAINER_BIND APPTAINER_BINDPATH SINGULARITY_BIND SINGULARITY_BINDPATH OSU_PROMISE
 
 # Scripts have no suffix where they are commands, so the first line tells what they are.
 find_scripts = $(shell find . \( -path ./.git -o -path ./$(WORK) -o -path ./sources \) -prune -o -type f -print0 | \

@@ -29,6 +29,7 @@ import pip
 from pip._vendor import certifi
 
 from osu_container.build import fetch
+from osu_container.build.build import prepare_environment
 from osu_container.build.recipes.versions import DEFAULT_DEBIAN, SOURCES
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, STATE, assert_success, compile_library, run
@@ -277,6 +278,8 @@ def make_current(name, apptainer, sif):
                     sif,
                     definition,
                 ],
+                # without the binds of a module that is loaded
+                env=prepare_environment(STATE / 'image', scratch),
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,

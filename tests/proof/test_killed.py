@@ -62,7 +62,11 @@ class Prover:
     def __init__(self, proof_tools, folder):
         self.folder, self.made = folder, proof_tools
         self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith('SLURM_')},
+            **{
+                name: value
+                for name, value in os.environ.items()
+                if not name.startswith(('SLURM_', 'OSU_'))
+            },
             'PATH': f"{proof_tools / 'bin'}:{os.environ['PATH']}",
         }
 
