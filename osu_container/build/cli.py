@@ -139,8 +139,8 @@ def _add_work_option(parser: argparse.ArgumentParser) -> None:
         type=lambda text: Path(text).resolve(),
         metavar='DIR',
         default=((STATE if (PROJECT / 'Makefile').is_file() else cache) / 'image').resolve(),
-        help="folder for base systems and temporary files; you can delete this folder at any time (default: "
-        ".workstation/image in a clone of the project, without a clone ~/.cache/osu-container/image)",
+        # folder for base systems and temporary files, which may be deleted at any time
+        help=argparse.SUPPRESS,
     )
 
 
@@ -165,15 +165,15 @@ def _add_build_options(parser: argparse.ArgumentParser) -> None:
         '--osu',
         choices=('auto', 'c', 'mpi4py', 'python'),
         default='auto',
-        help="install these benchmark programs: C benchmarks (c), mpi4py ports of them (mpi4py), or OSU's Python "
-        "benchmarks (python); the default, auto, selects c if the OSU archive is available, otherwise mpi4py",
+        # the benchmark programs to install; auto selects c if the OSU archive is available, else mpi4py
+        help=argparse.SUPPRESS,
     )
     add(
         '--osu-archive',
         type=_parse_absolute_path,
         metavar='FILE',
-        help="build the C benchmarks from the archive FILE. If FILE is not the OSU release that this project uses, "
-        "FILE.sha256 must contain the sha256 of FILE",
+        # the archive of the C benchmarks; see docs/images.md
+        help=argparse.SUPPRESS,
     )
 
 
