@@ -9,6 +9,7 @@ of an unpacked image directly.
 
 import binascii
 import errno
+import functools
 import hashlib
 import itertools
 import os
@@ -84,6 +85,32 @@ class FileTree:
         self.path = path
         self.entries: Dict[str, Tuple[str, str, str, int]] = {}
         self._names: Optional[Set[str]] = None
+        self._text: Optional[str] = None
+        self._children: Optional[Dict[str, List[str]]] = None
+
+    def find_paths(self, pattern: str) -> List[str]:
+        """
+        Return the sorted paths of all files, folders and links that match `pattern`.
+
+        pattern: regular expression for the whole path. It begins with a literal text, or with `.*/`
+        and a literal text, because a search for a literal text is fast.
+        """
+        if self._text is None:
+            self._text = '\n' + '\n'.join(sorted(path for path in self.entries if '\n' not in path))
+        text, is_anywhere = self._text, pattern.startswith('.*/')
+        regex = re.compile('(?:%s)$' % (pattern[2:] if is_anywhere else r'\n' + pattern), re.M)
+        return [
+            text[text.rfind('\n', 0, match.start() + 1) + 1 : match.end()]
+            for match in regex.finditer(text)
+        ]
+
+    def list_children(self, folder: str) -> List[str]:
+        """Return the paths of all files in the folder with the resolved path `folder`."""
+        if self._children is None:
+            self._children = {}
+            for path in self.entries:
+                self._children.setdefault(path[: path.rindex('/')] or '/', []).append(path)
+        return self._children.get(folder, [])
 
     def resolve(self, path: str) -> Optional[str]:
         """Return a path of the image with all links resolved, None if the path does not exist."""
@@ -142,8 +169,7 @@ class FileTree:
         programs: Dict[str, str] = {}
         if not prefix:
             return programs
-        pattern = re.compile('.*/' + re.escape(prefix) + r'[A-Za-z0-9_]+$', re.S)
-        for path in sorted(path for path in self.entries if pattern.match(path)):
+        for path in self.find_paths('.*/' + re.escape(prefix) + r'[A-Za-z0-9_]+'):
             if self.is_executable(path):
                 programs.setdefault(posixpath.basename(path), posixpath.dirname(path))
         return programs
@@ -292,6 +318,7 @@ class Squashfs(FileTree):
             re.S,
         )
         match, entries, listed, added = pattern.match, self.entries, 0, 0
+        modes: Dict[bytes, str] = {}  # one object per mode, for most files have the same mode
         is_parsed = False
         last: Optional[Tuple[bytes, ...]] = None
         for line in itertools.chain(self._run_unsquashfs(['-lln', '-d', top]), [b'']):
@@ -310,7 +337,9 @@ class Squashfs(FileTree):
                 # Most files take this branch, which is faster than _add_entry().
                 if kind != b'l' and b'/..' not in name and 1 < len(name) <= _MAX_PATH_LENGTH:
                     path = name[:-1].decode(_ENCODING, 'surrogateescape')
-                    entries[path] = _LETTERS[kind], mode.decode(), '', int(size)
+                    if mode not in modes:
+                        modes[mode] = mode.decode()
+                    entries[path] = _LETTERS[kind], modes[mode], '', int(size)
                     added += 1
                 else:
                     added += self._add_entry(kind, mode, size, name)
@@ -391,7 +420,7 @@ class Squashfs(FileTree):
             stream = proc.stdout
             assert stream is not None
             try:
-                yield from iter(lambda: stream.readline(1 << 16), b'')
+                yield from iter(functools.partial(stream.readline, 1 << 16), b'')
             finally:
                 # If the caller stops reading early, SIGPIPE terminates unsquashfs.
                 stream.close()
@@ -567,7 +596,7 @@ SCRIPT_LIMIT = 1 << 18
 
 #: Pattern for the plugin by which RCCL uses libfabric: aws-ofi-nccl, or its fork aws-ofi-rccl. RCCL
 #: opens librccl-net.so; older releases open libnccl-net.so
-RCCL_PLUGIN = re.compile(r'/lib(rccl|nccl)-net(-ofi)?\.so$')
+RCCL_PLUGIN = r'.*/lib(rccl|nccl)-net(-ofi)?\.so'
 
 
 class DefaultLibraries:
@@ -652,8 +681,6 @@ class Image:
             self._environments: Dict[Tuple[Any, ...], Environment] = {}
             self._entrypoint: Optional[List[Tuple[str, Optional[str]]]] = None
             self._matches: Dict[str, List[str]] = {}
-            self._plugins: Optional[List[str]] = None
-            self._names: Optional[Dict[str, List[str]]] = None
             self._loader_configs: Dict[Optional[str], LoaderConfig] = {}
             self.labels = self.labels or parse_labels((self.read_text(LABELS_FILE) or '').encode())
             self.libraries = DefaultLibraries(self)
@@ -695,7 +722,7 @@ class Image:
         paths = (
             ['/etc/ld.so.cache', '/bin/sh', RUNSCRIPT]
             + INTERPRETERS
-            + [path for path in self.tree.entries if path.startswith(SCRIPTS_FOLDER + '/')]
+            + self.tree.list_children(SCRIPTS_FOLDER)
         )
         self.tree.copy_files([path for path in paths if self.tree.is_file(path)], self.folder)
 
@@ -830,13 +857,7 @@ class Image:
 
     def list_folder(self, folder: str) -> List[str]:
         """Return the sorted names of all files in a folder, [] if the folder does not exist."""
-        # List all folders at the first call, because callers ask for many folders.
-        if self._names is None:
-            self._names = {}
-            for path in self.tree.entries:
-                parent, _, name = path.rpartition('/')
-                self._names.setdefault(parent or '/', []).append(name)
-        return sorted(self._names.get(self.tree.resolve(folder) or '', []))
+        return sorted(map(posixpath.basename, self.tree.list_children(self.resolve(folder) or '')))
 
     def read_text(self, path: str) -> Optional[str]:
         """Return the text of a file in the image, None if the file cannot be read."""
@@ -1026,13 +1047,7 @@ class Image:
 
     def find_rccl_plugin(self) -> Optional[str]:
         """Return the path of the plugin by which RCCL uses libfabric, None if no plugin exists."""
-        if self._plugins is None:  # Search only once, because each approach calls this method.
-            self._plugins = [
-                path
-                for path in self.tree.entries
-                if RCCL_PLUGIN.search(path) and self.tree.resolve(path)
-            ]
-        paths = self._plugins
+        paths = self.find_files(RCCL_PLUGIN)
         # RCCL looks for librccl-net.so first.
         return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
 
@@ -1046,13 +1061,12 @@ class Image:
 
     def list_sibling_libraries(self, folder: str) -> List[str]:
         """Return the names of the libraries in the folders lib and lib64 beside `folder`."""
-        siblings = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
+        parent = posixpath.dirname(folder)
         return sorted(
-            posixpath.basename(path)
-            for path in self.tree.entries
-            if path.startswith(siblings)
-            and '.so' in posixpath.basename(path)
-            and posixpath.dirname(path) + '/' in siblings
+            name
+            for sibling in ('lib', 'lib64')
+            for name in map(posixpath.basename, self.tree.list_children(parent + '/' + sibling))
+            if '.so' in name
         )
 
     def find_files(self, pattern: str) -> List[str]:
@@ -1062,9 +1076,7 @@ class Image:
         The expression must match the whole path in the image.
         """
         if pattern not in self._matches:  # Each approach searches the same patterns.
-            regex = re.compile(f'(?:{pattern})$')
-            paths = sorted(path for path in self.tree.entries if regex.match(path))
-            self._matches[pattern] = [path for path in paths if self.tree.is_file(path)]
+            self._matches[pattern] = list(filter(self.exists, self.tree.find_paths(pattern)))
         return list(self._matches[pattern])
 
     def find_folder_files(self, folder: str, pattern: str) -> List[str]:

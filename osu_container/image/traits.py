@@ -178,9 +178,11 @@ def find_requested_apis(data: bytes) -> Optional[Dict[str, Tuple[int, int]]]:
     result. For these providers, MPICH requests the API of the libfabric with which MPICH was built.
     The result is None if the file contains no unambiguous table.
     """
+    # The table is a variable and not a constant (MPIDI_OFI_caps_list in globals.c).
+    variables = ElfSections(data).read_section(b'.data') or data
     rows = [
         (row.start(1), (ord(row.group(1)), ord(row.group(2))))
-        for row in _find_capability_rows(data)
+        for row in _find_capability_rows(variables)
     ]
     tables: List[List[Tuple[int, Tuple[int, int]]]] = []
     table: List[Tuple[int, Tuple[int, int]]] = []

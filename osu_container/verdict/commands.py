@@ -86,12 +86,9 @@ def list_path_executables(image: Image) -> Dict[str, str]:
 
     If several folders contain the same name, the path is the one in the first of these folders.
     """
-    names_by_folder: Dict[str, List[str]] = {}
-    for path in image.tree.entries:
-        names_by_folder.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
     executables: Dict[str, str] = {}
     for folder in image.list_path_folders():
-        for name in sorted(names_by_folder.get(image.tree.resolve(folder) or '', ())):
+        for name in image.list_folder(folder):
             path = folder.rstrip('/') + '/' + name
             if name not in executables and image.tree.is_executable(path):
                 executables[name] = path

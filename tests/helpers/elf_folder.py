@@ -319,7 +319,7 @@ def capabilities(asks=(1, 22), others=(1, 6), own='cxi'):
         f'{{0x1f8f, 1, 0, 1, 20, 0, 31, 1, {major}, {minor}, 8, 0}}'
         for major, minor in [asks] * 2 + [others] * 8
     )
-    return f'const unsigned sets[][12] = {{{rows}}};\nconst char own[] = "\\0" "{own}" "\\0";\n'
+    return f'unsigned sets[][12] = {{{rows}}};\nconst char own[] = "\\0" "{own}" "\\0";\n'
 
 
 def cray_mpich(release='8.1.32'):
