@@ -85,7 +85,7 @@ class FileTree:
         self.path = path
         self.entries: Dict[str, Tuple[str, str, str, int]] = {}
         self._names: Optional[Set[str]] = None
-        self._text: Optional[str] = None
+        self._text: Optional[bytearray] = None
         self._children: Optional[Dict[str, List[str]]] = None
 
     def find_paths(self, pattern: str) -> List[str]:
@@ -96,11 +96,17 @@ class FileTree:
         and a literal text, because a search for a literal text is fast.
         """
         if self._text is None:
-            self._text = '\n' + '\n'.join(sorted(path for path in self.entries if '\n' not in path))
+            self._text = bytearray()  # As a str, one unusual file name would double its size.
+            for path in sorted(path for path in self.entries if '\n' not in path):
+                self._text += b'\n' + path.encode(_ENCODING, 'surrogateescape')
         text, is_anywhere = self._text, pattern.startswith('.*/')
-        regex = re.compile('(?:%s)$' % (pattern[2:] if is_anywhere else r'\n' + pattern), re.M)
+        regex = re.compile(
+            ('(?:%s)$' % (pattern[2:] if is_anywhere else r'\n' + pattern)).encode(), re.M
+        )
         return [
-            text[text.rfind('\n', 0, match.start() + 1) + 1 : match.end()]
+            text[text.rfind(b'\n', 0, match.start() + 1) + 1 : match.end()].decode(
+                _ENCODING, 'surrogateescape'
+            )
             for match in regex.finditer(text)
         ]
 
