@@ -708,11 +708,11 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The network card cannot register the memory of a buffer. Usually the buffer is "
         "in GPU memory and the kernel module that gives network cards access to GPU memory is not "
         "loaded. Otherwise the memory is read-only or of a type that the card does not support.",
-        'remedy': "For direct access of the network card to GPU memory, {`lsmod | grep "
-        "nvidia_peermem` should print a line on the node (if not, administrators run `modprobe "
-        "nvidia_peermem`)|the kernel must support DMABUF}. To send without direct access to GPU "
-        "memory, run `export UCX_IB_GPU_DIRECT_RDMA=no`, or `export NCCL_NET_GDR_LEVEL=LOC`{, or "
-        "`export FI_HMEM_CUDA_USE_GDRCOPY=0`|}.",
+        'remedy': "For direct access of the network card to GPU memory, {`lsmod` should list "
+        "nvidia_peermem on the node (if not, administrators run `modprobe nvidia_peermem`)|the "
+        "kernel must support DMABUF}. To send without direct access to GPU memory, run `export "
+        "UCX_IB_GPU_DIRECT_RDMA=no`, or `export NCCL_NET_GDR_LEVEL=LOC`{, or `export "
+        "FI_HMEM_CUDA_USE_GDRCOPY=0`|}.",
         'source': "NVIDIA, GPUDirect RDMA; UCX, documentation, FAQ",
         'also': [
             (
@@ -731,8 +731,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 "not|Protocol not|Function not)",
             )
         ],
-        'cause': "The driver or firmware of the network card refuses an operation of UCX "
-        "({what}): this version of UCX and the firmware are not compatible.",
+        'cause': "The driver or firmware of the network card refuses an operation of UCX (a "
+        "function mlx5dv_devx_*): this version of UCX and the firmware are not compatible.",
         'remedy': "Run `export UCX_IB_MLX5_DEVX=n` (or `export UCX_IB_MLX5_DEVX_OBJECTS=`): UCX "
         "then avoids the refused operation. Administrators can install newer firmware.",
         'source': "github.com/openucx/ucx, issues 10451 and 8440",

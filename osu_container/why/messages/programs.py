@@ -319,9 +319,10 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?<![Ee]rror: )undefined symbol: \S{1,80}, version GLIBC_PRIVATE",
             ),
         ],
-        'cause': "A library was built with another version of the library {file} than the loaded "
-        "version. If the error message names GLIBC_PRIVATE, LD_PRELOAD, LD_LIBRARY_PATH or a "
-        "bind mount mixes parts of two systems' C libraries (glibc).",
+        'cause': "The loaded version of a library differs from the version with which the "
+        "program or another library was built. If the error message names GLIBC_PRIVATE, "
+        "LD_PRELOAD, LD_LIBRARY_PATH or a bind mount mixes parts of two systems' C libraries "
+        "(glibc).",
         'remedy': "The program must load only the libc.so.6 of the system or image: run `unset "
         "LD_PRELOAD LD_LIBRARY_PATH`. To test whether a variable is the cause, run `env -i "
         "PROGRAM` in the container. If a program needs a newer glibc, use an image that contains "
@@ -408,9 +409,9 @@ LOADER: List[Dict[str, Any]] = [
                 r"object requires",
             )
         ],
-        'cause': "The library {library} requests an executable stack (usually by mistake, from "
-        "hand-written assembler). glibc 2.41 and newer ('Invalid argument') or SELinux "
-        "('Permission denied') refuses an executable stack.",
+        'cause': "A library requests an executable stack (usually by mistake, from hand-written "
+        "assembler). glibc 2.41 and newer ('Invalid argument') or SELinux ('Permission denied') "
+        "refuses an executable stack.",
         'remedy': "Run `patchelf --clear-execstack FILE` or `execstack -c FILE` for the library, "
         "or use a newer version of the library. If glibc refuses the stack, you can also run "
         "`export GLIBC_TUNABLES=glibc.rtld.execstack=2` or use an image with an older glibc. If "
@@ -565,9 +566,9 @@ MPI: List[Dict[str, Any]] = [
                 r"?(?P<other>\w{0,20})",
             )
         ],
-        'cause': "Open MPI selected another transport on this node ({one}) than on {host} "
-        "({other}). Only one of the two nodes has a network card, an active link or the library "
-        "of the card, or the nodes have different settings.",
+        'cause': "Open MPI selected another transport on {host} than on this node ({one}). Only "
+        "one of the two nodes has a network card, an active link or the library of the card, or "
+        "the nodes have different settings.",
         'remedy': "Select the same transport on all nodes: `export OMPI_MCA_pml=ucx` (a node "
         "without UCX or without a card for UCX then prints the reason) or `export "
         "OMPI_MCA_pml=ob1`. `srun bash -c 'ibv_devinfo -l; env | grep ^OMPI'` prints the cards "
