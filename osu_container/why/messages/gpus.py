@@ -1,4 +1,4 @@
-"""Messages of CUDA, ROCm and the benchmarks, and of NCCL and RCCL with their plugins."""
+"""Define causes and remedies of error messages about GPUs (CUDA, ROCm, NCCL and RCCL)."""
 
 from typing import Any, Dict, List
 
@@ -6,10 +6,10 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "osu-gpu-bind has no map of GPUs and cores",
         'patterns': ["OSU_GPU_MAP is not set"],
-        'cause': "osu-gpu-bind reads from the loaded module which GPU, cores and network card are "
-        "close to each other. No module of a site with GPUs is loaded.",
-        'remedy': "Load the module first, for example `module load osu-container/hybrid`. On "
-        "nodes without GPUs, start the program without osu-gpu-bind.",
+        'cause': "osu-gpu-bind reads from the loaded module which GPU, cores and network card "
+        "are close to each other. No osu-container module for a system with GPUs is loaded.",
+        'remedy': "Load an osu-container module first, for example `module load "
+        "osu-container/hybrid`. On nodes without GPUs, start the program without osu-gpu-bind.",
         'source': "scripts/osu-gpu-bind",
     },
     {
@@ -25,7 +25,7 @@ GPUS: List[Dict[str, Any]] = [
         'patterns': [
             (" of the node's ", r"the job has (?P<some>\d+) of the node's (?P<all>\d+) GPUs")
         ],
-        'cause': "The job has {some} of the node's {all} GPUs. Slurm gives these GPUs new "
+        'cause': "The job has only {some} of the node's {all} GPUs. Slurm gives these GPUs new "
         "numbers, and SLURM_STEP_GPUS does not list the original numbers, which osu-gpu-bind "
         "needs.",
         'remedy': "Request whole nodes with --gpus-per-node={all}, and add --exclusive in "
@@ -42,8 +42,9 @@ GPUS: List[Dict[str, Any]] = [
         ],
         'cause': "Slurm's GPU numbers ({gpus}) do not match the GPU numbers in the site "
         "description of the loaded module.",
-        'remedy': "Check with `osu-explain` that the module was made for this system. If the "
-        "module was made for this system, start the program without osu-gpu-bind.",
+        'remedy': "Check with `osu-explain` that the loaded osu-container module was made for "
+        "this system. If the module was made for this system, start the program without "
+        "osu-gpu-bind.",
         'source': "scripts/osu-gpu-bind",
     },
     {
@@ -54,10 +55,10 @@ GPUS: List[Dict[str, Any]] = [
                 r"local rank \d+: belongs on the cores (?P<mask>\S+), and the job has none of them",
             )
         ],
-        'cause': "The cores of the job do not include the cores closest to this rank's GPU "
-        "({mask}).",
-        'remedy': "The program works, but is slower than with the closest cores. To get these "
-        "cores, request whole nodes with --exclusive.",
+        'cause': "The cores of the job do not include the cores that are closest to the GPU of a "
+        "rank (core mask {mask}).",
+        'remedy': "The program works without the cores that are closest to the GPU, but is "
+        "slower. To get the closest cores, request whole nodes with --exclusive.",
         'source': "scripts/osu-gpu-bind",
     },
     {
@@ -73,11 +74,12 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "osu-explain cannot read its data",
         'patterns': [("osu-explain: ", "osu-explain: (?:cannot read |.{0,300} does not set )")],
-        'cause': "osu-explain reads the explanations of variables from a file of the "
-        "installation. This file does not exist, or does not contain the requested variable.",
-        'remedy': "If the message lists variables, run `osu-explain VARIABLE` with a variable of "
-        "the list. If the message says that the file cannot be read, install the module again "
-        "with `eb osu-container-APPROACH.eb -r --rebuild`.",
+        'cause': "osu-explain reads the explanations of variables from a file in the "
+        "installation folder of the osu-container module. This file does not exist, or does not "
+        "contain the requested variable.",
+        'remedy': "If the error message lists variables, run `osu-explain VARIABLE` with a "
+        "variable of the list. If the error message says that the file cannot be read, install "
+        "the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "scripts/osu-explain",
     },
     {
@@ -104,27 +106,27 @@ GPUS: List[Dict[str, Any]] = [
         ],
         'cause': "The command requests buffers in GPU memory (D), but the process finds no GPU, "
         "no driver or no GPU library. An environment variable may also hide the GPU.",
-        'remedy': "The message lists the GPU runtime, driver and device files that the benchmark "
-        "found. Request GPUs for the job, make the driver available in the container ({`apptainer "
-        "exec --nv`|`apptainer exec --rocm`}; the modules use this option), and unset a wrong "
-        "{CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES}. Or use host memory: "
-        "`osu_bw H H`.",
+        'remedy': "The error message lists the GPU runtime, driver and device files that the "
+        "benchmark found. Request GPUs for the job, make the driver available in the container "
+        "({`apptainer exec --nv`|`apptainer exec --rocm`}; osu-container modules use this "
+        "option), and unset a wrong {CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES or "
+        "HIP_VISIBLE_DEVICES}. Or use host memory: `osu_bw H H`.",
         'source': "scripts/osu-port",
     },
     {
         'name': "the GPU driver is too old",
         'patterns': ["The driver is older than the runtime"],
-        'cause': "The GPU runtime library of the image or module is too new for the driver of "
-        "this machine.",
-        'remedy': "Use an image or a module with an older {CUDA|ROCm}; the message names the "
-        "version of the library and the version of the driver.",
+        'cause': "The GPU runtime library of the image or module is too new for the GPU driver "
+        "of this machine.",
+        'remedy': "Use an image or a module with an older {CUDA|ROCm}; the error message names "
+        "the version of the library and the version of the GPU driver.",
         'source': "scripts/osu-port; docs.nvidia.com, CUDA Compatibility",
     },
     {
         'name': "the MPI has no GPU support",
         'patterns': ["wants GPU memory, and this MPI does not take it"],
-        'cause': "This MPI was built without support for the GPUs of this node, or its GPU "
-        "support is not enabled.",
+        'cause': "The loaded MPI was built without support for the GPUs of this node, or the GPU "
+        "support of the loaded MPI is not enabled.",
         'remedy': "Intel MPI: `export I_MPI_OFFLOAD=1`. Cray MPICH: `export "
         "MPICH_GPU_SUPPORT_ENABLED=1`. For any other MPI, use an image or a module whose MPI is "
         "built with ROCm or CUDA. `osu_bw H H` works without GPU support.",
@@ -150,11 +152,11 @@ GPUS: List[Dict[str, Any]] = [
         'name': "the received data are wrong",
         'patterns': ["the data that arrived is wrong at"],
         'cause': "With the option -c, the benchmark compares the received data with the sent "
-        "data. At the message sizes that the message lists, the received data differ from the "
-        "sent data.",
-        'remedy': "Do not trust results of this combination of MPI, driver and card. Repeat the "
-        "run with host memory (`osu_bw -c H H`) and with another libfabric provider (`export "
-        "FI_PROVIDER=NAME`), and report the results to the administrators.",
+        "data. At the message sizes that the error message lists, the received data differ from "
+        "the sent data.",
+        'remedy': "Do not trust benchmark results of this MPI with this driver and network card. "
+        "Repeat the run with host memory (`osu_bw -c H H`) and with another libfabric provider "
+        "(`export FI_PROVIDER=NAME`), and report the results to the administrators.",
         'source': "scripts/osu-port",
     },
     {
@@ -178,8 +180,8 @@ GPUS: List[Dict[str, Any]] = [
             ),
             ("is larger than MAX", r"\bosu_\w{1,40}: [^\n]{0,200}MIN \d+ is larger than MAX"),
         ],
-        'cause': "The mpi4py port of the benchmark does not accept these arguments; a port has "
-        "fewer options than the C benchmark.",
+        'cause': "The Python version of the benchmark (mpi4py port) does not accept the "
+        "arguments of the command: the Python version has fewer options than the C benchmark.",
         'remedy': "`osu_bw --help` lists the arguments of osu_bw; a valid command is, for "
         "example, `osu_bw -m MAX -i ITERATIONS -x WARMUP H H`.",
         'source': "scripts/osu-port",
@@ -207,10 +209,10 @@ GPUS: List[Dict[str, Any]] = [
             ("installation is incomplete", "no mpi4py in .{0,300}installation is incomplete"),
             ("the mpi4py in ", "the mpi4py in .{0,300} is for"),
         ],
-        'cause': "Files of the mpi4py ports of the OSU benchmarks are missing, or the Python of "
-        "the system was updated after the installation.",
-        'remedy': "Install the module again with `eb osu-native.eb -r --rebuild`. For a "
-        "container, build the image again.",
+        'cause': "Files of the OSU benchmarks' Python versions (mpi4py ports) are missing, or "
+        "the system's Python was updated after the installation of the osu-container module.",
+        'remedy': "Install the module osu-native again with `eb osu-native.eb -r --rebuild`. For "
+        "a container, build the image again.",
         'source': "scripts/osu-port",
     },
     {
@@ -226,9 +228,10 @@ GPUS: List[Dict[str, Any]] = [
         ],
         'cause': "The program uses a newer version of CUDA than the driver supports. In a "
         "container that was started without --nv, the program finds no driver at all.",
-        'remedy': "Run `singularity exec --nv` or `apptainer exec --nv`; for the commands of a "
-        "module, run `export MPI_CONTAINER_OPTIONS=--nv`. Otherwise use an image with an older "
-        "CUDA: `nvidia-smi` prints the newest CUDA version that the driver supports.",
+        'remedy': "Run `singularity exec --nv` or `apptainer exec --nv`; for the commands of an "
+        "osu-container module, run `export MPI_CONTAINER_OPTIONS=--nv`. Otherwise use an image "
+        "with an older CUDA: `nvidia-smi` prints the newest CUDA version that the driver "
+        "supports.",
         'source': "github.com/rickstaa/panda-autograsp, issue 150; NVIDIA, CUDA Compatibility",
     },
     {
@@ -244,7 +247,7 @@ GPUS: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The program finds no GPU. The job step has no GPU, the container does not "
-        "contain the GPU's device file, or you have no permission to open this device file. {why}",
+        "contain the GPU's device file, or you have no permission to open this device file.",
         'remedy': "Request GPUs with `srun --gpus-per-node=8` (or --gpus=1). Start the container "
         "with {--nv|--rocm; with --containall, add --bind=/dev/kfd,/dev/dri}.",
         'source': "github.com/ROCm/ROCm, issue 1798; docs.sylabs.io, SingularityCE, GPU support",
@@ -281,9 +284,9 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "a program accessed an address outside GPU memory",
         'patterns': ["Memory access fault by GPU node-"],
-        'cause': "A GPU kernel or MPI accessed an address that is not in GPU memory. Either the "
-        "program has a bug, or MPI does not handle GPU buffers correctly (because of two ROCm "
-        "versions in a process, or memory that was freed).",
+        'cause': "A GPU kernel (a function of the program) or MPI accessed an address that is "
+        "not in GPU memory. Either the program has a bug, or MPI does not handle GPU buffers "
+        "correctly (because of two ROCm versions in a process, or memory that was freed).",
         'remedy': "Run `osu_bw H H` and `osu_bw D D`: if only `osu_bw D D` fails, MPI is the "
         "cause. Check that image and host have the same ROCm version (`osu-explain`), and try "
         "`export FI_MR_CACHE_MONITOR=memhooks` or `export MPICH_GPU_SUPPORT_ENABLED=0`.",
@@ -292,8 +295,8 @@ GPUS: List[Dict[str, Any]] = [
         'also': [
             (
                 "the program has a bug",
-                "AMD_SERIALIZE_KERNEL=3 HSA_ENABLE_SDMA=0 PROGRAM on a single GPU, which reports "
-                "the failing kernel",
+                "AMD_SERIALIZE_KERNEL=3 HSA_ENABLE_SDMA=0 PROGRAM (on a single GPU; the output "
+                "names the failing kernel)",
             )
         ],
     },
@@ -405,9 +408,9 @@ GPUS: List[Dict[str, Any]] = [
         'remedy': "Run `nvidia-smi` on the node outside the container. In the container, "
         "`ldconfig -p | grep libcuda` must list only the host's libcuda; remove "
         "/usr/local/cuda/compat from LD_LIBRARY_PATH. Administrators can check `systemctl status "
-        "nvidia-fabricmanager` and run `nvidia-modprobe -u` (or `modprobe nvidia_uvm`; if "
-        "/dev/nvidia-uvm is missing, CUDA reports 'unknown error'). Exclude the node with `srun "
-        "--exclude=NODE`.",
+        "nvidia-fabricmanager` and run `nvidia-modprobe -u` (or `modprobe nvidia_uvm`): if "
+        "/dev/nvidia-uvm is missing, CUDA reports 'unknown error'. Exclude the faulty node with "
+        "`srun --exclude=NODE`.",
         'source': "CUDA Runtime API, cudaError; HIP, hipError_t; NVIDIA, Fabric Manager user "
         "guide; github.com/NVIDIA/libnvidia-container, issue 48",
         'also': [
@@ -439,7 +442,7 @@ GPUS: List[Dict[str, Any]] = [
             ("uncorrectable ", "uncorrectable (?:ECC|NVLink|hardware) ?error"),
             "ueue preemption time out",
         ],
-        'cause': "The GPU has failed (memory, bus, NVLink), or the driver reset the GPU.",
+        'cause': "The GPU has failed (its memory, bus or NVLink), or the driver reset the GPU.",
         'remedy': "Exclude the node with `srun --exclude=NODE`, and send the line of the GPU "
         "driver from `dmesg` (with its Xid number) to the administrators. If the error occurs on "
         "every node, a bug in the program makes the GPU hang.",
@@ -480,8 +483,8 @@ GPUS: List[Dict[str, Any]] = [
             ("nsufficient ", "nvml(?: error)?: [Ii]nsufficient [Pp]ermissions"),
         ],
         'cause': "The container or the job step has no access to the device files of the GPUs. "
-        "Either a cgroup denies the access (in Docker, `systemctl daemon-reload` on the host "
-        "removes the access of running containers), or the job has no GPU.",
+        "Either the job has no GPU, or a cgroup denies the access: in Docker, for example, "
+        "`systemctl daemon-reload` on the host removes the access of running containers.",
         'remedy': "In a job, request GPUs with --gpus-per-node. For Docker, start the container "
         "again with `--device /dev/nvidia0 --device /dev/nvidiactl --device /dev/nvidia-uvm`, or "
         "use the cgroup driver cgroupfs. For rootless Docker, set no-cgroups = true in "
@@ -526,12 +529,12 @@ NCCL: List[Dict[str, Any]] = [
             ("Cuda failure '", r"Cuda failure '(?P<why>[^'\n]{1,60})'"),
         ],
         'cause': "{NCCL|RCCL} called the GPU runtime library, and the call failed: {why}",
-        'remedy': "If the message contains 'out of memory', leave some GPU memory free; "
+        'remedy': "If the error message contains 'out of memory', leave some GPU memory free; "
         "{`nvidia-smi`|`rocm-smi`} lists other processes on the GPU. For 'invalid device' or 'no "
         "device', the node has fewer GPUs than ranks or the container has no GPU. For 'peer "
-        "access', 'mapping' or 'invalid argument' of IPC, run `export NCCL_P2P_DISABLE=1`, or let "
-        "each rank see all GPUs of the node. For any other text, the driver and {CUDA|ROCm} are "
-        "not compatible.",
+        "access', 'mapping' or 'invalid argument' of IPC, run `export NCCL_P2P_DISABLE=1`, or "
+        "let each rank see all GPUs of the node. For any other text, the driver and {CUDA|ROCm} "
+        "are not compatible.",
         'source': "NCCL, src/include/checks.h; NCCL documentation, Troubleshooting",
         'general': True,
         'unless': [
@@ -548,8 +551,8 @@ NCCL: List[Dict[str, Any]] = [
         'name': "NCCL or RCCL finds no InfiniBand card",
         'patterns': ["Failed to open libibverbs.so"],
         'cause': "{NCCL|RCCL} finds no InfiniBand card and uses TCP. On Slingshot (LUMI, Alps) "
-        "this message is normal, because {NCCL|RCCL} uses the libfabric plugin instead of "
-        "InfiniBand.",
+        "the message about libibverbs is normal, because {NCCL|RCCL} uses the libfabric plugin "
+        "instead of InfiniBand.",
         'remedy': "If the node has an InfiniBand card, check `ls /dev/infiniband` in the "
         "container, and install libibverbs (rdma-core) in the image.",
         'source': "NCCL, source code",
@@ -569,13 +572,14 @@ NCCL: List[Dict[str, Any]] = [
             ("NCCL WARN Attribute ", r"NCCL WARN Attribute (?:\w+) of node \w+ not found"),
         ],
         'cause': "NCCL reads in /sys and from the driver how GPUs and network cards are "
-        "connected. In this container or virtual machine NCCL cannot read a part of this "
-        "information ({path}).",
-        'remedy': "Start the container with --nv (Docker: --gpus all), and give the container the "
-        "host's /sys. `nvidia-smi topo -m` prints the connections that the driver knows. "
-        "NCCL_TOPO_FILE names a topology file of the cloud provider; if the message says that an "
-        "attribute is not found, run `unset NCCL_TOPO_FILE` or install a newer aws-ofi-nccl. To "
-        "set the connections by hand, use NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL.",
+        "connected. In the container or virtual machine, NCCL cannot read a part of this "
+        "information.",
+        'remedy': "Start the container with --nv (Docker: --gpus all), and give the container "
+        "the host's /sys. `nvidia-smi topo -m` prints the connections that the driver knows. The "
+        "variable NCCL_TOPO_FILE names a topology file of the cloud provider; if the error "
+        "message says that an attribute is not found, run `unset NCCL_TOPO_FILE` or install a "
+        "newer aws-ofi-nccl. To set the connections by hand, use NCCL_P2P_LEVEL and "
+        "NCCL_NET_GDR_LEVEL.",
         'source': "NCCL, src/graph/xml.cc",
         'general': True,
     },
@@ -596,8 +600,8 @@ NCCL: List[Dict[str, Any]] = [
             "ncclRemoteError",
         ],
         'cause': "Another rank of {NCCL|RCCL} terminated or crashed and thereby closed the "
-        "connection, or the network between two nodes failed. The rank that prints this message "
-        "is not the cause.",
+        "connection, or the network between two nodes failed. The rank that printed the error "
+        "message is not the cause.",
         'remedy': "Look for the first error of any rank, including signals and used-up memory "
         "(`dmesg`, `sacct -j JOB -o state,exitcode,maxrss`). If no rank has another error, run "
         "again with `export NCCL_DEBUG=INFO`. Then change one setting at a time: set "
@@ -613,8 +617,8 @@ NCCL: List[Dict[str, Any]] = [
         "nodes of an NVLink domain (MNNVL). The driver, the fabric manager or the container does "
         "not allow this use of NVLink.",
         'remedy': "Run `export NCCL_NVLS_ENABLE=0` (or `export NCCL_MNNVL_ENABLE=0` for MNNVL): "
-        "if the program works then, the feature is the cause. Administrators must run "
-        "nvidia-fabricmanager in the version of the driver (`systemctl status "
+        "if the program works with this setting, NVLS (or MNNVL) is the cause. Administrators "
+        "must run nvidia-fabricmanager in the version of the driver (`systemctl status "
         "nvidia-fabricmanager; nvidia-smi -q | grep -A2 Fabric`). For MNNVL, containers need "
         "/dev/nvidia-caps-imex-channels.",
         'source': "NCCL documentation, NCCL_NVLS_ENABLE; NCCL, src/transport/nvls.cc",
@@ -625,10 +629,10 @@ NCCL: List[Dict[str, Any]] = [
         'cause': "The ranks call different collectives, or the same collective with different "
         "sizes, so that each rank waits forever. Either the program has a bug, or the ranks read "
         "different data.",
-        'remedy': "`export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL` prints the collectives that "
-        "each rank calls, and for PyTorch `export TORCH_DISTRIBUTED_DEBUG=DETAIL` names the "
-        "collective that differs. Check that all ranks execute the same number of steps: each "
-        "rank needs the same amount of data and must take the same branches.",
+        'remedy': "With `export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL`, NCCL prints the "
+        "collectives that each rank calls. With `export TORCH_DISTRIBUTED_DEBUG=DETAIL`, PyTorch "
+        "names the collective that differs. Check that all ranks execute the same number of "
+        "steps: each rank needs the same amount of data and must take the same branches.",
         'source': "NCCL, src/enqueue.cc; PyTorch, torch.distributed",
     },
 ]

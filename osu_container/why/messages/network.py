@@ -1,4 +1,4 @@
-"""Messages of libfabric, UCX and network cards, and messages of MPI about the network."""
+"""Define causes and remedies of error messages about the network (libfabric, UCX, MPI)."""
 
 from typing import Any, Dict, List
 
@@ -12,11 +12,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 "argument)",
             )
         ],
-        'cause': "A library (libfabric's provider psm3 or verbs, which Open MPI calls) opens the "
-        "card {card} in addition to UCX. Newer kernels and OFED 23.10 permit only root to use the "
-        "key that this library uses, so the kernel refuses the operation.",
+        'cause': "Open MPI uses libfabric in addition to UCX, and libfabric's provider psm3 or "
+        "verbs opens the network card {card}. Newer kernels and OFED 23.10 permit only root to "
+        "use the queue key that this provider requests, so the kernel refuses the operation.",
         'remedy': "Disable libfabric in Open MPI: `export OMPI_MCA_pml=ucx OMPI_MCA_mtl=^ofi "
-        "OMPI_MCA_btl=^uct,ofi`. Or run `export PSM3_DEVICES=self,shm`.",
+        "OMPI_MCA_btl=^uct,ofi`. Or run `export PSM3_DEVICES=self,shm`: libfabric's provider "
+        "psm3 then opens no network card.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 20233",
     },
     {
@@ -29,35 +30,43 @@ ENTRIES: List[Dict[str, Any]] = [
             "Couldn't find any optimal provider",
             "fi_getinfo: -61",
         ],
-        'cause': "libfabric has no provider that MPI can use. FI_PROVIDER may name a provider "
-        "that was not compiled into libfabric or finds no card on this node, or MPI requests "
-        "features that the provider lacks.",
-        'remedy': "`osu-explain FI_PROVIDER` shows the value that the module sets; if you have "
-        "set FI_PROVIDER yourself, run `unset FI_PROVIDER`. On a single node, MPICH uses the "
-        "provider cxi only if MPIR_CVAR_SINGLE_HOST_ENABLED is 0. With approach opensource, "
-        "`osu-exec fi_info -l` shows whether the image's libfabric has the provider. With "
-        "approach hybrid, MPICH may need a newer libfabric than the host's. `export "
-        "FI_LOG_LEVEL=info` prints each provider that libfabric tries. MPICH 3.4.3 does not work "
-        "over cxi.",
+        'cause': "libfabric has no provider (network driver) that MPI can use. The variable "
+        "FI_PROVIDER may name a provider that was not compiled into libfabric, or a provider "
+        "that finds no network card on this node. Or MPI requests features that the provider "
+        "lacks.",
+        'remedy': "If you have set FI_PROVIDER, run `unset FI_PROVIDER`; `osu-explain "
+        "FI_PROVIDER` shows the value that the loaded osu-container module sets. On a single "
+        "node, MPICH uses the provider cxi only if MPIR_CVAR_SINGLE_HOST_ENABLED is 0. With "
+        "approach opensource (libfabric of the image), `osu-exec fi_info -l` shows whether the "
+        "image's libfabric has the provider. With approach hybrid (libfabric of the host), MPICH "
+        "may need a newer libfabric than the host's. With `export FI_LOG_LEVEL=info`, libfabric "
+        "prints the name of each provider tried. MPICH 3.4.3 does not work over cxi.",
         'source': "MPICH 4.2.3 and 5.0.2, seen by this project, 2026-11; open_fabric: "
         "github.com/DeiC-HPC/BitBulldozersLab, 2025",
         'also': [
-            ("the card is not visible in the container", "osu-exec ls /dev/cxi0 /dev/infiniband"),
+            (
+                "the network card is not visible in the container",
+                "osu-exec ls /dev/cxi0 /dev/infiniband",
+            ),
             (
                 "the InfiniBand interface has no IP address, which the provider verbs needs",
                 "ip -brief addr show ib0",
             ),
-            ("another version of libfabric was loaded", "FI_LOG_LEVEL=info osu-exec fi_info"),
+            (
+                "the program loaded another version of libfabric than intended",
+                "FI_LOG_LEVEL=info osu-exec fi_info",
+            ),
         ],
     },
     {
         'name': "MPI requests a newer libfabric",
         'patterns': ["Requested version is newer than library"],
-        'cause': "MPI requests the interface of a newer libfabric version than the version of the "
-        "loaded libfabric.",
-        'remedy': "With approach hybrid and MPICH, run `export MPIR_CVAR_CH4_OFI_MAJOR_VERSION=1 "
-        "MPIR_CVAR_CH4_OFI_MINOR_VERSION=21`: MPICH then requests version 1.21. Otherwise use an "
-        "image whose MPI was built with an older libfabric, or use approach opensource.",
+        'cause': "MPI requests a newer version of libfabric's interface than the loaded "
+        "libfabric has.",
+        'remedy': "With approach hybrid (MPICH of the image, libfabric of the host), run `export "
+        "MPIR_CVAR_CH4_OFI_MAJOR_VERSION=1 MPIR_CVAR_CH4_OFI_MINOR_VERSION=21`: MPICH then "
+        "requests version 1.21. Otherwise use an image whose MPI was built with an older "
+        "libfabric, or use approach opensource (MPI and libfabric of the image).",
         'source': "libfabric, src/fabric.c, fi_getinfo(); MPI_Init of MPICH 3.4.3 to 5.0.2 with "
         "and without the variables",
     },
@@ -66,8 +75,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': ["MPIR_CVAR_OFI_USE_PROVIDER is no longer supported"],
         'cause': "MPICH 4 does not read the variable MPIR_CVAR_OFI_USE_PROVIDER. Therefore "
         "libfabric chooses the provider.",
-        'remedy': "Run `export FI_PROVIDER=NAME` instead; `osu-explain FI_PROVIDER` shows the "
-        "value that the module sets.",
+        'remedy': "Run `export FI_PROVIDER=NAME` instead of setting MPIR_CVAR_OFI_USE_PROVIDER; "
+        "`osu-explain FI_PROVIDER` shows the value that the loaded osu-container module sets.",
         'source': "MPICH 4.2.3, seen by this project, 2026-11",
         'last': True,
     },
@@ -83,21 +92,23 @@ ENTRIES: List[Dict[str, Any]] = [
             "Failed to find valid default rgroup and vni",
             "Couldn't open a fabric access domain. RC: -38",
         ],
-        'cause': "The job step has no VNI (virtual network identifier), which a Slingshot network "
-        "card requires. Slurm assigns no VNI to a step on a single node unless srun requests a "
-        "VNI, and no VNI to a program that srun did not start.",
-        'remedy': "Start the program with `srun --network=single_node_vni`; the modules of the "
-        "approaches hybrid and opensource set SLURM_NETWORK to this value unless you have set "
-        "SLURM_NETWORK. Do not start the container with --cleanenv, which removes SLINGSHOT_VNIS "
-        "from the container. To run without the card, use `module load osu-settings/single-node`.",
+        'cause': "The job step has no VNI (virtual network identifier), which a Slingshot "
+        "network card requires. Slurm assigns a VNI to a step on a single node only if srun "
+        "requests a VNI, and never to a program that srun did not start.",
+        'remedy': "Start the program with `srun --network=single_node_vni`; osu-container "
+        "modules of the approaches hybrid and opensource set SLURM_NETWORK to single_node_vni, "
+        "unless you have set SLURM_NETWORK. Do not start the container with --cleanenv, which "
+        "removes SLINGSHOT_VNIS from the container. To run on a single node without the network "
+        "card, use `module load osu-settings/single-node`.",
         'source': "github.com/uiuc-hpc/lci, issue 110, 2025; github.com/open-mpi/ompi, issues "
         "12038, 12913 (LUMI) and 13148; github.com/aws/aws-ofi-nccl, issue 801; libfabric, "
         "prov/cxi/src/cxip_dom.c",
         'also': [
             (
-                "the card is not a Slingshot card, and the container lacks the card's device file "
-                "or the permission to lock memory",
-                "FI_LOG_LEVEL=warn srun PROGRAM; the lines of the provider name the reason",
+                "the network card is not a Slingshot card, and the container lacks the card's "
+                "device file or the permission to lock memory",
+                "FI_LOG_LEVEL=warn srun PROGRAM (the lines that libfabric's provider prints name "
+                "the reason)",
             )
         ],
     },
@@ -105,8 +116,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "the ranks have different VNIs",
         'patterns': ["VNI_NOT_FOUND"],
         'cause': "The ranks use different VNIs (virtual network identifiers of Slingshot), or a "
-        "rank has no VNI, because the ranks were not started by the same srun command. mpirun "
-        "inside a job starts its daemons with `srun --mpi=none`.",
+        "rank has no VNI, because the ranks were not started by the same srun command. For "
+        "example, mpirun inside a job does not start the ranks with srun, but starts daemons "
+        "with `srun --mpi=none`.",
         'remedy': "Start all ranks with a single srun command, without mpirun and without "
         "--mpi=none.",
         'source': "github.com/openpmix/prrte, issue 2004, 2024",
@@ -116,21 +128,21 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': ["Cassini Event Queue overflow", "completion queue exhaustion"],
         'cause': "The network card reports events faster than the rank reads the events, so the "
         "event queue is full. The run then hangs or terminates.",
-        'remedy': "Run `export FI_CXI_DEFAULT_CQ_SIZE=131072` before srun, and set a larger value "
-        "if the message appears again. For OSU benchmarks with many messages in flight, run with "
-        "a smaller window (-W): if the message disappears, the number of messages in flight is "
-        "the cause.",
+        'remedy': "Run `export FI_CXI_DEFAULT_CQ_SIZE=131072` before srun, and set a larger "
+        "value if the error message appears again. Run OSU benchmarks that have many messages in "
+        "flight with a smaller window (option -W): if the error message disappears, the number "
+        "of messages in flight is the cause.",
         'source': "github.com/argonne-lcf/user-guides, pull request 315; "
         "github.com/ofiwg/libfabric, issue 9286; Cray MPICH's own advice",
     },
     {
         'name': "a message arrived for an endpoint that no longer exists",
         'patterns': ["PTLTE_NOT_FOUND"],
-        'cause': "A message arrived for an endpoint that no longer exists: the receiving rank "
-        "terminated, was killed, or used up a resource of the card. This message often follows "
-        "from another error.",
+        'cause': "The network card received a message for an endpoint that no longer exists: the "
+        "receiving rank terminated, was killed, or used up a resource of the network card. Often "
+        "this error is only a consequence of another error.",
         'remedy': "Look for the first error of any rank. If no rank has another error, run "
-        "`export FI_CXI_RX_MATCH_MODE=software`.",
+        "`export FI_CXI_RX_MATCH_MODE=software` before srun.",
         'source': "github.com/ofiwg/libfabric, issue 10072 (open), 2024",
     },
     {
@@ -147,13 +159,14 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the card could not register a buffer",
         'patterns': ["cxil_map: write error"],
-        'cause': "The library libcxi could not register a buffer with the network card. Usually "
-        "the buffer is in GPU memory and MPI or libfabric does not recognise GPU memory, or too "
-        "much memory is registered already.",
-        'remedy': "For GPU buffers, check that GPU support is on (`osu-explain` lists "
-        "MPICH_GPU_SUPPORT_ENABLED or MPIR_CVAR_CH4_OFI_ENABLE_HMEM) and that the loaded module "
-        "is for GPU nodes. On CUDA systems, run `export FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD=0`, "
-        "which fixed the error at CSCS but slows down small messages.",
+        'cause': "The library libcxi could not register a memory buffer with the Slingshot "
+        "network card. Usually the buffer is in GPU memory, and MPI or libfabric does not "
+        "recognise GPU memory. Otherwise too much memory is registered already.",
+        'remedy': "For GPU buffers, check with `osu-explain` that the loaded osu-container "
+        "module is for GPU nodes and enables GPU support (MPICH_GPU_SUPPORT_ENABLED or "
+        "MPIR_CVAR_CH4_OFI_ENABLE_HMEM). On CUDA systems, run `export "
+        "FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD=0`: this setting fixed the error at CSCS, but slows "
+        "down small messages.",
         'source': "github.com/eth-cscs/cscs-docs, pull request 161, 2025; shs-libcxi, cxil_map()",
     },
     {
@@ -161,11 +174,12 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': ["GPU_SUPPORT_ENABLED is requested, but GTL library is not linked"],
         'cause': "MPICH_GPU_SUPPORT_ENABLED is 1, but the program did not load Cray's GPU "
         "transport layer (GTL, libmpi_gtl_hsa.so.0) before MPI started.",
-        'remedy': "In a container with manual binds, bind the folder of libmpi_gtl_hsa.so (for "
-        "CUDA: libmpi_gtl_cuda.so) with --bind, and set LD_PRELOAD inside the container to the "
-        "path of this file. With approach bind, do not set LD_PRELOAD. With approach native, "
-        "build the program while the module craype-accel-amd-gfx90a is loaded. If you need host "
-        "memory only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before `module load`.",
+        'remedy': "In a container without an osu-container module, bind the folder of "
+        "libmpi_gtl_hsa.so (for CUDA: libmpi_gtl_cuda.so) with --bind, and set LD_PRELOAD inside "
+        "the container to the path of this library. With an osu-container module of approach "
+        "bind, do not set LD_PRELOAD. With approach native (no container), build the program "
+        "while the module craype-accel-amd-gfx90a is loaded. If you need host memory only, run "
+        "`export MPICH_GPU_SUPPORT_ENABLED=0` before `module load`.",
         'source': "github.com/eth-cscs/cscs-docs, cray-mpich.md; "
         "github.com/sstsimulator/sst-core, issue 895",
     },
@@ -174,22 +188,24 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [("NET/Socket", r"NET/Socket ?: Using \[0\](?:hsn|cxi)\d")],
         'cause': "{NCCL|RCCL} found no plugin for libfabric, or could not load the plugin. "
         "{NCCL|RCCL} therefore sends over Slingshot with TCP, which is several times slower.",
-        'remedy': "Use an image with {libnccl-net.so|librccl-net.so} (from aws-ofi-nccl) and put "
-        "the folder of the plugin on LD_LIBRARY_PATH; the lines with NET/Plugin show why the "
-        "plugin was not loaded. With the modules of this project, `osu-explain NCCL_NET_PLUGIN` "
-        "shows {the setting|the plugin of the image, and `module load osu-settings/rccl-strict` "
-        "turns a missing plugin into an error}.",
+        'remedy': "Use an image with the libfabric plugin {libnccl-net.so|librccl-net.so} (from "
+        "aws-ofi-nccl), and put the folder of the plugin on LD_LIBRARY_PATH. In the job's "
+        "output, the lines with NET/Plugin show why the plugin was not loaded. With an "
+        "osu-container module, `osu-explain NCCL_NET_PLUGIN` shows {the setting|the plugin of "
+        "the image, and `module load osu-settings/rccl-strict` turns a missing plugin into an "
+        "error}.",
         'source': "github.com/DeiC-HPC/BitBulldozersLab, 2025",
     },
     {
         'name': "NCCL or RCCL finds no network interface",
         'patterns': [(": no socket interface found", "Bootstrap ?: no socket interface found")],
-        'cause': "NCCL_SOCKET_IFNAME does not name a network interface of this node. {NCCL|RCCL} "
-        "needs an interface through which the ranks connect, even if the data use another network.",
+        'cause': "The variable NCCL_SOCKET_IFNAME does not name a network interface of this "
+        "node. {NCCL|RCCL} needs an interface through which the ranks connect, even if the data "
+        "use another network.",
         'remedy': "List the interfaces with `ip -brief addr` and run `export "
         "NCCL_SOCKET_IFNAME=NAME`, where NAME is an interface that all nodes have (Slingshot: "
         "hsn). Or run `unset NCCL_SOCKET_IFNAME` if you have set the variable; `osu-explain "
-        "NCCL_SOCKET_IFNAME` shows the value that a module sets.",
+        "NCCL_SOCKET_IFNAME` shows the value that the loaded osu-container module sets.",
         'source': "NCCL, src/bootstrap.cc",
     },
     {
@@ -213,17 +229,18 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?[13]\b"),
         ],
-        'cause': "A rank has no permission to read the memory of another rank on its node (CMA), "
-        "because each rank runs in a separate container and therefore in a separate user "
-        "namespace. 'No such process' means that the other rank is in another PID namespace or "
-        "has terminated.",
-        'remedy': "Start the program with a command of the module (`osu-exec PROGRAM`): the ranks "
-        "of a node then share a container, or the module configures MPI for separate containers. "
-        "If a program uses two images, run `export OSU_SHARE=0`. Without the module, start all "
-        "ranks of a node in the same container (`apptainer exec --sharens`), or disable CMA. "
-        "MPICH 5: `export MPIR_CVAR_CH4_CMA_ENABLE=0`. Open MPI 4: `export "
-        "OMPI_MCA_btl_vader_single_copy_mechanism=none`. Open MPI 5: `export OMPI_MCA_smsc=^cma`. "
-        "UCX: `export UCX_TLS=^cma`.",
+        'cause': "A rank has no permission to read the memory of another rank on the same node "
+        "(cross memory attach, CMA), because each rank runs in a separate container and "
+        "therefore in a separate user namespace. 'No such process' means that the other rank is "
+        "in another PID namespace or has terminated.",
+        'remedy': "With an osu-container module, start the program with `osu-exec PROGRAM`: the "
+        "ranks of a node then share a container, or the module configures MPI for separate "
+        "containers. If a program uses two images, run `export OSU_SHARE=0`, which gives each "
+        "rank its own container. Without the module, start all ranks of a node in the same "
+        "container (`apptainer exec --sharens`), or disable CMA. MPICH 5: `export "
+        "MPIR_CVAR_CH4_CMA_ENABLE=0`. Open MPI 4: `export "
+        "OMPI_MCA_btl_vader_single_copy_mechanism=none`. Open MPI 5: `export "
+        "OMPI_MCA_smsc=^cma`. UCX: `export UCX_TLS=^cma`.",
         'source': "github.com/open-mpi/ompi, pull request 6844; github.com/openucx/ucx, issue "
         "8958; github.com/apptainer/apptainer, issues 769 and 1227; MPICH 5.0.2, two ranks in a "
         "user namespace each, 2026-11-23",
@@ -231,11 +248,12 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "provider psm3 cannot open a network card",
         'patterns': ["PSM3 can't open nic unit"],
-        'cause': "libfabric's provider psm3 supports Intel's RDMA cards. Here psm3 selected an "
-        "Ethernet interface and cannot open this interface (in a container, in a virtual machine "
-        "or on a login node). MPI then terminates or waits forever.",
+        'cause': "libfabric's provider psm3 supports Intel's RDMA cards. On this node, psm3 "
+        "selected an Ethernet interface and cannot open this interface (in a container, in a "
+        "virtual machine or on a login node). MPI then terminates or waits forever.",
         'remedy': "If all ranks are on the same node, run `export PSM3_DEVICES=self,shm`. "
-        "Otherwise run `export FI_PROVIDER=^psm3`: the provider tcp then connects the nodes.",
+        "Otherwise run `export FI_PROVIDER=^psm3`: libfabric's provider tcp then connects the "
+        "nodes.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 18925; "
         "github.com/mpi4py/shmem4py, pull request 28",
     },
@@ -252,14 +270,14 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The Omni-Path card has no free hardware context for this rank, or the card is "
         "not visible in the container.",
         'remedy': "Start fewer ranks on the node. Request the whole node with --exclusive: "
-        "otherwise another job may use the contexts of the card. In a container, bind the device "
-        "with `--bind /dev/hfi1_0`.",
+        "otherwise another job may use the contexts of the card. In a container, bind the card's "
+        "device file with `--bind /dev/hfi1_0`.",
         'source': "github.com/intel/opa-psm2, README; github.com/open-mpi/ompi, issue 10601",
         'also': [
-            ("the link of the card is down", "opainfo"),
+            ("the network link of the Omni-Path card is down", "opainfo"),
             (
                 "the node has no Omni-Path card",
-                "ls /dev/hfi1*; if this lists no file, run export FI_PROVIDER=tcp",
+                "ls /dev/hfi1* (if ls lists no file, run export FI_PROVIDER=tcp)",
             ),
             (
                 "the process has no permission to lock memory",
@@ -274,11 +292,11 @@ ENTRIES: List[Dict[str, Any]] = [
         "the rank that printed the message.",
         'remedy': "`FI_LOG_LEVEL=warn srun PROGRAM` prints the provider and the reason; `export "
         "FI_PROVIDER=NAME` selects another provider. Start the ranks with srun: on Cray's "
-        "networks only srun gives a rank access to the card.",
+        "networks only srun gives a rank access to the network card.",
         'source': "MPICH, src/mpid/ch4/netmod/ofi/ofi_init.c; github.com/LLNL/sundials, issue 316",
         'also': [
             (
-                "the provider is psm3 and the card is plain Ethernet",
+                "libfabric's provider is psm3, but the network card is an Ethernet card",
                 "PSM3_DEVICES=self,shm srun PROGRAM",
             ),
             (
@@ -305,20 +323,20 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "The network card needs locked memory, and the limit of this process (`ulimit "
         "-l`) is too low. The node itself has enough memory.",
-        'remedy': "Run `srun bash -c 'ulimit -l'`: the command should print unlimited. Slurm "
-        "takes the limit from slurmd (LimitMEMLOCK) or from your login shell "
-        "(PropagateResourceLimits): ask the administrators to raise the limit. With Docker or "
-        "podman, add --ulimit memlock=-1:-1.",
+        'remedy': "Run `srun bash -c 'ulimit -l'`, which should print 'unlimited'. If the "
+        "command prints a number, ask the administrators to raise the limit of locked memory: "
+        "Slurm takes the limit from slurmd (LimitMEMLOCK) or from your login shell "
+        "(PropagateResourceLimits). With Docker or podman, add --ulimit memlock=-1:-1.",
         'source': "github.com/openucx/ucx, issue 8746; github.com/awslabs/awsome-distributed-ai, "
         "issue 647; github.com/NVIDIA/cudf-spark, pull request 7632",
         'also': [
             (
-                "the card has no resources for the number of connections",
+                "the network card has no resources for so many connections",
                 "run the same command with two ranks per node",
             ),
             (
-                "the program registers more memory than the card (EFA) supports (with huge pages, "
-                "the program can register more)",
+                "the program registers more memory than the network card (EFA) supports (with "
+                "huge pages, the program can register more memory)",
                 "run the same command with a smaller problem",
             ),
         ],
@@ -335,13 +353,19 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"rdma_create_qp\w{0,10}(?:\(\))?:? [^\n]{0,20}Cannot allocate memory",
             ),
         ],
-        'cause': "The InfiniBand card has no resources for another connection ({what}): with "
-        "UCX's transport rc, every rank opens a connection to every other rank.",
-        'remedy': "Run `export UCX_TLS=self,sm,ud_x` (or self,sm,dc_x): ud_x and dc_x need few "
-        "connections. Or start fewer ranks on a node. For libfabric, run `export "
-        "FI_VERBS_TX_SIZE=128 FI_VERBS_RX_SIZE=128`.",
+        'cause': "The InfiniBand card has no resources for another connection: with UCX's "
+        "transport rc, every rank opens a connection to every other rank.",
+        'remedy': "Run `export UCX_TLS=self,sm,ud_x` (or self,sm,dc_x): UCX's transports ud_x "
+        "and dc_x need fewer connections than rc. Or start fewer ranks on a node. For libfabric, "
+        "run `export FI_VERBS_TX_SIZE=128 FI_VERBS_RX_SIZE=128`.",
         'source': "github.com/openucx/ucx, issues 7978 and 5351; UCX, documentation, FAQ",
-        'also': [("the driver of the card causes the error", "UCX_IB_MLX5_DEVX=n srun PROGRAM")],
+        'also': [
+            (
+                "the driver of the InfiniBand card refuses the interface (DEVX) with which UCX "
+                "creates connections",
+                "UCX_IB_MLX5_DEVX=n srun PROGRAM",
+            )
+        ],
     },
     {
         'name': "Open MPI cannot use its old component openib",
@@ -375,15 +399,16 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             ("Framework: ", r"Framework: +(?P<framework>btl|pml|mtl|coll|osc|smsc|plm|ras)\b")
         ],
-        'cause': "A setting requests a component of the Open MPI framework {framework} that this "
-        "Open MPI does not have. Usually a module of the host sets a variable OMPI_MCA_* for "
-        "another Open MPI than the image's.",
-        'remedy': "Find the variable with `env | grep OMPI_MCA_` and unset the variable, or "
-        "unload the module that sets the variable before you start the container.",
+        'cause': "A setting requests a component of Open MPI's framework {framework}, but the "
+        "loaded Open MPI does not have this component. Usually a module of the host has set a "
+        "variable OMPI_MCA_* for the host's Open MPI, and the program uses the image's Open MPI.",
+        'remedy': "Before you start the container, find the variable of Open MPI with `env | "
+        "grep OMPI_MCA_`. Unset this variable, or unload the module that sets this variable.",
         'source': "github.com/glotzerlab/software, issue 120",
         'also': [
             (
-                "a configuration file in the image or in your home folder requests the component",
+                "a configuration file of Open MPI in the image or in your home folder requests "
+                "the component",
                 "osu-exec cat ~/.openmpi/mca-params.conf",
             )
         ],
@@ -397,16 +422,22 @@ ENTRIES: List[Dict[str, Any]] = [
             (" cannot be selected", r"PML \w+ cannot be selected"),
         ],
         'cause': "Open MPI has no transport for messages: the transport that a setting selects "
-        "(OMPI_MCA_pml, OMPI_MCA_btl, --mca) does not work here. Usually the setting selects UCX, "
-        "and UCX finds no network card.",
-        'remedy': "Find the setting with `env | grep OMPI_MCA_` and unset the variable. To select "
-        "TCP, run `export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp` (in Open MPI 4, write vader "
-        "instead of sm).",
+        "(OMPI_MCA_pml, OMPI_MCA_btl, --mca) does not work on this node. Usually the setting "
+        "selects UCX, and UCX finds no network card.",
+        'remedy': "Find the variable that selects a transport with `env | grep OMPI_MCA_`, and "
+        "unset this variable. To select TCP, run `export OMPI_MCA_pml=ob1 "
+        "OMPI_MCA_btl=self,sm,tcp` (in Open MPI 4, write vader instead of sm).",
         'source': "github.com/openucx/ucx, issue 5284; github.com/open-mpi/ompi, issue 9838; "
         "github.com/hpc/charliecloud, pull request 166",
         'also': [
-            ("the card is not visible in the container", "osu-exec ls /dev/infiniband /dev/cxi0"),
-            ("UCX in the image was built without support for the card", "osu-exec ucx_info -d"),
+            (
+                "the network card is not visible in the container",
+                "osu-exec ls /dev/infiniband /dev/cxi0",
+            ),
+            (
+                "UCX in the image was built without support for the network card",
+                "osu-exec ucx_info -d",
+            ),
         ],
     },
     {
@@ -417,10 +448,10 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "MPI received a buffer in GPU memory but treats the buffer as host memory: GPU "
         "support is disabled in this MPI, or was not compiled into this MPI.",
-        'remedy': "For Cray MPICH, run `export MPICH_GPU_SUPPORT_ENABLED=1` and link the GTL "
-        "library (load a module craype-accel-*). For MPICH, run `export MPIR_CVAR_ENABLE_GPU=1`. "
-        "For Open MPI, use a build with CUDA or ROCm. `osu_bw H H` shows whether messages from "
-        "host memory work.",
+        'remedy': "For Cray MPICH, run `export MPICH_GPU_SUPPORT_ENABLED=1` and link the program "
+        "with Cray's GPU transport layer, GTL (load a module craype-accel-*). For MPICH, run "
+        "`export MPIR_CVAR_ENABLE_GPU=1`. For Open MPI, use a build with CUDA or ROCm. `osu_bw H "
+        "H` shows whether messages from host memory work.",
         'source': "process_vm_readv(2), EFAULT; github.com/spectral-compute/scale-validation, "
         "issue 66",
         'also': [
@@ -442,9 +473,10 @@ ENTRIES: List[Dict[str, Any]] = [
             ("IpcGetMemHandle failed", "(?:cu|cuda|hip)IpcGetMemHandle failed"),
             "failed to open ipc mem handle",
         ],
-        'cause': "The ranks of a node cannot share their GPU memory with each other (IPC). "
-        "Possible reasons: the memory comes from a memory pool of the program, each rank sees "
-        "only its own GPU, or each rank runs in separate namespaces (a separate container).",
+        'cause': "The ranks of a node cannot share their GPU memory with each other "
+        "(inter-process communication, IPC). Possible reasons: the memory comes from a memory "
+        "pool of the program, each rank sees only its own GPU, or each rank runs in separate "
+        "namespaces (a separate container).",
         'remedy': "Let each rank see all GPUs of the node (`srun "
         "--gres-flags=allow-task-sharing`), and allocate the memory with {cudaMalloc (in Julia: "
         "`export JULIA_CUDA_MEMORY_POOL=none`)|hipMalloc}. To run without IPC, use `export "
@@ -466,11 +498,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r'NCCL WARN Missing \"[^\"\n]{1,80}\" from (?:kernel|environment)',
             )
         ],
-        'cause': "{NCCL|RCCL} recommends a setting of the kernel or of the environment that this "
-        "node does not have.",
-        'remedy': "The message is harmless if the run is successful. The kernels of Cray systems, "
-        "for example, are configured with IOMMU passthrough, so that the recommended setting is "
-        "not needed.",
+        'cause': "{NCCL|RCCL} recommends a setting of the kernel or of the environment, and this "
+        "node does not have this setting.",
+        'remedy': "{NCCL|RCCL}'s recommendation of a kernel setting is harmless if the run "
+        "succeeds. The kernels of Cray systems, for example, use IOMMU passthrough, and do not "
+        "need the recommended setting.",
         'source': "github.com/ROCm/rocm-systems, pull request 7916",
         'last': True,
     },
@@ -483,10 +515,10 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("collective mismatch error", r"collective mismatch error,? local size \d+"),
         ],
-        'cause': "The ranks do not use the same protocol. The ranks may load different versions "
-        "of {NCCL|RCCL} (from image and host, or from two pip packages), call different "
-        "collectives, or have different settings (NCCL_PROTO, NCCL_ALGO, NCCL_BUFFSIZE). Or "
-        "another program connected to the same port.",
+        'cause': "The ranks do not use the same protocol of {NCCL|RCCL}. The ranks may load "
+        "different versions of {NCCL|RCCL} (from image and host, or from two pip packages), call "
+        "different collectives, or have different settings (NCCL_PROTO, NCCL_ALGO, "
+        "NCCL_BUFFSIZE). Or another program connected to the same port.",
         'remedy': "Compare the versions on all ranks with `export NCCL_DEBUG=VERSION`, `ldd "
         "PROGRAM` and `pip list | grep nccl`; all ranks must load the same version. Compare the "
         "settings with `srun -l bash -c 'env | grep NCCL_'`.",
@@ -509,11 +541,11 @@ ENTRIES: List[Dict[str, Any]] = [
             ("NCCL error", r"NCCL error\b"),
             ("NCCL failure", r"NCCL failure \S{1,60}:\d+"),
         ],
-        'cause': "{NCCL|RCCL} terminated. This line is the last message of {NCCL|RCCL} and does "
-        "not name the cause.",
-        'remedy': "`NCCL_DEBUG=WARN srun PROGRAM` prints the first message, which `osu-container "
-        "why` can explain. A run over TCP (`export NCCL_IB_DISABLE=1 NCCL_NET=Socket`) shows "
-        "whether the network is the cause.",
+        'cause': "{NCCL|RCCL} terminated after an error. The last message of {NCCL|RCCL} does "
+        "not name the cause, but an earlier message may.",
+        'remedy': "With `NCCL_DEBUG=WARN srun PROGRAM`, {NCCL|RCCL} also prints its first "
+        "message, which `osu-container why` can explain. To test whether the network is the "
+        "cause, run over TCP: `export NCCL_IB_DISABLE=1 NCCL_NET=Socket`.",
         'source': "NCCL, documentation, Errors; github.com/NVIDIA/nccl, issue 473",
         'also': [
             (
@@ -531,11 +563,11 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The network plugin of {NCCL|RCCL} cannot register GPU memory with the network: "
         "libfabric does not recognise GPU memory, or the libfabric provider is too old for this "
         "{NCCL|RCCL}.",
-        'remedy': "On EFA, run `export FI_EFA_SET_CUDA_SYNC_MEMOPS=0` or install EFA installer "
-        "1.29.1 or newer. On cxi, use a libfabric that is built with {CUDA|ROCm}, and bind "
-        "/boot/config-$(uname -r) into the container: libfabric reads in this file whether the "
-        "kernel supports DMABUF. `export NCCL_NET_GDR_LEVEL=LOC` avoids the registration but is "
-        "slower.",
+        'remedy': "On Amazon's network EFA, run `export FI_EFA_SET_CUDA_SYNC_MEMOPS=0` or "
+        "install EFA installer 1.29.1 or newer. On Slingshot (provider cxi), use a libfabric "
+        "that is built with {CUDA|ROCm}, and bind /boot/config-$(uname -r) into the container: "
+        "libfabric reads in this file whether the kernel supports DMABUF. `export "
+        "NCCL_NET_GDR_LEVEL=LOC` avoids the registration but is slower.",
         'source': "github.com/awslabs/awsome-distributed-ai, issue 203",
     },
     {
@@ -548,9 +580,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Got completion .{0,120}(?:status=|error )(?:12\b|IBV_WC_RETRY_EXC_ERR)",
             ),
         ],
-        'cause': "The network card sent a message and the other node did not answer. The rank on "
-        "the other node terminated, a link is faulty, or the two cards cannot reach each other "
-        "(on Ethernet: because of a wrong GID, or because the network drops packets).",
+        'cause': "The network card (InfiniBand or RoCE) sent a message, and the other node did "
+        "not answer. The rank on the other node terminated, a link is faulty, or the two cards "
+        "cannot reach each other (on Ethernet: because of a wrong GID, or because the network "
+        "drops packets).",
         'remedy': "Look for the first error of any rank. If no rank has another error, run "
         "`ibstat` and `perfquery` on both nodes. If the same node fails each time, exclude the "
         "node with `srun --exclude=NODE`. For RoCE, run `export UCX_IB_GID_INDEX=3` or `export "
@@ -569,10 +602,10 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "A setting selects the fabric {fabric} for Intel MPI, but this fabric is not "
-        "available here.",
-        'remedy': "Run `unset I_MPI_FABRICS`, or set an available fabric: shm:ofi (Intel MPI 2019 "
-        "or newer), shm:tcp or shm:dapl (older releases). `env | grep I_MPI_` prints the "
-        "variables that a module or the start script of the program has set.",
+        "available on this node.",
+        'remedy': "Run `unset I_MPI_FABRICS`, or set I_MPI_FABRICS to an available fabric: "
+        "shm:ofi (Intel MPI 2019 or newer), shm:tcp or shm:dapl (older releases). `env | grep "
+        "I_MPI_` prints the variables that a module or the start script of the program has set.",
         'source': "github.com/UCL-ARC/rcps-buildscripts, issue 50",
         'unless': [
             "provider psm2 cannot open an Omni-Path card",
@@ -589,9 +622,9 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "The folder /etc/libibverbs.d lists the driver {driver}, but this driver is not "
         "installed.",
-        'remedy': "The warning is harmless unless {driver} is the driver of this node's card "
-        "(`ibv_devices` lists the cards that work). If {driver} is the driver of the card, "
-        "install ibverbs-providers or rdma-core in the image.",
+        'remedy': "The warning of libibverbs is harmless unless {driver} is the driver of this "
+        "node's network card (`ibv_devices` lists the cards that work). If {driver} is the "
+        "driver of the network card, install ibverbs-providers or rdma-core in the image.",
         'source': "github.com/NVIDIA/nccl, issue 1044",
     },
     {
@@ -606,8 +639,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"WARN (?:Net : )?(?:Call to c|C)onnect(?:ion)? ?(?:to \S{1,100} )?(?:failed|returned|timeout)",
             ),
         ],
-        'cause': "A rank cannot reach another rank over TCP ({to}). Possible reasons: {NCCL|RCCL} "
-        "chose a network interface that does not lead to the other node, a firewall blocks the "
+        'cause': "A rank cannot reach another rank over TCP. Possible reasons: {NCCL|RCCL} chose "
+        "a network interface that does not lead to the other node, a firewall blocks the "
         "connection, or the other rank terminated.",
         'remedy': "Run `export NCCL_SOCKET_IFNAME=NAME`, where NAME is an interface that `ip "
         "addr` lists on both nodes (Slingshot: hsn), not docker0 or lo. If a firewall blocks the "
@@ -618,9 +651,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a message was cancelled",
         'patterns': ["Input/output error - CANCELED"],
-        'cause': "The message was cancelled because the sending or the receiving rank was "
-        "terminating: after scancel, the time limit or a signal, or after an error of another "
-        "rank.",
+        'cause': "libfabric cancelled an MPI message, because the sending or the receiving rank "
+        "was terminating. The rank terminated after scancel, at the time limit, after a signal, "
+        "or after an error of another rank.",
         'remedy': "`sacct -j JOB -o state,exitcode,end` shows how the job terminated. Then look "
         "for the first error of any rank.",
         'source': "github.com/ofiwg/libfabric, issue 11307",
@@ -659,8 +692,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The program or MPI was built with another version of UCX than the loaded "
         "version, or the nodes (or host and image) have different versions of UCX.",
         'remedy': "Compare `ucx_info -v` inside and outside the container. `ldd FILE` for "
-        "libmpi.so or mca_pml_ucx.so shows which libucp.so.0 the file loads. Remove the folder of "
-        "the other UCX from LD_LIBRARY_PATH (`module unload ucx hpcx`).",
+        "libmpi.so or mca_pml_ucx.so shows which libucp.so.0 the file loads. Remove the folder "
+        "of the wrong UCX from LD_LIBRARY_PATH (`module unload ucx hpcx`).",
         'source': "UCX, src/ucp/core/ucp_context.c",
     },
     {
@@ -675,10 +708,11 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The network card cannot register the memory of a buffer. Usually the buffer is "
         "in GPU memory and the kernel module that gives network cards access to GPU memory is not "
         "loaded. Otherwise the memory is read-only or of a type that the card does not support.",
-        'remedy': "{On the node, `lsmod | grep nvidia_peermem` should print a line (if not, "
-        "administrators run `modprobe nvidia_peermem`)|The kernel must support DMABUF}. To send "
-        "without direct access to GPU memory, run `export UCX_IB_GPU_DIRECT_RDMA=no`, or `export "
-        "NCCL_NET_GDR_LEVEL=LOC`{, or `export FI_HMEM_CUDA_USE_GDRCOPY=0`|}.",
+        'remedy': "For direct access of the network card to GPU memory, {`lsmod` should list "
+        "nvidia_peermem on the node (if not, administrators run `modprobe nvidia_peermem`)|the "
+        "kernel must support DMABUF}. To send without direct access to GPU memory, run `export "
+        "UCX_IB_GPU_DIRECT_RDMA=no`, or `export NCCL_NET_GDR_LEVEL=LOC`{, or `export "
+        "FI_HMEM_CUDA_USE_GDRCOPY=0`|}.",
         'source': "NVIDIA, GPUDirect RDMA; UCX, documentation, FAQ",
         'also': [
             (
@@ -697,8 +731,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 "not|Protocol not|Function not)",
             )
         ],
-        'cause': "The driver or firmware of the network card refuses an operation of UCX "
-        "({what}): this version of UCX and the firmware are not compatible.",
+        'cause': "The driver or firmware of the network card refuses an operation of UCX (a "
+        "function mlx5dv_devx_*): this version of UCX and the firmware are not compatible.",
         'remedy': "Run `export UCX_IB_MLX5_DEVX=n` (or `export UCX_IB_MLX5_DEVX_OBJECTS=`): UCX "
         "then avoids the refused operation. Administrators can install newer firmware.",
         'source': "github.com/openucx/ucx, issues 10451 and 8440",
@@ -729,21 +763,21 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "UCX opens the shared memory of another rank below /proc/PID/fd. The kernel "
         "denies this access if the other rank is in another container, because each container has "
         "a separate user or PID namespace.",
-        'remedy': "Run `export UCX_POSIX_USE_PROC_LINK=n UCX_TLS=^cma`. Or start the ranks with a "
-        "command of the module (`osu-exec PROGRAM`), which sets both variables or starts all "
-        "ranks of a node in the same container.",
+        'remedy': "Run `export UCX_POSIX_USE_PROC_LINK=n UCX_TLS=^cma`. Or load an osu-container "
+        "module and start the ranks with `osu-exec PROGRAM`: the module sets these variables, or "
+        "starts all ranks of a node in the same container.",
         'source': "UCX, src/uct/sm/mm/posix/mm_posix.c; github.com/openucx/ucx, issue 4224; seen by "
         "this project with UCX 1.13.1, 2026-11-28",
     },
     {
         'name': "libfabric failed in Open MPI",
         'patterns': ["The Open MPI OFI MTL is aborting the MPI job"],
-        'cause': "Open MPI sends messages through libfabric (mtl ofi), and the libfabric provider "
-        "failed: the provider does not suit this system (psm3, or tcp on a single machine), or a "
-        "rank terminated.",
+        'cause': "Open MPI sends messages through libfabric (mtl ofi), and the libfabric "
+        "provider failed. Either the provider does not suit this system (for example psm3, or "
+        "tcp on a single machine), or a rank terminated.",
         'remedy': "Run `export OMPI_MCA_mtl=^ofi OMPI_MCA_btl=^ofi`; Open MPI then uses UCX, "
-        "shared memory and TCP. Or select another provider with `export FI_PROVIDER=NAME`; "
-        "`export FI_LOG_LEVEL=warn` prints the reason.",
+        "shared memory and TCP. Or select another provider with `export FI_PROVIDER=NAME`; with "
+        "`export FI_LOG_LEVEL=warn`, libfabric prints the reason.",
         'source': "github.com/OPM/LBPM, issue 48",
     },
     {
@@ -751,10 +785,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': ["help-mpi-btl-base.txt / btl:no-nics", "there are no active ports detected"],
         'cause': "Open MPI looked for an active high-speed network (InfiniBand) and found none. "
         "Open MPI uses shared memory and TCP instead.",
-        'remedy': "The message is harmless on a machine without a high-speed network; `export "
-        "OMPI_MCA_btl_base_warn_component_unused=0` silences the message. If the machine has a "
-        "high-speed network, check the card with `ibstat` and with `ls /dev/infiniband` in the "
-        "container.",
+        'remedy': "Open MPI's warning is harmless on a machine without a high-speed network; "
+        "`export OMPI_MCA_btl_base_warn_component_unused=0` silences the warning. If the machine "
+        "has a high-speed network, check the network card with `ibstat`, and with `ls "
+        "/dev/infiniband` in the container.",
         'source': "Open MPI, help-mpi-btl-base.txt; github.com/open-mpi/ompi, issue 1393",
         'last': True,
         'unless': ["Open MPI cannot use its old component openib"],
@@ -765,10 +799,11 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The network card has no permission to read or write the memory of a buffer. If "
         "the buffer is in GPU memory (GPUDirect RDMA), usually PCI access control (ACS) or the "
         "IOMMU of the node prevents the access, often in a virtual machine.",
-        'remedy': "Run `export NCCL_NET_GDR_LEVEL=LOC UCX_IB_GPU_DIRECT_RDMA=no`, which avoids "
-        "the access but is slower: if the run works then, the access is the cause. Administrators "
-        "can disable ACS (`lspci -vvv | grep ACSCtl` must not print SrcValid+), set iommu=pt or "
-        "iommu=off, and load nvidia_peermem.",
+        'remedy': "Run `export NCCL_NET_GDR_LEVEL=LOC UCX_IB_GPU_DIRECT_RDMA=no`: the network "
+        "card then does not access GPU memory directly, and the run is slower. If the run works "
+        "with this setting, the direct access is the cause. Administrators can disable ACS "
+        "(`lspci -vvv | grep ACSCtl` must not print SrcValid+), set iommu=pt or iommu=off, and "
+        "load nvidia_peermem.",
         'source': "github.com/NVIDIA/nccl, issues 928 and 523; github.com/openucx/ucx, issue "
         "3564; NCCL documentation, Troubleshooting",
         'also': [
@@ -815,8 +850,8 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The selected libfabric provider lacks a feature that MPI needs (for example, "
-        "provider shm has no counters). FI_PROVIDER may force this provider, or MPI does not "
-        "support this version of libfabric.",
+        "provider shm has no counters). The variable FI_PROVIDER may force this provider, or MPI "
+        "does not support this version of libfabric.",
         'remedy': "Run `unset FI_PROVIDER`, or select a provider with all features: tcp;ofi_rxm, "
         "verbs;ofi_rxm, cxi or psm2. For Intel MPI with all ranks on one node, run `export "
         "I_MPI_FABRICS=shm`.",
@@ -835,13 +870,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"cxip_\w{1,60}\(\):\d+<warn>[^\n]{0,120}(?P<why>unexpected event received)",
             )
         ],
-        'cause': "A rank reads or writes remote memory, and the network card of this rank or of "
-        "another rank does not find the memory ({why}). The window or buffer was freed or moved "
-        "too early, or MPI or libfabric passed a wrong key.",
+        'cause': "A rank reads or writes the memory of another rank, and the network card of one "
+        "of the two ranks does not find this memory ({why}). The window or buffer was freed or "
+        "moved too early, or MPI or libfabric passed a wrong key.",
         'remedy': "Check that each buffer exists until MPI_Wait returns, and that the window "
         "exists on all ranks (no rank has called MPI_Win_free or crashed). Use a newer MPICH, or "
-        "run `export MPIR_CVAR_CH4_OFI_ENABLE_RMA=0`: the card then reads no remote memory. Or "
-        "run `export FI_CXI_RX_MATCH_MODE=software`.",
+        "run `export MPIR_CVAR_CH4_OFI_ENABLE_RMA=0`: the network card then reads no memory of "
+        "other ranks. Or run `export FI_CXI_RX_MATCH_MODE=software`.",
         'source': "libfabric, prov/cxi; github.com/pmodels/mpich, issues 7118 and 6687",
     },
 ]

@@ -1,7 +1,8 @@
 """
-Messages of the loader (ld.so), of MPI, and about terminated programs.
+Define causes and remedies of messages about libraries, MPI calls and killed programs.
 
-The messages of MPI are about failed calls and wrong settings.
+LOADER has messages of the loader (ld.so). MPI has messages of MPI about failed calls and wrong
+settings. TERMINATIONS has messages about terminated programs.
 """
 
 from typing import Any, Dict, List
@@ -19,10 +20,11 @@ LOADER: List[Dict[str, Any]] = [
         'cause': "The loaded libfabric is older than the libfabric with which {by} was built: the "
         "loaded libfabric lacks the symbol version {version}.",
         'remedy': "Use approach pure or opensource, which use the image's libfabric instead of "
-        "the host's, or use an image whose MPI was built with an older libfabric. FABRIC_1.7 "
-        "comes with libfabric 1.20, FABRIC_1.8 with 2.0 and FABRIC_1.9 with 2.5. Check that no "
-        "folder on LD_LIBRARY_PATH contains another libfabric. If the host was updated, install "
-        "the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
+        "the host's, or use an image whose MPI was built with an older libfabric. The symbol "
+        "version FABRIC_1.7 comes with libfabric 1.20, FABRIC_1.8 with 2.0 and FABRIC_1.9 with "
+        "2.5. Check that no folder on LD_LIBRARY_PATH contains another libfabric. If the host "
+        "was updated, install the osu-container module again with `eb osu-container-APPROACH.eb "
+        "-r --rebuild`.",
         'source': "libfabric, libfabric.map.in by release; seen by this project, 2026-11",
     },
     {
@@ -34,12 +36,12 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<by>[^)\n]{1,300})\))?",
             )
         ],
-        'cause': "{by} needs {version}, and the C library is older. In a container, the C library "
-        "is the image's, also for host libraries that are bound into the container; outside a "
-        "container, the C library is the host's.",
+        'cause': "{by} needs {version}, but the loaded C library (glibc) is older. In a "
+        "container, all programs and libraries use the image's C library, even libraries that "
+        "are bound from the host. Outside a container, programs use the host's C library.",
         'remedy': "Use an image of a distribution at least as new as the host's, or bind fewer "
         "libraries of the host (approaches opensource and pure bind no MPI library of the host). "
-        "If you have added --rocm or --nv, remove these options.",
+        "If you have added the option --rocm or --nv, remove this option.",
         'source': "github.com/apptainer/apptainer, pull request 2606, issues 1621 and 3041",
         'unless': ["parts of two versions of glibc are mixed"],
     },
@@ -70,9 +72,10 @@ LOADER: List[Dict[str, Any]] = [
         ],
         'cause': "{by} was built with another version of a library than the loaded version. The "
         "loaded version lacks the symbol version {version}.",
-        'remedy': "The beginning of the message names the library. Find out which setting leads "
-        "to this library (`osu-explain` lists the binds of the module, `echo $LD_LIBRARY_PATH` "
-        "the folders), and use a version of the library that has {version}.",
+        'remedy': "The beginning of the error message names the library. Find out which setting "
+        "leads to this library: `osu-explain` lists the bind mounts of the loaded osu-container "
+        "module, and `echo $LD_LIBRARY_PATH` prints the folders that the loader searches. Then "
+        "use a version of the library that has {version}.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
@@ -88,11 +91,12 @@ LOADER: List[Dict[str, Any]] = [
         'cause': "A program or library needs {library}, but this library exists neither in the "
         "image nor among the libraries that are bound from the host.",
         'remedy': "Find the library on the host with `ldconfig -p` or `find /opt /usr -name "
-        "'LIBRARY*'`. In a container with manual binds, add `--bind FILE --env "
-        "LD_LIBRARY_PATH=FOLDER`, and also bind the libraries that `ldd FILE` lists. With a "
-        "module of this project, the host has changed since the installation: run `eb "
-        "osu-container-APPROACH.eb -r --rebuild`. If the module still does not find the library, "
-        "add the library's folder to library_folders of the site description (docs/add-a-site.md).",
+        "'LIBRARY*'`. If you start the container without an osu-container module, add `--bind "
+        "FILE --env LD_LIBRARY_PATH=FOLDER`, and also bind the libraries that `ldd FILE` lists. "
+        "With an osu-container module, the host has changed since the installation of the "
+        "module: run `eb osu-container-APPROACH.eb -r --rebuild`. If the library is then still "
+        "missing, add the library's folder to library_folders of the site description "
+        "(docs/add-a-site.md).",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
@@ -104,13 +108,13 @@ LOADER: List[Dict[str, Any]] = [
                 "file",
             )
         ],
-        'cause': "{library} belongs to ROCm. The program or library that needs {library} was "
-        "built with another major version of ROCm than the installed version, or ROCm is not "
-        "installed.",
-        'remedy': "Use an image with the same major version of ROCm as the host's MPI: Cray MPICH "
-        "up to 25.09 needs ROCm 6, even if the image contains ROCm 7. If the name in the message "
-        "has no version number (libamdhip64.so), libfabric opens the library; some distributions "
-        "have the file with this name only in the -dev package.",
+        'cause': "{library} belongs to ROCm and is missing. The program or library that needs "
+        "{library} was built with another major version of ROCm than the installed version, or "
+        "ROCm is not installed.",
+        'remedy': "Use an image with the same major version of ROCm as the host's MPI: Cray "
+        "MPICH up to 25.09 needs ROCm 6, even if the image contains ROCm 7. If the error message "
+        "names a file without a version number (libamdhip64.so), libfabric opens this file; some "
+        "distributions have this file only in the -dev package of ROCm.",
         'source': "LUMI training, update of January 2026; libfabric, src/hmem_rocr.c",
     },
     {
@@ -121,12 +125,12 @@ LOADER: List[Dict[str, Any]] = [
                 r"object '(?P<library>[^'\n]+)' from LD_PRELOAD cannot be preloaded",
             )
         ],
-        'cause': "LD_PRELOAD names {library}, which is missing or not compatible. The program "
-        "continues without {library}. If {library} is an MPI, the program uses another MPI than "
-        "intended.",
-        'remedy': "If you have set LD_PRELOAD, run `unset LD_PRELOAD`. If the module sets "
-        "LD_PRELOAD (`osu-explain LD_PRELOAD` shows this), the host has changed: install the "
-        "module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
+        'cause': "LD_PRELOAD names {library}, but the loader cannot load {library}: the file is "
+        "missing or not compatible. The program continues without {library}. If {library} is an "
+        "MPI library, the program uses another MPI than intended.",
+        'remedy': "If you have set LD_PRELOAD, run `unset LD_PRELOAD`. If the loaded "
+        "osu-container module sets LD_PRELOAD (run `osu-explain LD_PRELOAD`), the host has "
+        "changed: install the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
@@ -136,10 +140,10 @@ LOADER: List[Dict[str, Any]] = [
         ],
         'cause': "The provider cxi of libfabric calls {symbol}, but the loaded libcxi does not "
         "have this function: libfabric is newer than libcxi.",
-        'remedy': "With approach opensource, build the image with matching versions of libcxi and "
-        "libfabric (libfabric 2.5.0 needs libcxi of January 2026). With approach hybrid, libcxi "
-        "and libfabric must both come from the host; `srun scripts/rank-proof FOLDER PROGRAM` "
-        "shows which of the two comes from the image.",
+        'remedy': "With approach opensource, build the image with matching versions of libcxi "
+        "and libfabric (libfabric 2.5.0 needs libcxi of January 2026). With approach hybrid, "
+        "libcxi and libfabric must both come from the host; `srun scripts/rank-proof FOLDER "
+        "PROGRAM` shows whether libcxi or libfabric comes from the image.",
         'source': "github.com/ofiwg/libfabric, issues 9835 and 12036",
     },
     {
@@ -150,14 +154,15 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?<![Ee]rror: )undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)(?![^\n]{0,80}\(ignored\))",
             )
         ],
-        'cause': "The loaded library lacks the function {symbol}. The program was built with "
-        "another version of the library, or with another library of the same name. Functions with "
-        "ompi_, opal_ or orte_ belong to Open MPI, functions with MPIR_ or MPID_ to MPICH; MPI 4 "
-        "added the functions MPI_*_c.",
-        'remedy': "The beginning of the message names the library that needs the function. `srun "
-        "scripts/rank-proof FOLDER PROGRAM` shows which files are loaded: remove the folder or "
-        "the LD_PRELOAD entry that leads to the wrong file. If the host was updated, install the "
-        "module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
+        'cause': "A loaded library lacks the function {symbol}. The program was built with "
+        "another version of the library, or with another library of the same name. The functions "
+        "ompi_*, opal_* and orte_* belong to Open MPI, and the functions MPIR_* and MPID_* to "
+        "MPICH. MPI 4 added the functions MPI_*_c.",
+        'remedy': "The beginning of the error message names the library that needs the function. "
+        "`srun scripts/rank-proof FOLDER PROGRAM` shows which library files the program loads: "
+        "remove the folder or the LD_PRELOAD entry that leads to the wrong file. If the host was "
+        "updated, install the osu-container module again with `eb osu-container-APPROACH.eb -r "
+        "--rebuild`.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
         'unless': [
             "a library of CUDA or ROCm has the wrong version",
@@ -175,12 +180,12 @@ LOADER: List[Dict[str, Any]] = [
                 "format error))",
             ),
         ],
-        'cause': "The file was built for another processor architecture, or is neither a program "
-        "nor a library ({what}).",
-        'remedy': "Use an image for the architecture of the node, which `uname -m` prints: LUMI "
-        "and workstations are x86_64, Alps is aarch64. If the file is a library of the host, run "
-        "`file FILE`: a path in the site description may lead to a linker script (a text file) "
-        "instead of a library.",
+        'cause': "The system cannot load or start a file ({what}): the file was built for "
+        "another processor architecture, or is neither a program nor a library.",
+        'remedy': "Use an image for the processor architecture of the node (`uname -m` prints "
+        "the architecture): LUMI and workstations are x86_64, Alps is aarch64. If the file is a "
+        "library of the host, run `file FILE`: a path in the site description may lead to a "
+        "linker script (a text file) instead of a library.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
@@ -191,7 +196,7 @@ LOADER: List[Dict[str, Any]] = [
         "libfabric only if the module libfabric has set LD_LIBRARY_PATH.",
         'remedy': "Load the module that provides the library (for example `module load "
         "libfabric`). In a container, bind the folder of the library. Or find the library with "
-        "`find / -name 'LIBRARY*'` and add its folder to LD_LIBRARY_PATH.",
+        "`find / -name 'LIBRARY*'`, and add the library's folder to LD_LIBRARY_PATH.",
         'source': "ld.so(8); libtree, README; github.com/spack/spack, pull request 29392",
     },
     {
@@ -221,9 +226,8 @@ LOADER: List[Dict[str, Any]] = [
         'remedy': "Install the package of the library in the image: libgfortran.so.5 is in "
         "libgfortran5 (Debian, openSUSE) or libgfortran (Rocky). If the library is in a separate "
         "folder (conda, /opt), add the folder to LD_LIBRARY_PATH in the container. With conda, "
-        "install the version of the package that has the number in the library's name, from the "
-        "same channel as all other packages: libcrypto.so.1.0.0 is openssl=1.0, libmkl_*.so.1 is "
-        "mkl=2021.",
+        "install the package version that contains the library, from the same channel as all "
+        "other packages: libcrypto.so.1.0.0 is in openssl=1.0, and libmkl_*.so.1 is in mkl=2021.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11; github.com/sylabs/singularity, "
         "issue 668; github.com/open-mpi/ompi, issue 6352",
         'also': [
@@ -232,8 +236,8 @@ LOADER: List[Dict[str, Any]] = [
                 "osu-exec ldd FILE",
             ),
             (
-                "the library belongs to the host, and the host has changed since the module was "
-                "installed",
+                "the library belongs to the host, and the host has changed since the "
+                "osu-container module was installed",
                 "osu-explain",
             ),
         ],
@@ -247,10 +251,10 @@ LOADER: List[Dict[str, Any]] = [
                 r"file(?![^\n]{0,80}\(ignored\))",
             )
         ],
-        'cause': "The program was built with another MPI than the loaded MPI, which has no "
-        "{library}. libmpi.so.12 belongs to MPICH, Intel MPI, Cray MPICH and MVAPICH, and "
-        "libmpi.so.40 to Open MPI. libmpi_mpifh and libmpi_usempif08 are Open MPI's libraries for "
-        "Fortran.",
+        'cause': "The program was built with another MPI than the loaded MPI: the loaded MPI has "
+        "no {library}. libmpi.so.12 belongs to MPICH, Intel MPI, Cray MPICH and MVAPICH, and "
+        "libmpi.so.40 to Open MPI. libmpi_mpifh and libmpi_usempif08 are Open MPI's libraries "
+        "for Fortran.",
         'remedy': "Use the MPI with which the program was built, or build the program again with "
         "the loaded MPI. Approaches bind and hybrid need an image with libmpi.so.12. Open MPI has "
         "its Fortran libraries only if Open MPI was built with a Fortran compiler.",
@@ -280,8 +284,8 @@ LOADER: List[Dict[str, Any]] = [
         'cause': "The loader did not find {library}. This library belongs to the driver of NVIDIA "
         "GPUs. Only nodes with an NVIDIA GPU have the driver, and only the option --nv makes the "
         "driver available in a container.",
-        'remedy': "Run `singularity exec --nv` or `apptainer exec --nv`; for the commands of a "
-        "module, run `export MPI_CONTAINER_OPTIONS=--nv`.",
+        'remedy': "Run `singularity exec --nv` or `apptainer exec --nv`; for the commands of an "
+        "osu-container module, run `export MPI_CONTAINER_OPTIONS=--nv`.",
         'source': "docs.sylabs.io, SingularityCE, GPU support; github.com/apptainer/singularity, "
         "issue 5337; github.com/apache/mxnet, issue 6787",
         'also': [("this node has no GPU", "srun nvidia-smi -L")],
@@ -296,9 +300,9 @@ LOADER: List[Dict[str, Any]] = [
         ],
         'cause': "Open MPI skips its component {component}, because a library that the component "
         "needs is missing or not compatible.",
-        'remedy': "The message is harmless unless the run needs the network that this component "
-        "supports. If the run needs this network, install the missing library in the image; the "
-        "message names the library.",
+        'remedy': "The message about Open MPI's component {component} is harmless unless the run "
+        "needs the network that this component supports. If the run needs this network, install "
+        "the missing library in the image; the error message names the library.",
         'source': "github.com/PrincetonUniversity/hpc_beginning_workshop, pull request 7",
         'last': True,
     },
@@ -315,12 +319,14 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?<![Ee]rror: )undefined symbol: \S{1,80}, version GLIBC_PRIVATE",
             ),
         ],
-        'cause': "A library was built with another version of {file} than the loaded version. If "
-        "the message names GLIBC_PRIVATE, the C library of one system is mixed with parts of "
-        "another system's C library (through LD_PRELOAD, LD_LIBRARY_PATH or a bind).",
-        'remedy': "Load only the libc.so.6 of the system or image: run `unset LD_PRELOAD "
-        "LD_LIBRARY_PATH`; `env -i PROGRAM` in the container shows whether a variable is the "
-        "cause. If a program needs a newer glibc, use an image that contains the newer glibc.",
+        'cause': "The loaded version of a library differs from the version with which the "
+        "program or another library was built. If the error message names GLIBC_PRIVATE, "
+        "LD_PRELOAD, LD_LIBRARY_PATH or a bind mount mixes parts of two systems' C libraries "
+        "(glibc).",
+        'remedy': "The program must load only the libc.so.6 of the system or image: run `unset "
+        "LD_PRELOAD LD_LIBRARY_PATH`. To test whether a variable is the cause, run `env -i "
+        "PROGRAM` in the container. If a program needs a newer glibc, use an image that contains "
+        "the newer glibc.",
         'source': "ld.so(8); github.com/bcbio/bcbio-nextgen, issue 3718",
         'unless': ["a library of CUDA or ROCm has the wrong version"],
     },
@@ -335,9 +341,9 @@ LOADER: List[Dict[str, Any]] = [
         'cause': "The loader cannot use a library file. The file is empty or truncated (by a full "
         "disk during copying, or because a driver file was bound from a host without the driver), "
         "the file is on a disk mounted with noexec, or no memory is left.",
-        'remedy': "Run `ls -lL FILE` inside the container for the file that the message names, "
-        "and install or copy the file again. If the message contains 'failed to map segment', "
-        "check `findmnt -T FOLDER` for noexec and `ulimit -v` for a memory limit.",
+        'remedy': "Run `ls -lL FILE` inside the container for the file that the error message "
+        "names, and install or copy the file again. If the error message contains 'failed to map "
+        "segment', check `findmnt -T FOLDER` for noexec and `ulimit -v` for a memory limit.",
         'source': "ld.so(8); glibc, elf/dl-load.c",
     },
     {
@@ -360,9 +366,10 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<symbol>\S{1,200})",
             ),
         ],
-        'cause': "The package was built with another version of a {CUDA|ROCm} library than the "
-        "loaded version. A library of a module (LD_LIBRARY_PATH, {/usr/local/cuda|/opt/rocm}), of "
-        "conda or of the host precedes the library of the package. {symbol}",
+        'cause': "A Python package or program was built with another version of a {CUDA|ROCm} "
+        "library than the loaded version: the loaded library lacks {symbol}. The loader finds a "
+        "library of a module (LD_LIBRARY_PATH, {/usr/local/cuda|/opt/rocm}), of conda or of the "
+        "host before the library of the package.",
         'remedy': "Run `unset LD_LIBRARY_PATH`, or unload the module {cuda|rocm}: PyTorch and "
         "CuPy from pip contain their own libraries. If the error remains, create a new "
         "environment and run `pip install --force-reinstall torch`{ (with its nvidia-* "
@@ -385,9 +392,9 @@ LOADER: List[Dict[str, Any]] = [
                 r"(?P<by>[^)\n]{1,200})\)",
             )
         ],
-        'cause': "{by} was built with a library that has symbol versions, but loads {library}, "
-        "which has no symbol versions (a build from conda, a module or a folder on "
-        "LD_LIBRARY_PATH). This message is a warning, but the program may crash later.",
+        'cause': "{by} was built with a library that has symbol versions, but loads {library}, a "
+        "file without symbol versions (from conda, from a module or from a folder on "
+        "LD_LIBRARY_PATH). The loader only prints a warning, but the program may crash later.",
         'remedy': "Before you start a program of the system, run `unset LD_LIBRARY_PATH` or "
         "`conda deactivate`.",
         'source': "ld.so(8); github.com/hashdist/hashstack, issue 765",
@@ -402,11 +409,11 @@ LOADER: List[Dict[str, Any]] = [
                 r"object requires",
             )
         ],
-        'cause': "The library {library} requests an executable stack (usually by mistake, from "
-        "hand-written assembler). glibc 2.41 and newer ('Invalid argument') or SELinux "
-        "('Permission denied') refuses an executable stack.",
+        'cause': "A library requests an executable stack (usually by mistake, from hand-written "
+        "assembler). glibc 2.41 and newer ('Invalid argument') or SELinux ('Permission denied') "
+        "refuses an executable stack.",
         'remedy': "Run `patchelf --clear-execstack FILE` or `execstack -c FILE` for the library, "
-        "or use a newer version of its package. If glibc refuses the stack, you can also run "
+        "or use a newer version of the library. If glibc refuses the stack, you can also run "
         "`export GLIBC_TUNABLES=glibc.rtld.execstack=2` or use an image with an older glibc. If "
         "SELinux refuses the stack, root can run `setsebool selinuxuser_execstack on`.",
         'source': "glibc 2.41, NEWS; github.com/open-power/pdbg, issue 111; "
@@ -422,12 +429,12 @@ LOADER: List[Dict[str, Any]] = [
             (": invalid mode for dlopen", r"__vdso_\w{1,30}: invalid mode for dlopen"),
         ],
         'cause': "The loader of one C library found parts of another C library, or a damaged "
-        "file. LD_LIBRARY_PATH, LD_PRELOAD or a bind leads to the libc.so.6, libpthread or ld.so "
-        "of another system.",
+        "file. LD_LIBRARY_PATH, LD_PRELOAD or a bind mount leads to the libc.so.6, libpthread or "
+        "ld.so of another system.",
         'remedy': "Run `unset LD_LIBRARY_PATH LD_PRELOAD`, and check that no folder on "
         "LD_LIBRARY_PATH contains a libc.so.6. `LD_DEBUG=files PROGRAM` names the files that the "
-        "loader reads: the last file may be damaged, install its package again. Tools that strip "
-        "or rewrite programs (upx, patchelf) can also damage a program.",
+        "loader reads. The last file may be damaged: install the package of this file again. "
+        "Tools that strip or rewrite programs (upx, patchelf) can also damage a program.",
         'source': "glibc, elf/dl-version.c; ld.so(8)",
     },
 ]
@@ -442,8 +449,9 @@ MPI: List[Dict[str, Any]] = [
         'cause': "A communicator or datatype does not belong to the loaded MPI. Usually the "
         "program, or a library in the program, was compiled with mpi.h of another MPI than the "
         "loaded MPI.",
-        'remedy': "`ldd PROGRAM | grep -i mpi` should show a single MPI. Compile all parts with "
-        "mpicc of this MPI; for mpi4py, run `pip install --no-binary mpi4py mpi4py`.",
+        'remedy': "`ldd PROGRAM | grep -i mpi` should show a single MPI. Compile all parts of "
+        "the program with this MPI's mpicc; for mpi4py, run `pip install --no-binary mpi4py "
+        "mpi4py`.",
         'source': "Open MPI, ompi/errhandler; MPICH, src/mpi/errhan/errnames.txt",
         'also': [
             (
@@ -464,13 +472,14 @@ MPI: List[Dict[str, Any]] = [
             ),
             "message sizes do not match across processes",
         ],
-        'cause': "A rank received more data than the rank's buffer can hold. The ranks disagree "
-        "on a count or a tag, usually because the program has a bug or the ranks read different "
-        "input.",
-        'remedy': "Check that all ranks run the same program with the same input. If only a "
-        "single MPI or a single message size shows the error, select other algorithms: `export "
-        "OMPI_MCA_coll=^hcoll,tuned` (Open MPI), `export MPIR_CVAR_DEVICE_COLLECTIVES=none` "
-        "(MPICH), a variable I_MPI_ADJUST_* (Intel MPI), or `export UCX_TLS=self,sm,tcp` (UCX).",
+        'cause': "A rank received an MPI message that is longer than the rank's buffer. The "
+        "ranks disagree on a count or a tag, usually because the program has a bug or the ranks "
+        "read different input.",
+        'remedy': "Check that all ranks run the same program with the same input. If the error "
+        "appears only with one MPI or only at one message size, select other algorithms. Open "
+        "MPI: `export OMPI_MCA_coll=^hcoll,tuned`. MPICH: `export "
+        "MPIR_CVAR_DEVICE_COLLECTIVES=none`. Intel MPI: set a variable I_MPI_ADJUST_*. With UCX, "
+        "select other transports: `export UCX_TLS=self,sm,tcp`.",
         'source': "MPICH, src/mpi/errhan/errnames.txt; Open MPI, ompi/errhandler",
         'also': [
             ("the MPI library has a bug", "run the same command with another MPI, or over TCP")
@@ -481,9 +490,9 @@ MPI: List[Dict[str, Any]] = [
         'patterns': ["MPI_ERR_WIN: invalid window"],
         'cause': "One-sided communication (MPI_Win_*) does not work with the component that MPI "
         "selected for one-sided communication.",
-        'remedy': "For Open MPI, run `export OMPI_MCA_osc=^ucx` (or OMPI_MCA_osc=rdma or "
-        "OMPI_MCA_osc=pt2pt). For MPICH with libfabric, run `export "
-        "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0`.",
+        'remedy': "Select another component for one-sided communication. For Open MPI, run "
+        "`export OMPI_MCA_osc=^ucx` (or OMPI_MCA_osc=rdma or OMPI_MCA_osc=pt2pt). For MPICH with "
+        "libfabric, run `export MPIR_CVAR_CH4_OFI_ENABLE_RMA=0`.",
         'source': "github.com/maierbn/opendihu, issue 33; Open MPI, osc",
         'unless': [
             "the network card could not deliver a message",
@@ -539,9 +548,10 @@ MPI: List[Dict[str, Any]] = [
     {
         'name': "ranks of a shared window do not share memory",
         'patterns': ["not in the same shared memory domain"],
-        'cause': "The program requests memory that all its ranks share (MPI_Win_allocate_shared). "
-        "But the ranks are on several nodes, or MPI uses no shared memory between the ranks of a "
-        "node (ch3:sock, MPIR_CVAR_NOLOCAL, containers without /dev/shm of the host).",
+        'cause': "The program requests memory that all its ranks share "
+        "(MPI_Win_allocate_shared). But the ranks are on several nodes, or MPI uses no shared "
+        "memory between the ranks of a node (because of MPICH's device ch3:sock, of the variable "
+        "MPIR_CVAR_NOLOCAL, or of containers without the host's /dev/shm).",
         'remedy': "To test, start all ranks on the same node (`srun -N1`), and run `unset "
         "MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL`. In the source code of the program, create the "
         "window with the communicator of MPI_Comm_split_type with MPI_COMM_TYPE_SHARED.",
@@ -556,9 +566,9 @@ MPI: List[Dict[str, Any]] = [
                 r"?(?P<other>\w{0,20})",
             )
         ],
-        'cause': "Open MPI selected another transport on this node ({one}) than on {host} "
-        "({other}). Only one of the two nodes has a network card, an active link or the library "
-        "of the card, or the nodes have different settings.",
+        'cause': "Open MPI selected another transport on {host} than on this node ({one}). Only "
+        "one of the two nodes has a network card, an active link or the library of the card, or "
+        "the nodes have different settings.",
         'remedy': "Select the same transport on all nodes: `export OMPI_MCA_pml=ucx` (a node "
         "without UCX or without a card for UCX then prints the reason) or `export "
         "OMPI_MCA_pml=ob1`. `srun bash -c 'ibv_devinfo -l; env | grep ^OMPI'` prints the cards "
@@ -568,7 +578,7 @@ MPI: List[Dict[str, Any]] = [
         'also': [
             (
                 "PMIx lost the data of the other rank (likely if no name follows the last 'pml' "
-                "in the message)",
+                "in the error message)",
                 "PMIX_MCA_gds=hash srun PROGRAM",
             )
         ],
@@ -635,8 +645,8 @@ MPI: List[Dict[str, Any]] = [
         'name': "Open MPI does not accept a setting",
         'patterns': ["An invalid value was supplied for an enum variable"],
         'cause': "A setting of Open MPI (OMPI_MCA_*, --mca, or an entry of a file "
-        "openmpi-mca-params.conf) has a value that Open MPI does not accept. The lines after this "
-        "message name the setting.",
+        "openmpi-mca-params.conf) has a value that Open MPI does not accept. The lines after the "
+        "error message name the setting.",
         'remedy': "Find the setting with `env | grep OMPI_MCA_; cat ~/.openmpi/mca-params.conf "
         "$PREFIX/etc/openmpi-mca-params.conf`, and correct or remove the setting.",
         'source': "Open MPI, help-mca-var.txt; github.com/conda-forge/openmpi-feedstock, issue 63",
@@ -648,9 +658,10 @@ MPI: List[Dict[str, Any]] = [
         "print the text of the actual error. The installation was moved, the container has "
         "another installation at the same path, or OPAL_PREFIX names a wrong folder.",
         'remedy': "Run `export OPAL_PREFIX=FOLDER` with the folder that contains share/openmpi "
-        "(Open MPI 5: also PMIX_PREFIX and PRTE_PREFIX), or unset a prefix of another Open MPI. "
-        "The topic in the message names the actual error. Open MPI 5 needs the program prterun in "
-        "the folder of mpirun; PRRTE, which contains prterun, may be a separate package.",
+        "(Open MPI 5: also PMIX_PREFIX and PRTE_PREFIX). If one of these variables names the "
+        "folder of another Open MPI, unset the variable. The topic in the error message names "
+        "the actual error. Open MPI 5 needs the program prterun in the folder of mpirun; PRRTE, "
+        "which contains prterun, may be a separate package.",
         'source': "Open MPI, opal/util/show_help.c; FAQ, relocating",
         'unless': [
             "Open MPI cannot create its session folder",
@@ -670,7 +681,8 @@ MPI: List[Dict[str, Any]] = [
         "active or the partition keys differ.",
         'remedy': "Run `ibv_devinfo` and `show_gids` on both nodes; ibv_devinfo must print the "
         "state PORT_ACTIVE. For RoCE, run `export UCX_IB_GID_INDEX=3 NCCL_IB_GID_INDEX=3 "
-        "UCX_NET_DEVICES=mlx5_0:1`. To run without these cards, use `export UCX_TLS=self,sm,tcp`.",
+        "UCX_NET_DEVICES=mlx5_0:1`. To run without the InfiniBand or RoCE cards, use `export "
+        "UCX_TLS=self,sm,tcp`.",
         'source': "rdma-core, ibv_modify_qp(3); UCX, documentation, FAQ",
     },
     {
@@ -697,10 +709,10 @@ TERMINATIONS: List[Dict[str, Any]] = [
         'patterns': [
             ("Fatal error in ", r"Fatal error in (?:internal_\w+|P?MPIX?_\w+|MPI[DR]\w*)")
         ],
-        'cause': "MPI or the program terminated the job. The lines after this message name the "
-        "call that failed.",
-        'remedy': "The last line of MPI's error stack names the first cause. `export "
-        "FI_LOG_LEVEL=warn` prints more details.",
+        'cause': "MPI or the program terminated the job. The lines after the error message name "
+        "the MPI call that failed.",
+        'remedy': "The last line of MPI's error stack names the first cause. With `export "
+        "FI_LOG_LEVEL=warn`, libfabric prints more details.",
         'source': "MPICH 4.2.3, seen by this project, 2026-11",
         'last': True,
     },
@@ -726,11 +738,11 @@ TERMINATIONS: List[Dict[str, Any]] = [
                 r"\*\*\* STEP \S{1,40} ON \S{1,60} FAILED \(non-zero exit code",
             ),
         ],
-        'cause': "A rank terminated with exit code {code}. No known message in this text explains "
-        "the exit code.",
+        'cause': "A rank terminated with an exit code other than 0. The job's output has no "
+        "known error message that explains the exit code.",
         'remedy': "Read the output of the program itself. Exit code 127 means that the program "
-        "was not found, 126 that the program file is not executable, 143 that the program was "
-        "killed because another rank failed.",
+        "was not found, exit code 126 means that the program file is not executable, and exit "
+        "code 143 means that the program was killed because another rank failed.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'last': True,
     },
@@ -740,7 +752,7 @@ TERMINATIONS: List[Dict[str, Any]] = [
         'cause': "The benchmark stopped before its last message size, or printed no numbers at "
         "all.",
         'remedy': "The benchmark's error output contains the reason: read the .err file in the "
-        "folder of this output file.",
+        "folder that contains the benchmark's output file.",
         'source': "osu_container/bench/results/osu_output.py",
         'last': True,
     },
@@ -790,7 +802,7 @@ TERMINATIONS: List[Dict[str, Any]] = [
             "normally caused by lack of access to /dev/shm",
         ],
         'cause': "Python's multiprocessing module cannot create its locks in /dev/shm: in the "
-        "container, /dev/shm does not exist, is full or is not writable. {why}",
+        "container, /dev/shm does not exist, is full or is not writable.",
         'remedy': "Run `ls -ld /dev/shm` (the output should begin with drwxrwxrwt) and `df -h "
         "/dev/shm` in the container, and remove files of earlier runs. With Apptainer, omit "
         "--contain or add --bind /dev/shm. With Docker, add --shm-size=2g or --ipc=host. In a "

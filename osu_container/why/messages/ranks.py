@@ -1,4 +1,4 @@
-"""Messages about ranks that do not find each other, and of their launchers and PMI."""
+"""Define causes and remedies of error messages about the start of ranks (mpirun, PMI)."""
 
 from typing import Any, Dict, List
 
@@ -11,10 +11,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"srun started (?P<tasks>\d+) tasks without the PMI of this MPI",
             )
         ],
-        'cause': "srun uses a PMI type (option --mpi=) that this MPI does not support, so each of "
-        "the {tasks} ranks would run alone.",
-        'remedy': "Remove --mpi= from the srun command: the module selects the type with the "
-        "variable SLURM_MPI_TYPE. If you need --mpi=, use the type that the error message names.",
+        'cause': "srun uses a PMI type (option --mpi=) that the program's MPI does not support, "
+        "so each of the {tasks} ranks would run alone.",
+        'remedy': "Remove --mpi= from the srun command: the loaded osu-container module selects "
+        "the PMI type with the variable SLURM_MPI_TYPE. If you need --mpi=, use the type that "
+        "the error message names.",
         'source': "scripts/run-in-container",
     },
     {
@@ -31,12 +32,12 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "Open MPI cannot reach the PMIx server of its launcher. Possible reasons: srun "
-        "uses another type than pmix (--mpi=), Slurm was built without PMIx (as on LUMI), mpirun "
-        "outside the container uses an incompatible PMIx, or the container does not contain the "
-        "folders with PMIx's files.",
+        "uses another PMI type than pmix (option --mpi=), Slurm was built without PMIx (as on "
+        "LUMI), mpirun outside the container uses an incompatible PMIx, or the container does "
+        "not contain the folders with PMIx's files.",
         'remedy': "If `srun --mpi=list` prints pmix, run `srun --mpi=pmix`, and do not start the "
-        "container with --cleanenv. Bind the folders TmpFS and SlurmdSpoolDir that `scontrol show "
-        "config` prints. If Slurm has no pmix, use an image with MPICH.",
+        "container with --cleanenv. Bind the folders that `scontrol show config` prints as TmpFS "
+        "and SlurmdSpoolDir into the container. If Slurm has no pmix, use an image with MPICH.",
         'source': "Open MPI 5.0.11, seen by this project, 2026-11; github.com/open-mpi/ompi, pull "
         "request 3778 and issue 12146; github.com/apptainer/singularity, issue 5203",
         'also': [
@@ -67,10 +68,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             ("PMIX ERROR: UNPACK-PAST-END", r"PMIX ERROR: UNPACK-PAST-END(?! in file unpack\.c)")
         ],
-        'cause': "A rank of Open MPI terminated in MPI_Init, and Slurm's PMIx, which is older "
-        "than the rank's, could not print the reason. This project saw the error where Slurm's "
-        "NodeName differs from the host name of the machine: Open MPI then finds no ranks on its "
-        "own node, and the third rank of a node terminates (num local peers).",
+        'cause': "A rank of Open MPI terminated in MPI_Init. Slurm's PMIx is older than the "
+        "rank's PMIx, and could not print the reason. The developers of osu-container saw this "
+        "error where Slurm's NodeName differs from the machine's host name: Open MPI then finds "
+        "no ranks on its own node, and the third rank of a node terminates (num local peers).",
         'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as "
         "tools/workstation/slurm.sh does (`make stop; make slurm`), or set the host name of the "
         "node to its NodeName. If a run with two ranks per node works, the different names are "
@@ -82,8 +83,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': ["singleton init program attempted to access", "PMII_singinit: execv failed"],
         'cause': "MPICH did not find the PMI server of its launcher. Therefore each rank runs "
         "alone, as rank 0 of 1.",
-        'remedy': "For the MPICH of an image, run `srun --mpi=pmi2`; the modules select the type "
-        "pmi2. If MPICH was built for PMIx, run `srun --mpi=pmix`.",
+        'remedy': "For the MPICH of an image, run `srun --mpi=pmi2`; osu-container modules "
+        "select the PMI type pmi2. If MPICH was built for PMIx, run `srun --mpi=pmix`.",
         'source': "github.com/pmodels/mpich, issue 6924",
     },
     {
@@ -94,12 +95,13 @@ ENTRIES: List[Dict[str, Any]] = [
             "_mpidi_cray_pmi_receive",
         ],
         'cause': "Cray MPICH reads the list of its ranks from a file that Slurm writes for the "
-        "job step below /var/spool/slurmd, and could not read this file. The program was not "
-        "started by srun (for example on a login node), srun uses another type than cray_shasta "
-        "(--mpi=), or the container does not contain the folder.",
-        'remedy': "Start the program with srun. With approach bind, do not give srun --mpi= "
-        "(cray_shasta is the default on LUMI). Bind /var/spool/slurmd into the container "
-        "(`osu-explain` lists the binds of the module).",
+        "job step below /var/spool/slurmd, and Cray MPICH could not read this file. Possible "
+        "reasons: the program was not started by srun (for example on a login node), srun uses "
+        "another PMI type than cray_shasta (option --mpi=), or the container does not contain "
+        "/var/spool/slurmd.",
+        'remedy': "Start the program with srun. With approach bind (Cray MPICH of the host), run "
+        "srun without --mpi= (cray_shasta is the default on LUMI). Bind /var/spool/slurmd into "
+        "the container (`osu-explain` lists the bind mounts of the loaded osu-container module).",
         'source': "github.com/flux-framework/flux-coral2, issue 125; Slurm, "
         "src/plugins/mpi/cray_shasta/apinfo.h",
         'also': [
@@ -118,8 +120,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "mpirun was called in the container",
         'patterns': ["execvp error on file srun", "SLURM process starter for OpenMPI was unable"],
         'cause': "mpirun (or mpiexec) was called inside the container. In a job, mpirun starts "
-        "the ranks with srun, which does not exist in the container. In this case mpirun may wait "
-        "forever.",
+        "the ranks with srun, which does not exist in the container. If mpirun does not find "
+        "srun, mpirun may wait forever.",
         'remedy': "Call srun instead of mpirun, outside the container: `srun osu_bw H H` starts a "
         "container process per rank. On a single node without srun, use `mpiexec -launcher fork` "
         "(MPICH) or `PRTE_MCA_plm=^slurm PRTE_MCA_ras=^slurm mpirun` (Open MPI 5).",
@@ -141,11 +143,11 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "Several ranks each report that they are rank 0 of 1: the ranks have not found "
-        "each other, usually because srun uses a wrong type (--mpi=).",
-        'remedy': "Remove --mpi= from the srun command, or use the right type: pmi2 for MPICH in "
-        "a container, cray_shasta for Cray MPICH, pmix for Open MPI 5. `srun --mpi=list` prints "
-        "the available types. Do not start the container with --cleanenv, which removes the PMI "
-        "variables from the container.",
+        "each other, usually because srun uses a wrong PMI type (option --mpi=).",
+        'remedy': "Remove --mpi= from the srun command, or use the right PMI type: pmi2 for "
+        "MPICH in a container, cray_shasta for Cray MPICH, pmix for Open MPI 5. `srun "
+        "--mpi=list` prints the available types. Do not start the container with --cleanenv, "
+        "which removes the PMI variables from the container.",
         'source': "github.com/apptainer/singularity, issues 5131 and 5706; "
         "cug26_containers_tutorial, 2026",
         'unless': ["Open MPI cannot reach a PMIx server"],
@@ -156,8 +158,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The output contains more than one table of results: each rank ran the benchmark "
         "alone, because the ranks have not found each other.",
         'remedy': "Remove --mpi= from the srun command. On another cluster than LUMI, Slurm may "
-        "lack the type that the site description names under 'pmi' (`srun --mpi=list` prints the "
-        "available types).",
+        "lack the PMI type that the site description names under 'pmi' (`srun --mpi=list` prints "
+        "the available types).",
         'source': "osu_container/bench/results/osu_output.py",
     },
     {
@@ -173,9 +175,10 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The benchmark needs {number} ranks, but another number of ranks was started: "
-        "srun started more or fewer ranks, or each rank runs alone because of a wrong type "
-        "(--mpi=).",
-        'remedy': "Run `srun -N2 -n2 PROGRAM` without --mpi=.",
+        "srun started more or fewer ranks, or each rank runs alone because of a wrong PMI type "
+        "(option --mpi=).",
+        'remedy': "Start a benchmark that needs two ranks with `srun -N2 -n2 PROGRAM`, without "
+        "the option --mpi=.",
         'source': "mpi4py's ports and the OSU programs; seen by this project, 2026-11",
         'unless': [
             "srun uses a PMI type that the MPI does not support",
@@ -270,7 +273,8 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "Open MPI in the image cannot communicate with the PMIx server that started the "
         "ranks. The PMIx of the image and the PMIx of the server have different versions, or "
-        "LD_LIBRARY_PATH leads Slurm's plugin (or a single node) to another libpmix.so.",
+        "LD_LIBRARY_PATH leads Slurm's PMIx plugin to another libpmix.so (perhaps on a single "
+        "node only).",
         'remedy': "Use the same major version of Open MPI (2, 3, 4 or 5) in the image as the "
         "host's mpirun, ideally the identical version. Or, if `srun --mpi=list` prints pmix, run "
         "`srun --mpi=pmix`.",
@@ -278,7 +282,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'also': [
             (
                 "the container does not contain the folders with PMIx's files",
-                "echo $PMIX_SERVER_TMPDIR, a folder that must be bound",
+                "echo $PMIX_SERVER_TMPDIR, which prints a folder that must be bound into the "
+                "container",
             ),
             ("too many ranks connect at once", "run the same command with few ranks"),
         ],
@@ -293,12 +298,17 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "PMIx loads plugins (mca_*.so) of another version than the version of PMIx "
-        "itself: two installations are mixed.",
+        "itself: two installations of PMIx are mixed.",
         'remedy': "Run `env | grep -E '^(PMIX|OMPI|OPAL|PRTE)_'`, and unset the variables that "
         "name folders of another Open MPI. If you build PMIx, remove files of an older build from "
         "lib/pmix before `make install`.",
         'source': "github.com/open-mpi/ompi, issue 6815",
-        'also': [("PMIx does not find its plugins at all", "ls LIBDIR/pmix in the installation")],
+        'also': [
+            (
+                "PMIx does not find its plugins at all",
+                "ls LIBDIR/pmix in the installation folder of PMIx",
+            )
+        ],
         'unless': ["PMIx lacks a component"],
     },
     {
@@ -310,15 +320,14 @@ ENTRIES: List[Dict[str, Any]] = [
                 "(?:PRR?TE|ORTE|Open RTE|Open MPI) detected a mismatch in versions between",
             ),
         ],
-        'cause': "A daemon or rank of Open MPI was started with options that its installation of "
-        "Open MPI does not know: the versions of Open MPI differ between the nodes, or between "
-        "host and image.",
+        'cause': "A daemon or a rank received options that are unknown to its version of Open "
+        "MPI: the versions of Open MPI differ between the nodes, or between host and image.",
         'remedy': "`mpirun --version` must print the same version on every node and in the image. "
         "Call mpirun by its full path, or with --prefix.",
         'source': "github.com/open-mpi/ompi, issue 6293",
         'also': [
             (
-                "srun started the rank, and this Open MPI has no PMI support",
+                "srun started the rank, and the rank's Open MPI has no PMI support",
                 "ompi_info | grep -i pmi",
             )
         ],
@@ -335,9 +344,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "A rank cannot read the network address of another rank. MPICH in the image is "
         "not compatible with the mpiexec that started the rank, or the name of a node has no "
         "address in the container.",
-        'remedy': "Use the same version of MPICH inside and outside the container (`mpichversion` "
-        "prints the version). Run `srun getent hosts NODE` in the container: no output means that "
-        "the name of the node has no address.",
+        'remedy': "Use the same version of MPICH inside and outside the container "
+        "(`mpichversion` prints the version). Run `srun getent hosts NODE` in the container: if "
+        "the command prints nothing, the name of the node has no address.",
         'source': "github.com/apptainer/singularity, issue 713",
     },
     {
@@ -355,7 +364,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/open-mpi/ompi, issues 12463 and 12470",
         'also': [
             (
-                "the hwloc library of this Open MPI is too old for the system",
+                "the hwloc library of the loaded Open MPI is too old for the system",
                 "run the same command with an Open MPI built --with-hwloc=/usr",
             )
         ],
@@ -378,12 +387,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"unable to change wdir to (?P<folder>\S{1,200}) \((?P<why>[^)\n]{1,60})",
             ),
         ],
-        'cause': "mpirun cannot start {file}. Possible reasons: the program does not exist on "
-        "that node or in that container, is not executable, or is an option that mpirun took for "
-        "a program; or the working folder does not exist. {folder} {why}",
+        'cause': "mpirun cannot start the program. Either the program does not exist on the node "
+        "or in the container, or the program is not executable. Otherwise mpirun took an option "
+        "for the name of the program, or the working folder does not exist.",
         'remedy': "Name the program by its full path, on a file system that all nodes see, and "
-        "check the file with `ls -l PROGRAM` on the node. For a container, run `mpirun apptainer "
-        "exec IMAGE PROGRAM`. A script needs a first line with #! and `chmod +x SCRIPT`.",
+        "check the program file with `ls -l PROGRAM` on the node. For a container, run `mpirun "
+        "apptainer exec IMAGE PROGRAM`. A script needs a first line with #! and `chmod +x "
+        "SCRIPT`.",
         'source': "Open MPI, help texts of mpirun; Hydra",
         'unless': ["mpirun was called in the container", "the node does not find the program"],
     },
@@ -396,9 +406,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<option>\S{1,60})",
             )
         ],
-        'cause': "This mpirun does not know the option {option}, which belongs to another MPI: "
-        "--mca, -x and --bind-to core are options of Open MPI; -genv, -ppn and -f are options of "
-        "MPICH, Intel MPI and MVAPICH.",
+        'cause': "mpirun does not know the option {option}, because this option belongs to "
+        "another MPI: --mca, -x and --bind-to core are options of Open MPI; -genv, -ppn and -f "
+        "are options of MPICH, Intel MPI and MVAPICH.",
         'remedy': "Find out which mpirun you call with `which mpirun; mpirun --version`. Call "
         "mpirun of the MPI with which the program was built, or use the options of the mpirun "
         "that you call (Open MPI 5 has --map-by :OVERSUBSCRIBE instead of --oversubscribe).",
@@ -413,10 +423,10 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "An option --map-by, --rank-by or --bind-to, or a rank file, requests sockets, "
         "cores or core numbers that do not exist on the node or do not belong to the job.",
-        'remedy': "Run `mpirun --bind-to none` without --map-by: if this works, the mapping is "
-        "the cause. `srun bash -c 'taskset -cp $$'` prints the cores of the job, and `lscpu` the "
-        "sockets and cores of the node. Request the whole node with --exclusive. In a container, "
-        "hwloc may find fewer cores.",
+        'remedy': "Run `mpirun --bind-to none` without --map-by: if this command works, the "
+        "mapping is the cause. `srun bash -c 'taskset -cp $$'` prints the cores of the job, and "
+        "`lscpu` the sockets and cores of the node. Request the whole node with --exclusive. In "
+        "a container, hwloc may find fewer cores.",
         'source': "PRRTE, help texts",
         'unless': ["Open MPI cannot bind ranks to the requested cores"],
     },
@@ -439,7 +449,7 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "mpirun starts daemons on other nodes with ssh, and ssh cannot connect without "
         "asking the user. You have no key for the other node, the host key is unknown, the name "
-        "of the node does not resolve, or the command ssh does not exist (in a container). {host}",
+        "of the node does not resolve, or the command ssh does not exist (in a container).",
         'remedy': "Start the ranks with srun, which needs no ssh. Otherwise make `ssh NODE true` "
         "work without a password from the first node of the job (`ssh-keygen`, then add the "
         "public key to ~/.ssh/authorized_keys). Clusters often allow ssh only to nodes of your "
@@ -458,11 +468,11 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "Open MPI and PMIx cannot create their session folder in TMPDIR (or /tmp). The "
-        "folder belongs to another user, is full or is not in the container, or the folder's name "
-        "is too long for a socket.",
-        'remedy': "Run `export TMPDIR=/tmp` (a short name, which exists on every node), and "
-        "remove old session folders with `rm -r /tmp/ompi.$(hostname).$UID`. In a container, bind "
-        "the folder that mpirun outside the container uses.",
+        "session folder belongs to another user, is full or is not in the container, or the name "
+        "of the session folder is too long for a socket.",
+        'remedy': "Run `export TMPDIR=/tmp` (a folder that has a short name and exists on every "
+        "node), and remove old session folders with `rm -r /tmp/ompi.$(hostname).$UID`. In a "
+        "container, bind the session folder that mpirun outside the container uses.",
         'source': "Open MPI, help texts of mpirun; Open MPI, FAQ, session directory",
     },
     {
@@ -486,10 +496,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "A daemon of mpirun on another node terminated or cannot be reached. The node "
         "failed or has no memory left, the daemon or one of its libraries does not exist (status "
         "127), or a firewall blocks the connection.",
-        'remedy': "Read the lines before this message, and check whether memory was used up "
+        'remedy': "Read the lines before the error message, and check whether memory was used up "
         "(`dmesg` on the node, `sacct -j JOB`). Status 127 means that Open MPI is in another "
-        "folder on that node: call mpirun by its full path, or with --prefix. Or start the ranks "
-        "with srun, which needs no daemons.",
+        "folder on the other node: call mpirun by its full path, or with --prefix. Or start the "
+        "ranks with srun, which needs no daemons.",
         'source': "Open MPI, help texts of mpirun; Hydra",
         'general': True,
         'unless': ["mpirun cannot reach its daemons"],
@@ -503,10 +513,10 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "A rank was killed by another process: usually because the node or the job had "
         "no memory left, otherwise at the time limit or because another rank failed.",
-        'remedy': "Run `sacct -j JOB -o state,exitcode,maxrss` and `dmesg`: the state "
-        "OUT_OF_MEMORY shows that no memory was left. In this state, request all memory of the "
-        "node with --mem=0, or start fewer ranks on a node. In any other state, look for an "
-        "earlier error of another rank.",
+        'remedy': "Run `sacct -j JOB -o state,exitcode,maxrss` and `dmesg`. If the state is "
+        "OUT_OF_MEMORY, no memory was left: request all memory of the node with --mem=0, or "
+        "start fewer ranks on a node. If the job has another state, look for an earlier error of "
+        "another rank.",
         'source': "signal(7); sacct(1)",
         'also': [
             (
@@ -533,12 +543,13 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the node cannot start the program",
         'patterns': ["tried to fork a new process via the"],
-        'cause': "mpirun found the program, but the system of the node did not start the program. "
-        "The file is a folder, is not executable, is a script without #!, or was built for "
-        "another processor. The line of the message that begins with Error names the reason.",
-        'remedy': "Run `ls -l PROGRAM; file PROGRAM` on that node, and `chmod +x PROGRAM` if the "
-        "x is missing. Give mpirun a file, not a folder. In a container, give mpirun the path "
-        "inside the container.",
+        'cause': "mpirun found the program, but the system of the node did not start the "
+        "program. The program is a folder, is not executable, is a script without #!, or was "
+        "built for another processor. In the error message, the line that begins with Error "
+        "names the reason.",
+        'remedy': "Run `ls -l PROGRAM; file PROGRAM` on the node, and `chmod +x PROGRAM` if the "
+        "program is not executable. Give mpirun a file, not a folder. In a container, give "
+        "mpirun the path inside the container.",
         'source': "Open MPI, help-orte-odls-default.txt; github.com/open-mpi/ompi, issue 11936",
     },
     {
@@ -546,8 +557,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             (" (-17) instead of", r'--> Returned (?:value )?\"?No permission\"? \(-17\) instead of')
         ],
-        'cause': "A rank of Open MPI started another program (with subprocess, multiprocessing or "
-        "a shell), and this program also starts MPI. mpirun does not know this program as a rank.",
+        'cause': "A rank of Open MPI started another program (with subprocess, multiprocessing "
+        "or a shell), and the other program also starts MPI. mpirun does not know the other "
+        "program as a rank.",
         'remedy': "Start the other program without the variables of the rank: `env -i PATH=$PATH "
         "HOME=$HOME PROGRAM`, or unset the variables that `env | grep -E '^(OMPI|PMIX)_'` prints. "
         "In Python, import mpi4py only below if __name__ == '__main__', so that a child process "
