@@ -95,7 +95,9 @@ def _compute_ticks(least: float, most: float) -> list[float]:
         ]
         if len(ticks) > 2:
             break
-    return ticks[:: -(-len(ticks) // _LINES)]
+    stride = -(-len(ticks) // _LINES)
+    # a grid line at 1, which means "as fast as native"
+    return ticks[ticks.index(1) % stride if 1 in ticks else 0 :: stride]
 
 
 def render_panel(
