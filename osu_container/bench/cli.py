@@ -470,8 +470,7 @@ def _build_salloc_command(
     ranks = max(run.ranks for run in runs)
     seconds = 3 * (cases.ESTIMATED_SECONDS * len(runs) * spec.repeats + 10 * len(spec.modules))
     if spec.run:  # estimate a minute for each execution, unless the user has set --limit
-        limit = spec.run['limit']
-        seconds = len(runs) * (spec.repeats + 1) * (60 if limit == cases.TIME_LIMIT else limit)
+        seconds = len(runs) * (spec.repeats + 1) * (options.limit or 60)
     return [
         'salloc',
         f'-N{spec.nodes}',
