@@ -1,11 +1,9 @@
 # The program of images whose programs are Python's, of the pairs: what says.c does, by mpi4py. It
 # asks the kernel (/proc/self/maps), nothing of this project.
-import importlib
 import os
 import sys
 
-sys.path.insert(0, '/opt/python')
-MPI = importlib.import_module('mpi4py.MPI')
+from mpi4py import MPI
 
 LARGEST = 256 * 1024
 world = MPI.COMM_WORLD

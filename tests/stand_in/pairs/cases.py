@@ -105,9 +105,18 @@ OF_OPEN_MPI = [
     name for name, values in SETTINGS.items() if any('params.conf' in key for key in values)
 ]
 
-#: Programs of Python by mpi4py: of the system, and of a virtual environment whose lib is the folder
-#: of MPI
-PYTHON = ['Python', 'Python of a venv']
+#: Program of Python by mpi4py -> (option of the interpreter, folder of mpi4py, lines before its
+#: import); folder '': where this Python looks. The lib of the virtual environment is MPI's folder
+PYTHON = {
+    'Python': ('', '', ''),
+    'Python of a venv': ('', '', ''),
+    'Python -S': (' -S', '', ''),
+    'Python with a path': ('', '/opt/python', "import sys\nsys.path.insert(0, '/opt/python')\n"),
+    'Python without mpi4py': ('', '/opt/python', ''),
+    'Python with settings': ('', '', 'import settings\n'),
+}
+#: Text of the module settings of such a program: mpi4py opens the MPI that it names
+PYTHON_SETTINGS = "import os\nos.environ['MPI4PY_LIBMPI'] = '{folder}/{soname}'\n"
 #: Name -> (options of the compiler, soname that it asks for instead of libmpi.so.12)
 PROGRAMS = {
     'usual': ([], None),
@@ -135,6 +144,13 @@ WRAPPERS = {
     'wrapper by ld.so': f'exec /lib64/ld-linux-x86-64.so.2 --library-path {{folder}} {_EXEC[5:]}',
     'wrapper that asks': f'if [ "$(uname -m)" = x86_64 ]; then\n    {_EXEC}\nfi\necho "not for this machine"',
     'wrapper of all': f'set -- {REAL} "$@"\nexec "$@"',
+    'wrapper by bash -l': f'#!/bin/bash -l\n{_EXEC}',
+    'wrapper with BASH_ENV': f'#!/bin/bash\n{_EXEC}',
+    'wrapper with set -e': f'set -e\ncd /opt/none\n{_EXEC}',
+    'wrapper with set -u': f'set -u\nexport LD_LIBRARY_PATH=$NONE:$LD_LIBRARY_PATH\n{_EXEC}',
+    'wrapper with a redirection': f'{_EXEC} 2>/opt/osu/err.log',
+    'wrapper with a path of HOME': f'export LD_LIBRARY_PATH=$HOME/lib:$LD_LIBRARY_PATH\n{_EXEC}',
+    'wrapper with a case': f'case $0 in *osu_*) {_EXEC};; esac',
 }
 STARTS = ['itself', *WRAPPERS, 'launcher', 'static launcher', 'dlopen', 'setuid']
 #: What the program needs beside the C library. libmid.so lies beside MPI and needs it
@@ -155,6 +171,8 @@ OF_PROGRAM = ['no section headers']
 #: Folders of MPI that may be the lib of a virtual environment
 VENVS = ['/opt/mpi/lib', '/opt/spack/linux/gcc-12/mpich-x2ab/lib', '/opt/Größe/lib']
 
+#: Folders over which the runtime mounts those of the host
+HIDDEN = ['/root/mpi/lib', '/tmp/mpi/lib', '/var/tmp/mpi/lib']
 DEBIANS_MPI = ['debian-mpich', 'debian-openmpi']
 MULTIARCH = '/usr/lib/x86_64-linux-gnu'
 #: Field -> its values, the plain one first
@@ -177,6 +195,7 @@ CHOICES = {
         '/lib',
         '/opt/spack/linux/gcc-12/mpich-x2ab/lib',
         '/opt/Größe/lib',
+        *HIDDEN,
     ],
     'found': ['runpath', 'environment', 'ld.so.conf', 'rpath', 'origin', 'nothing'],
     'spelling': list(SPELLINGS),

@@ -23,6 +23,7 @@ from tests.stand_in.pairs.cases import (
     OPENED,
     PROGRAMS,
     PYTHON,
+    PYTHON_SETTINGS,
     REAL,
     SETTINGS,
     SPELLINGS,
@@ -265,6 +266,8 @@ def _variables(case, root):
     found = {
         name: value.format(prefix=prefix(case), folder=folder) for name, value in needs.items()
     }
+    if case.start == 'wrapper with BASH_ENV':
+        found['BASH_ENV'] = '/opt/osu/setup.sh'
     return {
         **found,
         **{
@@ -330,7 +333,10 @@ def _choose_rpath(case):
 def _fill(case, root):
     """Make the folder root (Path) the image of case (Case), with all but its scripts."""
     packages = {'debian-mpich': ['mpich'], 'debian-openmpi': ['openmpi']}.get(case.mpi, [])
-    packages += ['bash'] if case.approach == 'swap' and case.layout != 'no bash' else []
+    if 'bash' in WRAPPERS.get(case.start, '') or (
+        case.approach == 'swap' and case.layout != 'no bash'
+    ):
+        packages += ['bash']
     packages += ['python'] if case.program in PYTHON else []
     packages += ['libfabric'] if case.libfabric == 'debian' else []
     # GNU cp makes a copy of links to files; a folder that is made new has its own rights
@@ -360,15 +366,24 @@ def _fill(case, root):
 
 def _python(case, root):
     """Give the image below root (Path) a program of Python, mpi4py and what starts them."""
-    interpreter = '/usr/bin/python3'
+    interpreter, packages = '/usr/bin/python3', '/usr/lib/python3/dist-packages'
+    option, folder, lines = PYTHON[case.program]
     if case.program == 'Python of a venv':
         venv = os.path.dirname(case.folder)
         interpreter = f'{venv}/bin/python3'
+        version = (root / 'usr/bin/python3').resolve().name
+        packages = f'{venv}/lib/{version}/site-packages'
         write(root, f'{venv}/pyvenv.cfg', 'home = /usr/bin\ninclude-system-site-packages = false\n')
         Path(f'{root}{venv}/bin').mkdir()
         Path(f'{root}{interpreter}').symlink_to('/usr/bin/python3')
-    _link_all(parts.mpi4py(case.base), root / 'opt/python')
-    write(root, PROGRAM, f'#!{interpreter}\n{CODE.with_suffix(".py").read_text()}')
+    _link_all(parts.mpi4py(case.base), Path(f'{root}{folder or packages}'))
+    code = CODE.with_suffix('.py').read_text()
+    write(root, PROGRAM, f'#!{interpreter}{option}\n{lines}{code}')
+    if 'settings' in lines:
+        soname = COMPILED_WITH[family(case.mpi)][1]
+        folder = MULTIARCH if case.mpi in DEBIANS_MPI else case.folder
+        text = PYTHON_SETTINGS.format(folder=folder, soname=soname)
+        write(root, f'{os.path.dirname(PROGRAM)}/settings.py', text)
 
 
 def _write_program(case, root):
@@ -390,10 +405,12 @@ def _write_program(case, root):
     if case.start in KINDS:
         _link(program(mpi, 'usual', None, case.start), Path(f'{root}{PROGRAM}'))
     elif case.start in WRAPPERS:
-        write(root, PROGRAM, f'#!/bin/sh\n{WRAPPERS[case.start].format(folder=case.folder)}\n')
-        write(
-            root, '/opt/osu/setup.sh', f'export LD_LIBRARY_PATH="{case.folder}:$LD_LIBRARY_PATH"\n'
-        )
+        script = WRAPPERS[case.start].format(folder=case.folder) + '\n'
+        write(root, PROGRAM, script if script.startswith('#!') else f'#!/bin/sh\n{script}')
+        setup = f'export LD_LIBRARY_PATH="{case.folder}:$LD_LIBRARY_PATH"\n'
+        write(root, '/opt/osu/setup.sh', setup)
+        if case.start == 'wrapper by bash -l':
+            write(root, '/etc/profile', setup)
     elif case.start == 'setuid':
         own = Path(f'{root}{PROGRAM}')
         own.unlink()
