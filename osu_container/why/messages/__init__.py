@@ -1,5 +1,5 @@
 """
-Define the messages that `osu-container why` knows, as data for ../search.py.
+Define the error messages that `osu-container why` knows, as data for why/search.py.
 
 programs.py   the loader (ld.so), errors and settings of MPI, terminated programs
 network.py    libfabric, UCX, network cards, and MPI's messages about the network
@@ -10,7 +10,7 @@ software.py   Lmod, Environment Modules, EasyBuild
 gpus.py       CUDA, ROCm and the benchmarks; NCCL, RCCL and their plugins
 slurm.py      Slurm
 
-docs/why.md defines the rules for entries of MESSAGES. tests/why/messages.tsv has at least one
+docs/why.md explains how to add an entry to MESSAGES. tests/why/messages.tsv contains at least one
 sample text for each pattern of an entry.
 
 Keys of an entry:
