@@ -235,19 +235,19 @@ MESSAGE_PROGRAMS = [
         'the dynamic loader',
         r'loading shared librar|cannot open shared object|symbol lookup|: undefined symbol'
         r'|\bld\.so\b|version `\S+. not found',
-        'run `LD_DEBUG=libs PROGRAM 2>&1 | less`',
+        'run `LD_DEBUG=libs PROGRAM 2>&1 | less` to see where the loader searches for libraries',
         'ld.so(8)',
     ),
     (
         'Lmod',
         r'\bLmod\b|\bmodule\(s\)',
-        'run `module -D load NAME` and `module spider NAME`',
+        'run `module -D load NAME` for debug output, or `module spider NAME`',
         'lmod.readthedocs.io',
     ),
     (
         'EasyBuild',
         r'^== |^eb: |\bbuild_log\.py\b|\bEasyBuild\b',
-        'run `less $(eb --last-log)`',
+        'run `less $(eb --last-log)` to read the log of the last build',
         'docs.easybuild.io',
     ),
     (
@@ -260,7 +260,7 @@ MESSAGE_PROGRAMS = [
     (
         "the program's C++ runtime",
         r'^terminate called|^\s*what\(\): ',
-        'run `gdb -batch -ex run -ex bt --args PROGRAM`',
+        'run `gdb -batch -ex run -ex bt --args PROGRAM` to see in which function the program fails',
         'gdb(1)',
     ),
 ]
@@ -325,8 +325,8 @@ def extract_explanations(lines: Iterable[str]) -> List[str]:
     Return explanations of an error from the log lines that follow the error.
 
     The list contains at most three log lines that explain the error: lines with what() of C++, with
-    a label such as 'Reason: ...', or with a hint such as 'try ...'. If the log lines contain a stack
-    trace, the last item is a sentence that names the function in which the program crashed.
+    a label such as 'Reason: ...', or with a hint such as 'try ...'. If the log lines contain a
+    stack trace, the last item is a sentence that names the function in which the program crashed.
     """
     explanations: List[str] = []
     frames: List[str] = []

@@ -57,12 +57,11 @@ def split_words(text: str) -> Set[str]:
 
 def select_gate(text: str) -> Tuple[str, bool]:
     """
-    Return a pair: the longest usable word of `text`, and whether the word is whole.
+    Return a pair: a word that each log with `text` contains, and whether the word is whole.
 
-    A log without the returned word cannot contain `text`. A whole word has white space on both
-    sides in `text`, so the word must be an item of the log's set of words (see split_words()). If
-    the returned word is not whole, the word may be part of a longer word of the log. Looking up a
-    word in the set of words is several times faster than searching the whole log for `text`.
+    A whole word has white space on both sides in `text`, so the word is an item of the log's set of
+    words (see split_words()). A word that is not whole may be part of a longer word of the log.
+    Looking up a word in the set of words is several times faster than searching the log for `text`.
     """
     words = text.translate(NO_DIGITS).split()
     whole_words = text.split()[
@@ -167,7 +166,7 @@ def _extract_groups(match: Match[str], names: Iterable[str]) -> Dict[str, str]:
 
 def rank_entry(entry: Dict[str, Any]) -> int:
     """
-    Return the rank of a MESSAGES entry: 0, 1 or 2. Only the lowest rank found is reported.
+    Return the rank of a MESSAGES entry. Only messages of the lowest rank are reported.
 
     The rank is 2 if the key `last` of the entry is true, else 1 if the key `general` is true (the
     message has several causes), else 0 (the message has a single cause).
@@ -268,8 +267,8 @@ class Search:
         """
         Return the known messages in the log, in the order of their first lines.
 
-        Each message is a dict. The keys `name`, `cause`, `remedy` and `source` have the meaning that
-        they have in MESSAGES. The other keys are:
+        Each message is a dict. The keys `name`, `cause`, `remedy` and `source` are defined in the
+        docstring of messages/__init__.py. The other keys are:
             also     other possible causes: list of dicts with the keys `cause` and `command`
             line     the first line with the message, shortened (str)
             number   the line number of this line, from 1 (int)
@@ -362,7 +361,7 @@ def search_file(handle: BinaryIO) -> Search:
     Search a log file that is open in binary mode, and return the finished Search.
 
     At most a few blocks (BLOCK bytes each) are in memory at the same time. If an uncompressed file
-    is longer than HEAD + TAIL bytes, only the first HEAD bytes and the last TAIL bytes are searched.
+    is longer than HEAD + TAIL bytes, only its first HEAD bytes and last TAIL bytes are searched.
     Raises OSError if the file cannot be read, and ValueError if the file is a binary file.
     """
     search, rest = Search(), b''

@@ -25,8 +25,8 @@ Keys of an entry:
                expression matched, and {text 1|text 2} with text 1 for NVIDIA and text 2 for AMD
     remedy     what to run or change, the most likely remedy first (str); placeholders as in cause
     source     where the message and the remedy are documented (str)
-    also       optional: list of pairs (another possible cause as a clause after "that", command that
-               shows whether this cause applies)
+    also       optional: list of pairs (another possible cause, which completes the sentence "Another
+               possible cause is that ...", command that shows whether this cause applies)
     times      optional: minimum number of matching lines for a report, if a single line is harmless (int)
     last       optional, True: the message is harmless or follows from another error, and is reported
                only if the text has no other known message

@@ -1,4 +1,4 @@
-"""Messages of Apptainer, Singularity, and the modules and images of this project."""
+"""Define messages of Apptainer, Singularity and osu-container for `osu-container why`."""
 
 from typing import Any, Dict, List
 
@@ -197,8 +197,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 "uname -r; wsl --set-version NAME 2",
             ),
             (
-                "the runtime needs its setuid program, which an installation without root (conda, "
-                "spack) cannot set up",
+                "the container runtime needs a setuid program, but was installed without root "
+                "(for example by conda or spack)",
                 "ls -l LIBEXEC/apptainer/bin/starter-suid",
             ),
         ],
@@ -274,9 +274,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<library>[^\s:]+)",
             )
         ],
-        'cause': "{by} needs the symbol version {version}, because {by} was built with a newer "
-        "version of {library}. The {library} that the container would load lacks {version}, as "
-        "the entrypoint script of the image found before the start of the program.",
+        'cause': "{by} was built with a newer version of {library} and needs the symbol version "
+        "{version}. Before the program started, the entrypoint script of the image found that "
+        "{library} does not contain {version}.",
         'remedy': "For a symbol version that begins with FABRIC_, use an image whose MPI was "
         "built with the host's version of libfabric or an older version, or use approach "
         "opensource of osu-container. For a symbol version that begins with GLIBC_, use an image "
@@ -295,10 +295,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The host's libfabric needs {library}, but the entrypoint script of the image "
         "finds {library} neither in the image nor below /host.",
         'remedy': "Bind the host's /usr with `--bind /usr:/host/usr`. If {library} is in another "
-        "folder of the host, bind the other folder too, and add its path inside the container to "
-        "the variable OSU_SWAP_PATH. For an osu-container module, run `eb osu-container-swap.eb "
-        "-r --rebuild`: the installation searches the host for the folders of all needed "
-        "libraries.",
+        "folder of the host, bind the other folder too, and add the folder's path inside the "
+        "container to the variable OSU_SWAP_PATH. For an osu-container module, run `eb "
+        "osu-container-swap.eb -r --rebuild`: the installation searches the host for the folders "
+        "of all needed libraries.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -474,8 +474,8 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "The first argument of osu-exec begins with -, so osu-exec reads the argument "
-        "as an option of {path}. After options, osu-exec needs the separator -- before the "
-        "command.",
+        "as an option of the container runtime {path}. After options, osu-exec needs the "
+        "separator -- before the command.",
         'remedy': "Put -- before the command, for example `osu-exec --env A=b -- cat "
         "/etc/os-release`. To set options for all commands of the osu-container module, run "
         "`export MPI_CONTAINER_OPTIONS='--env A=b'`.",
@@ -510,8 +510,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 "ed",
             ),
         ],
-        'cause': "A library of the host, the container image or the loaded software stack has "
-        "changed since the installation of the osu-container module.",
+        'cause': "Since the installation of the osu-container module, a library of the host or "
+        "the container image has changed, or this shell has loaded another software stack.",
         'remedy': "Load the software stack and the partition for which the osu-container module "
         "was installed (on LUMI, for example, `module load LUMI partition/G`). Or install the "
         "module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
@@ -934,8 +934,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the requested action needs root",
         'patterns': ["has to be run with superuser privileges"],
-        'cause': "The requested action of the container runtime needs root on this node: a build "
-        "without fakeroot, or writing into an image. Or the setuid program of the container "
+        'cause': "The requested action needs root on this node, for example to build an image "
+        "without fakeroot or to write into an image. Or the setuid program of the container "
         "runtime (starter-suid) is not installed as root.",
         'remedy': "Run `apptainer build --fakeroot IMAGE RECIPE` (/etc/subuid must contain an "
         "entry for you), or build the image on another machine. To change a sandbox by hand, run "
@@ -1041,7 +1041,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "execute {file}. Docker starts the program as root; this container runtime starts the "
         "program with your own account.",
         'remedy': "In the recipe of the image, run `chmod -R a+rX FOLDER` and `chmod a+x FILE`, "
-        "then rebuild the image. Before a rebuild, try `apptainer exec --fakeroot`. Or unpack "
+        "then rebuild the image. Without a rebuild, try `apptainer exec --fakeroot`. Or unpack "
         "the image with `apptainer build --sandbox --fakeroot FOLDER IMAGE` and run the two "
         "chmod commands in the unpacked folder.",
         'source': "execve(2), EACCES; github.com/jhuguetn/cat12-docker, issue 14",

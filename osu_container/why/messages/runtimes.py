@@ -1,4 +1,4 @@
-"""Messages of podman, enroot and pyxis, Sarus, Charliecloud and the NVIDIA toolkit."""
+"""Define messages of further container runtimes, such as podman, for `osu-container why`."""
 
 from typing import Any, Dict, List
 

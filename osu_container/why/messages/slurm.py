@@ -1,4 +1,4 @@
-"""Messages of Slurm."""
+"""Define the error messages of Slurm for `osu-container why`."""
 
 from typing import Any, Dict, List
 
@@ -327,7 +327,7 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "Two Slurm variables set different numbers of cores per task. Either srun was "
         "called inside another job or job step (salloc, an interactive shell), or "
-        "--cpus-per-task was given twice. {what} {why}",
+        "--cpus-per-task was given twice. The variables that set {what}: {why}",
         'remedy': "Run `unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SRUN_CPUS_PER_TASK` before "
         "srun or mpirun, or submit the job from a shell outside any job.",
         'source': "Slurm, src/common/slurm_opt.c; srun(1), SLURM_CPUS_PER_TASK",
@@ -367,11 +367,12 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "A node or Slurm's controller did not answer in time. The node is overloaded or "
-        "down, a firewall blocks the connection, or the munge keys of the two nodes differ.",
+        "down, a firewall blocks the connection, or the munge key of the node differs from the "
+        "munge key of the machine that called the node.",
         'remedy': "Call srun again, and run fewer srun commands at the same time. If the same "
         "node fails each time, exclude the node with `srun --exclude=NODE`, and tell the "
-        "administrators: `munge -n | ssh NODE unmunge` shows whether the munge keys of the two "
-        "nodes are equal.",
+        "administrators: `munge -n | ssh NODE unmunge` shows whether this machine and the node "
+        "have the same munge key.",
         'source': "github.com/mlr-org/batchtools, issue 201",
     },
     {
@@ -404,7 +405,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "nodes that the job needs are not available",
         'patterns': ["ReqNodeNotAvail", "Nodes required for job are DOWN"],
         'cause': "The job waits for nodes that are down, drained, reserved or not in the "
-        "requested partition. You may have requested such nodes with -w.",
+        "requested partition. The option -w of the job may name the unavailable nodes.",
         'remedy': "`sinfo -R` prints why nodes are not available. Remove -w from the command, or "
         "name other nodes with -w. ReqNodeNotAvail often means that nodes are reserved for "
         "maintenance: a job with a shorter time limit (-t) may finish before the maintenance.",
@@ -564,10 +565,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"mom_priv/jobs/(?P<file>[\w.-]{1,60}): (?:Permission denied|No such file)",
             ),
         ],
-        'cause': "The node cannot start its copy of your job script. The folder SlurmdSpoolDir, "
-        "in which slurmd keeps the copy (PBS: mom_priv/jobs), is full, was emptied, is mounted "
+        'cause': "The node cannot start {file}, its copy of your job script. The folder of the "
+        "copy (SlurmdSpoolDir of slurmd, mom_priv/jobs of PBS) is full, was emptied, is mounted "
         "with noexec or denies access to users. Or the node lacks the interpreter in the first "
-        "line of your job script. {file}",
+        "line of your job script.",
         'remedy': "Check the interpreter in the first line of your job script with `head -1 "
         "FILE`. Exclude the node with `srun --exclude=NODE`, and tell the administrators. "
         "Administrators can run `df`, `findmnt -T` and `ls -ld` for SlurmdSpoolDir, then restart "

@@ -1,4 +1,4 @@
-"""Messages of Lmod, Environment Modules and EasyBuild."""
+"""Define messages of Lmod, Environment Modules and EasyBuild for `osu-container why`."""
 
 from typing import Any, Dict, List
 
@@ -73,7 +73,7 @@ MODULES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "A module needs another module that is not loaded, or that is loaded under "
-        "another name or version. The module in Lmod's message: {module}",
+        "another name or version. The module in the message: {module}",
         'remedy': "First load the missing module, with exactly the name and version in the "
         "message. `module spider NAME` prints the order in which to load the modules.",
         'source': "github.com/TACC/Lmod, issue 719",
@@ -249,7 +249,7 @@ EASYBUILD: List[Dict[str, Any]] = [
             )
         ],
         'cause': "EasyBuild built the software, but the sanity check failed: the installation "
-        "lacks something that the easyconfig requires. {what}",
+        "lacks something that the easyconfig requires. The failed check: {what}",
         'remedy': "Run the command in the message by hand, or search the installation folder for "
         "the files in the message. Usual reasons: the software has the wrong version, the loader "
         "does not find a library, or a command cannot run on this node. `eb --sanity-check-only "
