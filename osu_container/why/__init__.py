@@ -5,11 +5,11 @@ Print the cause and the remedy of each known error message in the output of a jo
     srun PROGRAM 2>&1 | osu-container why         read standard input
     osu-container why slurm-*.out                 read several files, and print each message once
 
-messages/     the known messages, with one file per subject
-search.py     searches the output for known messages
-clues.py      finds lines that look like an error, if the output contains no known message
-cli.py        the command line of `osu-container why`
+messages/     define the known messages, one file per subject
+search.py     search the output for known messages
+clues.py      find lines that look like an error, if the output contains no known message
+cli.py        read the command line and print the results
 
-The package needs only Python 3.6 and its standard library, because users also call the command on
-compute nodes.
+The package osu_container.why needs only Python 3.6 and Python's standard library, because users
+also call `osu-container why` on compute nodes.
 """

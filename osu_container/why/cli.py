@@ -1,4 +1,4 @@
-"""Command line of `osu-container why`: explain the error messages in the output of jobs."""
+"""Explain the error messages in the output of jobs (command line of `osu-container why`)."""
 
 import argparse
 import json
@@ -11,14 +11,15 @@ from osu_container.base.files import open_plain_file
 from osu_container.why.messages import MESSAGES
 from osu_container.why.search import Search, make_printable, search_file
 
-#: Maximum number of places that are printed per message, and of printed lines without a known cause
+#: Maximum number of places (file and line) that are printed for a message; maximum number of
+#: printed lines without a known cause
 SHOWN_PLACES, SHOWN_CLUES = 6, 12
 #: Sentence on another possible cause, and the command that shows whether this cause applies
 MAY_BE = "Another possible cause is that %s. To check this cause: %s"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `osu-container why` to a parser."""
+    """Add the command-line arguments of `osu-container why` to an argparse parser."""
     parser.add_argument(
         'log',
         nargs='*',
@@ -37,31 +38,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _search_log(name: str) -> Search:
     """
-    Search a file, or standard input if the name is '-', and return the finished Search.
+    Search the log `name` for known messages and return the finished Search.
 
-    Raises OSError if the file cannot be read, and ValueError if the file is not a text or a device.
+    The name '-' means standard input. Raises OSError if the log cannot be read. Raises ValueError
+    if the log is a device or a binary file.
     """
     if name != '-':
         with open_plain_file(name) if os.path.isfile(name) else open(name, 'rb') as handle:
             # Pipes and plain files have no device number.
             if os.fstat(handle.fileno()).st_rdev and not handle.isatty():
                 raise ValueError(
-                    "this name is a device, not a file. Give the name of a file with the output of a job"
+                    "the log is a device, not a file. Give the name of a file with the output of a "
+                    "job"
                 )
             return search_file(handle)
     if sys.stdin.isatty():
-        sys.stderr.write("osu-container why: paste the output, then press Ctrl-D\n")
+        sys.stderr.write("osu-container why: paste the output of the job, then press Ctrl-D\n")
     return search_file(sys.stdin.buffer)
 
 
 def _print_text(text: str) -> None:
-    """Print a text, with '?' for each character that the terminal's encoding lacks."""
+    """Print `text`, with '?' for each character that the terminal cannot show."""
     encoding = sys.stdout.encoding or 'ascii'
     print(text.encode(encoding, 'replace').decode(encoding))
 
 
 def _format_field(text: str, title: str) -> str:
-    """Return a text that begins with a title and is wrapped to the width of the terminal."""
+    """Return a title and its text as lines that fit the width of the terminal."""
     return fill_text(text, '  %-8s' % title, ' ' * 10)
 
 
@@ -79,7 +82,7 @@ def _format_advice(message: Dict[str, Any]) -> str:
 
 
 def _format_place(message: Dict[str, Any], several_files: bool) -> str:
-    """Return the place of a message: its line number, and its file if several files were read."""
+    """Return the line number of a message, after the file name if several files were read."""
     more = ' (and %d more)' % (message['times'] - 1) if message.get('times', 1) > 1 else ''
     return make_printable(
         '%sline %d%s%s'
@@ -93,7 +96,7 @@ def _format_place(message: Dict[str, Any], several_files: bool) -> str:
 
 
 def _print_messages(messages: Iterable[Dict[str, Any]], several_files: bool) -> None:
-    """Print each message once, with the places (files and lines) that contain the message."""
+    """Print each message once, with all files and line numbers in which the message occurs."""
     groups: Dict[Any, List[Dict[str, Any]]] = {}
     for message in messages:
         groups.setdefault((message['name'], message['cause'], message['remedy']), []).append(
@@ -114,16 +117,16 @@ def _print_messages(messages: Iterable[Dict[str, Any]], several_files: bool) -> 
 
 
 def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
-    """Print the lines that look like an error but contain no known message."""
+    """Print the lines of a log that look like an error but contain no known message."""
     if clues:
         _print_text(
-            "\nThese lines look like errors, but their cause is not known. The first line is usually the "
-            "closest to the cause:"
+            "\nThe following lines of the output look like errors, but their cause is not known. "
+            "Usually the first line is the closest to the cause:"
         )
     last_program = None
     for clue in clues[:SHOWN_CLUES]:
-        source = 'printed by %s' % clue['program'] + (
-            "; to print more details: %s" % clue['more'] if clue['more'] else ''
+        source = '%s printed this line' % clue['program'] + (
+            "; to get more details, %s" % clue['more'] if clue['more'] else ''
         )
         _print_text(
             '\n    '.join([_format_place(clue, several_files), clue['line']] + clue['says'])
@@ -138,18 +141,19 @@ def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
 
 def _summarize_search(name: str, search: Search, several_files: bool) -> List[str]:
     """
-    Return sentences on a text that is empty, has no known message or was read in part only.
+    Return sentences that tell the user why a search found nothing or skipped lines.
 
-    The list is empty if the text has a known message and was read completely.
+    A sentence reports that the log is empty, contains no known message, or was read only in part.
+    The list is empty if the log contains a known message and was read completely.
     """
     sentences = []
     if not search.has_text:
-        sentences.append("The text is empty.")
+        sentences.append("The output of the job is empty.")
     elif not search.list_messages():
         sentences.append(
-            "The output (%d lines) contains none of the %d known messages. Please send the output to the "
-            "project; docs/support.md, section 'Send a report', explains how."
-            % (search.line_count, len(MESSAGES))
+            "The output (%d lines) contains none of the %d error messages that osu-container "
+            "knows. Please send the output to the project: docs/support.md, section 'Send a "
+            "report', explains how." % (search.line_count, len(MESSAGES))
         )
     return [
         ('%s: ' % make_printable(name) if several_files else '') + sentence
@@ -159,9 +163,9 @@ def _summarize_search(name: str, search: Search, several_files: bool) -> List[st
 
 def main(options: argparse.Namespace) -> int:
     """
-    Print the known messages of the logs in `options.log`, or lines that look like an error.
+    Print the known messages in the logs `options.log`, or lines that look like an error.
 
-    Return the exit code: 0 if a known message was found and all logs were read, else 1.
+    Return the exit code: 0 if a log contains a known message and all logs could be read, else 1.
     """
     messages: List[Dict[str, Any]] = []
     clues: List[Dict[str, Any]] = []

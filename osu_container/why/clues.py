@@ -1,8 +1,8 @@
 """
-Find the lines that look like an error, for texts without a known message.
+Find the lines of a log that look like an error, if the log contains no known message.
 
-For each line, the module names the program that printed the line, and a command or a setting with
-which this program prints more details.
+For each line found, name the program that printed the line, and a command or setting with which
+the program prints more details.
 """
 
 import re
@@ -107,31 +107,32 @@ _NO_ERROR = re.compile(
     re.IGNORECASE,
 )
 
-#: Program, expression that matches its lines, how to make the program print more, source of this
-#: advice. The first match counts.
+#: For each program: name, expression that matches the program's lines, advice on how to make the
+#: program print more, source of the advice. The first matching expression counts. The advice
+#: completes the sentence 'to get more details, ...'.
 MESSAGE_PROGRAMS = [
     (
         'the shell',
         r'^(?:\S*/)?(?:ba|z|da|k)?sh: |(?:^|[/\w]: )line \d+: |slurm_script: line \d+: ',
-        'bash -x SCRIPT prints each command before it runs',
+        'run `bash -x SCRIPT`: bash then prints each command before the command runs',
         'bash(1)',
     ),
     (
         'enroot or pyxis',
         r'\bpyxis: |\benroot(?:-\w+)?: ',
-        'run export ENROOT_DEBUG=yes',
+        'run `export ENROOT_DEBUG=yes` before you start the container',
         'github.com/NVIDIA/enroot, bin/common.h',
     ),
     (
         'the linker',
         r'^(?:\S*/)?(?:ld(?:\.\w+)?|collect2)(?:: |$)',
-        'make V=1 prints the command of the linker; -Wl,--trace prints its input files',
+        'run `make V=1`, which prints the linker command, or add -Wl,--trace, which prints the input files',
         'ld(1)',
     ),
     (
         'UCX',
         r'\bUCX\s+(?:ERROR|WARN|FATAL|DIAG)',
-        'run export UCX_LOG_LEVEL=info before the program, and ucx_info -d',
+        'run `export UCX_LOG_LEVEL=info` before the program; `ucx_info -d` lists the network devices',
         'openucx.readthedocs.io, FAQ',
     ),
     (
@@ -149,38 +150,38 @@ MESSAGE_PROGRAMS = [
     (
         'libfabric',
         r'\blibfabric:\w|^fi_[a-z]\w+|^libcxi: |\bcxip_\w+\(',
-        'run export FI_LOG_LEVEL=warn before the program, and fi_info',
+        'run `export FI_LOG_LEVEL=warn` before the program; `fi_info` lists the libfabric providers',
         'libfabric, fabric(7)',
     ),
     (
         'Cray MPICH',
         r'\bMPICH ERROR \[|\bPE_?\d* ?MPICH|\bMPIDI_CRAY|_cray_',
-        'run export MPICH_ENV_DISPLAY=1 MPICH_OFI_VERBOSE=1 before the program',
+        'run `export MPICH_ENV_DISPLAY=1 MPICH_OFI_VERBOSE=1` before the program',
         'Cray MPICH, intro_mpi(3)',
     ),
     (
         'Intel MPI',
         r'MPI startup\(\)',
-        'run export I_MPI_DEBUG=10 before the program',
+        'run `export I_MPI_DEBUG=10` before the program',
         'Intel MPI Library, Developer Reference',
     ),
     (
         'Hydra, the mpiexec of MPICH',
         r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(|^= {3}|^YOUR APPLICATION TERM',
-        'run mpiexec -verbose PROGRAM',
+        'run `mpiexec -verbose PROGRAM`',
         'MPICH, mpiexec -help',
     ),
     (
         'MPICH',
         r'\bAbort\(-?\d+\)|\b(?:MPIDI|MPIDU|MPIR)_\w+|\b(?:MPID|PMPI|internal)_\w+\(\d+\)'
         r'|Fatal error in (?:P?MPI|internal)_|^Assertion failed in file \S+ at line \d+|^internal ABORT',
-        'run export MPIR_CVAR_DEBUG_SUMMARY=1 before the program',
+        'run `export MPIR_CVAR_DEBUG_SUMMARY=1` before the program',
         'MPICH, README.envvar',
     ),
     (
         'PMIx',
         r'\bPMIX[ _]ERROR|^PMIx ',
-        'run export PMIX_MCA_ptl_base_verbose=10 before the program; srun --mpi=list prints the PMI types',
+        'run `export PMIX_MCA_ptl_base_verbose=10` before the program; `srun --mpi=list` prints the PMI types',
         'OpenPMIx, pmix_info',
     ),
     (
@@ -188,85 +189,86 @@ MESSAGE_PROGRAMS = [
         r'^\*\*\* |^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
         r'|^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm|OPAL|ORTE|PRTE)\b'
         r'|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d',
-        'run mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30 PROGRAM; '
-        'for messages of libfabric, run export FI_LOG_LEVEL=warn',
+        'run `mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30 PROGRAM`; '
+        'for messages of libfabric, run `export FI_LOG_LEVEL=warn` before mpirun',
         'docs.open-mpi.org, MCA',
     ),
     (
         'Slurm',
         r'^(?:\w+: )?(?:srun|sbatch|salloc|slurmstepd|slurmd|scancel|sacct|squeue|slurm_load\w+)\b[^:]{0,60}:',
-        'run srun -vv PROGRAM; sacct -j JOB -o State,ExitCode,MaxRSS; scontrol show job JOB',
+        'run `srun -vv PROGRAM`, `sacct -j JOB -o State,ExitCode,MaxRSS` or `scontrol show job JOB`',
         'srun(1), sacct(1)',
     ),
     (
         'Apptainer or Singularity',
         r'^(?:FATAL|ERROR|ABORT|WARNING)(?:: {3}| {1,3}: | {3}\[U=)\S|^apptainer: ',
-        'run apptainer --debug exec IMAGE PROGRAM; for commands of the module, run export APPTAINER_DEBUG=1',
+        'run `apptainer --debug exec IMAGE PROGRAM`, or run `export APPTAINER_DEBUG=1` before the commands of a '
+        'container module',
         'Apptainer 1.4.5, tried here',
     ),
     (
         'podman or Docker',
         r'^(?:podman|docker|crun|runc|conmon)\b|OCI runtime|Error response from daemon',
-        'run podman --log-level=debug run IMAGE PROGRAM',
+        'run `podman --log-level=debug run IMAGE PROGRAM`',
         'podman(1)',
     ),
     (
         'the kernel',
         r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill|^\[ *\d+\.\d{6}\] (?!\[)',
-        'run dmesg -T on the node; if you have no permission to run dmesg, ask the administrators',
+        'run `dmesg -T` on the node; if you have no permission to run dmesg, ask the administrators',
         'dmesg(1)',
     ),
     (
         'the NVIDIA driver or CUDA runtime',
         r'^nvidia-[\w-]+|\bNVIDIA-SMI\b|\bcuda[A-Z]\w+|\bCUDA(?:_ERROR_| (?i:error'
         r'|driver|failure|runtime))|\bNVML\b|\bcu[A-Z]\w+\(',
-        'run nvidia-smi on the node and in the container; run export CUDA_LAUNCH_BLOCKING=1 before the program',
+        'run `nvidia-smi` on the node and in the container, and `export CUDA_LAUNCH_BLOCKING=1` before the program',
         'docs.nvidia.com, CUDA',
     ),
     (
         'the ROCm runtime',
         r'\bhip[A-Z]\w*|\bHIP (?i:error|runtime)|\bHSA_STATUS_\w+|Memory access fault by GPU',
-        'run rocminfo on the node and in the container; run export AMD_LOG_LEVEL=3 before the program',
+        'run `rocminfo` on the node and in the container, and `export AMD_LOG_LEVEL=3` before the program',
         'rocm.docs.amd.com, HIP, Logging',
     ),
     (
         'the dynamic loader',
         r'loading shared librar|cannot open shared object|symbol lookup|: undefined symbol'
         r'|\bld\.so\b|version `\S+. not found',
-        'run LD_DEBUG=libs PROGRAM 2>&1 | less',
+        'run `LD_DEBUG=libs PROGRAM 2>&1 | less` to see where the loader searches for libraries',
         'ld.so(8)',
     ),
     (
         'Lmod',
         r'\bLmod\b|\bmodule\(s\)',
-        'run module -D load NAME; module spider NAME',
+        'run `module -D load NAME` for debug output, or `module spider NAME`',
         'lmod.readthedocs.io',
     ),
     (
         'EasyBuild',
         r'^== |^eb: |\bbuild_log\.py\b|\bEasyBuild\b',
-        'run less $(eb --last-log)',
+        'run `less $(eb --last-log)` to read the log of the last build',
         'docs.easybuild.io',
     ),
     (
         'Python',
         r'^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b|^Traceback',
-        'the last line of the traceback names the error, and the lines above the last line name the place'
-        ' in the code',
+        'read the Python traceback: the last line names the error, and the lines above name the '
+        'place in the code',
         'docs.python.org, traceback',
     ),
     (
         "the program's C++ runtime",
         r'^terminate called|^\s*what\(\): ',
-        'run gdb -batch -ex run -ex bt --args PROGRAM',
+        'run `gdb -batch -ex run -ex bt --args PROGRAM` to see in which function the program fails',
         'gdb(1)',
     ),
 ]
 _MESSAGE_PROGRAMS = [
     (name, re.compile(expression), more) for name, expression, more, _ in MESSAGE_PROGRAMS
 ]
-#: Labels that srun, mpirun and nodes put at the start of a line; names that other programs print
-#: there
+#: Labels that srun, mpirun and nodes put at the start of a line; program names at the start of a
+#: line
 _LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?)?')
 _OTHER_PROGRAM = re.compile(
     r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
@@ -295,9 +297,10 @@ _VARIES = re.compile(r'^\s*(?:\[?[\w.-]*\d+[\w.:,-]*\]?\s*:?\s*)|0x[0-9a-f]+|\d+
 
 def identify_program(line: str) -> Tuple[str, str]:
     """
-    Return a pair (name, advice) about the program that printed a line.
+    Return the name of the program that printed `line`, and advice on the program.
 
-    The advice says how to make the program print more. Each of the two strings is '' if unknown.
+    The advice explains how to make the program print more details. The name and the advice are ''
+    if unknown.
     """
     line = _LABEL.sub('', line[:MAX_LETTERS])
     for name, expression, more in _MESSAGE_PROGRAMS:
@@ -308,7 +311,7 @@ def identify_program(line: str) -> Tuple[str, str]:
 
 
 def weigh_line(line: str) -> int:
-    """Return the weight of a line: 2 for an error, 1 for a warning, 0 for any other line."""
+    """Return 2 if a line looks like an error, 1 for a warning, and 0 for any other line."""
     if _CODE.match(line) or _FRAME.match(_LABEL.sub('', line[:MAX_LETTERS]).lstrip()):
         return 0
     lowered = _NO_ERROR.sub(' ', line[:MAX_LETTERS]).lower()
@@ -319,10 +322,11 @@ def weigh_line(line: str) -> int:
 
 def extract_explanations(lines: Iterable[str]) -> List[str]:
     """
-    Return the explanations in the lines after an error, as a list of sentences or lines.
+    Return explanations of an error from the log lines that follow the error.
 
-    An explanation is a line with what() of C++, a labelled reason ('Error: ...') or a hint ('try
-    ...'), or a sentence on the function in which the program crashed.
+    The list contains at most three log lines that explain the error: lines with what() of C++, with
+    a label such as 'Reason: ...', or with a hint such as 'try ...'. If the log lines contain a
+    stack trace, the last item is a sentence that names the function in which the program crashed.
     """
     explanations: List[str] = []
     frames: List[str] = []
@@ -331,7 +335,7 @@ def extract_explanations(lines: Iterable[str]) -> List[str]:
         where = ', '.join(group for group in frame.groups() if group) if frame else ''
         if where and not _HANDLER.search(where.split(',')[0]) and not frames:
             frames.append(
-                "the program crashed in %s, which is the first frame of the stack outside the crash handler"
+                "the program crashed in %s (the first stack frame outside the crash handler)"
                 % where
             )
         elif not frame and len(explanations) < 3 and _EXPLANATION.match(line):
@@ -341,22 +345,23 @@ def extract_explanations(lines: Iterable[str]) -> List[str]:
 
 class Clues:
     """
-    Collects the first lines of a text that look like an error or a warning.
+    Collect the first lines of a log that look like an error or a warning.
 
-    KEPT_PER_WEIGHT limits the number of errors and of warnings.
+    KEPT_PER_WEIGHT limits the number of collected errors and the number of collected warnings.
     """
 
     def __init__(self) -> None:
-        #: weight -> number of the line, line, explanations that follow it
+        #: weight -> list of (line number, line, explanations that follow the line)
         self.lines: Dict[int, List[Tuple[int, str, List[str]]]] = {1: [], 2: []}
         self.seen: Set[str] = set()
 
     def add(self, text: str, words: str, ended_lines: int) -> None:
         """
-        Search the next part of a text for lines that look like an error or a warning.
+        Collect lines that look like an error or a warning from the next part of a log.
 
-        words: the different words of this part (see search.split_words()), joined with newlines
-        ended_lines: number of complete lines of the text before this part
+        text: the next part of the log
+        words: the distinct words of `text` (see search.split_words()), joined with newlines
+        ended_lines: number of complete lines of the log before `text`
         """
         lowered = words.lower()
         for begin in sorted(self._find_line_starts(text, lowered)):
@@ -382,9 +387,10 @@ class Clues:
 
     def _find_line_starts(self, text: str, lowered: str) -> Set[int]:
         """
-        Return the start positions in `text` of the lines with an error word or a warning word.
+        Return the start positions of lines in `text` with an error word or a warning word.
 
-        lowered: the words of `text` in lower case; only words that occur in `lowered` are searched
+        lowered: the words of `text` in lower case; if `lowered` lacks an error word or a warning
+            word, `text` is not searched for this word
         """
         lower = text.lower()
         if len(lower) != len(text):  # a few characters become two in lower case
@@ -405,10 +411,10 @@ class Clues:
 
     def list_lines(self) -> List[Tuple[int, str, List[str], str, str]]:
         """
-        Return the collected lines in the order of the text, each as a tuple of five items.
+        Return the collected lines in the order of the log, each as a tuple of five items.
 
-        The items are the line number, the line, the explanations after the line, the name of the
-        program that printed the line, and how to make this program print more.
+        The five items are the line number, the line, the explanations after the line, the name of
+        the program that printed the line, and advice on how to make the program print more details.
         """
         return [
             entry + identify_program(entry[1]) for entry in sorted(self.lines[1] + self.lines[2])

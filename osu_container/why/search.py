@@ -1,7 +1,7 @@
 """
-Search the output of a job for the known messages (package messages), in a single pass.
+Search the output of a job for all known messages (osu_container.why.messages).
 
-The search keeps only a part of the output in memory, however long the output is.
+The search keeps only a few megabytes of the output in memory, even if the output is longer.
 """
 
 import os
@@ -39,7 +39,7 @@ _Parts = List[Tuple[Pattern[str], str]]
 
 
 def _compile_patterns(entry: Dict[str, Any]) -> _Parts:
-    """Return the patterns of an entry of MESSAGES as pairs (compiled expression, plain text)."""
+    """Return a pair (compiled expression, plain text) for each pattern of a MESSAGES entry."""
     pairs = [
         (item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']
     ]
@@ -48,9 +48,9 @@ def _compile_patterns(entry: Dict[str, Any]) -> _Parts:
 
 def split_words(text: str) -> Set[str]:
     """
-    Return the set of the words of a text, with all digits removed from the words.
+    Return the set of all words of a text, without the digits in the words.
 
-    Many lines of a log differ in numbers only, so the set is smaller without digits.
+    Many lines of a log differ only in numbers, so the set is smaller without digits.
     """
     return set(text.translate(NO_DIGITS).split())
 
@@ -59,10 +59,9 @@ def select_gate(text: str) -> Tuple[str, bool]:
     """
     Return a pair: a word that each log with `text` contains, and whether the word is whole.
 
-    A whole word has white space on both sides in `text`: the set of words of a log with `text`
-    contains a whole word as an item. Any other word may be a part of a longer word of the log.
-    The search looks up hundreds of words in the set of words, which is several times faster than
-    searching the log for hundreds of texts.
+    A whole word has white space on both sides in `text`, so the word is an item of the log's set of
+    words (see split_words()). A word that is not whole may be part of a longer word of the log.
+    Looking up a word in the set of words is several times faster than searching the log for `text`.
     """
     words = text.translate(NO_DIGITS).split()
     whole_words = text.split()[
@@ -85,12 +84,12 @@ GATES = {text: select_gate(text) for _, _, parts in PATTERNS for _, text in part
 
 
 def make_printable(text: str) -> str:
-    """Return the text on a single line, with visible escapes in place of control characters."""
+    """Return `text` as a single line in which control characters are shown as escapes."""
     return escape_line(re.sub(r'\s', ' ', text)).strip()
 
 
 def _extract_line(text: str, match: Match[str]) -> str:
-    """Return the line in which a match begins, or the part near the match if the line is long."""
+    """Return the line in which `match` begins, shortened around the match if the line is long."""
     begin = max(text.rfind(end, 0, match.start()) for end in '\n\r') + 1
     ends = [place for place in (text.find(end, match.start()) for end in '\n\r') if place >= 0]
     end = min(ends) if ends else len(text)
@@ -102,10 +101,10 @@ def _extract_line(text: str, match: Match[str]) -> str:
 
 def identify_vendor(text: str, line: str) -> str:
     """
-    Return the GPU vendor of a line: 'AMD', 'NVIDIA', or '' if the vendor is unknown.
+    Return the GPU vendor of a log line: 'AMD', 'NVIDIA', or '' if the vendor is unknown.
 
-    text: the log around the line. A line with NCCL's name may come from AMD's RCCL, which also
-    prints this name.
+    text: the log around the line. A line with the name NCCL may come from AMD's RCCL, because RCCL
+    also prints the name NCCL.
     """
     if AMD.search(line) or AMD.search(text):
         return '' if 'NCCL' not in line and NVIDIA.search(line) and not AMD.search(line) else 'AMD'
@@ -114,10 +113,11 @@ def identify_vendor(text: str, line: str) -> str:
 
 def fill_placeholders(text: str, groups: Dict[str, str], vendor: str) -> str:
     """
-    Return a text with its placeholders replaced.
+    Return `text` with all placeholders replaced.
 
-    {group} becomes the value in `groups`; {text for NVIDIA|text for AMD} becomes the text for the
-    vendor, or both texts joined with 'or' if the vendor is ''.
+    The placeholder {group} becomes the value of the key 'group' in `groups`. The placeholder {text
+    for NVIDIA|text for AMD} becomes the text for `vendor`; if `vendor` is '', the placeholder
+    becomes the two texts joined with 'or'.
     """
 
     def replace(match: Match[str]) -> str:
@@ -133,7 +133,7 @@ def fill_placeholders(text: str, groups: Dict[str, str], vendor: str) -> str:
 
 
 def _fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str) -> Dict[str, Any]:
-    """Return the entry's cause, remedy, also and source (dict), with placeholders replaced."""
+    """Return the keys cause, remedy, also and source of `entry`, with placeholders replaced."""
 
     def fill(text: str) -> str:
         return fill_placeholders(text, groups, vendor)
@@ -151,9 +151,10 @@ def _fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str) -> 
 
 def _extract_groups(match: Match[str], names: Iterable[str]) -> Dict[str, str]:
     """
-    Return a dict {name of a group: text that the group matched} for all groups in `names`.
+    Return a dict from each group name in `names` to the text that the group matched.
 
-    A group without text has the value '', but the group 'by' then has the value 'the program'.
+    The value of a group that matched nothing is ''. Exception: the value of the group 'by' is then
+    'the program'.
     """
     groups = dict.fromkeys(names)
     groups.update(match.groupdict())
@@ -165,23 +166,24 @@ def _extract_groups(match: Match[str], names: Iterable[str]) -> Dict[str, str]:
 
 def rank_entry(entry: Dict[str, Any]) -> int:
     """
-    Return the rank of an entry of MESSAGES; only messages of the lowest rank are reported.
+    Return the rank of a MESSAGES entry. Only messages of the lowest rank are reported.
 
-    The rank is 2 for an entry with the key `last`, else 1 with the key `general` (the message has
-    several causes), else 0 (the message has a single cause).
+    The rank is 2 if the key `last` of the entry is true, else 1 if the key `general` is true (the
+    message has several causes), else 0 (the message has a single cause).
     """
     return 2 if entry.get('last') else int(entry.get('general', False))
 
 
 class Search:
     """
-    Searches a text for known messages and for lines that look like an error.
+    Search a log for known messages and for lines that look like an error.
 
-    The method add() takes the text in parts. A Search keeps no text of earlier parts in memory.
+    Call the method add() for each part of the log in turn, then list_messages() and list_clues(). A
+    Search does not keep earlier parts of the log in memory.
     """
 
     def __init__(self) -> None:
-        #: number of complete lines; whether the last line is incomplete; whether any text is not
+        #: number of complete lines; whether the last line is incomplete; whether the log is not
         #: blank
         self.ended_lines, self.has_open_line, self.has_text = 0, False, False
         #: suffix of line numbers in the current part ('' at the beginning of the text); number of
@@ -200,25 +202,25 @@ class Search:
 
     def skip_to_end(self) -> None:
         """
-        Continue with the last part of a long text, after a part that is not searched.
+        Prepare for the last part of a long log, after a middle part that is not searched.
 
-        Line numbers start again at 1, with the suffix ' of the end'.
+        The line numbers of the last part start at 1 and have the suffix ' of the end'.
         """
         self.ended_lines, self.has_open_line, self.part = 0, False, ' of the end'
 
     def list_skipped_parts(self) -> List[str]:
-        """Return a list with a sentence on the part that was not read, [] if all text was read."""
+        """Return a list with a sentence on the skipped part of a log, [] if nothing was skipped."""
         return (
             [
-                "The first %d MB and the last %d MB of the text were read. The %d MB in the middle were not read."
-                % (HEAD >> 20, TAIL >> 20, self.skipped_bytes >> 20)
+                "The first %d MB and the last %d MB of the output were read. The %d MB in the "
+                "middle were not read." % (HEAD >> 20, TAIL >> 20, self.skipped_bytes >> 20)
             ]
             if self.skipped_bytes
             else []
         )
 
     def add(self, text: str) -> None:
-        """Search the next part of the text. Only the last part may end inside a line."""
+        """Search the next part of the log. Only the last part may end inside a line."""
         if '\x1b' in text:
             text = ESCAPES.sub('', text)
         if '\r' in text:
@@ -263,11 +265,11 @@ class Search:
 
     def list_messages(self) -> List[Dict[str, Any]]:
         """
-        Return the known messages of the text, in the order of their first lines.
+        Return the known messages in the log, in the order of their first lines.
 
-        Each message is a dict. The keys name, cause, remedy and source are as in MESSAGES. The other
-        keys are:
-            also     list of dicts with the keys cause and command
+        Each message is a dict. The keys `name`, `cause`, `remedy` and `source` are defined in the
+        docstring of messages/__init__.py. The other keys are:
+            also     other possible causes: list of dicts with the keys `cause` and `command`
             line     the first line with the message, shortened (str)
             number   the line number of this line, from 1 (int)
             part     suffix of the line number, such as ' of the end' (str)
@@ -289,16 +291,16 @@ class Search:
 
     def list_clues(self) -> List[Dict[str, Any]]:
         """
-        Return the first lines that look like an error, as a list of dicts.
+        Return the first lines of the log that look like an error, as a list of dicts.
 
-        The list is empty if the text has a message with a single cause (see rank_entry()).
+        The list is empty if the log contains a message with a single cause (see rank_entry()).
 
-        Each line is a dict with these keys:
+        The dict of a line has these keys:
             line      the text of the line, shortened (str)
             number    the line number, from 1 (int)
             program   name of the program that printed the line, '' if unknown (str)
-            more      how to make this program print more, '' if unknown (str)
-            says      the explanations that follow the line (list of str)
+            more      advice on how to make the program print more, '' if unknown (str)
+            says      explanations in the log after the line (list of str)
         """
         known_numbers = {hit['number'] for hit in self.hits.values()}
         if self.has_cause:
@@ -324,7 +326,7 @@ class Search:
 
 
 def find_messages(text: str) -> List[Dict[str, Any]]:
-    """Return the known messages of a text as dicts, as Search.list_messages() does."""
+    """Search a text and return its known messages as dicts (see Search.list_messages())."""
     search = Search()
     search.add(text)
     return search.list_messages()
@@ -332,9 +334,10 @@ def find_messages(text: str) -> List[Dict[str, Any]]:
 
 def _read_blocks(handle: BinaryIO) -> Iterator[Union[bytes, int]]:
     """
-    Yield the blocks of a file (bytes) that are to be searched.
+    Yield the content of a log file in blocks of bytes.
 
-    Between the beginning and the end of a long file, yield the number of skipped bytes (int).
+    If the file is long, the middle of the file is skipped: instead of the middle, yield the number
+    of skipped bytes (int).
     """
     text = unpack_stream(handle)
     skipped, count = 0, 0
@@ -355,11 +358,11 @@ def _read_blocks(handle: BinaryIO) -> Iterator[Union[bytes, int]]:
 
 def search_file(handle: BinaryIO) -> Search:
     """
-    Search a file that is open in binary mode, and return the finished Search.
+    Search a log file that is open in binary mode, and return the finished Search.
 
-    At most a few BLOCKs of the file are in memory at the same time. Of an uncompressed file that is
-    longer than HEAD and TAIL together, only the beginning (HEAD bytes) and the end (TAIL bytes) are
-    searched. Raises OSError if the file cannot be read, and ValueError if the file is not a text.
+    At most a few blocks (BLOCK bytes each) are in memory at the same time. If an uncompressed file
+    is longer than HEAD + TAIL bytes, only its first HEAD bytes and last TAIL bytes are searched.
+    Raises OSError if the file cannot be read, and ValueError if the file is a binary file.
     """
     search, rest = Search(), b''
     for data in _read_blocks(handle):

@@ -1,5 +1,5 @@
 """
-Define the messages that `osu-container why` knows, as data for ../search.py.
+Define the error messages that `osu-container why` knows, as data for why/search.py.
 
 programs.py   the loader (ld.so), errors and settings of MPI, terminated programs
 network.py    libfabric, UCX, network cards, and MPI's messages about the network
@@ -10,7 +10,7 @@ software.py   Lmod, Environment Modules, EasyBuild
 gpus.py       CUDA, ROCm and the benchmarks; NCCL, RCCL and their plugins
 slurm.py      Slurm
 
-docs/why.md defines the rules for entries of MESSAGES. tests/why/messages.tsv has at least one
+docs/why.md explains how to add an entry to MESSAGES. tests/why/messages.tsv contains at least one
 sample text for each pattern of an entry.
 
 Keys of an entry:
@@ -25,8 +25,8 @@ Keys of an entry:
                expression matched, and {text 1|text 2} with text 1 for NVIDIA and text 2 for AMD
     remedy     what to run or change, the most likely remedy first (str); placeholders as in cause
     source     where the message and the remedy are documented (str)
-    also       optional: list of pairs (another possible cause as a clause after "that", command that
-               shows whether this cause applies)
+    also       optional: list of pairs (another possible cause, which completes the sentence "Another
+               possible cause is that ...", command that shows whether this cause applies)
     times      optional: minimum number of matching lines for a report, if a single line is harmless (int)
     last       optional, True: the message is harmless or follows from another error, and is reported
                only if the text has no other known message

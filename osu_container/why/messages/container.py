@@ -1,4 +1,4 @@
-"""Messages of Apptainer, Singularity, and the modules and images of this project."""
+"""Define messages of Apptainer, Singularity and osu-container for `osu-container why`."""
 
 from typing import Any, Dict, List
 
@@ -12,14 +12,15 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"skipping mount of (?P<path>[^\s:]+)(?!: permission denied)(?:[:\s]|$)",
             ),
         ],
-        'cause': "An option or variable binds {path} into the container, but this path does not "
-        "exist on the host. In this case Apptainer starts no container. SingularityCE may print "
-        "only a warning, and the program then loads another library.",
-        'remedy': "If your --bind option, SINGULARITY_BIND or APPTAINER_BIND names the path, "
-        "correct the path in this option or variable (`ls -l PATH` on the node of the job shows "
-        "whether the path exists). If a module of this project binds the path, the host has "
-        "changed since the installation: install the module again with `eb "
-        "osu-container-APPROACH.eb -r --rebuild`.",
+        'cause': "A bind option or variable (--bind, SINGULARITY_BIND, APPTAINER_BIND) names the "
+        "host path {path}, but {path} does not exist on the host. Apptainer then starts no "
+        "container. SingularityCE may print only a warning and start the container without "
+        "{path}, and the program then loads other libraries.",
+        'remedy': "Run `ls -l PATH` on the node of the job to check whether the path exists. If "
+        "your --bind option, SINGULARITY_BIND or APPTAINER_BIND contains a wrong path, correct "
+        "the path. If an osu-container module binds the path, the host has changed since the "
+        "installation of the module: install the module again with `eb osu-container-APPROACH.eb "
+        "-r --rebuild`.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11; "
         "github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib, issue 422, 2026",
         'unless': ["the image lacks the folder for a bind"],
@@ -46,12 +47,15 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"'?(?P<path>(?!/etc/)[^'\s]{1,300})",
             ),
         ],
-        'cause': "The runtime should bind {path} into the container, but the image has no folder "
-        "with this path and the runtime cannot create the folder. Either an image is being built, "
-        "or the runtime has no overlay (Singularity 2, Charliecloud).",
-        'remedy': "If you run `singularity build`, unload the module before. Otherwise create the "
-        "folder in the image (`mkdir -p PATH` in %post, or `ch-run -w IMAGE -- mkdir -p PATH`), "
-        "or ask the administrators to enable overlay in the configuration of the runtime.",
+        'cause': "The container runtime must bind a host path to {path} in the container, but "
+        "the image has no {path}, and the container runtime cannot create {path}. Usual reasons: "
+        "`singularity build` is running, or the container runtime has no overlay (Singularity 2, "
+        "Charliecloud).",
+        'remedy': "If the message appears during `singularity build`, unload the container "
+        "module before the build. Otherwise create the missing folder in the image: run `mkdir "
+        "-p PATH` in %post of the recipe, or for Charliecloud `ch-run -w IMAGE -- mkdir -p "
+        "PATH`. Or ask the administrators to enable overlay in the configuration of the "
+        "container runtime.",
         'source': "LUMI training 2026-04, Containers",
     },
     {
@@ -66,11 +70,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"SINGULARITY_(?:BIND|BINDPATH) is set, but APPTAINER_\w{1,60} is preferred",
             ),
         ],
-        'cause': "You have set SINGULARITY_BIND, and the module has set APPTAINER_BIND. If you "
-        "start apptainer by hand, apptainer ignores SINGULARITY_BIND.",
-        'remedy': "Use the commands of the module (osu_*, osu-exec, osu-shell), which combine "
-        "both variables. If you start apptainer by hand, add your folders to APPTAINER_BIND as "
-        "well.",
+        'cause': "You have set SINGULARITY_BIND, and the osu-container module has set "
+        "APPTAINER_BIND. The command apptainer reads APPTAINER_BIND and ignores SINGULARITY_BIND.",
+        'remedy': "Use the commands of the osu-container module (osu_*, osu-exec, osu-shell): "
+        "these commands bind the paths of SINGULARITY_BIND and of APPTAINER_BIND. To start "
+        "apptainer by hand, first run `export APPTAINER_BIND=$APPTAINER_BIND,$SINGULARITY_BIND`.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11",
     },
     {
@@ -87,10 +91,10 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "The image {path} does not exist, is not readable, or is not a container image "
         "({why}).",
-        'remedy': "If a module uses the image, run `module load NAME`: the module prints the "
-        "command that restores the image. If the file is very small, a web page was downloaded "
-        "instead of the image: copy the image again and check the copy with `osu-container image "
-        "verify FILE`.",
+        'remedy': "If an osu-container module uses the image, run `module load NAME` with the "
+        "name of the module: the modulefile prints the command that restores the image. A very "
+        "small image file may be a web page that was downloaded instead of the image: copy the "
+        "image again, and check the new file with `osu-container image verify FILE`.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11",
     },
     {
@@ -99,11 +103,11 @@ ENTRIES: List[Dict[str, Any]] = [
             "while checking container image with ECL",
             ("signature object ", r"signature object \d+ not valid"),
         ],
-        'cause': "This system runs only images that are signed by a key that the administrators "
-        "trust (listed in ecl.toml). Either the image has no such signature, or its signature "
-        "does not match the content of the image.",
+        'cause': "This system runs an image only if a trusted key signed the image. The "
+        "administrators list the trusted keys in ecl.toml. Either the image has no signature by "
+        "a trusted key, or the signature does not match the content of the image.",
         'remedy': "Ask the administrators which signatures the system accepts. If your image has "
-        "an accepted signature, the file is damaged: copy the image again.",
+        "an accepted signature, the image file is damaged: copy the image again.",
         'source': "github.com/apptainer/apptainer, issue 1805",
     },
     {
@@ -134,19 +138,19 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}exec (?P<program>\S{1,200}) failed: no such file or directory",
             ),
         ],
-        'cause': "The image does not contain the program {program}. Or the image contains the "
-        "program, but lacks the interpreter that the program's first line names or the loader "
-        "that its ELF header names.",
-        'remedy': "Look for the program with `singularity exec IMAGE ls -l PATH` and `singularity "
-        "exec IMAGE sh -c 'echo $PATH'`. With a module of this project, `module help NAME` lists "
-        "the benchmarks and `osu-exec ls /opt` shows other programs. An image that was built "
-        "without the OSU source archive contains only the mpi4py ports of the OSU benchmarks, and "
-        "not every OSU benchmark has a port.",
+        'cause': "The image does not contain the program {program}. Or the image contains "
+        "{program}, but lacks the interpreter (of a script) or the ELF loader (of a binary) with "
+        "which {program} starts.",
+        'remedy': "Search the image for the program with `singularity exec IMAGE ls -l PATH` and "
+        "`singularity exec IMAGE sh -c 'echo $PATH'`. For the image of an osu-container module, "
+        "`module help NAME` lists the benchmarks, and `osu-exec ls /opt` shows other programs. "
+        "An image that was built without the OSU source archive contains only those OSU "
+        "benchmarks that osu-container provides as Python programs (mpi4py).",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11",
         'also': [
             (
-                "the program is in the home folder of the image, and your own home folder hides "
-                "the home folder of the image, or .bashrc of the image sets PATH",
+                "the program, or the file .bashrc that sets PATH, is in the image's home folder, "
+                "and the bind mount of your own home folder hides the image's home folder",
                 "apptainer exec --no-home IMAGE PROGRAM",
             )
         ],
@@ -154,13 +158,13 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "you have no permission to mount with FUSE",
         'patterns': ["failed to open /dev/fuse", "fuse: device not found"],
-        'cause': "A program that mounts a file system through FUSE (Apptainer, an AppImage) has "
-        "no permission to open /dev/fuse.",
-        'remedy': "To start without FUSE, run `apptainer exec --unsquash IMAGE PROGRAM`, or run "
-        "`export MPI_CONTAINER_OPTIONS=--unsquash` before the commands of the module; in both "
-        "cases Apptainer unpacks the image into $TMPDIR at each start. To allow FUSE, root runs "
-        "`modprobe fuse; chmod 666 /dev/fuse`; a CI container needs --privileged or --device "
-        "/dev/fuse.",
+        'cause': "Apptainer (or an AppImage) mounts a file system through FUSE, but has no "
+        "permission to open /dev/fuse.",
+        'remedy': "To start a container without FUSE, run `apptainer exec --unsquash IMAGE "
+        "PROGRAM`, or run `export MPI_CONTAINER_OPTIONS=--unsquash` before the commands of an "
+        "osu-container module: Apptainer then unpacks the image into $TMPDIR at each start. To "
+        "allow FUSE, root runs `modprobe fuse; chmod 666 /dev/fuse`. A CI container needs the "
+        "option --privileged or --device /dev/fuse.",
         'source': "seen by this project, 2026-11",
     },
     {
@@ -174,13 +178,13 @@ ENTRIES: List[Dict[str, Any]] = [
             "Failed to create container process: No space left on device",
             "can't init user+mount namespaces",
         ],
-        'cause': "The container runtime lacks a permission when this user starts the runtime: the "
-        "permission to create user namespaces, or to keep the capabilities of root.",
+        'cause': "The container runtime has no permission to create a user namespace for this "
+        "user, or no permission to keep the capabilities of root.",
         'remedy': "On Ubuntu 24.04, root runs `sysctl "
-        "kernel.apparmor_restrict_unprivileged_userns=0`. If root lacks capabilities, set 'root "
-        "default capabilities = file' in apptainer.conf. LUMI disables user namespaces on "
-        "purpose: on LUMI, run `module load LUMI PRoot` before `osu-container image build`, which "
-        "then uses SingularityCE with PRoot.",
+        "kernel.apparmor_restrict_unprivileged_userns=0`. If root lacks capabilities in the "
+        "container, administrators can set 'root default capabilities = file' in apptainer.conf. "
+        "LUMI disables user namespaces on purpose: on LUMI, run `module load LUMI PRoot` before "
+        "`osu-container image build`, so that SingularityCE builds the image with PRoot.",
         'source': "github.com/apptainer/apptainer, issues 1038, 1294, 2360 and 2457; seen by this "
         "project, 2026-11; LUMI training 2026-04, Containers",
         'also': [
@@ -193,8 +197,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 "uname -r; wsl --set-version NAME 2",
             ),
             (
-                "the runtime needs its setuid program, which an installation without root (conda, "
-                "spack) cannot set up",
+                "the container runtime needs a setuid program, but was installed without root "
+                "(for example by conda or spack)",
                 "ls -l LIBEXEC/apptainer/bin/starter-suid",
             ),
         ],
@@ -207,12 +211,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"unable to copy files from stage .{1,300} chown (?P<path>\S{1,300}): operation not permitted",
             )
         ],
-        'cause': "SingularityCE changes the owner of each folder that %files copies from another "
-        "build stage to root (here {path}). With PRoot, no process has the permission to change "
-        "the owner.",
-        'remedy': "At the end of the other stage, pack the folder with tar. Then copy the single "
-        "archive with %files, and unpack the archive in %post with `tar --no-same-owner`, as the "
-        "definition files of this project do.",
+        'cause': "When %files copies a folder from another build stage, SingularityCE changes "
+        "the owner of the copied folder (here {path}) to root. With PRoot, no process has "
+        "permission to change the owner of a folder.",
+        'remedy': "Pack the folder with tar at the end of the build stage that creates the "
+        "folder. Copy the tar archive with %files, and unpack the archive in %post with `tar "
+        "--no-same-owner`. The definition files of osu-container are an example.",
         'source': "github.com/sylabs/singularity 40ef481, internal/pkg/build/stage.go; "
         "SingularityCE 4.1.3 with PRoot",
     },
@@ -225,10 +229,11 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("rapper called from another container", "[Ww]rapper called from another container"),
         ],
-        'cause': "A command of the module was called inside the container, and a container cannot "
-        "start another container.",
-        'remedy': "Inside the container, call the program itself (for example osu_bw, which is on "
-        "PATH inside the container). Or start the command of the module on the host.",
+        'cause': "A command of a container module starts a container. The command was called "
+        "inside a container, but a container cannot start another container.",
+        'remedy': "Inside the container, call the program itself, for example `osu_bw`: the "
+        "benchmarks are on PATH inside the container. Or call the command of the module on the "
+        "host, outside the container.",
         'source': "scripts/run-in-container; github.com/CSCfi/hpc-container-wrapper",
     },
     {
@@ -240,10 +245,11 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "The wrapper script run-in-container was called from a folder that is not an "
-        "installation of the module, or files of the installation {path} were deleted.",
-        'remedy': "Load the module with `module load NAME/APPROACH` (for example "
-        "osu-container/hybrid): the module puts its commands on PATH. If these commands also "
-        "print the message, install the module again with `eb osu-container-APPROACH.eb -r "
+        "installation of an osu-container module, or files in the installation folder {path} "
+        "were deleted.",
+        'remedy': "Run `module load NAME/APPROACH` (for example osu-container/hybrid): the "
+        "module adds its wrapper commands to PATH. If the wrapper commands of the loaded module "
+        "also print the message, install the module again with `eb osu-container-APPROACH.eb -r "
         "--rebuild`.",
         'source': "scripts/run-in-container",
     },
@@ -252,10 +258,11 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [("there is no ", r"there is no (?:/host/lib|libfabric\.so\.1 in /host/lib)")],
         'cause': "The entrypoint script of the image looks for the host's libfabric in /host/lib "
         "inside the container, but /host/lib contains no libfabric.",
-        'remedy': "Run `module load osu-container/swap`: the module binds the folder of "
-        "libfabric. By hand, use `--bind FOLDER:/host/lib,/usr:/host/usr`; `pkg-config "
-        "--variable=libdir libfabric` prints FOLDER. If libfabric.so.1 is a symbolic link to "
-        "another folder, bind this other folder as well.",
+        'remedy': "Run `module load osu-container/swap`: this module binds the folder of the "
+        "host's libfabric to /host/lib. Without the module, start the container with `--bind "
+        "FOLDER:/host/lib,/usr:/host/usr`; `pkg-config --variable=libdir libfabric` on the host "
+        "prints FOLDER. If libfabric.so.1 in FOLDER is a symbolic link to a file in another "
+        "folder, also bind the other folder.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -268,12 +275,13 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "{by} was built with a newer version of {library} and needs the symbol version "
-        "{version}. The entrypoint script of the image found that this symbol version is missing, "
-        "before the program started.",
-        'remedy': "If the symbol version begins with FABRIC_, use an image whose MPI was built "
-        "with the host's version of libfabric or an older version, or use approach opensource. If "
-        "the symbol version begins with GLIBC_, use an image of a distribution at least as new as "
-        "the host's. With `export OSU_SWAP=0` the program uses the libfabric of the image.",
+        "{version}. Before the program started, the entrypoint script of the image found that "
+        "{library} does not contain {version}.",
+        'remedy': "For a symbol version that begins with FABRIC_, use an image whose MPI was "
+        "built with the host's version of libfabric or an older version, or use approach "
+        "opensource of osu-container. For a symbol version that begins with GLIBC_, use an image "
+        "of a distribution at least as new as the host's. With `export OSU_SWAP=0` the program "
+        "uses the libfabric of the image.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -286,11 +294,11 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "The host's libfabric needs {library}, but the entrypoint script of the image "
         "finds {library} neither in the image nor below /host.",
-        'remedy': "Bind /usr of the host to /host/usr with `--bind /usr:/host/usr`. If the "
-        "library is elsewhere on the host, bind the library's folder too and add the folder's "
-        "path inside the container to OSU_SWAP_PATH. If you use the module, install the module "
-        "again with `eb osu-container-swap.eb -r --rebuild`: the installation searches for "
-        "folders of this kind.",
+        'remedy': "Bind the host's /usr with `--bind /usr:/host/usr`. If {library} is in another "
+        "folder of the host, bind the other folder too, and add the folder's path inside the "
+        "container to the variable OSU_SWAP_PATH. For an osu-container module, run `eb "
+        "osu-container-swap.eb -r --rebuild`: the installation searches the host for the folders "
+        "of all needed libraries.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -305,8 +313,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "{by} calls the function {symbol}, but no library of the host or the image "
         "contains this function. The libraries come from builds that do not match.",
         'remedy': "If the function's name begins with cxi, the host's libcxi is older than the "
-        "host's libfabric, or another libcxi precedes the host's libcxi on the library path. "
-        "Otherwise use another image, or approach opensource.",
+        "host's libfabric, or the loader finds another libcxi before the host's libcxi: check "
+        "LD_LIBRARY_PATH. For any other function, use another image, or approach opensource of "
+        "osu-container.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -317,11 +326,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?<!\S)(?P<library>\S+) would be loaded all the same: a DT_RPATH",
             )
         ],
-        'cause': "The image's MPI names the folder of the image's libfabric, {library}, in "
-        "DT_RPATH. No environment variable can override DT_RPATH, so the program does not load "
-        "the host's libfabric.",
+        'cause': "The image's MPI library has a DT_RPATH with the folder of the image's "
+        "libfabric, {library}. No environment variable can override a DT_RPATH, so the program "
+        "does not load the host's libfabric.",
         'remedy': "In the image, run `patchelf --set-rpath FOLDER LIBRARY` for the MPI library: "
-        "patchelf writes DT_RUNPATH instead of DT_RPATH. Libraries in conda environments have a "
+        "patchelf replaces DT_RPATH with DT_RUNPATH. Libraries in conda environments have a "
         "DT_RPATH by default.",
         'source': "container-recipes/entrypoint/osu-entrypoint; ld.so(8)",
     },
@@ -333,19 +342,21 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?<!\S)(?P<program>\S+) is linked statically: no library can be put before its own",
             )
         ],
-        'cause': "{program} is statically linked, and therefore cannot load the host's libfabric, "
-        "which the entrypoint script of the image provides.",
-        'remedy': "Start the program with `apptainer exec` or `singularity exec`, or run `export "
-        "OSU_SWAP=0`. To use the host's libfabric, link the program with shared libraries.",
+        'cause': "The program {program} is statically linked. A statically linked program cannot "
+        "load the host's libfabric, so the entrypoint script of the image cannot replace the "
+        "program's libfabric.",
+        'remedy': "Start the program without the entrypoint script (`apptainer exec` or "
+        "`singularity exec`), or run `export OSU_SWAP=0`. To use the host's libfabric, link the "
+        "program with shared libraries.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
         'name': "the image does not use glibc",
         'patterns': ["the image has no loader of glibc"],
-        'cause': "The image does not use glibc (for example Alpine, which uses musl), but the "
-        "host's libraries are built for glibc.",
-        'remedy': "Use approach pure or opensource, or an image based on glibc (Debian, Ubuntu, "
-        "openSUSE, Rocky).",
+        'cause': "The image uses another C library than glibc (Alpine, for example, uses musl), "
+        "but the host's libraries need glibc.",
+        'remedy': "Use approach pure or opensource of osu-container, or an image with glibc "
+        "(Debian, Ubuntu, openSUSE, Rocky).",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
@@ -355,8 +366,9 @@ ENTRIES: List[Dict[str, Any]] = [
             "mktemp could not make a folder in",
             "links cannot be made in",
         ],
-        'cause': "The entrypoint script of the image creates a few symbolic links in TMPDIR, /tmp "
-        "or /dev/shm, but cannot write to any of these folders, or the folders are full.",
+        'cause': "The entrypoint script of the image must create a few symbolic links in "
+        "$TMPDIR, /tmp or /dev/shm. The script cannot write to any of these three folders, or "
+        "the three folders are full.",
         'remedy': "Run `export TMPDIR=FOLDER` with a writable folder that is bound into the "
         "container, or delete files in TMPDIR, /tmp or /dev/shm.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
@@ -366,15 +378,15 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': ["the plugin of RCCL does not load with it"],
         'cause': "The RCCL plugin of the image was built with a newer libfabric than the host's. "
         "RCCL therefore cannot load the plugin and uses TCP.",
-        'remedy': "Use an image whose RCCL plugin was built with the host's version of libfabric "
-        "or an older version, or use approach opensource.",
+        'remedy': "Use an image whose RCCL plugin (aws-ofi-rccl) was built with the host's "
+        "version of libfabric or an older version, or use approach opensource of osu-container.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
         'name': "OSU_SWAP has an unknown value",
         'patterns': [(" is unknown", r"OSU_SWAP=(?P<value>\S{0,300}) is unknown")],
-        'cause': "The entrypoint script of the image reads the variable OSU_SWAP, and does not "
-        "know the value {value}.",
+        'cause': "The variable OSU_SWAP has the value {value}. The entrypoint script of the "
+        "image does not know this value of OSU_SWAP.",
         'remedy': "To require the host's libfabric, run `export OSU_SWAP=require`. To use the "
         "image's libfabric, run `export OSU_SWAP=0`. For the default, run `unset OSU_SWAP`.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
@@ -388,11 +400,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"host's): (?P<reason>[^\n]{1,600})",
             )
         ],
-        'cause': "The entrypoint script of the image could not replace the image's libfabric with "
-        "the host's. The script's reason: {reason}",
-        'remedy': "Fix the reason that the message names; the section on swap in "
-        "docs/approaches.md lists what the image and the binds must provide. With `export "
-        "OSU_SWAP=0` the program uses the libfabric of the image.",
+        'cause': "The entrypoint script of the image could not replace the image's libfabric "
+        "with the host's libfabric. The entrypoint script printed this reason: {reason}",
+        'remedy': "Fix the reason that the message names; docs/approaches.md, section 'swap', "
+        "lists the conditions for the image and the bind mounts. Or run `export OSU_SWAP=0`: the "
+        "program then uses the libfabric of the image.",
         'source': "container-recipes/entrypoint/osu-entrypoint",
         'last': True,
     },
@@ -408,9 +420,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"The\s+image\s+(?P<path>\S+)\s+is\s+gone(?:\. ?(?:Get|To\s)|:\s+\w+\s+owner\s+has)",
             ),
         ],
-        'cause': "The image {path} existed at the installation of the module, but was deleted, or "
-        "you have no permission to read the image.",
-        'remedy': "Run `module load NAME`: the module prints the command that restores the image.",
+        'cause': "The image {path} existed when the osu-container module was installed. Since "
+        "then the image was deleted, or you have no permission to read the image.",
+        'remedy': "Run `module load NAME` with the name of the osu-container module: the "
+        "modulefile prints the command that restores the image.",
         'source': "scripts/run-in-container",
     },
     {
@@ -421,11 +434,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Cannot\s+locate\s+the\s+singularity\s+container\s+file\s+(?P<path>\S+)",
             )
         ],
-        'cause': "A container module of LUMI does not find the image {path}, neither in the "
-        "module's installation nor in LUMI's central folder. LUMI removes old images from the "
-        "central folder.",
-        'remedy': "Install the module again with `eb EASYCONFIG`, or install a newer version: the "
-        "current easyconfigs are at github.com/Lumi-supercomputer/LUMI-EasyBuild-containers.",
+        'cause': "A container module of LUMI finds the image {path} neither in the module's "
+        "installation folder nor in LUMI's central folder of images. LUMI removes old images "
+        "from the central folder.",
+        'remedy': "Install the module again with `eb EASYCONFIG`, or install a newer version of "
+        "the module: the current easyconfigs are at "
+        "github.com/Lumi-supercomputer/LUMI-EasyBuild-containers.",
         'source': "github.com/Lumi-supercomputer/LUMI-SoftwareStack, LMOD/SitePackage.lua; Lmod "
         "8.6 and 8.7, seen by this project, 2026-11",
     },
@@ -434,9 +448,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             ("the container runtime ", r"the container runtime (?P<path>\S+) is not there")
         ],
-        'cause': "{path}, the container runtime, existed when the module was installed. The "
-        "container runtime was removed after the installation, or this node does not have the "
-        "container runtime.",
+        'cause': "The container runtime {path} existed when the osu-container module was "
+        "installed. Since then the container runtime was removed, or this node has no container "
+        "runtime.",
         'remedy': "Install the module again with `eb osu-container-APPROACH.eb -r --rebuild`. If "
         "only the compute nodes lack the container runtime, ask the administrators to install the "
         "runtime on the compute nodes.",
@@ -445,7 +459,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "osu-exec was called without a command",
         'patterns': ["give the command to run in the container"],
-        'cause': "osu-exec runs a command in the container, but was called without a command.",
+        'cause': "osu-exec runs a command in the container, but osu-exec was called without a "
+        "command.",
         'remedy': "Give osu-exec a command, for example `osu-exec cat /etc/os-release`. "
         "`osu-shell` starts a shell in the container.",
         'source': "scripts/run-in-container",
@@ -458,29 +473,31 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"put -- between options of (?P<path>\S+) and the command",
             )
         ],
-        'cause': "The first argument of osu-exec begins with -, so osu-exec reads the argument as "
-        "an option of {path}. If osu-exec has options, the separator -- must stand between the "
-        "options and the command.",
+        'cause': "The first argument of osu-exec begins with -, so osu-exec reads the argument "
+        "as an option of the container runtime {path}. After options, osu-exec needs the "
+        "separator -- before the command.",
         'remedy': "Put -- before the command, for example `osu-exec --env A=b -- cat "
-        "/etc/os-release`. To set options for all commands of the module, use the variable: "
+        "/etc/os-release`. To set options for all commands of the osu-container module, run "
         "`export MPI_CONTAINER_OPTIONS='--env A=b'`.",
         'source': "scripts/run-in-container",
     },
     {
         'name': "a variable of the module is set but empty",
         'patterns': [(" is set and empty", r"(?<!\w)(?P<name>\w+) is set and empty\b")],
-        'cause': "The variable {name} must name a file or a folder, but its value is empty.",
+        'cause': "The variable {name} must contain the path of a file or folder, but {name} is "
+        "set to an empty value.",
         'remedy': "Run `unset {name}`, or give {name} a value.",
         'source': "scripts/run-in-container",
     },
     {
         'name': "the program that OSU_PROOF needs is missing",
         'patterns': [("OSU_PROOF is set, and ", r"OSU_PROOF is set, and (?P<path>\S+) is missing")],
-        'cause': "The variable OSU_PROOF requests a record of each rank, but the installation of "
-        "the module lacks {path}, the program that writes these records.",
-        'remedy': "To run without records, use `unset OSU_PROOF`. To get records, clone the whole "
-        "repository again and install the module from the clone with `eb "
-        "osu-container-APPROACH.eb -r --rebuild`.",
+        'cause': "The variable OSU_PROOF requests a record of the libraries that each rank "
+        "loads. The program that writes the records, {path}, is missing in the installation "
+        "folder of the osu-container module.",
+        'remedy': "To run without records, use `unset OSU_PROOF`. To get records, clone the "
+        "whole osu-container repository again, and install the module from the new clone with "
+        "`eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "scripts/run-in-container",
     },
     {
@@ -493,11 +510,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 "ed",
             ),
         ],
-        'cause': "A library of the host, the container image or the loaded software stack differs "
-        "from the state at the installation of the module.",
-        'remedy': "Load the software stack and the partition for which the module was installed "
-        "(on LUMI, for example, `module load LUMI partition/G`), or install the module again with "
-        "`eb osu-container-APPROACH.eb -r --rebuild`.",
+        'cause': "Since the installation of the osu-container module, a library of the host or "
+        "the container image has changed, or this shell has loaded another software stack.",
+        'remedy': "Load the software stack and the partition for which the osu-container module "
+        "was installed (on LUMI, for example, `module load LUMI partition/G`). Or install the "
+        "module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
         'source': "seen by this project, 2026-11",
     },
     {
@@ -512,32 +529,32 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("getpwuid(): uid not found: ", r"getpwuid\(\): uid not found: (?P<number>\d+)"),
         ],
-        'cause': "The numeric ID {number} of your account or group has no name here. Either the "
-        "node does not reach its user directory (LDAP, sssd), or /etc/passwd of the container "
-        "does not list you.",
+        'cause': "The system finds no name for the numeric ID of your account or group: "
+        "{number}. Either the node cannot reach its user directory (LDAP, sssd), or /etc/passwd "
+        "in the container has no entry for you.",
         'remedy': "Start the job on another node (`srun --exclude=NODE`), and tell the "
-        "administrators. If many containers start at once and overload the user directory, start "
-        "one container for all ranks of a node. With Docker or podman, add `-v "
-        "/etc/passwd:/etc/passwd:ro`. If you start Docker or podman with --user, add `-e USER=me "
-        "-e HOME=/tmp` for programs that look up the user's name.",
+        "administrators. If many containers that start at the same time overload the user "
+        "directory, start a single container per node for all ranks. With Docker or podman, add "
+        "`-v /etc/passwd:/etc/passwd:ro`. If a program needs the user's name and Docker or "
+        "podman runs with --user, add `-e USER=me -e HOME=/tmp`.",
         'source': "github.com/apptainer/singularity, issues 5598, 5757 and 4767",
         'also': [
             (
-                "only the container does not know your account",
-                "srun id -un, which prints your name if the node knows the account",
+                "the container does not know your account, but the node does",
+                "srun id -un, which prints your name if the node knows your account",
             )
         ],
     },
     {
         'name': "no loop device is available for the image",
         'patterns': ["failed to find loop device", "no loop devices available"],
-        'cause': "A setuid runtime mounts the image through a loop device, and no loop device was "
-        "available: many containers use all loop devices, a loop device is broken, or this user "
-        "(for example in a CI container) has no permission to use a loop device.",
-        'remedy': "Start fewer containers on a node: a single container can serve all ranks of "
-        "the node, as with the commands of the module. `singularity exec --userns` needs no loop "
-        "device. Administrators can set 'shared loop devices = yes' and raise 'max loop devices' "
-        "in singularity.conf.",
+        'cause': "A setuid container runtime mounts the image through a loop device, but no loop "
+        "device was available: other containers use all loop devices, a loop device is broken, "
+        "or this user (for example in a CI container) has no permission to use loop devices.",
+        'remedy': "Start fewer containers on a node: a single container can run all ranks of the "
+        "node, as the commands of an osu-container module do. Or use `singularity exec "
+        "--userns`, which needs no loop device. Administrators can set 'shared loop devices = "
+        "yes' and raise 'max loop devices' in singularity.conf.",
         'source': "github.com/apptainer/singularity, issues 4652 and 2049; "
         "github.com/sylabs/singularity, issue 668",
         'also': [
@@ -555,13 +572,13 @@ ENTRIES: List[Dict[str, Any]] = [
             "A fusermount error may indicate",
             (": mount failed", "fusermount3?: mount failed"),
         ],
-        'cause': "The runtime mounts the image with squashfuse, and squashfuse terminated. "
-        "Possible reasons: the kernel is older than 4.18 and does not let users mount with FUSE "
-        "in a namespace, users have no permission to open /dev/fuse, or the image file is "
-        "incomplete.",
-        'remedy': "Run `apptainer exec --unsquash` (SingularityCE: `singularity exec --userns`), "
-        "which unpacks the image instead of mounting the image. Administrators can install "
-        "apptainer-suid or a newer kernel.",
+        'cause': "The container runtime mounts the image with the program squashfuse, but "
+        "squashfuse terminated. Possible reasons: the kernel is older than 4.18 and does not let "
+        "users mount with FUSE in a namespace, users have no permission to open /dev/fuse, or "
+        "the image file is incomplete.",
+        'remedy': "Run `apptainer exec --unsquash` or, with SingularityCE, `singularity exec "
+        "--userns`: the container runtime then unpacks the image instead of mounting the image. "
+        "Administrators can install apptainer-suid or a newer kernel.",
         'source': "Apptainer 1.3, its own hint; github.com/apptainer/apptainer, issues 778 and "
         "2324",
         'also': [
@@ -584,17 +601,17 @@ ENTRIES: List[Dict[str, Any]] = [
             ("idmap' execution failed", "'new[gu]idmap' execution failed"),
             "while copying pseudo devices",
         ],
-        'cause': "A build as an ordinary user needs either a range of user IDs that the system "
-        "assigns to you (in /etc/subuid, applied by newuidmap), or the command fakeroot. Neither "
-        "of the two works here.",
-        'remedy': "Install fakeroot beside apptainer and run `apptainer build --ignore-subuid`, "
-        "or build the image on another machine and copy the SIF file. Administrators can install "
-        "uidmap and run `apptainer config fakeroot --add USER`.",
+        'cause': "To build an image as an ordinary user, Apptainer needs a range of user IDs for "
+        "you in /etc/subuid (applied by the program newuidmap) or the command fakeroot. On this "
+        "node neither newuidmap nor fakeroot works.",
+        'remedy': "Install fakeroot on the node and run `apptainer build --ignore-subuid`, or "
+        "build the image on another machine and copy the SIF file. Administrators can install "
+        "the package uidmap and run `apptainer config fakeroot --add USER`.",
         'source': "apptainer.org, user guide, Fakeroot; github.com/apptainer/apptainer, issues "
         "1751 and 2190",
         'also': [
             (
-                "your group on this node differs from your group in /etc/passwd",
+                "your group ID on this node differs from your group ID in /etc/passwd",
                 "id -g; getent passwd $USER",
             )
         ],
@@ -607,8 +624,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"can't open (?P<path>\S+) for (?:reading|writing), currently in use",
             )
         ],
-        'cause': "Only one container at a time can write to the overlay {path}, and another "
-        "container, of another rank or of an earlier run, already uses the overlay.",
+        'cause': "Only a single container can write to the overlay {path} at a time. Another "
+        "container (of another rank or of an earlier run) already uses the overlay.",
         'remedy': "If several ranks use the overlay, open the overlay read-only with `--overlay "
         "FILE:ro`, or give each rank a separate overlay (`--overlay FILE.$SLURM_PROCID`).",
         'source': "github.com/apptainer/singularity, issues 5577 and 6196",
@@ -620,7 +637,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The C library of the image needs a newer kernel than this node has. A container "
         "always uses the host's kernel.",
         'remedy': "Use an image of an older distribution. `uname -r` prints the version of the "
-        "kernel; kernel 2.6.32, for example, can run images of Ubuntu 16.04 and CentOS 7.",
+        "node's kernel; kernel 2.6.32, for example, can run images of Ubuntu 16.04 and CentOS 7.",
         'source': "glibc, sysdeps/unix/sysv/linux/dl-sysdep.c; "
         "github.com/trinityrnaseq/trinityrnaseq, issue 989",
     },
@@ -632,23 +649,23 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"failed to open overlay image (?P<path>\S+?): (?!while locking)(?P<why>[^\n]{1,100})",
             )
         ],
-        'cause': "The overlay {path} cannot be opened ({why}): you have no permission to read or "
-        "write the file, or the file is not an overlay.",
-        'remedy': "Check the permissions with `ls -l {path}`: you need permission to read the "
-        "file, and also to write the file unless :ro follows its name in --overlay. `apptainer "
-        "overlay create --size 1024 FILE` creates a new overlay.",
+        'cause': "The container runtime cannot open the overlay {path} ({why}): you have no "
+        "permission to read or write the overlay file, or the file is not an overlay.",
+        'remedy': "Check the permissions of the overlay file with `ls -l {path}`. You need "
+        "permission to read and write the overlay file; with `--overlay FILE:ro`, permission to "
+        "read is enough. `apptainer overlay create --size 1024 FILE` creates a new overlay.",
         'source': "github.com/sylabs/singularity, issue 786",
     },
     {
         'name': "the runtime is too old for the image format",
         'patterns': [("Unknown image format/type: ", r"Unknown image format/type: (?P<path>\S+)")],
-        'cause': "The runtime does not know the format of the image {path}. Singularity 2 cannot "
-        "read SIF images, which need Singularity 3.0 or newer.",
-        'remedy': "Check the version with `singularity --version`, and use Apptainer or "
-        "Singularity 3.0 or newer.",
+        'cause': "The container runtime does not know the format of the image {path}. "
+        "Singularity 2 cannot read SIF images; SIF images need Singularity 3.0 or newer.",
+        'remedy': "Check the version of the container runtime with `singularity --version`, and "
+        "use Apptainer or Singularity 3.0 or newer.",
         'source': "github.com/irlab-sdu/fuzi.mingcha, issue 17; github.com/yihongXU/deepMOT, "
         "issue 37",
-        'also': [("the file is damaged or not an image", "file IMAGE")],
+        'also': [("the image file is damaged or not an image", "file IMAGE")],
     },
     {
         'name': "the image file does not exist",
@@ -660,9 +677,9 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The image {path} does not exist, or the path of the image is wrong.",
-        'remedy': "Check the path with `ls -l IMAGE`. A relative path starts at the current "
-        "folder, and the current folder of a job may differ from the folder of your shell: use "
-        "the absolute path.",
+        'remedy': "Check the path of the image with `ls -l IMAGE`, and give the absolute path of "
+        "the image. A relative path starts at the current folder, and a job may start in another "
+        "folder than your shell.",
         'source': "Singularity 2; github.com/swords123/IDA-3D, issue 17",
     },
     {
@@ -672,11 +689,11 @@ ENTRIES: List[Dict[str, Any]] = [
             ("error while starting the", "error while starting the .faked. daemon"),
         ],
         'cause': "The option --fakeroot runs the host's command fakeroot inside the container. "
-        "This command does not work in this container, because the image uses musl (for example "
-        "Alpine) or its C library is older than the host's.",
-        'remedy': "Add `--ignore-fakeroot-command`, or install fakeroot in the image. Or ask the "
-        "administrators to assign a range of user IDs to you in /etc/subuid and /etc/subgid: with "
-        "this range the command fakeroot is not needed.",
+        "The host's fakeroot does not work in this container, because the image uses musl (for "
+        "example Alpine) or has an older C library than the host.",
+        'remedy': "Add the option `--ignore-fakeroot-command`, or install fakeroot in the image. "
+        "Or ask the administrators to assign a range of user IDs to you in /etc/subuid and "
+        "/etc/subgid: --fakeroot then works without the command fakeroot.",
         'source': "github.com/apptainer/apptainer, issue 2932; Apptainer user guide, fakeroot",
         'unless': ["the C library is too old"],
     },
@@ -684,10 +701,11 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "no range of user IDs is assigned to you",
         'patterns': ["User not listed in /etc/subuid"],
         'cause': "/etc/subuid does not list you, or assigns fewer than 65536 user IDs to you. A "
-        "container that you start with --fakeroot therefore has only one user.",
-        'remedy': "This warning is mostly harmless, but packages that change the owner of files "
-        "may fail to install. Administrators can run `singularity config fakeroot --add USER`, or "
-        "`usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER`.",
+        "container that you start with --fakeroot therefore has a single user.",
+        'remedy': "This warning about /etc/subuid is mostly harmless, but packages that change "
+        "the owner of files may fail to install in the container. Administrators can run "
+        "`singularity config fakeroot --add USER`, or `usermod --add-subuids 100000-165535 "
+        "--add-subgids 100000-165535 USER`.",
         'source': "github.com/apptainer/apptainer, issue 692",
         'last': True,
     },
@@ -697,21 +715,23 @@ ENTRIES: List[Dict[str, Any]] = [
             "toomanyrequests",
             ("pull rate limit", "reached your (?:unauthenticated )?pull rate limit"),
         ],
-        'cause': "Docker Hub limits the number of images that one network address may pull within "
-        "some hours. All users of a login node share one network address.",
-        'remedy': "Log in with your own account: `apptainer remote login docker://docker.io` "
-        "(Singularity: `singularity remote login docker://docker.io`; Docker: `docker login`). Or "
-        "try again later, or pull the image from another registry (quay.io, ghcr.io).",
+        'cause': "Docker Hub limits how many images a network address may pull within some "
+        "hours. All users of a login node share the network address of the login node.",
+        'remedy': "Log in to Docker Hub with your own account: `apptainer remote login "
+        "docker://docker.io` (Singularity: `singularity remote login docker://docker.io`; "
+        "Docker: `docker login`). Or pull the image later, or pull the image from another "
+        "registry (quay.io, ghcr.io).",
         'source': "github.com/antimony-team/antimony, issue 1",
     },
     {
         'name': "fusermount is not installed",
         'patterns': [("failed to exec fusermount", "failed to exec fusermount3?")],
-        'cause': "Programs that mount a file system through FUSE call fusermount or fusermount3. "
-        "This node has neither of these two programs.",
-        'remedy': "Administrators can install fuse3 (and fuse for older programs). Without FUSE, "
-        "use `apptainer exec --unsquash`, or unpack the image with `apptainer build --sandbox "
-        "FOLDER IMAGE`. An AppImage unpacks itself with --appimage-extract.",
+        'cause': "Programs that mount a file system through FUSE call the program fusermount or "
+        "fusermount3. This node has neither fusermount nor fusermount3.",
+        'remedy': "Administrators can install the package fuse3 (and the package fuse for older "
+        "programs). To start a container without FUSE, run `apptainer exec --unsquash`, or "
+        "unpack the image with `apptainer build --sandbox FOLDER IMAGE`. An AppImage unpacks its "
+        "content with the option --appimage-extract.",
         'source': "github.com/apptainer/apptainer, issue 778; github.com/hael/SIMPLE, issue 14",
     },
     {
@@ -728,19 +748,19 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'cause': "The current folder (with Nextflow, the folder of the task) or your home folder "
-        "is not in the container. The program then starts in another folder or does not start: "
-        "{folder}",
-        'remedy': "Bind the folder with `--bind FOLDER` (or with `export SINGULARITY_BIND=FOLDER` "
-        "or `export APPTAINER_BIND=FOLDER`), start in a folder that is bound, or name a bound "
-        "folder with --pwd. Give the program absolute paths. For Nextflow, set "
-        "singularity.autoMounts = true or singularity.runOptions = '--bind /FOLDER' in "
-        "nextflow.config. If the folder is a symbolic link, bind the link and its target "
+        "does not exist in the container. The program then starts in another folder, or does not "
+        "start. The missing folder: {folder}",
+        'remedy': "Add the missing folder to the container with `--bind FOLDER` (or with `export "
+        "SINGULARITY_BIND=FOLDER` or `export APPTAINER_BIND=FOLDER`). Or start the program in a "
+        "bound folder, which --pwd can name, and give the program absolute paths. For Nextflow, "
+        "set singularity.autoMounts = true or singularity.runOptions = '--bind /FOLDER' in "
+        "nextflow.config. If the folder is a symbolic link, bind the link and the link's target "
         "(`realpath FOLDER` prints the target).",
         'source': "github.com/IDEALLab/EngiBench, issue 155; github.com/apptainer/singularity, "
         "issue 2778",
         'also': [
             (
-                "--no-home, --contain or --home removes the folder from the container",
+                "the option --no-home, --contain or --home removes the folder from the container",
                 "env | grep -E '^(SINGULARITY|APPTAINER)_'",
             )
         ],
@@ -758,11 +778,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"home directory does not exist within the container: (?P<path>\S+)",
             ),
         ],
-        'cause': "Your home folder cannot be bound, because the image has no folder {path} and "
-        "the runtime cannot create this folder: the runtime is Singularity 2, or overlay and "
-        "underlay are disabled.",
-        'remedy': "Create the folder when the image is built (`mkdir -p PATH` in %post), use a "
-        "newer runtime, or run `singularity exec --home $PWD:/home/me IMAGE PROGRAM`.",
+        'cause': "The container runtime cannot bind your home folder: the image has no folder "
+        "{path}, and the container runtime cannot create {path}. Either the container runtime is "
+        "Singularity 2, or its features overlay and underlay are disabled.",
+        'remedy': "Create the folder with `mkdir -p PATH` in %post when you build the image, use "
+        "a newer container runtime, or run `singularity exec --home $PWD:/home/me IMAGE PROGRAM`.",
         'source': "github.com/apptainer/singularity, issue 295; "
         "github.com/assemblerflow/flowcraft, issue 102",
     },
@@ -775,12 +795,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"\d+s",
             )
         ],
-        'cause': "{program} did not mount an image within ten seconds, because the file system of "
-        "the image was too slow: the disk is overloaded, or the image is a large overlay, which "
-        "is checked before mounting.",
-        'remedy': "Try again. If the error remains, put the overlay on a faster disk, create a "
-        "smaller overlay or a sparse overlay (`apptainer overlay create --sparse --size 1024 "
-        "FILE`), or use a folder as the overlay.",
+        'cause': "The program {program} did not mount the image or overlay file within ten "
+        "seconds. Either the disk with the file is overloaded, or the file is a large overlay, "
+        "which {program} checks before the mount.",
+        'remedy': "Start the container again. If the error remains, put the overlay file on a "
+        "faster disk, create a smaller or sparse overlay file (`apptainer overlay create "
+        "--sparse --size 1024 FILE`), or use a folder as the overlay.",
         'source': "github.com/apptainer/apptainer, issues 1033 and 1232",
     },
     {
@@ -796,15 +816,15 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"kernel reported a bad superblock for (?P<why>[^\n,]{1,60})",
             ),
         ],
-        'cause': "The kernel could not mount the image ({why}). The file may be truncated or "
-        "damaged, or may be compressed with a method (zstd, lz4) that this kernel or runtime does "
-        "not support. The kernel may lack squashfs (root then runs `modprobe squashfs`) or may be "
-        "too new for Singularity 2. Or the file is on a file system from which no image can be "
-        "mounted (a Windows disk, an encrypted disk).",
-        'remedy': "Compare the size and sha256sum of the image with the original and copy the "
-        "image again; `singularity sif list FILE` checks the file. Use a newer runtime, or "
-        "`singularity exec --userns` (Apptainer: `apptainer exec --unsquash`), which unpacks the "
-        "image instead of mounting the image.",
+        'cause': "The kernel could not mount the image ({why}). The image file may be damaged, "
+        "or may be compressed with a method (zstd, lz4) that the kernel or the container runtime "
+        "does not support. The kernel may have no squashfs (root then runs `modprobe squashfs`), "
+        "or may be too new for Singularity 2. A kernel also cannot mount an image from some "
+        "disks (a Windows disk, an encrypted disk).",
+        'remedy': "Compare the size and the sha256sum of the image file with the original file, "
+        "and copy the image again if the values differ. `singularity sif list FILE` also checks "
+        "the image file. Use a newer container runtime, or unpack the image at the start with "
+        "`singularity exec --userns` (Apptainer: `apptainer exec --unsquash`).",
         'source': "Apptainer, internal/pkg/runtime; github.com/apptainer/singularity, issues 1357 "
         "and 5626",
         'unless': ["no loop device is available for the image"],
@@ -812,11 +832,12 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the image file is damaged or incomplete",
         'patterns': ["Something went wrong trying to read the squashfs"],
-        'cause': "The runtime cannot read the image file to its end: the copy was interrupted, "
-        "another process is replacing the file, or the file system has an error.",
-        'remedy': "Compare the sha256sum of the file with that of the original. Copy or pull the "
-        "image again, to another file system. If the error occurs on a single node only, exclude "
-        "the node with `srun --exclude=NODE`.",
+        'cause': "The container runtime cannot read the image file to the end. The copy of the "
+        "image was interrupted, another process is replacing the image file, or the file system "
+        "has an error.",
+        'remedy': "Compare the sha256sum of the image file with the sha256sum of the original "
+        "file. Copy or pull the image again, to another file system. If the error occurs on a "
+        "single node only, exclude the node with `srun --exclude=NODE`.",
         'source': "github.com/apptainer/singularity, issue 5061",
         'unless': [
             "the runtime cannot create a user namespace or keep capabilities",
@@ -850,12 +871,14 @@ ENTRIES: List[Dict[str, Any]] = [
                 "found",
             ),
         ],
-        'cause': "The runtime calls the program {program} of the host, but finds the program "
-        "neither on PATH nor in the folders that the runtime's configuration names.",
-        'remedy': "Install the package of the program on the node: squashfs-tools, squashfuse, "
-        "fuse2fs, e2fsprogs, fuse-overlayfs, uidmap (also named shadow-utils) or fakeroot. Make "
-        "sure that /usr/sbin is on PATH. The entry 'binary path' in apptainer.conf sets the "
-        "search path of the runtime for these programs.",
+        'cause': "The container runtime needs the program {program} of the host, but finds "
+        "{program} neither on PATH nor in the folders that the configuration of the container "
+        "runtime names.",
+        'remedy': "Install the package that contains the missing program on the node: "
+        "squashfs-tools, squashfuse, fuse2fs, e2fsprogs, fuse-overlayfs, uidmap (also named "
+        "shadow-utils) or fakeroot. Make sure that /usr/sbin is on PATH. For Apptainer, the "
+        "entry 'binary path' in apptainer.conf lists the folders in which Apptainer searches for "
+        "these programs.",
         'source': "Apptainer, internal/pkg/runtime; github.com/nf-core/mag, issue 702",
         'unless': ["building without root fails, because fakeroot does not work"],
     },
@@ -870,12 +893,12 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             "image was not found in the library",
         ],
-        'cause': "The registry has no image with this name and tag, or provides the image only to "
-        "accounts with permission to read the image ({why}).",
-        'remedy': "Check the address and the tag with `skopeo inspect docker://NAME:TAG`. For a "
-        "private image, log in with `apptainer registry login docker://HOST` (older releases: "
-        "`apptainer remote login docker://HOST`), or set APPTAINER_DOCKER_USERNAME and "
-        "APPTAINER_DOCKER_PASSWORD.",
+        'cause': "The container registry has no image with this name and tag, or gives the image "
+        "only to accounts that have permission. {why}",
+        'remedy': "Check the address and the tag of the image with `skopeo inspect "
+        "docker://NAME:TAG`. For a private image, log in with `apptainer registry login "
+        "docker://HOST` (older releases: `apptainer remote login docker://HOST`), or set "
+        "APPTAINER_DOCKER_USERNAME and APPTAINER_DOCKER_PASSWORD.",
         'source': "OCI distribution specification, error codes; Apptainer user guide, registries",
         'unless': [
             "Docker Hub's limit of pulls is reached",
@@ -896,12 +919,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Download did not succeed: (?P<why>5\d\d[^\n<]{0,60})",
             ),
         ],
-        'cause': "This node cannot reach the container registry ({why}). Compute nodes often have "
-        "no internet access. Otherwise the address of a proxy may not be set, or the node may not "
-        "trust the certificate of the registry.",
-        'remedy': "Pull the image on a login node, and use the image file in the job. If the site "
-        "has a proxy, run `export https_proxy=ADDRESS`. For a registry without TLS, add "
-        "--no-https.",
+        'cause': "This node cannot reach the container registry ({why}). Most likely the node is "
+        "a compute node without internet access. Otherwise the node may need the address of a "
+        "proxy, or may not trust the certificate of the registry.",
+        'remedy': "Pull the image on a login node, and use the image file in the job. If the "
+        "site has a proxy, run `export https_proxy=ADDRESS`. If the registry has no TLS, add "
+        "--no-https to the pull command.",
         'source': "Go, net/http; Apptainer user guide, registries",
         'unless': [
             "Docker Hub's limit of pulls is reached",
@@ -911,15 +934,15 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the requested action needs root",
         'patterns': ["has to be run with superuser privileges"],
-        'cause': "The runtime was told to do something that needs root here: to build without "
-        "fakeroot, or to write into an image. Or the setuid program of the runtime (starter-suid) "
-        "is not installed as root.",
+        'cause': "The requested action needs root on this node, for example to build an image "
+        "without fakeroot or to write into an image. Or the setuid program of the container "
+        "runtime (starter-suid) is not installed as root.",
         'remedy': "Run `apptainer build --fakeroot IMAGE RECIPE` (/etc/subuid must contain an "
         "entry for you), or build the image on another machine. To change a sandbox by hand, run "
-        "`apptainer shell --fakeroot --writable FOLDER`. For a setuid installation, "
+        "`apptainer shell --fakeroot --writable FOLDER`. In a setuid installation, "
         "LIBEXEC/apptainer/bin/starter-suid must belong to root and have the setuid bit (`ls -l` "
-        "shows an s). Without setuid the runtime needs user namespaces (`sysctl "
-        "user.max_user_namespaces` must not print 0).",
+        "shows an s). In an installation without setuid, `sysctl user.max_user_namespaces` must "
+        "not print 0.",
         'source': "Apptainer admin guide, Security",
         'general': True,
         'unless': [
@@ -935,11 +958,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Error for command .\w{1,20}.: (?P<why>unknown (?:shorthand )?flag: [^\n]{1,60})",
             )
         ],
-        'cause': "This version of the runtime does not know an option or a command, or an option "
-        "lacks its value: {why}",
-        'remedy': "`apptainer --version` prints the version of the runtime, and `apptainer exec "
-        "--help` lists its options. Write options of the runtime between exec and the image, and "
-        "options of the program after the program's name.",
+        'cause': "This version of the container runtime does not know an option or a command, or "
+        "an option has no value: {why}",
+        'remedy': "`apptainer --version` prints the version of Apptainer, and `apptainer exec "
+        "--help` lists the options of Apptainer. Write Apptainer's options between exec and the "
+        "image, and write the program's options after the program's name.",
         'source': "Apptainer user guide, Command line",
     },
     {
@@ -950,14 +973,14 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"failed to mount \S{1,300}/overlay: operation not permitted",
             )
         ],
-        'cause': "The runtime could not put a writable layer (overlay) on top of the image. "
-        "Possible reasons: the kernel is older than 5.11, so that only root can mount an overlay; "
+        'cause': "The container runtime could not mount a writable overlay on top of the image. "
+        "Possible reasons: the kernel is older than 5.11 and lets only root mount an overlay; "
         "the overlay is on Lustre, NFS or GPFS, which do not support overlays; or the "
-        "configuration of the runtime forbids overlays.",
-        'remedy': "Put the overlay or sandbox on a local disk (/tmp), or use a file as the "
-        "overlay (`apptainer overlay create --size 1024 FILE`). To avoid an overlay, add "
-        "--no-overlay and create the folders of all binds in the image. Administrators can "
-        "install fuse-overlayfs and set 'enable overlay' in apptainer.conf.",
+        "configuration of the container runtime forbids overlays.",
+        'remedy': "Put the overlay or the sandbox on a local disk (/tmp), or use an overlay file "
+        "(`apptainer overlay create --size 1024 FILE`). To start without an overlay, add "
+        "--no-overlay and create the target folders of all bind mounts in the image. "
+        "Administrators can install fuse-overlayfs and set 'enable overlay' in apptainer.conf.",
         'source': "Apptainer admin guide, Overlay; github.com/apptainer/apptainer, issues 1033 "
         "and 1232",
         'general': True,
@@ -975,16 +998,16 @@ ENTRIES: List[Dict[str, Any]] = [
             ("SIF writable overlay", r"SIF writable overlay[^\n]{0,60}"),
             "WARNING: no overlay partition found",
         ],
-        'cause': "The option --writable opens the image itself for writing, but a SIF file is "
-        "read-only unless the file contains an overlay.",
-        'remedy': "Use --writable-tmpfs (changes stay in memory) or `--overlay FILE`. Or unpack "
-        "the image with `apptainer build --sandbox FOLDER IMAGE` and start the sandbox with "
-        "`apptainer exec --writable FOLDER PROGRAM`.",
+        'cause': "The option --writable opens the image for writing. A SIF image is read-only "
+        "unless the SIF file contains an overlay.",
+        'remedy': "Use --writable-tmpfs instead of --writable (changes stay in memory), or use "
+        "`--overlay FILE`. Or unpack the image with `apptainer build --sandbox FOLDER IMAGE` and "
+        "start the sandbox with `apptainer exec --writable FOLDER PROGRAM`.",
         'source': "Apptainer user guide, Persistent overlays",
         'also': [
             (
-                "the kernel module overlay is not loaded, although the SIF file contains an "
-                "overlay",
+                "the kernel module named overlay is not loaded, although the SIF file contains "
+                "an overlay",
                 "lsmod | grep overlay; apptainer sif list FILE",
             )
         ],
@@ -998,10 +1021,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}[^\n]{0,60}\binstance (?P<name>\S{1,60}) already exists",
             )
         ],
-        'cause': "Either no instance with the name {name} runs on this node, or an instance with "
-        "this name runs already, so that a new instance cannot have the same name.",
-        'remedy': "Run `apptainer instance list` on this node and with this account. Stop an old "
-        "instance with `apptainer instance stop NAME`, then start the instance again.",
+        'cause': "Either no container instance with the name {name} runs on this node, or an "
+        "instance with the name {name} runs already and prevents a second instance with this "
+        "name.",
+        'remedy': "List the instances of this account on this node with `apptainer instance "
+        "list`. Stop an old instance with `apptainer instance stop NAME`, then start the new "
+        "instance.",
         'source': "Apptainer user guide, Running services",
     },
     {
@@ -1012,17 +1037,18 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"FATAL: {2,}exec (?P<file>/\S{1,300}) failed: permission denied",
             )
         ],
-        'cause': "The file {file} in the image belongs to root and other users cannot read or "
-        "execute the file, or the file is not executable at all. In Docker you are root; this "
-        "runtime starts the program with your own account.",
-        'remedy': "In the recipe of the image, run `chmod -R a+rX FOLDER` and `chmod a+x FILE`. "
-        "Until the image is rebuilt, use `apptainer exec --fakeroot`, or unpack the image with "
-        "`apptainer build --sandbox --fakeroot FOLDER IMAGE` and run both chmod commands in the "
-        "unpacked folder.",
+        'cause': "The file {file} in the image is not executable, or only root may read and "
+        "execute {file}. Docker starts the program as root; this container runtime starts the "
+        "program with your own account.",
+        'remedy': "In the recipe of the image, run `chmod -R a+rX FOLDER` and `chmod a+x FILE`, "
+        "then rebuild the image. Without a rebuild, try `apptainer exec --fakeroot`. Or unpack "
+        "the image with `apptainer build --sandbox --fakeroot FOLDER IMAGE` and run the two "
+        "chmod commands in the unpacked folder.",
         'source': "execve(2), EACCES; github.com/jhuguetn/cat12-docker, issue 14",
         'also': [
             (
-                "a bind from a disk that is mounted with noexec hides the file",
+                "a bind mount hides the file, and the bound disk is mounted with noexec on the "
+                "host",
                 "apptainer exec IMAGE ls -l FILE",
             )
         ],
@@ -1045,12 +1071,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 "(?P<command>singularity|apptainer) command has to be available in order to use",
             ),
         ],
-        'cause': "The command {command} is not on PATH: the module that provides the command is "
-        "not loaded, the runtime is not installed on this node, or the command was called inside "
-        "a container.",
+        'cause': "The command {command} is not on PATH: the module that provides {command} is "
+        "not loaded, this node has no {command}, or {command} was called inside a container.",
         'remedy': "Run `module load apptainer` (or singularity). `srun which singularity` shows "
-        "whether the compute nodes have the runtime. Call the command on the host: a container "
-        "cannot start another container.",
+        "whether the compute nodes have the container runtime. Call the container runtime on the "
+        "host: a container cannot start another container.",
         'source': "github.com/ENCODE-DCC/caper, issue 128; "
         "github.com/ComparativeGenomicsToolkit/cactus, issue 1222",
     },
@@ -1059,11 +1084,11 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': ["no subuid ranges found", "cannot find UID/GID for user", "No subuid"],
         'cause': "Some files of the image belong to user IDs that the system has not assigned to "
         "you: /etc/subuid and /etc/subgid do not list you, or assign too few user IDs to you. Or "
-        "the program newuidmap, which maps these user IDs, is not setuid root.",
-        'remedy': "Check your entries with `grep $USER /etc/subuid /etc/subgid`. Administrators "
+        "the program newuidmap, which maps user IDs for a container, is not setuid root.",
+        'remedy': "Check your user IDs with `grep $USER /etc/subuid /etc/subgid`. Administrators "
         "can run `usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER` and make "
         "newuidmap setuid root; then run `podman system migrate`. With ignore_chown_errors=true "
-        "in storage.conf, podman needs no other user IDs.",
+        "in storage.conf, podman needs only your own user ID.",
         'source': "subuid(5); podman, troubleshooting; apptainer user guide, Fakeroot",
         'unless': ["building without root fails, because fakeroot does not work"],
     },
@@ -1079,14 +1104,14 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"skipping mount of (?P<path>[^\s:]{1,200}): permission denied",
             ),
         ],
-        'cause': "The runtime could not bind the host's {path}. Its file system is mounted on "
-        "demand (autofs) and was not mounted yet, the path was deleted, or a folder above the "
-        "path denies access. A setuid runtime reads the path as root, and NFS with root_squash "
-        "denies root access to a folder with permissions 750.",
+        'cause': "The container runtime could not bind the host path {path}. The file system of "
+        "{path} is mounted on demand (autofs) and was not mounted yet, {path} was deleted, or a "
+        "folder above {path} denies access. A setuid container runtime reads {path} as root, but "
+        "NFS with root_squash denies root access to a folder with permissions 750.",
         'remedy': "List the folder before you start the container (for example `ls /oak/ > "
-        "/dev/null`): autofs then mounts the file system. `namei -l PATH` shows which folder "
-        "lacks the permission x for others: bind a parent folder that has the permission x, or "
-        "use `apptainer exec --userns`. Remove a path that does not exist from --bind, "
+        "/dev/null`), so that autofs mounts the file system. `namei -l PATH` shows which folder "
+        "lacks the permission x for others: bind a parent folder with the permission x, or use "
+        "`apptainer exec --userns`. Remove a path that does not exist from --bind, "
         "SINGULARITY_BIND and singularity.conf.",
         'source': "github.com/apptainer/singularity, issue 1313",
     },
@@ -1100,13 +1125,14 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"|enroot)[^\s:]{0,100})",
             )
         ],
-        'cause': "The runtime does not find or does not accept its configuration file {file}. The "
-        "installation of the runtime was moved or copied, the runtime was not started by its "
-        "absolute path, or the file does not belong to root.",
-        'remedy': "Start the runtime by its absolute path (`type -a apptainer` prints the path). "
-        "A copied installation does not work: install the runtime in the new folder, or use "
-        "install-unprivileged.sh, which makes an installation that can be moved. For a setuid "
-        "runtime, root runs `chown root:root FILE`.",
+        'cause': "The container runtime does not find its configuration file {file}, or rejects "
+        "{file}. The installation of the container runtime was moved or copied, the container "
+        "runtime was not started by its absolute path, or {file} does not belong to root.",
+        'remedy': "Start the container runtime by its absolute path (`type -a apptainer` prints "
+        "the path). A copied installation does not work: install the container runtime again in "
+        "the new folder, or use install-unprivileged.sh, which creates an installation that can "
+        "be moved. For a setuid container runtime, root runs `chown root:root FILE` with the "
+        "configuration file.",
         'source': "github.com/apptainer/apptainer, issue 958; Apptainer admin guide, Security",
     },
     {
@@ -1118,13 +1144,14 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             "can't determine current working directory",
         ],
-        'cause': "The process that starts the container cannot enter the current folder ({why}). "
-        "The folder was deleted, or the folder belongs to another user (after sudo -u). With "
-        "--fakeroot the process acts as root, and the file server of the folder may deny access "
-        "to root.",
+        'cause': "The container runtime cannot enter the current folder ({why}). The current "
+        "folder was deleted, or belongs to another user (after sudo -u). With --fakeroot the "
+        "container runtime acts as root, and the file server of the current folder may deny root "
+        "access.",
         'remedy': "Run `cd /tmp` (or change to another folder on a local disk), start the "
-        "container again, and bind the folders that you need. If you use --fakeroot, try without "
-        "--fakeroot. Administrators can give others the permission x on the folders above.",
+        "container again, and bind the folders that your program needs. If you use --fakeroot, "
+        "also try a start without --fakeroot. Administrators can run `chmod o+x` for the folders "
+        "above the current folder.",
         'source': "github.com/apptainer/apptainer, issue 2769; github.com/apptainer/singularity, "
         "issue 6347",
     },
@@ -1138,23 +1165,25 @@ ENTRIES: List[Dict[str, Any]] = [
                 "unavailable|[Dd]evice or resource busy)",
             ),
         ],
-        'cause': "Several containers started at the same time on a node, and two of the "
-        "containers chose the same loop device. Older runtimes do not try another loop device.",
-        'remedy': "Start the job again, or start the ranks at different times (`srun bash -c "
-        "'sleep $SLURM_LOCALID; singularity exec IMAGE PROGRAM'`), or use a single container for "
-        "all ranks of a node. Administrators can install Singularity 3.2.1 or newer (a current "
-        "release is better) and raise 'max loop devices' in its configuration.",
+        'cause': "Several containers started at the same time on a node, and two containers "
+        "chose the same loop device. Older container runtimes then fail instead of choosing "
+        "another loop device.",
+        'remedy': "Start the job again. To avoid the error, start the ranks at different times "
+        "(`srun bash -c 'sleep $SLURM_LOCALID; singularity exec IMAGE PROGRAM'`), or use a "
+        "single container for all ranks of a node. Administrators can install Singularity 3.2.1 "
+        "or newer (a current release is better) and raise 'max loop devices' in singularity.conf.",
         'source': "github.com/biocorecrg/master_of_pores, issue 6",
     },
     {
         'name': "the host's command fakeroot does not work",
         'patterns': ["No LD_PRELOAD in fakeroot environment", "while getting fakeroot bindpoints"],
-        'cause': "If /etc/subuid assigns no user IDs to you, a build uses the host's command "
-        "fakeroot. This command does not work here: PATH is empty, the build runs inside another "
-        "fakeroot, or the fakeroot daemon terminated.",
-        'remedy': "Run `export PATH=/usr/bin:/bin:$PATH` and try again, or build with "
-        "--ignore-fakeroot-command. The best solution is a range of user IDs in /etc/subuid and "
-        "/etc/subgid, which administrators add with `apptainer config fakeroot --add USER`.",
+        'cause': "If /etc/subuid assigns no user IDs to you, Apptainer builds an image with the "
+        "host's command fakeroot. The command fakeroot does not work here: PATH is empty, the "
+        "build runs inside another fakeroot, or the fakeroot daemon terminated.",
+        'remedy': "Run `export PATH=/usr/bin:/bin:$PATH` and build the image again, or add the "
+        "option --ignore-fakeroot-command to the build. The best solution is a range of user IDs "
+        "in /etc/subuid and /etc/subgid: administrators add the range with `apptainer config "
+        "fakeroot --add USER`.",
         'source': "github.com/apptainer/apptainer, issue 603; fakeroot(1)",
     },
     {
@@ -1166,30 +1195,31 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "The download of the image started, but did not finish within the time limit of "
-        "the runtime (30 minutes).",
-        'remedy': "Download the image with `wget -c URL` or `curl -C - -O URL`, which continue an "
-        "interrupted download, and start the container from the downloaded file. For a docker:// "
-        "image, pull again: the cache keeps the layers that were downloaded completely.",
+        "the container runtime (30 minutes).",
+        'remedy': "Download the image file with `wget -c URL` or `curl -C - -O URL`, and start "
+        "the container from the downloaded file. Both commands continue an interrupted download. "
+        "For a docker:// image, pull the image again: the cache keeps the layers that were "
+        "downloaded completely.",
         'source': "github.com/ehw-fit/tf-approximate, issue 2",
     },
     {
         'name': "the setuid program of the runtime is missing or not setuid",
         'patterns': ["No setuid installation found", "Failed to set effective UID to 0"],
-        'cause': "apptainer.conf requires the setuid program starter-suid. This program does not "
-        "exist, does not belong to root, has no setuid bit, or is on a disk that is mounted with "
-        "nosuid.",
-        'remedy': "Use `apptainer exec --userns`, which needs user namespaces instead of a setuid "
-        "program. Administrators can install the package apptainer-suid, or run `chown root:root` "
-        "and `chmod 4755` on LIBEXEC/apptainer/bin/starter-suid; `findmnt -T FILE` shows the "
-        "mount options of the disk.",
+        'cause': "The settings in apptainer.conf require the setuid program starter-suid. The "
+        "program starter-suid does not exist, does not belong to root, has no setuid bit, or is "
+        "on a disk that is mounted with nosuid.",
+        'remedy': "Use `apptainer exec --userns`, which needs user namespaces instead of a "
+        "setuid program. Administrators can install the package apptainer-suid, or run `chown "
+        "root:root` and `chmod 4755` on LIBEXEC/apptainer/bin/starter-suid; `findmnt -T FILE` "
+        "shows whether the disk with starter-suid is mounted with nosuid.",
         'source': "Apptainer admin guide, Installation",
     },
     {
         'name': "installing packages needs more than one user ID",
         'patterns': ["SetupAPTPartialDirectory"],
-        'cause': "A package manager changes its user or the owner of files, but this container "
-        "has only one user ID: the image is being built without user IDs from /etc/subuid or "
-        "without fakeroot.",
+        'cause': "A package manager (such as apt) changes its user or the owner of files, but "
+        "the container has a single user ID: the build of the image uses neither user IDs from "
+        "/etc/subuid nor fakeroot.",
         'remedy': "Run `apptainer build --fakeroot IMAGE RECIPE`. The option --fakeroot needs "
         "either a range of user IDs in /etc/subuid and /etc/subgid, or the command fakeroot on "
         "the host. For apt, put this line in %post: echo 'APT::Sandbox::User \"root\";' > "
@@ -1207,13 +1237,13 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             "llistxattr: operation not supported",
         ],
-        'cause': "Files of the image have extended attributes (for SELinux or capabilities: "
-        "{what}). An ordinary user has no permission to set these attributes, or the file system "
-        "cannot store them.",
-        'remedy': "Use a newer runtime (Apptainer, or Singularity 3.5 or newer), which ignores "
-        "these attributes, or set TMPDIR to a folder on another type of file system. By hand, "
-        "`unsquashfs -no-xattrs` unpacks an image without its attributes. Or ask the authors of "
-        "the image to build the image on a machine without SELinux.",
+        'cause': "Files of the image have extended attributes (for SELinux or capabilities). An "
+        "ordinary user has no permission to set extended attributes, or the file system cannot "
+        "store extended attributes. {what}",
+        'remedy': "Use a newer container runtime (Apptainer, or Singularity 3.5 or newer), which "
+        "ignores extended attributes, or set TMPDIR to a folder on another type of file system. "
+        "By hand, `unsquashfs -no-xattrs` unpacks an image without extended attributes. Or ask "
+        "the authors of the image to build the image on a machine without SELinux.",
         'source': "github.com/apptainer/singularity, issues 4578, 4593 and 6113",
     },
     {
@@ -1225,12 +1255,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"error extracting layer: link (?P<path>\S{1,300}) \S{1,300}: operation not permitted",
             ),
         ],
-        'cause': "The image contains hard links, but the file system on which the image is "
-        "unpacked does not allow hard links (BeeGFS, some network file systems, the setting "
-        "fs.protected_hardlinks). {path}",
+        'cause': "The image contains hard links, but the file system on which the container "
+        "runtime unpacks the image does not allow hard links (BeeGFS, some network file systems, "
+        "the setting fs.protected_hardlinks). {path}",
         'remedy': "Unpack the image on a local disk: run `mkdir -p /tmp/$USER; export "
-        "APPTAINER_TMPDIR=/tmp/$USER SINGULARITY_TMPDIR=/tmp/$USER`, then try again. Or pull the "
-        "image on another machine and copy the SIF file.",
+        "APPTAINER_TMPDIR=/tmp/$USER SINGULARITY_TMPDIR=/tmp/$USER`, then start the container "
+        "again. Or pull the image on another machine and copy the SIF file.",
         'source': "github.com/apptainer/singularity, issue 3512; "
         "github.com/ComparativeGenomicsToolkit/cactus, issue 408",
     },
@@ -1240,20 +1270,20 @@ ENTRIES: List[Dict[str, Any]] = [
             ("setup of overlay upper dir failed", r"setup of overlay upper dir failed[^\n]{0,250}"),
             ("/upper is not writable", r"(?<!\S)\S{1,200}/upper is not writable"),
         ],
-        'cause': "The folders 'upper' and 'work' in the overlay belong to root or another user, "
-        "because an older Singularity or sudo created the overlay. A runtime without setuid needs "
-        "folders that belong to you.",
+        'cause': "The folders 'upper' and 'work' in the overlay belong to root or to another "
+        "user, because an older Singularity or sudo created the overlay. A container runtime "
+        "without setuid can use the overlay only if the folders 'upper' and 'work' belong to you.",
         'remedy': "Create a new overlay with `apptainer overlay create --size 1024 NEW.img`, or "
-        "open the old overlay read-only with `--overlay FILE:ro`. Root can mount the overlay and "
-        "run `chown -R USER upper work`. A setuid installation (package apptainer-suid) accepts "
-        "the overlay unchanged.",
+        "open the old overlay read-only with `--overlay FILE:ro`. Root can mount the old overlay "
+        "and run `chown -R USER upper work`. A setuid installation of Apptainer (package "
+        "apptainer-suid) accepts the old overlay unchanged.",
         'source': "github.com/apptainer/apptainer, issue 757",
     },
     {
         'name': "the image name lacks docker://",
         'patterns': [("invalid container ref: ", r"invalid container ref: (?P<name>\S{1,100})")],
-        'cause': "Without docker://, the runtime looks for an image name in Sylabs' library "
-        "(library://), and this library does not contain the image: {name}",
+        'cause': "If an image name has no docker://, the container runtime looks for the image "
+        "in Sylabs' library (library://). Sylabs' library does not contain the image {name}.",
         'remedy': "For an image from Docker Hub, run `singularity pull docker://NAME:TAG`. For an "
         "image from another registry, name the registry, for example `singularity pull "
         "docker://quay.io/NAME:TAG`.",
@@ -1269,10 +1299,10 @@ ENTRIES: List[Dict[str, Any]] = [
                 "|passwd|group|hostname)): no such file",
             )
         ],
-        'cause': "The runtime binds the host's {file} into every container, but this file does "
-        "not exist on this node. Usually the file is a dangling symbolic link, because the name "
-        "service of the node did not start.",
-        'remedy': "Check the file with `ls -lL FILE` on the node. Use another node (`srun "
+        'cause': "The container runtime binds the host file {file} into every container, but "
+        "{file} does not exist on this node. Usually {file} is a dangling symbolic link, because "
+        "the name service of the node did not start.",
+        'remedy': "Check the host file with `ls -lL FILE` on the node. Use another node (`srun "
         "--exclude=NODE`), and tell the administrators, who can run `systemctl restart "
         "systemd-resolved`.",
         'source': "Apptainer admin guide, config resolv_conf; github.com/apptainer/apptainer, "
@@ -1291,13 +1321,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Could not remove directory (?P<path>\S{0,200}\.singularity-runtime\.[^\s:]{1,100})",
             ),
         ],
-        'cause': "The program terminated, but the runtime could not remove the temporary files of "
-        "the container: a background process still uses the container, or the files are on a "
-        "network file system. {path}",
-        'remedy': "The result of the run is valid. Find the remaining folders with `ls -d "
-        "/tmp/rootfs-* $TMPDIR/rootfs-*`, then remove each folder with `chmod -R u+w FOLDER; rm "
-        "-rf FOLDER`. To avoid the message, run `wait` at the end of a script with background "
-        "processes, and set APPTAINER_TMPDIR to a folder on a local disk.",
+        'cause': "The program in the container terminated, but the container runtime could not "
+        "remove its temporary files. Either a background process still uses the container, or "
+        "the temporary files are on a network file system. {path}",
+        'remedy': "The result of the run is valid. Find the remaining temporary folders with `ls "
+        "-d /tmp/rootfs-* $TMPDIR/rootfs-*`, then remove each temporary folder with `chmod -R "
+        "u+w FOLDER; rm -rf FOLDER`. To avoid the message, run `wait` at the end of a script "
+        "with background processes, and set APPTAINER_TMPDIR to a folder on a local disk.",
         'source': "github.com/apptainer/apptainer, issues 613 and 2104; "
         "github.com/apptainer/singularity, issues 2880 and 4049",
         'last': True,

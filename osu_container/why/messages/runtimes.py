@@ -1,4 +1,4 @@
-"""Messages of podman, enroot and pyxis, Sarus, Charliecloud and the NVIDIA toolkit."""
+"""Define messages of further container runtimes, such as podman, for `osu-container why`."""
 
 from typing import Any, Dict, List
 
@@ -15,13 +15,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r'could not select device driver "[^"\n]{0,40}" with capabilities',
             ),
         ],
-        'cause': "The NVIDIA container toolkit could not make the GPUs available in the container "
-        "({why}). The driver is not loaded on this node, the node has no GPU, or the toolkit is "
-        "missing or too old.",
-        'remedy': "Run `nvidia-smi` on the node. If the node has no GPU, remove --gpus (enroot: "
-        "run `export NVIDIA_VISIBLE_DEVICES=void`). Administrators can run `modprobe nvidia; "
-        "ldconfig` and install a current nvidia-container-toolkit. If the message contains "
-        "cuda>=, the image needs a newer driver.",
+        'cause': "The NVIDIA container toolkit could not make the GPUs available in the "
+        "container. The NVIDIA driver is not loaded on this node, the node has no GPU, or the "
+        "toolkit is missing or too old. {why}",
+        'remedy': "Run `nvidia-smi` on the node. If the node has no GPU, start the container "
+        "without --gpus (enroot: run `export NVIDIA_VISIBLE_DEVICES=void`). Administrators can "
+        "run `modprobe nvidia; ldconfig` and install a current nvidia-container-toolkit. If the "
+        "message contains cuda>=, the image needs a newer NVIDIA driver.",
         'source': "github.com/NVIDIA/libnvidia-container, issues 3 and 48; NVIDIA container "
         "toolkit, Troubleshooting",
         'unless': [
@@ -39,10 +39,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'cause': "The program finds no NVIDIA driver in the container or on the node. The "
         "container was started without --nv (Docker and podman: --gpus all), the node has no GPU, "
         "or the driver was updated and the node was not rebooted.",
-        'remedy': "Run `srun nvidia-smi -L` outside the container: the command lists the GPUs of "
-        "the node. Start the container with `apptainer exec --nv` (enroot: "
-        "NVIDIA_VISIBLE_DEVICES=all; podman: --device nvidia.com/gpu=all). If the message "
-        "contains 'version mismatch', administrators must reboot the node.",
+        'remedy': "Run `srun nvidia-smi -L` outside the container to list the GPUs of the node. "
+        "Start the container with `apptainer exec --nv` (enroot: NVIDIA_VISIBLE_DEVICES=all; "
+        "podman: --device nvidia.com/gpu=all). If the program or nvidia-smi prints 'version "
+        "mismatch', administrators must reboot the node.",
         'source': "github.com/ComparativeGenomicsToolkit/cactus, issue 1343; NVIDIA, nvidia-smi(1)",
         'also': [("the job has no GPU", "echo $SLURM_GPUS_ON_NODE $CUDA_VISIBLE_DEVICES")],
         'unless': [
@@ -59,9 +59,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"mkdir: cannot create directory \S(?P<folder>/run/enroot[^'’\n]{0,200}).: (?:[^\n]{1,60})",
             )
         ],
-        'cause': "enroot keeps its state in {folder}. The system creates the parent folder only "
-        "when a user logs in: in a job the parent folder does not exist, and you have no "
-        "permission to create the parent folder.",
+        'cause': "enroot keeps its state in the folder {folder}, and cannot create this folder. "
+        "On many systems the parent folder exists only while a user is logged in: in a job the "
+        "parent folder is missing, and you have no permission to create the parent folder.",
         'remedy': "If you use enroot without pyxis, run `export "
         "ENROOT_RUNTIME_PATH=/tmp/$USER/enroot`. Administrators can set ENROOT_RUNTIME_PATH, "
         "ENROOT_CACHE_PATH and ENROOT_DATA_PATH in enroot.conf to folders that a Slurm prolog "
@@ -81,9 +81,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 "denied|not owned|not exist)",
             ),
         ],
-        'cause': "Rootless podman (and other rootless runtimes) needs a folder /run/user/NUMBER "
-        "and a systemd session of the user. In a job, after su and in cron, neither the folder "
-        "nor the session exists.",
+        'cause': "Rootless container runtimes, such as podman, need a systemd session of the "
+        "user and the session's folder /run/user/NUMBER. In a Slurm job, in cron and after su, "
+        "the user has no systemd session and no folder /run/user/NUMBER.",
         'remedy': "Run `export XDG_RUNTIME_DIR=/tmp/run-$UID; mkdir -p -m 700 $XDG_RUNTIME_DIR`, "
         "and start the container with `podman --cgroup-manager=cgroupfs`. Administrators can run "
         "`loginctl enable-linger USER`.",
@@ -100,11 +100,11 @@ ENTRIES: List[Dict[str, Any]] = [
             ("failed with error code", r"ldconfig(?:\.real)?[^\n]{0,60}failed with error code"),
         ],
         'cause': "The NVIDIA container toolkit runs the host's ldconfig to update the library "
-        "cache of the image, and ldconfig failed. The image has no C library or another C library "
-        "than glibc, /proc or /sys is incomplete (in a container that runs inside a container), "
-        "or the image is not writable.",
-        'remedy': "If you start a container inside a container, start the outer container with "
-        "all of /proc (--privileged, or systempaths=unconfined). In "
+        "cache of the image, and ldconfig failed. The image does not contain glibc, the "
+        "container is not writable, or /proc or /sys is incomplete because the container runs "
+        "inside another container.",
+        'remedy': "If you start a container inside a container, start the outer container with a "
+        "complete /proc (--privileged, or systempaths=unconfined). In "
         '/etc/nvidia-container-runtime/config.toml, the entry ldconfig = "@/sbin/ldconfig" must '
         "name a file of the host. With enroot, run `enroot start --rw`.",
         'source': "github.com/SlinkyProject/containers, pull request 2",
@@ -118,11 +118,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"write error: (?P<why>/sys/fs/cgroup/\S{1,200}): [^\n]{1,60}",
             ),
         ],
-        'cause': "The NVIDIA container toolkit gives the container access to the GPUs by a change "
-        "of a cgroup, but an ordinary user has no permission to change a cgroup: {why}",
+        'cause': "To give the container access to the GPUs, the NVIDIA container toolkit must "
+        "change a cgroup. An ordinary user has no permission to change a cgroup: {why}",
         'remedy': "Administrators can set no-cgroups = true in "
-        "/etc/nvidia-container-runtime/config.toml, or install another version of the toolkit "
-        "(version 1.17.7 causes this error).",
+        "/etc/nvidia-container-runtime/config.toml, or install another version of the NVIDIA "
+        "container toolkit (version 1.17.7 causes this error).",
         'source': "github.com/NVIDIA/libnvidia-container, issue 313",
     },
     {
@@ -138,12 +138,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 "denied",
             ),
         ],
-        'cause': "The NVIDIA container toolkit reads files of the driver and of the image, and "
-        "cannot access {path}: ordinary users have no permission to enter the file's folder. Some "
-        "versions of the toolkit terminate at such a file instead of skipping the file.",
+        'cause': "The NVIDIA container toolkit must read {path}, but ordinary users have no "
+        "permission to enter a folder above {path}. Some versions of the toolkit terminate when "
+        "a file is not readable, instead of skipping the file.",
         'remedy': "Administrators can install a current libnvidia-container-tools (dnf or apt "
-        "upgrade), which skips files without permission, or run `chmod a+x FOLDER` for each "
-        "folder above the file.",
+        "upgrade), which skips files without read permission. Or administrators can run `chmod "
+        "a+x FOLDER` for each folder above the file that the message names.",
         'source': "github.com/NVIDIA/enroot, issue 231; github.com/NVIDIA/libnvidia-container, "
         "pull request 304",
     },
@@ -159,12 +159,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"failed to create (?:opaque )?ovlfs whiteout: (?P<path>\S{1,200})[^\n]{0,80}",
             ),
         ],
-        'cause': "enroot import marks deleted files of the image, and only a program with extra "
-        "privileges can set these marks. The package enroot+caps is missing, or the disk (NFS, "
-        "Lustre, a disk mounted with nosuid) cannot store the marks. {path}",
+        'cause': "`enroot import` must mark the deleted files of image layers, and only a "
+        "program with extra privileges (capabilities) can set these marks. The package "
+        "enroot+caps is missing, or the disk (NFS, Lustre, a disk mounted with nosuid) cannot "
+        "store the marks. {path}",
         'remedy': "Set ENROOT_TEMP_PATH and ENROOT_DATA_PATH to folders on a local disk (for "
         "example `export ENROOT_TEMP_PATH=/tmp/$USER ENROOT_DATA_PATH=/tmp/$USER/data`). "
-        "Administrators can install enroot+caps on all nodes. Otherwise import the image on "
+        "Administrators can install the package enroot+caps on all nodes. Or import the image on "
         "another machine and copy the .sqsh file.",
         'source': "github.com/NVIDIA/enroot, issues 69 and 141; github.com/NVIDIA/pyxis, issue 87",
     },
@@ -176,11 +177,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"enroot-switchroot: failed to execute: (?P<program>\S{1,100}): No such file",
             )
         ],
-        'cause': "enroot starts every container with {program}, which the image does not contain "
-        "(hello-world, distroless, FROM scratch), or the image was not unpacked completely.",
+        'cause': "enroot starts every container with the shell {program}, but the unpacked image "
+        "does not contain {program}. Either the image has no shell (hello-world, distroless, "
+        "FROM scratch), or enroot did not unpack the image completely.",
         'remedy': "Use an image with a shell (for example ubuntu, bash or alpine). If the image "
-        "has a shell, run `enroot remove NAME` and import the image again; ENROOT_TEMP_PATH and "
-        "ENROOT_DATA_PATH must name folders with enough space on a local disk.",
+        "has a shell, run `enroot remove NAME` and import the image again. ENROOT_TEMP_PATH and "
+        "ENROOT_DATA_PATH must name folders on a local disk with enough free space.",
         'source': "github.com/NVIDIA/enroot, issues 177 and 217",
     },
     {
@@ -191,11 +193,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"pyxis: couldn't (?:mkdir|chown) (?P<path>\S{1,200}?): (?P<why>[^\n]{1,60})",
             )
         ],
-        'cause': "pyxis keeps the images of running job steps in {path}, and cannot create this "
-        "folder on the node ({why}).",
-        'remedy': "Administrators can create the folder on every node at each boot with `mkdir -p "
-        "-m 755 /run/pyxis` (or with systemd-tmpfiles), or can add runtime_path=FOLDER, with a "
-        "folder on a local disk, after spank_pyxis.so in plugstack.conf.",
+        'cause': "The Slurm plugin pyxis keeps the images of running job steps in the folder "
+        "{path}, and cannot create {path} on the node ({why}).",
+        'remedy': "Administrators can create the folder of pyxis on every node at each boot with "
+        "`mkdir -p -m 755 /run/pyxis` (or with systemd-tmpfiles). Or administrators can add "
+        "runtime_path=FOLDER, with a folder on a local disk, after spank_pyxis.so in "
+        "plugstack.conf.",
         'source': "github.com/NVIDIA/pyxis, issue 4 and README",
     },
     {
@@ -207,12 +210,12 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "The option {what} belongs to the Slurm plugin pyxis. The machine on which you "
-        "call srun, or a node of the job, has not loaded the plugin; slurmd reads plugstack.conf "
-        "only when slurmd starts.",
-        'remedy': "`srun --help | grep pyxis` prints a line if the plugin is loaded. "
-        "Administrators must install spank_pyxis.so and add a line with the path of "
-        "spank_pyxis.so to plugstack.conf on login and compute nodes, then restart slurmd. Give "
-        "the option to srun; sbatch accepts the option only if pyxis on all nodes supports sbatch.",
+        "call srun, or a node of the job, has not loaded pyxis. slurmd reads plugstack.conf, the "
+        "list of plugins, only at the start of slurmd.",
+        'remedy': "`srun --help | grep pyxis` prints a line if pyxis is loaded. Administrators "
+        "must install spank_pyxis.so, add the path of spank_pyxis.so to plugstack.conf on login "
+        "and compute nodes, and restart slurmd. Give the option to srun instead of sbatch: "
+        "sbatch accepts options of pyxis only if pyxis on all nodes supports sbatch.",
         'source': "github.com/NVIDIA/pyxis, issue 84 and README",
     },
     {
@@ -227,13 +230,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"ch-run\[\d+\]: error: can't stat:(?P<path>/\S{1,300}): No such file",
             ),
         ],
-        'cause': "The image {path} does not exist on this node: the image was not pulled or not "
-        "unpacked on this node, or its folder has another name (some versions write '+' for ':' "
-        "and '%' for '/' in the name).",
-        'remedy': "Check with `ls FOLDER` and `ch-image list`; `ch-convert NAME FOLDER` unpacks "
-        "the image. With Nextflow, put the folder charliecloud.cacheDir on a disk that all nodes "
-        "see, and use versions of Nextflow and Charliecloud that were released at about the same "
-        "time.",
+        'cause': "The Charliecloud image {path} does not exist on this node. The image was not "
+        "pulled or not unpacked on this node, or the image folder has another name (some "
+        "versions of Charliecloud write '+' for ':' and '%' for '/' in the name).",
+        'remedy': "List the images with `ls FOLDER` and `ch-image list`; `ch-convert NAME "
+        "FOLDER` unpacks an image. With Nextflow, set charliecloud.cacheDir to a folder on a "
+        "disk that all nodes can read, and use versions of Nextflow and Charliecloud that were "
+        "released at about the same time.",
         'source': "github.com/Computomics/MethylScore, issue 1",
     },
     {
@@ -245,12 +248,13 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"\S{1,300})?: (?P<why>[^\n]{1,60})",
             )
         ],
-        'cause': "enroot cannot bind {path} ({why}). The path does not exist on this node, you or "
-        "root have no permission to enter the path (NFS denies access to root), or enroot cannot "
+        'cause': "enroot cannot bind {path} ({why}). {path} does not exist on this node, you or "
+        "root have no permission to enter {path} (NFS denies root access), or enroot cannot "
         "create the target folder in the container.",
-        'remedy': "Run `srun ls -ld FOLDER` as the user of the job, not as root. Give "
-        "--container-mounts=SRC:DST absolute paths. Set ENROOT_DATA_PATH to a local disk, and add "
-        "--container-writable if the image lacks the target folder.",
+        'remedy': "Run `srun ls -ld FOLDER` as the user of the job, not as root, to check that "
+        "the folder exists on the node. Use absolute paths in --container-mounts=SRC:DST. Set "
+        "ENROOT_DATA_PATH to a folder on a local disk. If the image lacks the target folder DST, "
+        "add --container-writable.",
         'source': "github.com/NVIDIA/enroot, issue 140",
     },
 ]

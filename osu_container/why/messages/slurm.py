@@ -1,4 +1,4 @@
-"""Messages of Slurm."""
+"""Define the error messages of Slurm for `osu-container why`."""
 
 from typing import Any, Dict, List
 
@@ -13,11 +13,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Couldn't find the specified plugin name for mpi/(?P<type>\S+)",
             ),
         ],
-        'cause': "The option --mpi= or the variable SLURM_MPI_TYPE requests the MPI plugin "
-        "{type}, which this Slurm does not have.",
-        'remedy': "Remove --mpi= from the srun command; `srun --mpi=list` prints the available "
-        "types. If the module sets SLURM_MPI_TYPE to this type, the module was made for another "
-        "system.",
+        'cause': "The option --mpi= or the variable SLURM_MPI_TYPE requests the Slurm plugin for "
+        "the MPI type {type}, but this Slurm has no plugin for {type}.",
+        'remedy': "Remove --mpi= from the srun command, or choose a type that `srun --mpi=list` "
+        "prints. If an osu-container module sets SLURM_MPI_TYPE to the missing type, the module "
+        "was installed for another system.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
@@ -28,9 +28,9 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"mpi/pmix\w{0,60}: init: .{0,200}can not load PMIx library",
             )
         ],
-        'cause': "Slurm's PMIx plugin does not find libpmix.so.",
-        'remedy': "Install the library on the nodes (Debian 12: `apt install libpmix-dev`), then "
-        "restart slurmd with `systemctl restart slurmd`.",
+        'cause': "Slurm's PMIx plugin does not find the library libpmix.so on the node.",
+        'remedy': "Administrators can install the PMIx library on the nodes (Debian 12: `apt "
+        "install libpmix-dev`), and then restart slurmd with `systemctl restart slurmd`.",
         'source': "seen by this project, 2026-11",
     },
     {
@@ -40,10 +40,10 @@ ENTRIES: List[Dict[str, Any]] = [
             "s_p_parse_file: unable to stat",
             "s_p_parse_file: cannot stat",
         ],
-        'cause': "Slurm's controller does not answer, or slurm.conf does not exist or is not "
-        "readable.",
-        'remedy': "On the workstation with the Slurm of this project, run `make slurm`, then `. "
-        "./env.sh`. On a cluster, try again later.",
+        'cause': "Slurm's controller (slurmctld) does not answer, or the command cannot read "
+        "Slurm's configuration file slurm.conf.",
+        'remedy': "On a cluster, call the Slurm command again later. On a workstation with the "
+        "Slurm that `make slurm` of osu-container sets up, run `make slurm`, then `. ./env.sh`.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'unless': ["the service of auth/slurm cannot be reached", "Slurm finds no configuration"],
     },
@@ -54,19 +54,20 @@ ENTRIES: List[Dict[str, Any]] = [
             "Invalid partition name specified",
             "No partition specified or system default partition",
         ],
-        'cause': "No partition has the name that you requested, or you have no permission to use "
+        'cause': "The requested Slurm partition does not exist, or you have no permission to use "
         "the partition.",
-        'remedy': "`sinfo -s` lists the partitions; the partitions of LUMI-G are standard-g, "
-        "small-g and dev-g.",
+        'remedy': "`sinfo -s` lists the partitions of the cluster. On LUMI-G, the partitions are "
+        "standard-g, small-g and dev-g.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
         'name': "the account is not valid",
         'patterns': ["Invalid account or account/partition combination"],
-        'cause': "The Slurm account (the project) is missing, is misspelt, or has no access to "
-        "this partition.",
-        'remedy': "Add --account=project_46XXXXXXX with the name of your project, or run `export "
-        "SLURM_ACCOUNT=project_46XXXXXXX`. On LUMI, `lumi-workspaces` lists your projects.",
+        'cause': "The job names no Slurm account (the project), the name of the account is "
+        "misspelt, or the account has no access to this partition.",
+        'remedy': "Add --account=project_46XXXXXXX with the name of your project to the srun or "
+        "sbatch command, or run `export SLURM_ACCOUNT=project_46XXXXXXX`. On LUMI, "
+        "`lumi-workspaces` lists your projects.",
         'source': "Slurm, src/common/slurm_errno.c",
     },
     {
@@ -78,9 +79,9 @@ ENTRIES: List[Dict[str, Any]] = [
             ("BadConstraints", r"\bBadConstraints\b"),
         ],
         'cause': "The job requests more nodes, cores, memory or GPUs than the partition has, or "
-        "than a single job may use in the partition.",
-        'remedy': "Request less: `sinfo -o '%P %D %c %G'` prints the nodes, cores and GPUs of "
-        "each partition.",
+        "than the partition allows for a single job.",
+        'remedy': "Request fewer nodes, cores or GPUs, or less memory. `sinfo -o '%P %D %c %G'` "
+        "prints the number of nodes, cores and GPUs of each partition.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'unless': [
             "srun requests more than the job has",
@@ -97,10 +98,10 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
             ("Unable to confirm allocation for job ", r"Unable to confirm allocation for job \d+"),
         ],
-        'cause': "srun was called in a shell of a job that has finished. The variable "
-        "SLURM_JOB_ID is still set in this shell.",
-        'remedy': "Leave the shell of salloc with `exit`, or run `unset SLURM_JOB_ID`, and "
-        "request a new job.",
+        'cause': "srun was called in a shell that belongs to a finished job. The variable "
+        "SLURM_JOB_ID in this shell still has the number of the finished job.",
+        'remedy': "Leave the shell that salloc started with `exit`, or run `unset SLURM_JOB_ID`. "
+        "Then request a new job.",
         'source': "Slurm 22.05, seen by this project, 2026-11; Slurm, src/common/slurm_errno.c",
     },
     {
@@ -120,21 +121,22 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"Step requested GRES \((?P<why>[^)\n]{1,60}\)?)\) not found in the job",
             ),
         ],
-        'cause': "srun requests more nodes, tasks, memory or GPUs than the job has, or a "
-        "combination that is not possible. {why}",
-        'remedy': "Request the resources when you submit the job (sbatch with -N, -n, --mem, "
-        "--gpus-per-node), or request less from srun.",
+        'cause': "The srun command requests more nodes, tasks, memory or GPUs than the job has, "
+        "or an impossible combination of options. {why}",
+        'remedy': "Request the nodes, tasks, memory and GPUs when you submit the job (sbatch "
+        "with -N, -n, --mem, --gpus-per-node), or request less with srun.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
         'name': "Slurm cannot set up the network of the job step",
         'patterns': ["Error configuring interconnect"],
-        'cause': "Slurm could not give the job step access to the Slingshot network (a VNI). The "
-        "step uses an option --network= that is not allowed, the step overlaps with another step "
-        "on several nodes, or too many steps have a VNI.",
+        'cause': "Slurm could not give the job step access to the Slingshot network (Slurm "
+        "assigns a VNI, a virtual network ID, to each step). Either the srun command has a "
+        "forbidden option --network=, the step overlaps with another step on several nodes, or "
+        "too many steps have a VNI.",
         'remedy': "Remove --network= from the srun command, and run fewer srun commands at the "
-        "same time in a job. To inspect a running job, use `srun --overlap --jobid=JOB -n 1 --pty "
-        "bash` on a single node. If only a single node fails, exclude the node with `srun "
+        "same time in the job. To inspect a running job, use `srun --overlap --jobid=JOB -n 1 "
+        "--pty bash` on a single node. If only a single node fails, exclude the node with `srun "
         "--exclude=NODE`.",
         'source': "github.com/Lumi-supercomputer/lumi-userguide, pull request 223; "
         "github.com/ornladios/ADIOS2, issue 3439; Slurm, src/plugins/switch/hpe_slingshot",
@@ -142,11 +144,12 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the job step waits for another step",
         'patterns': ["step creation temporarily disabled", "step creation still disabled"],
-        'cause': "Another step of the same job still uses the cores (or the memory), so srun "
-        "waits.",
-        'remedy': "Let the first step finish before the next step begins (`wait` in the job "
-        "script), or add --overlap to srun. A killed step may keep its cores for some seconds. If "
-        "the first step uses too much memory, reduce --mem of the first step.",
+        'cause': "srun waits, because another step of the same job still uses the requested "
+        "cores or memory.",
+        'remedy': "Let the first srun command finish before the second srun command starts "
+        "(`wait` in the job script), or add --overlap to srun. After a kill, a step may keep its "
+        "cores for some seconds. If the first srun command uses all memory of the job, reduce "
+        "--mem of the first srun command.",
         'source': "Slurm 22.05, seen by this project, 2026-11; github.com/llnl/smith, issue 688; "
         "github.com/DeiC-HPC/BitBulldozersLab, 2025",
     },
@@ -159,14 +162,14 @@ ENTRIES: List[Dict[str, Any]] = [
             "TERM_RUNLIMIT",
             "exceeded wallclock limit",
         ],
-        'cause': "A time limit was reached: the time limit of the Slurm job, or the time limit of "
-        "the command that waits for the run. Either the limit is too short, or the ranks wait for "
-        "each other forever.",
-        'remedy': "Run the same command by hand with a longer -t. If the command never finishes, "
-        "find out whether the network is the cause: run the command on a single node, then on "
-        "several nodes with another libfabric provider (`export FI_PROVIDER=NAME`; `osu-explain "
-        "FI_PROVIDER` shows the module's value). `py-spy dump --pid PID` or `gdb -p PID` shows "
-        "where a rank waits.",
+        'cause': "The run reached a time limit: the limit of the batch job, or the limit of the "
+        "command that waits for the run. Either the time limit is too short, or the ranks wait "
+        "for each other forever.",
+        'remedy': "Run the same program by hand with a longer time limit (-t). If the program "
+        "never finishes, find out whether the network is the cause: run the program on a single "
+        "node, then on several nodes with another libfabric provider (`export FI_PROVIDER=NAME`; "
+        "`osu-explain FI_PROVIDER` shows the module's value). `py-spy dump --pid PID` or `gdb -p "
+        "PID` shows where a rank waits.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
@@ -177,11 +180,11 @@ ENTRIES: List[Dict[str, Any]] = [
             "OOM Killed",
             ("OUT_OF_ME", r"(?<![\w.])OUT_OF_ME(?:MORY|\+)(?= +\d+:\d|\W*$)"),
         ],
-        'cause': "The node, or the job's share of the node's memory, had no memory left, and the "
-        "kernel killed the process with the highest memory use.",
+        'cause': "The kernel killed the process with the highest memory use, because the memory "
+        "of the node, or the job's share of the memory, was used up.",
         'remedy': "Request more memory (--mem=0 requests all memory of the node), start fewer "
-        "ranks on a node, or give the benchmark a smaller maximum message size with -m. "
-        "osu_alltoall needs on every rank the number of ranks times the message size.",
+        "ranks on a node, or give the benchmark a smaller maximum message size with -m. On every "
+        "rank, osu_alltoall needs memory for the number of ranks times the message size.",
         'source': "github.com/nextflow-io/nextflow, issue 5932; "
         "github.com/snakemake/snakemake-executor-plugin-slurm, pull request 371",
     },
@@ -194,16 +197,16 @@ ENTRIES: List[Dict[str, Any]] = [
                 "denied)",
             )
         ],
-        'cause': "The node cannot start {program} for this reason: {why}.",
-        'remedy': "Load the module in the shell that calls srun, so that the program is on PATH. "
-        "srun starts only files, not shell functions or aliases. Install the program on a file "
-        "system that all nodes see.",
+        'cause': "The node cannot start the program {program}: {why}.",
+        'remedy': "Load the module of the program in the shell in which you call srun, so that "
+        "PATH contains the program. srun starts only files, not shell functions or aliases. "
+        "Install the program on a file system that all nodes can read.",
         'source': "Slurm 22.05, seen by this project, 2026-11; "
         "github.com/singularityhub/singularity-hpc, issues 473 and 565",
         'also': [
             (
-                "srun or sbatch has --export=NONE (or the variable SLURM_EXPORT_ENV or "
-                "SBATCH_EXPORT has the value NONE), so the ranks do not get your PATH",
+                "srun or sbatch runs with --export=NONE (or the variable SLURM_EXPORT_ENV or "
+                "SBATCH_EXPORT is NONE), so the ranks do not get your PATH",
                 "env | grep _EXPORT; srun --export=ALL PROGRAM",
             )
         ],
@@ -220,20 +223,20 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"munge\.socket\S{0,60}: (?:No such file|Connection refused|Permission denied)",
             ),
         ],
-        'cause': "Slurm's commands authenticate you through munge, but munge cannot be reached: "
-        "the command was called inside a container, or the daemon munged does not run on this "
-        "node.",
-        'remedy': "Call srun, sbatch and sinfo outside the container. To call these commands "
-        "inside the container, add --bind /run/munge, bind the host's slurm.conf, and install the "
-        "same version of Slurm in the image.",
+        'cause': "Slurm's commands use the authentication service munge, but cannot connect to "
+        "munge. Either the command was called inside a container, or the munge daemon munged "
+        "does not run on this node.",
+        'remedy': "Call srun, sbatch and sinfo outside the container. To call Slurm's commands "
+        "inside the container, add --bind /run/munge, bind the host's slurm.conf, and install "
+        "the host's version of Slurm in the image.",
         'source': "munge(1); github.com/dun/munge, issues 118 and 124",
         'also': [
             ("munged does not run on this node", "munge -n | unmunge, outside the container"),
             (
-                "two versions of munge are installed, and the commands look for the socket in "
-                "another folder than that of munged",
-                "munge -h | grep socket; ls -ld /run/munge /var/run/munge (permissions 0755; of "
-                "the socket 0777)",
+                "two versions of munge are installed, and Slurm's commands and the daemon munged "
+                "use different folders for the munge socket",
+                "munge -h | grep socket; ls -ld /run/munge /var/run/munge (the folder needs "
+                "permissions 0755, the socket needs 0777)",
             ),
         ],
     },
@@ -244,12 +247,12 @@ ENTRIES: List[Dict[str, Any]] = [
             "Application launch failed: Invalid job credential",
             "Job credential expired",
         ],
-        'cause': "A node rejects the credentials of another node, because the munge keys, clocks, "
-        "user IDs or Slurm versions of the two nodes differ. {why}",
+        'cause': "A node rejects the Slurm credentials of another node, because the munge keys, "
+        "clocks, user IDs or Slurm versions of the two nodes differ. {why}",
         'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators: "
         "`munge -n | ssh NODE unmunge` checks the munge keys and clocks, and `srun --version` on "
-        "both nodes prints the versions of Slurm. After a change of its key, the daemon munged "
-        "must be restarted.",
+        "each node prints the version of Slurm. After a change of the munge key, administrators "
+        "must restart the daemon munged.",
         'source': "github.com/dun/munge, issues 62, 116 and 126",
     },
     {
@@ -258,13 +261,16 @@ ENTRIES: List[Dict[str, Any]] = [
             "CPU binding outside of job step allocation",
             "Unable to satisfy cpu bind request",
         ],
-        'cause': "--cpu-bind (or SLURM_CPU_BIND from an enclosing srun) names cores that do not "
-        "belong to this job step, or --gpu-bind names GPUs that do not belong to this job step.",
+        'cause': "The option --cpu-bind (or SLURM_CPU_BIND, which an enclosing srun sets) names "
+        "cores that do not belong to this job step. Or the option --gpu-bind names GPUs that do "
+        "not belong to this job step.",
         'remedy': "If an srun command starts another srun, unset the variables that `env | grep "
-        "SLURM_CPU_BIND` prints. CPU masks for whole nodes, such as those for LUMI-G, need whole "
-        "nodes: add --exclusive.",
+        "SLURM_CPU_BIND` prints. A CPU mask for a whole node, such as the masks for LUMI-G, "
+        "works only if the job has the whole node: add --exclusive.",
         'source': "srun(1), --cpu-bind; github.com/LLNL/ATS, issue 133",
-        'also': [("the job step has fewer cores than the mask", "srun bash -c 'taskset -cp $$'")],
+        'also': [
+            ("the job step has fewer cores than the CPU mask", "srun bash -c 'taskset -cp $$'")
+        ],
     },
     {
         'name': "a Slurm command was called in the container",
@@ -274,11 +280,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<library>libslurm\w{0,60}\.so[.\d]*): cannot open shared object file",
             )
         ],
-        'cause': "A Slurm command was called inside a container, but the container does not "
-        "contain {library}, which the command needs.",
-        'remedy': "Call srun or sbatch on the host, outside the container: srun and sbatch then "
-        "start the container. A program inside a container can submit jobs only through ssh to a "
-        "login node.",
+        'cause': "A Slurm command was called inside a container. The Slurm command needs the "
+        "library {library}, but the container does not contain {library}.",
+        'remedy': "Call srun or sbatch on the host, outside the container, and let srun or "
+        "sbatch start the container. A program inside a container can submit jobs only through "
+        "ssh to a login node.",
         'source': "github.com/OpenEuroLLM/oellm-eval, issue 26",
     },
     {
@@ -288,12 +294,12 @@ ENTRIES: List[Dict[str, Any]] = [
             "Invalid Trackable RESource (TRES) specification",
             "Requested GRES option unsupported by configured SelectType plugin",
         ],
-        'cause': "This Slurm does not accept the name or option with which the GPUs (or another "
-        "resource) were requested, or the partition has no GPUs.",
-        'remedy': "`sinfo -o '%P %G'` prints the partitions and the names of their GPUs: request, "
-        "for example, --gres=gpu:mi250:8 or --gpus-per-node=8 in a partition with GPUs. Remove "
-        "--gres= if its value is empty. If the site supports only --gres, remove --gpus; if the "
-        "site allocates whole nodes, use no GPU option.",
+        'cause': "Slurm does not accept the name or the option in the request for GPUs (or for "
+        "another generic resource), or the requested partition has no GPUs.",
+        'remedy': "`sinfo -o '%P %G'` prints the partitions and the names of their GPUs. "
+        "Request, for example, --gres=gpu:mi250:8 or --gpus-per-node=8 in a partition with GPUs. "
+        "Remove an empty option --gres=. If the site supports only --gres, remove --gpus. If the "
+        "site always allocates whole nodes, use no GPU option.",
         'source': "github.com/3dem/relion, issue 877; github.com/awslabs/awsome-distributed-ai, "
         "issue 196",
         'unless': ["srun requests more than the job has"],
@@ -303,11 +309,11 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             ("mutually exclusive", r"(?:SLURM_MEM_PER|--mem)\w{0,60}.{0,80}mutually exclusive")
         ],
-        'cause': "Two variables set the memory of the job, and Slurm accepts only one of the two "
-        "variables: you submitted the job from within another job, and the new job has inherited "
-        "the variables of the other job.",
+        'cause': "Two Slurm settings request memory for the job, but Slurm accepts only a single "
+        "memory setting. Usually you submitted the job inside another job, and the new job has "
+        "inherited the memory variables of the other job.",
         'remedy': "Run `unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE` before you "
-        "call sbatch or srun inside a job, or submit the job from a login node.",
+        "call sbatch or srun inside a job. Or submit the new job from a login node.",
         'source': "github.com/mehta-lab/recOrder, issue 482",
     },
     {
@@ -319,11 +325,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<why>[^\n]{1,120})",
             )
         ],
-        'cause': "Two Slurm variables set different numbers of cores per task: srun was called "
-        "inside another job or step (salloc, an interactive shell), or --cpus-per-task was given "
-        "a second time. {what} {why}",
+        'cause': "Two Slurm variables set different numbers of cores per task. Either srun was "
+        "called inside another job or job step (salloc, an interactive shell), or "
+        "--cpus-per-task was given twice. The variables that set {what}: {why}",
         'remedy': "Run `unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SRUN_CPUS_PER_TASK` before "
-        "srun or mpirun, or submit the job from a shell that does not belong to a job.",
+        "srun or mpirun, or submit the job from a shell outside any job.",
         'source': "Slurm, src/common/slurm_opt.c; srun(1), SLURM_CPUS_PER_TASK",
     },
     {
@@ -332,13 +338,13 @@ ENTRIES: List[Dict[str, Any]] = [
             ("violates accounting/QOS policy", "(?i:violates accounting/QOS) policy"),
             ("Limit", r"\b(?:QOS|Assoc)(?:Max|Grp|Min)(?!\w{0,60}Minutes)\w{1,60}Limit\b"),
         ],
-        'cause': "Slurm's accounting rejects the job or makes the job wait. Either the job names "
-        "no account (project) although the site requires an account (LUMI does), or you exceed "
-        "the number of jobs, the time or the nodes that a user or project may have.",
-        'remedy': "Add the account: `sbatch --account=PROJECT` (on LUMI project_46XXXXXXX; "
-        "`lumi-workspaces` lists your projects). If the job names an account, list your jobs with "
-        "`squeue --me`, and wait or cancel jobs. `sacctmgr show qos "
-        "format=name,maxsubmitpu,maxjobspu,maxwall,maxtrespu` prints the limits; on LUMI, "
+        'cause': "Slurm rejects the job or makes the job wait. Either the job names no account "
+        "(project) on a site that requires an account, such as LUMI, or you have reached a limit "
+        "of your user or project (number of jobs, time or nodes).",
+        'remedy': "Name your account with `sbatch --account=PROJECT` (on LUMI project_46XXXXXXX; "
+        "`lumi-workspaces` lists your projects). If the job already names an account, list your "
+        "jobs with `squeue --me`, and wait or cancel jobs. `sacctmgr show qos "
+        "format=name,maxsubmitpu,maxjobspu,maxwall,maxtrespu` prints the limits. On LUMI, "
         "`lumi-allocations` prints the remaining hours.",
         'source': "github.com/szcf-weiya/techNotes, issue 7; "
         "github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 78",
@@ -346,10 +352,10 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "Slurm cannot create the private /tmp of the job",
         'patterns': [("container_", "container_[pg]_join(?: failed|: open failed)")],
-        'cause': "On this node Slurm gives every job a private folder /tmp (plugin "
-        "job_container/tmpfs). Slurm could not create this folder, or the folder was lost.",
+        'cause': "The Slurm plugin job_container/tmpfs gives every job on this node a private "
+        "folder /tmp. Slurm could not create the private folder /tmp, or the folder was deleted.",
         'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators: the "
-        "disk of the node or slurmd may be the cause.",
+        "cause may be the disk of the node or the daemon slurmd.",
         'source': "github.com/ArjunaCluster/ArjunaUsers, issue 123",
     },
     {
@@ -361,22 +367,23 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "A node or Slurm's controller did not answer in time. The node is overloaded or "
-        "down, a firewall blocks the connection, or the node rejects the credentials of the node "
-        "that asks (their munge keys differ).",
-        'remedy': "Try again, with fewer srun commands at the same time. If the same node fails "
-        "each time, exclude the node with `srun --exclude=NODE`, and tell the administrators: "
-        "`munge -n | ssh NODE unmunge` shows whether the munge keys are equal.",
+        "down, a firewall blocks the connection, or the munge key of the node differs from the "
+        "munge key of the machine that called the node.",
+        'remedy': "Call srun again, and run fewer srun commands at the same time. If the same "
+        "node fails each time, exclude the node with `srun --exclude=NODE`, and tell the "
+        "administrators: `munge -n | ssh NODE unmunge` shows whether this machine and the node "
+        "have the same munge key.",
         'source': "github.com/mlr-org/batchtools, issue 201",
     },
     {
         'name': "Slurm cannot use cgroups on the node",
         'patterns': ["unable to set taskset", "plugin not compiled with hwloc support"],
-        'cause': "Slurm cannot assign cores or memory to the job step with cgroups: the "
-        "description of the node in slurm.conf does not match the node, or Slurm's plugin was "
-        "built without hwloc.",
-        'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators: they "
-        "can compare the output of `slurmd -C` with the line of the node in slurm.conf, and "
-        "restart slurmd or the node.",
+        'cause': "Slurm cannot assign cores or memory to the job step with cgroups. Either the "
+        "entry of the node in slurm.conf does not match the hardware of the node, or Slurm's "
+        "plugin was built without hwloc.",
+        'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators. "
+        "Administrators can compare the output of `slurmd -C` with the entry of the node in "
+        "slurm.conf, and restart slurmd or the node.",
         'source': "github.com/openhpc/ohpc, issue 476; github.com/lyulyul/shine-cluster, issue 29",
     },
     {
@@ -388,28 +395,29 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"requested timelimit exceeds max of (?:[^\n]{1,30})",
             ),
         ],
-        'cause': "The job requests more time than the partition allows, requests no time although "
-        "the site requires a time limit, or gives the time in a format that Slurm does not accept.",
-        'remedy': "`sinfo -o '%P %l'` prints the time limit of each partition. The formats of -t "
-        "are minutes, minutes:seconds, hours:minutes:seconds and days-hours.",
+        'cause': "The time limit of the job is longer than the partition allows, is missing "
+        "although the site requires a time limit, or has a format that Slurm does not accept.",
+        'remedy': "`sinfo -o '%P %l'` prints the maximum time limit of each partition. Set the "
+        "time limit with -t in minutes, minutes:seconds, hours:minutes:seconds or days-hours.",
         'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --time",
     },
     {
         'name': "nodes that the job needs are not available",
         'patterns': ["ReqNodeNotAvail", "Nodes required for job are DOWN"],
-        'cause': "Nodes that the job needs (or that you requested with -w) are down, drained, "
-        "reserved or not in this partition. The job waits for these nodes.",
-        'remedy': "`sinfo -R` prints why nodes are not available. Remove -w, or name other nodes. "
-        "ReqNodeNotAvail often means a reservation for maintenance: a job with a shorter time "
-        "limit (-t) may finish before the maintenance.",
+        'cause': "The job waits for nodes that are down, drained, reserved or not in the "
+        "requested partition. The option -w of the job may name the unavailable nodes.",
+        'remedy': "`sinfo -R` prints why nodes are not available. Remove -w from the command, or "
+        "name other nodes with -w. ReqNodeNotAvail often means that nodes are reserved for "
+        "maintenance: a job with a shorter time limit (-t) may finish before the maintenance.",
         'source': "Slurm, src/common/slurm_errno.c",
     },
     {
         'name': "the job requests more memory than a node has",
         'patterns': ["Memory specification can not be satisfied"],
         'cause': "The job requests more memory per node than the nodes of the partition have.",
-        'remedy': "`sinfo -o '%P %m'` prints the memory of a node in MB. --mem requests memory "
-        "per node, --mem-per-cpu memory per core, and --mem=0 all memory of the node.",
+        'remedy': "`sinfo -o '%P %m'` prints the memory per node in MB for each partition. --mem "
+        "requests memory per node, --mem-per-cpu requests memory per core, and --mem=0 requests "
+        "all memory of the node.",
         'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --mem",
     },
     {
@@ -421,12 +429,12 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"authentication error",
             )
         ],
-        'cause': "A Slurm daemon rejects the credentials of another Slurm daemon: the munge keys, "
-        "clocks or versions of the two nodes differ. Or slurmd on the other node terminated "
-        "during the transfer.",
-        'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators: they "
-        "can run `munge -n | ssh NODE unmunge`, compare `date` on both nodes, and read the logs "
-        "of slurmd and slurmctld.",
+        'cause': "A Slurm daemon rejects the credentials of a Slurm daemon or command on another "
+        "node: the munge keys, clocks or Slurm versions of the two nodes differ. Or slurmd on "
+        "the other node terminated during the connection.",
+        'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators. "
+        "Administrators can run `munge -n | ssh NODE unmunge`, compare the output of `date` on "
+        "the two nodes, and read the logs of slurmd and slurmctld.",
         'source': "Slurm, src/common/slurm_errno.c; munge(7)",
         'unless': [
             "munge cannot be reached",
@@ -438,11 +446,12 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "the job's output file cannot be written",
         'patterns': [("job_rc = 4021", r"job_rc = 4021\b")],
         'cause': "The node could not open the output file or the working folder of the job: the "
-        "folder does not exist on the node, or you have no permission to write to the folder. The "
-        "job terminated before the first line of its script (the number 53 in the message is not "
-        "a signal).",
-        'remedy': "Run `sbatch --output=FILE --chdir=FOLDER` with folders that exist already and "
-        "are the same on all nodes; Slurm creates no folders.",
+        "folder does not exist on the node, or you have no permission to write to the folder. "
+        "The job terminated before the first line of the job script. The number 53 in the "
+        "message is not a signal.",
+        'remedy': "Run `sbatch --output=FILE --chdir=FOLDER`. The working folder and the folder "
+        "of the output file must exist on all nodes before the job starts, because Slurm creates "
+        "no folders.",
         'source': "Slurm, slurmd/slurmstepd; github.com/SckyzO/slurm_exporter, issue 171",
     },
     {
@@ -453,12 +462,12 @@ ENTRIES: List[Dict[str, Any]] = [
             ("srun: ", "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)"),
             "error: Timed out waiting for job step to complete",
         ],
-        'cause': "srun terminated the other ranks of the job step, because one rank failed or "
+        'cause': "srun terminated the remaining ranks of the job step, because a rank failed or "
         "finished long before the other ranks.",
-        'remedy': "The first error of any rank is the cause; `sacct -j JOB` prints the exit "
-        "codes. With --kill-on-bad-exit=0, srun does not terminate the other ranks when a rank "
-        "fails; with --wait=0, srun waits without limit for the other ranks when a rank has "
-        "finished.",
+        'remedy': "Look for the first error that a rank printed; `sacct -j JOB` prints the exit "
+        "codes. With --kill-on-bad-exit=0, srun does not terminate the other ranks after a "
+        "failed rank. With --wait=0, srun waits without limit for the other ranks after a "
+        "finished rank.",
         'source': "srun(1), --kill-on-bad-exit and --wait",
         'last': True,
         'unless': ["a task was killed", "the program failed"],
@@ -473,20 +482,21 @@ ENTRIES: List[Dict[str, Any]] = [
                 "refused|Connection timed out|Connection reset)",
             ),
         ],
-        'cause': "The node cannot connect to the srun process that started the ranks, or srun "
-        "cannot connect to the node: a firewall blocks the connection, a host name resolves to a "
-        "wrong address, or the node is down.",
+        'cause': "The compute node and the srun process that started the ranks cannot connect to "
+        "each other: a firewall blocks the connection, a host name resolves to a wrong address, "
+        "or the node is down.",
         'remedy': "Call srun on a node of the job (in sbatch or salloc) instead of on a login "
         "node or laptop. If only a single node fails, exclude the node with `srun "
-        "--exclude=NODE`. Administrators must open the ports of SrunPortRange in the firewall.",
+        "--exclude=NODE`. Administrators must open the port range SrunPortRange of slurm.conf in "
+        "the firewall.",
         'source': "slurm.conf(5), SrunPortRange; slurm.schedmd.com, Troubleshooting",
         'also': [("the node is down", "sinfo -R")],
     },
     {
         'name': "the job used more memory than requested",
         'patterns': [("memory limit", "[Ee]xceeded (?:step|job|virtual) memory limit")],
-        'cause': "The ranks needed more memory on the node than the job had requested. Slurm "
-        "killed some ranks, or the node moved memory of the ranks to swap.",
+        'cause': "The ranks of the job used more memory on the node than the job had requested. "
+        "Slurm killed some ranks, or the node moved memory of the ranks to swap.",
         'remedy': "Request more memory with --mem=0 (all memory of the node) or --mem-per-cpu, or "
         "start fewer ranks on a node. `seff JOB` or `sacct -j JOB -o maxrss,reqmem` prints the "
         "memory that was used.",
@@ -504,11 +514,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"which: no (?P<command>srun|sbatch|salloc|squeue|sacct|scontrol|sinfo) in \(",
             ),
         ],
-        'cause': "The command {command} is not on PATH: this machine has no Slurm, the module "
-        "that provides Slurm is not loaded, or the command was called inside a container.",
-        'remedy': "Call the command on a login or compute node of the cluster, outside the "
-        "container, and let srun start the container. If Slurm is in a separate folder, run "
-        "`module load slurm`.",
+        'cause': "The Slurm command {command} is not on PATH: this machine has no Slurm, the "
+        "module that provides Slurm is not loaded, or {command} was called inside a container.",
+        'remedy': "Call the Slurm command on a login or compute node of the cluster, outside the "
+        "container, and let srun start the container. If the cluster provides Slurm as a module, "
+        "run `module load slurm`.",
         'source': "srun(1), manual",
         'unless': ["mpirun was called in the container"],
     },
@@ -535,10 +545,11 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"(?P<why>[^\n]{1,200})",
             ),
         ],
-        'cause': "A rule of this cluster (job_submit, cli_filter), or the library that submits "
-        "the job (DRMAA), rejects the job because of its options. {why}",
-        'remedy': "The line before this message names the requirement of the site. The "
-        "documentation of the site lists the options that jobs need.",
+        'cause': "A site rule in Slurm (a job_submit or cli_filter plugin), or the library DRMAA "
+        "that submits the job, rejects the options of the job. {why}",
+        'remedy': "Read the error line before this message: the line names the option that the "
+        "site requires or forbids. The documentation of the site lists the options that jobs "
+        "need.",
         'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue "
         "632",
     },
@@ -554,13 +565,14 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"mom_priv/jobs/(?P<file>[\w.-]{1,60}): (?:Permission denied|No such file)",
             ),
         ],
-        'cause': "The copy of your job script that slurmd (or PBS) keeps on the node is missing. "
-        "SlurmdSpoolDir on the node is full, was emptied, is mounted with noexec or denies access "
-        "to users. Or the node lacks the interpreter that the first line of your script names. "
-        "{file}",
-        'remedy': "Check the interpreter in the first line of your script with `head -1 FILE`. "
-        "Exclude the node with `srun --exclude=NODE`, and tell the administrators: they can run "
-        "`df`, `findmnt -T` and `ls -ld` for SlurmdSpoolDir, then restart slurmd.",
+        'cause': "The node cannot start {file}, its copy of your job script. The folder of the "
+        "copy (SlurmdSpoolDir of slurmd, mom_priv/jobs of PBS) is full, was emptied, is mounted "
+        "with noexec or denies access to users. Or the node lacks the interpreter in the first "
+        "line of your job script.",
+        'remedy': "Check the interpreter in the first line of your job script with `head -1 "
+        "FILE`. Exclude the node with `srun --exclude=NODE`, and tell the administrators. "
+        "Administrators can run `df`, `findmnt -T` and `ls -ld` for SlurmdSpoolDir, then restart "
+        "slurmd.",
         'source': "github.com/ArjunaCluster/ArjunaUsers, issue 46; "
         "github.com/galaxyproject/ansible-slurm, issue 37",
     },
@@ -571,12 +583,14 @@ ENTRIES: List[Dict[str, Any]] = [
             "resolve_ctls_from_dns_srv",
             "_establish_configuration: failed to load configs",
         ],
-        'cause': "This machine has no slurm.conf, so Slurm requests the configuration from the "
-        "controller, but receives no configuration. No setting names the controller, the "
-        "controller is not running yet, or the controller does not provide configurations.",
+        'cause': "This machine has no slurm.conf, so the Slurm command or daemon requested the "
+        "configuration from Slurm's controller, but received no configuration. Either no setting "
+        "names the controller, the controller is not running, or the controller does not provide "
+        "configurations.",
         'remedy': "Start slurmctld first, then slurmd. To name the controller, run `slurmd "
-        "--conf-server HOST:6817`; the controller needs SlurmctldParameters=enable_configless. Or "
-        "copy slurm.conf to /etc/slurm, or set SLURM_CONF. In a container, add --bind /etc/slurm.",
+        "--conf-server HOST:6817`; the controller needs SlurmctldParameters=enable_configless. "
+        "Or copy slurm.conf to /etc/slurm, or set SLURM_CONF to the path of slurm.conf. In a "
+        "container, add --bind /etc/slurm.",
         'source': "slurm.schedmd.com, Configless Slurm; "
         "github.com/stackhpc/ansible-slurm-appliance, issue 443; "
         "github.com/GoogleCloudPlatform/cluster-toolkit, issue 1600",
@@ -585,26 +599,26 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the service of auth/slurm cannot be reached",
         'patterns': ["failed to connect to any sack sockets"],
-        'cause': "This Slurm authenticates you with the plugin auth/slurm, and cannot reach the "
-        "service of auth/slurm: sackd on login nodes, slurmd on compute nodes, slurmctld on the "
-        "node of the controller. The service does not run on this node, or the socket of the "
-        "service is not in this container.",
-        'remedy': "In a container, call Slurm's commands on the host instead, or add --bind "
-        "/run/slurm. On the host, check `systemctl status sackd`. All machines must have the same "
-        "/etc/slurm/slurm.key.",
+        'cause': "Slurm's authentication plugin auth/slurm cannot reach its service: sackd on "
+        "login nodes, slurmd on compute nodes, or slurmctld on the node of the controller. "
+        "Either the service does not run on this node, or the container does not contain the "
+        "socket of the service.",
+        'remedy': "If you call Slurm's commands in a container, call the commands on the host "
+        "instead, or add --bind /run/slurm. On the host, check the service with `systemctl "
+        "status sackd`. All machines must have the same key file /etc/slurm/slurm.key.",
         'source': "slurm.schedmd.com, Authentication plugins, auth/slurm; "
         "github.com/SlinkyProject/slurm-operator, issue 44",
     },
     {
         'name': "the job is held",
         'patterns': ["launch failed requeued held"],
-        'cause': "The job is held and does not start until somebody releases the job. You or an "
-        "administrator held the job, or Slurm held the job because its start on a node failed; "
-        "after a failed start, usually the node is the cause, not your script.",
-        'remedy': "Exclude the node on which the start failed with `scontrol update JobId=JOB "
-        "ExcNodeList=NODE` (`scontrol show job JOB` prints this node as BatchHost), then run "
-        "`scontrol release JOB`. If the reason is JobHeldAdmin, ask the administrators to release "
-        "the job.",
+        'cause': "The job is held: the job does not start until somebody releases the job. "
+        "Either you or an administrator held the job, or Slurm held the job after a failed start "
+        "on a node. After a failed start, usually the node is the cause, not your script.",
+        'remedy': "`scontrol show job JOB` prints as BatchHost the node on which the start "
+        "failed. Exclude this node with `scontrol update JobId=JOB ExcNodeList=NODE`, then run "
+        "`scontrol release JOB`. If the reason is JobHeldAdmin, ask the administrators to "
+        "release the job.",
         'source': "squeue(1), JOB REASON CODES; github.com/burrmill/burrmill, issue 15; "
         "github.com/ArjunaCluster/ArjunaUsers, issue 56",
     },

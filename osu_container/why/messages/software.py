@@ -1,4 +1,4 @@
-"""Messages of Lmod, Environment Modules and EasyBuild."""
+"""Define messages of Lmod, Environment Modules and EasyBuild for `osu-container why`."""
 
 from typing import Any, Dict, List
 
@@ -13,16 +13,17 @@ MODULES: List[Dict[str, Any]] = [
                 r"g\s+modules\s*:\s*(?P<name>[^\n]{0,150})",
             ),
         ],
-        'cause': "Lmod does not find the module {name}: the module is not installed, or the "
-        "folder of its modulefile is not on MODULEPATH.",
-        'remedy': "`module spider NAME` prints the available names and the modules to load first. "
-        "`module use FOLDER` adds a folder to MODULEPATH; the job script needs the same command. "
-        "For a module of this project, run `. ./env.sh` in this shell (on LUMI: `module load "
-        "LUMI/25.03 partition/container EasyBuild-user`), then `eb osu-container-hybrid.eb -r`.",
+        'cause': "Lmod does not find the module {name}: the module is not installed, or "
+        "MODULEPATH does not contain the folder of the modulefile.",
+        'remedy': "`module spider NAME` prints the available module names and the modules to "
+        "load first. `module use FOLDER` adds a folder to MODULEPATH in this shell; repeat the "
+        "command in the job script. To install an osu-container module, run `. ./env.sh` in the "
+        "clone of osu-container (on LUMI: `module load LUMI/25.03 partition/container "
+        "EasyBuild-user`), then `eb osu-container-hybrid.eb -r`.",
         'source': "seen by this project, 2026-11",
         'also': [
             (
-                "this shell has another MODULEPATH than your login shell",
+                "MODULEPATH in this shell differs from MODULEPATH in your login shell",
                 "echo $MODULEPATH in both shells",
             ),
             ("Lmod's cache is out of date", "module --ignore-cache load NAME"),
@@ -34,8 +35,8 @@ MODULES: List[Dict[str, Any]] = [
             ("requested:", r"exist\s+but\s+cannot\s+be\s+loaded\s+as\s+requested:\s*(?P<name>.*)")
         ],
         'cause': "The module {name} belongs to a software stack that is not loaded in this shell.",
-        'remedy': "`module spider NAME` prints the modules to load first; on LUMI, run `module "
-        "load LUMI/25.03 partition/G`.",
+        'remedy': "Run `module spider NAME` to see which modules you must load before the module "
+        "NAME. On LUMI, run `module load LUMI/25.03 partition/G` first.",
         'source': "Lmod 8.6, 8.7 and 9.2, seen by this project, 2026-11",
     },
     {
@@ -47,10 +48,11 @@ MODULES: List[Dict[str, Any]] = [
                 'P<other>.*)',
             )
         ],
-        'cause': "The modules {name} and {other} set the same variables, such as "
-        "SINGULARITY_BIND, and cannot be loaded together.",
-        'remedy': "Run `module unload NAME` for the module that is loaded already. You lose no "
-        "binds: the modules of this project also bind the users' file systems.",
+        'cause': "The modules {name} and {other} cannot be loaded together, because each of the "
+        "two modules sets the same variables, for example SINGULARITY_BIND.",
+        'remedy': "Run `module unload NAME` for the module that is already loaded. If you unload "
+        "singularity-bindings, you lose no bind mounts: osu-container modules also bind the "
+        "users' file systems.",
         'source': "Lmod 8.6, 8.7 and 9.2, seen by this project, 2026-11",
     },
     {
@@ -70,11 +72,10 @@ MODULES: List[Dict[str, Any]] = [
                 "0})",
             ),
         ],
-        'cause': "A module needs another module. This other module is not loaded, or is loaded "
-        "under another name or version: {module}",
-        'remedy': "Load the module that the message names first, with exactly the name and "
-        "version of the message. `module spider NAME` prints the order in which to load the "
-        "modules.",
+        'cause': "A module needs another module that is not loaded, or that is loaded under "
+        "another name or version. The module in the message: {module}",
+        'remedy': "First load the missing module, with exactly the name and version in the "
+        "message. `module spider NAME` prints the order in which to load the modules.",
         'source': "github.com/TACC/Lmod, issue 719",
     },
     {
@@ -89,12 +90,12 @@ MODULES: List[Dict[str, Any]] = [
                 r"(?<!\S)(?P<module>\S+) conflicts with the currently loaded module\(s\) ?(?P<old>[^\n]{0,100})",
             ),
         ],
-        'cause': "The module {module} and a loaded module exclude each other: both modules have "
-        "the same name or belong to the same family (compilers, MPI), or the modulefile declares "
-        "the conflict. {old}",
-        'remedy': "Run `module swap OLD NEW`, or `module unload NAME` for the loaded module that "
-        "the message names. `module list` prints the loaded modules, and `module purge` unloads "
-        "all modules (after `module purge`, load the software stack again).",
+        'cause': "The module {module} cannot be loaded together with a module that is loaded "
+        "already. The two modules have the same name or belong to the same family (compilers, "
+        "MPI), or a modulefile declares the conflict. {old}",
+        'remedy': "Run `module swap OLD NEW`, or run `module unload NAME` for the loaded module "
+        "in the message. `module list` prints the loaded modules. `module purge` unloads all "
+        "modules; after `module purge`, load the software stack again.",
         'source': "Environment Modules; github.com/envmodules/modules, issue 352",
     },
     {
@@ -112,13 +113,13 @@ MODULES: List[Dict[str, Any]] = [
             (": No such file", r"execve\(\): (?:module|ml): No such file"),
         ],
         'cause': "This shell does not know the command `module`. The shell is not a login shell, "
-        "the script runs with sh instead of bash, or Lmod is not installed or not in the "
+        "the script runs with sh instead of bash, Lmod is not installed, or Lmod is not in the "
         "container.",
         'remedy': "Begin the script with `#!/bin/bash -l`, or run `. /etc/profile.d/lmod.sh` (or "
         "modules.sh, or `source $LMOD_PKG/init/bash`); csh has a separate init file. If the job "
-        "inherits a function `module` that works only on the login node, submit the job with "
-        "`sbatch --export=NONE`. Load modules before you start a container, not inside the "
-        "container.",
+        "inherits the shell function `module` from the login node, and the function fails on the "
+        "compute node, submit the job with `sbatch --export=NONE`. Load modules on the host "
+        "before you start a container.",
         'source': "Lmod, documentation, FAQ; github.com/access-ci-org/Jetstream_Cluster, issue 18",
     },
     {
@@ -134,22 +135,21 @@ MODULES: List[Dict[str, Any]] = [
                 r"currently))[^\n]{0,100}",
             ),
         ],
-        'cause': "No folder on MODULEPATH contains the module {name}: the name is misspelt, the "
-        "version does not exist, or the folder of the module is not on MODULEPATH.",
-        'remedy': "Search for the module with `module avail 2>&1 | grep -i NAME`, and add a "
-        "folder to MODULEPATH with `module use FOLDER`. On clusters with a software stack, load "
-        "the stack first.",
+        'cause': "Environment Modules does not find the module {name}. The name is misspelt, the "
+        "version does not exist, or MODULEPATH does not contain the folder of the modulefile.",
+        'remedy': "Search for the module with `module avail 2>&1 | grep -i NAME`, and add the "
+        "folder of the modulefile to MODULEPATH with `module use FOLDER`. On clusters with "
+        "several software stacks, load a software stack first.",
         'source': "modules.readthedocs.io",
     },
     {
         'name': "MODULEPATH is not set",
         'patterns': [("MODULEPATH", r"MODULEPATH\s+is\s+undefined")],
-        'cause': "This shell knows the command `module`, but MODULEPATH names no folder. The site "
-        "sets MODULEPATH in the files that a login shell reads (/etc/profile.d), and this shell "
-        "has not read these files.",
+        'cause': "This shell knows the command `module`, but MODULEPATH is not set. The files in "
+        "/etc/profile.d set MODULEPATH in a login shell, and this shell is not a login shell.",
         'remedy': "Begin the script with `#!/bin/bash -l`, and submit the script without "
-        "--export=NONE. By hand, run `module use FOLDER`. Lmod's init file (init/bash) does not "
-        "set MODULEPATH.",
+        "--export=NONE. To set MODULEPATH by hand, run `module use FOLDER`. Lmod's init file "
+        "(init/bash) does not set MODULEPATH.",
         'source': "github.com/saforem2/ezpz, pull request 222; Lmod, documentation",
     },
 ]
@@ -170,12 +170,12 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"|mpi4py)\S{0,100}\.eb",
             ),
         ],
-        'cause': "EasyBuild does not find the easyblocks or easyconfigs of this project. The "
-        "clone of the repository to which `make lumi` created links was moved or deleted, or no "
-        "setting of EasyBuild names the clone.",
-        'remedy': "On LUMI, run `make lumi` in a clone: the command replaces dangling links. Run "
-        "`make unlumi` afterwards only if you want to remove the links. Then load EasyBuild-user "
-        "again. On a workstation, run `. ./env.sh`.",
+        'cause': "EasyBuild does not find the easyblocks or easyconfigs of osu-container. Either "
+        "the clone of the osu-container repository was moved or deleted after `make lumi` "
+        "created links to the clone, or no setting of EasyBuild names the clone.",
+        'remedy': "On LUMI, run `make lumi` in a clone of osu-container to replace the dangling "
+        "links, then load the module EasyBuild-user again. (`make unlumi` removes the links.) On "
+        "a workstation, run `. ./env.sh` in the clone.",
         'source': "EasyBuild 4.9.4, 5.1.2 and 5.4.1, seen by this project, 2026-11; "
         "docs/troubleshooting.md",
     },
@@ -189,8 +189,9 @@ EASYBUILD: List[Dict[str, Any]] = [
         ],
         'cause': "EasyBuild needs {needs}, but {needs} is not installed. Without the option "
         "--robot, EasyBuild does not install dependencies.",
-        'remedy': "Run `eb FILE.eb --robot` (short: -r), which installs the dependencies first. "
-        "If {needs} is installed already, load the software stack that contains {needs}.",
+        'remedy': "Run `eb FILE.eb --robot` (short: -r): EasyBuild then installs the "
+        "dependencies first. If {needs} is installed already, load the software stack that "
+        "contains {needs}.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 10845",
     },
     {
@@ -211,12 +212,12 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"module found\)",
             ),
         ],
-        'cause': "EasyBuild finds neither a module nor an easyconfig for {first} on its robot "
-        "path.",
-        'remedy': "`eb --show-config` prints robot-paths, the folders that EasyBuild searches; "
-        "these folders may contain an old version of the easyconfigs. To add a folder in front, "
-        "run `eb --robot=FOLDER: FILE.eb` (the colon keeps the other folders). `eb --search NAME` "
-        "searches for the easyconfig.",
+        'cause': "EasyBuild needs {first}, but finds no module {first}, and no easyconfig for "
+        "{first} in the folders of its robot path.",
+        'remedy': "`eb --show-config` prints robot-paths, the list of folders in which EasyBuild "
+        "searches for easyconfigs; a listed folder may contain old easyconfigs. To search "
+        "another folder first, run `eb --robot=FOLDER: FILE.eb` (the colon keeps the listed "
+        "folders). `eb --search NAME` searches for an easyconfig.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 6560; "
         "easybuild-framework, issue 5278",
     },
@@ -229,12 +230,12 @@ EASYBUILD: List[Dict[str, Any]] = [
                 ".{0,300} failed",
             )
         ],
-        'cause': "The checksum of {file} differs from the checksum in the easyconfig: the "
-        "download was interrupted, the downloaded file is an error page, or the authors have "
-        "replaced the file.",
-        'remedy': "Remove the file and run eb again. If the error appears again, use a newer "
-        "easyconfig with the new checksum (`eb --search NAME`). Do not use --ignore-checksums "
-        "without knowing why the checksum differs.",
+        'cause': "The checksum of the source file {file} differs from the checksum in the "
+        "easyconfig. The download was interrupted, the downloaded file is an error page, or the "
+        "authors of the software have replaced the file.",
+        'remedy': "Remove the source file and run eb again. If the error appears again, use a "
+        "newer easyconfig with the new checksum (`eb --search NAME`). Use --ignore-checksums "
+        "only if you know why the checksum differs.",
         'source': "github.com/easybuilders/easybuild, issue 860; easybuild-easyconfigs, issue "
         "15785",
     },
@@ -247,11 +248,12 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"|ERROR[^\n]{0,200}): ?Sanity check failed: (?P<what>[^\n]{1,200})",
             )
         ],
-        'cause': "The build finished, but EasyBuild's sanity check found that the installation "
-        "lacks something that the easyconfig requires: {what}",
-        'remedy': "Run the command that the message names by hand, or look for the files that the "
-        "message names. Usual reasons are that the version is wrong, a library is not found, or a "
-        "command cannot run on this node. `eb --sanity-check-only FILE.eb` repeats the check.",
+        'cause': "EasyBuild built the software, but the sanity check failed: the installation "
+        "lacks something that the easyconfig requires. The failed check: {what}",
+        'remedy': "Run the command in the message by hand, or search the installation folder for "
+        "the files in the message. Usual reasons: the software has the wrong version, the loader "
+        "does not find a library, or a command cannot run on this node. `eb --sanity-check-only "
+        "FILE.eb` repeats the sanity check.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 8509",
         'unless': [
             "the loader does not find a library",
@@ -266,12 +268,13 @@ EASYBUILD: List[Dict[str, Any]] = [
             ("ouldn't find file ", r"[Cc]ouldn't find file (?P<file>\S{1,200}) anywhere"),
             "downloading it didn't work either",
         ],
-        'cause': "EasyBuild does not have the source file {file}, and could not download the "
-        "file. The address of the file has changed, the node has no internet access, or the file "
-        "must be downloaded by hand (because of its licence).",
-        'remedy': "Download the file on a machine with internet access (`eb FILE.eb --fetch` on a "
-        "login node), or put the file into sources/n/NAME/ below the sourcepath that `eb "
-        "--show-config` prints. A newer easyconfig may have the new address.",
+        'cause': "EasyBuild does not find the source file {file}, and could not download the "
+        "file. The address of the file has changed, the node has no internet access, or users "
+        "must download the file by hand because of its licence.",
+        'remedy': "Download the source file on a machine with internet access (`eb FILE.eb "
+        "--fetch` on a login node). Or put the source file into the folder sources/n/NAME/ below "
+        "the sourcepath that `eb --show-config` prints. A newer easyconfig may contain the new "
+        "address of the source file.",
         'source': "docs.easybuild.io, source path",
     },
     {
@@ -282,11 +285,12 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"used by EasyBuild not found in defined '\w+' function",
             )
         ],
-        'cause': "EasyBuild does not find the configured modules tool (Lmod by default): the tool "
-        "is not installed, or this shell has not loaded the tool's init file.",
-        'remedy': "Check with `type module; echo $LMOD_CMD`, and run `. /etc/profile.d/lmod.sh` "
-        "before eb. If the system has Environment Modules instead of Lmod, run `eb "
-        "--modules-tool=EnvironmentModules --module-syntax=Tcl`.",
+        'cause': "EasyBuild does not find the modules tool in its configuration (by default "
+        "Lmod). The modules tool is not installed, or this shell has not read the init file of "
+        "the modules tool.",
+        'remedy': "Run `type module; echo $LMOD_CMD` to check whether this shell knows Lmod, and "
+        "run `. /etc/profile.d/lmod.sh` before eb. If the system has Environment Modules instead "
+        "of Lmod, run `eb --modules-tool=EnvironmentModules --module-syntax=Tcl`.",
         'source': "docs.easybuild.io, Supported modules tools",
         'unless': ["the shell does not know the command module"],
     },
@@ -300,11 +304,12 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"(?P<names>[^\n'\x22]{1,150})",
             ),
         ],
-        'cause': "EasyBuild does not know an option, a variable EASYBUILD_* or an easyconfig "
-        "parameter: {names}",
-        'remedy': "Find the setting with `env | grep EASYBUILD_`. `eb --help` lists the options, "
-        "and `eb -a` lists the easyconfig parameters. The easyconfig may be for another major "
-        "version of EasyBuild (4 or 5): check `eb --version`.",
+        'cause': "EasyBuild does not know a command-line option, a variable EASYBUILD_* or an "
+        "easyconfig parameter: {names}",
+        'remedy': "`env | grep EASYBUILD_` prints the EasyBuild variables of this shell, `eb "
+        "--help` lists the known options, and `eb -a` lists the known easyconfig parameters. The "
+        "easyconfig may be for another major version of EasyBuild (4 or 5): check the installed "
+        "version with `eb --version`.",
         'source': "docs.easybuild.io, Configuration",
         'general': True,
     },
@@ -318,13 +323,14 @@ EASYBUILD: List[Dict[str, Any]] = [
                 r"(?:1|13|30)\]",
             )
         ],
-        'cause': "EasyBuild has no permission to write to a folder that its settings name. The "
-        "settings may name the site's folder instead of yours, an earlier run of eb or another "
-        "account may have left files, or existing files may be read-only.",
-        'remedy': "`eb --show-config` prints installpath, buildpath, sourcepath, repositorypath "
-        "and tmpdir. Use your own folder with `eb --prefix=FOLDER` (or with the variable "
-        "EASYBUILD_PREFIX; on LUMI EBU_USER_PREFIX). Remove the folder of this build below "
-        "buildpath with `rm -rf FOLDER`, and try again.",
+        'cause': "EasyBuild has no permission to write to one of the folders in its "
+        "configuration. The configuration may name a folder of the site instead of your folder. "
+        "Or the folder may contain read-only files, or files from another account or an earlier "
+        "run of eb.",
+        'remedy': "`eb --show-config` prints the folders installpath, buildpath, sourcepath, "
+        "repositorypath and tmpdir. Use your own folder with `eb --prefix=FOLDER` (or set the "
+        "variable EASYBUILD_PREFIX; on LUMI EBU_USER_PREFIX). Remove the folder of the failed "
+        "build below buildpath with `rm -rf FOLDER`, and run eb again.",
         'source': "docs.easybuild.io, Configuration; github.com/easybuilders/easybuild-framework, "
         "issue 4602",
     },
