@@ -64,10 +64,11 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "cray_shasta")             -- ranks find each other through PMI
 local function default(name, value) pushenv(name, os.getenv(name) or value) end -- keeps a value that the user has set
-default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
-default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this network or fails
+default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel
+-- libfabric uses the provider for the network of this system or fails
+default("FI_PROVIDER", "cxi")
 default("MPICH_GPU_SUPPORT_ENABLED", "1")            -- Cray MPICH accepts buffers in GPU memory only with this variable
-default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank uses the network card nearest to its GPU
+default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank uses the network card nearest to the GPU of the rank
 default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these interfaces
@@ -85,7 +86,7 @@ inject("/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12") -- C
 inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- this is the host's libfabric with its cxi provider
 inject("/usr/lib64/libcxi.so.1")                     -- the host's libfabric uses this library for the Slingshot card
 inject("/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0") -- Cray MPICH needs this GPU transport layer
-inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1")  -- the GTL needs this library and libfabric opens it at run time
+inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1")  -- the GPU transport layer
 inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1", "libhsa-runtime64.so")
 inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6")       -- this HIP runtime belongs to the same ROCm as libhsa-runtime64
 inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6", "libamdhip64.so")

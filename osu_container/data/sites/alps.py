@@ -3,9 +3,10 @@ Describe Alps (CSCS): nodes with four GH200 and Slingshot 11.
 
 The clusters Daint, Clariden and Santis are parts of Alps. schema.py explains the keys of the data. This project
 has never run a program on Alps: 'measured' means that a page of CSCS or a public log shows the
-value. CSCS's Container Engine runs containers on Alps, but the engine cannot run SIF files; for the
-engine, the same facts are rendered as an EDF file. Cray MPICH exists only in uenv images, so
-a module cannot name the paths of Cray MPICH. Therefore the approaches bind and native are impossible.
+value. CSCS's Container Engine, which runs containers on Alps, cannot run SIF files. This project therefore
+writes the facts about Alps into an EDF file (environment definition file) for the Container Engine.
+Only uenv images contain Cray MPICH, so a module cannot name the paths of Cray MPICH. Therefore the
+approaches bind and native are impossible.
 """
 
 from typing import Any, Dict

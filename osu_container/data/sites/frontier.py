@@ -3,9 +3,9 @@ Describe Frontier (OLCF): HPE Cray EX, nodes with four MI250X and Slingshot 11.
 
 schema.py explains the keys of the data. This project has never run a program on Frontier: 'measured' means that
 a page or job script of OLCF, or a public log, shows the value. CPE 26.03 with Cray MPICH 9.1.0
-is also installed, but is not the default (OLCF, system changes of 2026-04-07). The folder
-gnu/12.3/lib-abi-mpich of Cray MPICH 9.1.0 is known from Perlmutter and from users of Setonix, but not
-from Frontier.
+is also installed, but is not the default (OLCF, system changes of 2026-04-07). Pages about Perlmutter
+and users of Setonix name the folder gnu/12.3/lib-abi-mpich of Cray MPICH 9.1.0; no page about Frontier
+names this folder.
 """
 
 from typing import Any, Dict

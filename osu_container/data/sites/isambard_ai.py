@@ -2,9 +2,9 @@
 Describe Isambard-AI (Bristol): nodes with four GH200 and Slingshot 11.
 
 schema.py explains the keys of the data. This project has never run a program on Isambard-AI of the Bristol
-Centre for Supercomputing: 'measured' means that a public script or page shows the value. The module
-brics/apptainer-multi-node of Isambard-AI contains the script adapt.sh, which injects the host's Open
-MPI, NCCL and libfabric into any container. The folders in this file come from this script.
+Centre for Supercomputing: 'measured' means that a public script or page shows the value. On Isambard-AI, the
+module brics/apptainer-multi-node contains the script adapt.sh. This script injects the host's Open MPI,
+NCCL and libfabric into any container, and is the source of the host folders in this Python module.
 """
 
 from typing import Any, Dict

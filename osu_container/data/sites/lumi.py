@@ -1,11 +1,11 @@
 """
 Describe LUMI (CSC): GPU and CPU nodes with Slingshot 11, three software stacks.
 
-schema.py explains the keys of the data. Each fact is defined only once: if an entry lacks
-a fact, the entry that its key 'based_on' names contains the fact. This project has never run a program
-on LUMI. The evidence 'measured' means that the named log, page or file shows the value on LUMI at this
-date. 'derived' means that the value follows from the rule in the key why. 'untested' means that no
-source shows the value on LUMI.
+schema.py explains the keys of the data. Each fact is defined only once: the key 'based_on' of an entry
+names another entry, which supplies all facts that the first entry lacks. This project has never run a
+program on LUMI. The evidence 'measured' means that the source (a log, page or file) showed the value on
+LUMI on the date of the fact. 'derived' means that the value follows from the rule in the key `why`.
+'untested' means that no source shows the value on LUMI.
 """
 
 from typing import Any, Dict, List, Tuple
@@ -113,9 +113,11 @@ _IMAGE_PURPOSE = (
 
 def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[str, str]:
     """
-    Return {approach: file name of the image for this approach}.
+    Return {approach: file name of the image that this approach uses on LUMI}.
 
-    The result also contains the keys of list_mpi4py_images().
+    The result also contains the images with mpi4py, under the keys of list_mpi4py_images(). `rocm`:
+    version of ROCm. `plain`, `hybrid` and `opensource`: parts of file names that tell which MPICH and
+    libfabric the image contains.
     """
     name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
     return dict(
@@ -131,7 +133,7 @@ def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[st
 
 
 def list_mpi4py_images(rocm: str, hybrid: str, opensource: str) -> Dict[str, str]:
-    """Return {'osu-mpi4py/APPROACH': file name of its image with CuPy}."""
+    """Return {'osu-mpi4py/APPROACH': file name of the image with mpi4py and CuPy}."""
     name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s-cupy.sif' % rocm
     return {
         'osu-mpi4py/pure': name % hybrid,
@@ -443,11 +445,12 @@ def _make_stack_facts(
     stack: str, nodes: str, fits: List[str], partitions: str
 ) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts with which a software stack of LUMI is recognised.
+    Return the facts that identify a LUMI software stack, such as 25.03, in the user's shell.
 
-    nodes: common name of all stacks for GPU nodes, or of all stacks for CPU nodes. fits: values of
-    LUMI_STACK_PARTITION with which a shell may load the modules. partitions: regular expression for
-    the values of LUMI_STACK_PARTITION that select this stack.
+    The keys are 'recognised_by', 'stack' and 'shell'; schema.py explains these keys. `stack`: version
+    of the stack. `nodes`: 'lumi' for GPU nodes, another common name for CPU nodes. `fits`: values of
+    LUMI_STACK_PARTITION for which `module load` prints no warning. `partitions`: regular expression
+    for the values of LUMI_STACK_PARTITION with which an installation selects this stack.
     """
     values, modules = (
         [stack, stack + '.dev'],
@@ -514,11 +517,12 @@ def _make_gpu_stack(
     folders: Tuple[str, ...],
 ) -> Dict[str, Any]:
     """
-    Return the entry of a software stack for the GPU nodes.
+    Return the site entry (see schema.py) of one LUMI software stack for the GPU nodes.
 
-    mpich: arguments for _make_mpich_libraries(). rocm, rocm_folder: version of ROCm, and folder of
-    its libraries. rocm_libraries, folders: further arguments for make_rocm_libraries() and
-    make_rocm_folders(). pmi: version of cray-pmi.
+    `stack`: version of the stack. `title`: words to append to the title. `mpich`: arguments for
+    _make_mpich_libraries(). `rocm`: version of ROCm. `rocm_folder`: folder of ROCm's libraries.
+    `rocm_libraries`: further arguments for make_rocm_libraries(). `folders`: further arguments for
+    make_rocm_folders(). `pmi`: version of cray-pmi.
     """
     libmpi = _make_mpich_libraries(*mpich)
     return dict(

@@ -2,10 +2,10 @@
 Describe Perlmutter (NERSC): HPE Cray EX, GPU nodes with four A100 and Slingshot 11.
 
 schema.py explains the keys of the data. This project has never run a program on Perlmutter: 'measured' means
-that NERSC's software or a public log shows the value. NERSC offers podman-hpc instead of Apptainer;
-docs/contributions contains files for podman-hpc. Since the maintenance of 2026-09-16, Cray MPICH 9.1.0
-and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4). Cray MPICH 9.0.1
-is still installed, and users have published more results with 9.0.1 than with 9.1.0.
+that NERSC's software or a public log shows the value. NERSC offers podman-hpc instead of Apptainer.
+The folder docs/contributions contains configuration files for podman-hpc. Since the maintenance of
+2026-09-16, Cray MPICH 9.1.0 and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4). Cray MPICH
+9.0.1 is still installed, and users have published more results with 9.0.1 than with 9.1.0.
 """
 
 from typing import Any, Dict
