@@ -72,9 +72,10 @@ default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel
 default("FI_PROVIDER", "cxi")
 default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")        -- MPICH passes buffers in GPU memory to libfabric without a copy
 default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH uses cxi even if all ranks are on one node
-default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
+-- each of the four network cards reaches every card of another node
+default("NCCL_CROSS_NIC", "1")
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
-default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these interfaces
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these network interfaces
 default("SLURM_NETWORK", "single_node_vni")          -- Slurm gives every job step a virtual network identifier
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi") -- proof
@@ -86,7 +87,7 @@ local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope) -- OSU_SCOPE=commands: binds only for commands of this module
 local function bind(value) if scope ~= "commands" then append_path("SINGULARITY_BIND", value, ",") end end
 local function inject(path, name) bind(path .. ":/opt/host-mpi/lib/" .. (name or path:match("[^/]+$"))) end
-inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- this is the host's libfabric with its cxi provider
+inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- this library is the host's libfabric with the provider cxi
 inject("/usr/lib64/libcxi.so.1")                     -- the host's libfabric uses this library for the Slingshot card
 bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- sets LD_LIBRARY_PATH
 for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do

@@ -71,9 +71,10 @@ default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel
 default("FI_PROVIDER", "cxi")
 default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")        -- MPICH passes buffers in GPU memory to libfabric without a copy
 default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH uses cxi even if all ranks are on one node
-default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
+-- each of the four network cards reaches every card of another node
+default("NCCL_CROSS_NIC", "1")
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
-default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these interfaces
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these network interfaces
 default("SLURM_NETWORK", "single_node_vni")          -- Slurm gives every job step a virtual network identifier
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=opensource container=yes libmpi=image libfabric=image pmi=pmi2 provider=cxi") -- proof

@@ -457,8 +457,8 @@ BASES: Dict[str, Dict[str, Any]] = {
                 ['/run/cxi'],
                 'the folder /run/cxi contains the state of the network cards for libcxi; '
                 'lists of bind mounts that work on LUMI contain this folder',
-                'singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; no source for '
-                'other systems, where a missing folder is skipped',
+                'singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; no source '
+                'names the folder on other systems, where a missing folder is skipped',
                 '2026-05-04',
                 'untested',
                 bound='run',
@@ -500,7 +500,7 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'libdrm_ids': make_fact(
                 ['/usr/share/libdrm/amdgpu.ids'],
-                'libdrm of the host\'s ROCm reads the names of the GPUs from this file',
+                "the library libdrm of the host's ROCm reads the names of the GPUs from this file",
                 'as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
@@ -522,8 +522,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         'based_on': 'cray',
         'default_approach': make_fact(
             'openmpi',
-            'openmpi injects no host library that an update could change, and only its image of '
-            'this project has CUDA',
+            'openmpi injects no host library that an update could change, and of the images '
+            'of this project only the image for openmpi has CUDA',
             'docs/design.md, decision 7',
             _FIRST_READ_DATE,
             'derived',
