@@ -15,27 +15,28 @@ Keys of an approach:
     inject_if_known  names of further libraries that the approach injects on sites that have these libraries
     preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD). Only
                      programs in the container load these libraries in advance
-    comes_from       {'libmpi': 'image' or 'host', 'libfabric': 'image' or 'host'}: origin of the libraries that the
-                     ranks must load. The module help, osu-proof and srun --mpi= use this value
+    comes_from       {'libmpi': 'image' or 'host', 'libfabric': 'image' or 'host'}: says whether the ranks
+                     must load the library of the image or of the host. The module help, osu-proof and the
+                     choice of srun --mpi= use this value
     entrypoint       optional: list of bind mounts of whole host folders. The entrypoint of the image starts the
                      programs and searches these folders for libraries. Each bind mount is a dict with the
                      keys `target` (folder in the container), why, source, date, evidence, and one of the
                      keys `path` (the host folder) and `library` (name of a host library in the host folder)
-    requires         sonames of libraries that the image's libmpi must load. If libmpi loads no library with such a
-                     soname, the injected library has no effect
-    files            names from the site's key `files`. The host paths under such a name are bind-mounted under the
-                     same paths in the container if the paths exist
+    requires         sonames of libraries that the image's libmpi must load, such as libfabric.so.1. If libmpi does not
+                     load this library, the injected library has no effect
+    files            names of entries in the site's key `files`. The host paths of each entry are bind-mounted under
+                     the same paths in the container, if the paths exist
     unset            list of variables that must not be set in the container, even if the image sets the variables.
                      Each variable is a dict with the keys of `variables` and the value None
     rank_variables   list of variables that osu-gpu-bind sets for each rank, from the site's key gpu_binding. Each
                      variable is a dict with the keys of `variables`, and the value 'gcd' (number of the GPU)
                      or 'nic' (name of the network card)
     by_family        optional: dict {family of the image's MPI: dict of keys that replace keys of the approach}
-    exports          optional: list of variables that the container sets even if the image or the user has set them,
-                     because the injected libraries need these values. Each variable is a dict with the
-                     keys of `variables`
-    one_build        optional: list of beginnings of file names. If the file name of a library that the host's MPI
-                     needs begins like this, the library is injected even if the image has the same soname
+    exports          optional: list of variables whose values the injected libraries need. These values replace the
+                     values that the image or the user has set. Each variable is a dict with the keys of
+                     `variables`
+    one_build        optional: list of strings. If the file name of a library that the host's MPI needs begins with
+                     one of the strings, the library is injected even if the image has an equal soname
     variables        list of dicts with the keys name, value, why, source, date, evidence (as in sites/schema.py). The
                      value is only a default: if the user has set the variable, the user's value is used
 
@@ -44,12 +45,12 @@ the site, and {rccl_plugin} is the path of the RCCL plugin. Optional keys of a v
     only    list of conditions. The variable is set if all conditions hold at the installation. The conditions:
             'gpu', 'no gpu': the site has GPUs, or has no GPUs
             'rocm', 'cuda': the GPUs of the site are from AMD (gfx...), or from NVIDIA (sm_...)
-            'mpich >= 4.3.1', 'libfabric < 2.4': the ranks load such a release of MPICH or libfabric. The key
-            comes_from tells whether the image or the host has this library. Cray MPICH does not count as mpich
+            'mpich >= 4.3.1', 'libfabric < 2.4': the MPICH or libfabric that the ranks load has a release in this
+            range. The key comes_from tells who provides the library. Cray MPICH does not count as mpich
             'no libfabric >= 1.22': the release of libfabric is older than 1.22 or unknown
             'cxi', 'no cxi': the provider of the site is cxi, or is another provider
             'ucx', 'no ucx': UCX drives the cards of the network, or does not drive them (data/networks.py)
-            'rccl plugin': the image or the native build has this plugin
+            'rccl plugin': the image or the native build contains the RCCL plugin for libfabric
             'open mpi': the MPI is Open MPI
             'lnx': the site has the key lnx_links, and the ranks load libfabric 2.0 or newer with the provider lnx
     setting name of the settings module (SETTINGS) that sets the variable instead of the module of the approach

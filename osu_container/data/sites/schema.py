@@ -31,7 +31,7 @@ Keys of a site
     gpu                architecture of the GPUs, None for nodes without GPUs
     gpu_userland       optional: [oldest, newest] version of ROCm in an image that the GPU driver supports
     gpu_driver         optional: version of NVIDIA's driver on the nodes, or the oldest possible version
-    gpu_binding        None, or a list with a dict for each GPU: gcd (number), mask (of cores), nic (network card)
+    gpu_binding        None, or a list with a dict for each GPU: `gcd` (number), `mask` (of cores), `nic` (network card)
     libraries          host libraries that an approach may inject: dict {name: fact}. The value of the fact is the path
                        of the library on the host, or None if the host lacks the library. Optional keys of
                        the fact: `opened_as` (other file names under which programs open the library by
@@ -54,7 +54,7 @@ Keys of a site
                        is no module osu-settings/linkx
     conflicts          modules that cannot be loaded together with the modules of this project
     family             optional: Lmod family of the modules; default: slurm_mpi. Only one module of a family can be
-                       loaded at a time. The key names the system's own family for MPI modules
+                       loaded at a time. A site has this key if the system has a family for similar modules
     stack              optional: the software stack, as a dict with the keys `of` (common name of all stacks of
                        the system, such as 'perlmutter'), `name` (of this stack), `variable` (name of an
                        environment variable that the system's modules set) and `values` (list of the
@@ -63,7 +63,8 @@ Keys of a site
     shell              optional: environment variables that the system's modules set in a shell, as a list of dicts
                        with the keys `name` (of the variable) and `fits` (list of values). `module load`
                        warns if the variable has any other value
-    variables          variables for every approach (data/approaches.py explains their keys)
+    variables          list of environment variables that every approach sets; data/approaches.py explains the keys of
+                       each variable
     images             dict {approach: file name of the image for the approach in EasyBuild's source path}
     image_folders      folders below which the site keeps images for all users. An installation links to an image in
                        such a folder and never copies the image. If a user names an image without a
@@ -73,15 +74,15 @@ Keys of a site
     images_there       optional: list of images on the system that contain osu_latency and osu_bw, as paths with
                        wildcards. `osu-container try` uses these images. The image that is fastest to read is the first
     image_help         page that explains how to get an image for the system
-    jobs               how to request a job, as a dict: partition (or None), account (True if a job must name an
-                       account), options (of a job, may contain {nodes}), step (options of the launcher).
-                       Optional key: batch (key of BATCH_SYSTEMS in data/launchers.py; default: slurm)
-    native             settings of a native build, as a dict: mpicc and mpicxx (each a path on the host, or a command
-                       from the modules), libmpi, python. Optional keys: prgenv ('amd' or 'gnu', Cray's
-                       programming environment), modules, plugin (name, version and suffix of the
-                       easyconfig of the RCCL plugin), configopts, needed (sonames of libraries that the
-                       built programs must need)
-    wrapper_modules    modules that may provide wrap-container (easyconfig parameter wrapper)
+    jobs               how to request a job, as a dict: `partition` (or None), `account` (True if a job must name
+                       an account), `options` (of a job, may contain {nodes}), `step` (options of the
+                       launcher). Optional key: `batch` (key of BATCH_SYSTEMS in data/launchers.py; default: slurm)
+    native             settings of a native build, as a dict: `mpicc` and `mpicxx` (each a path on the host, or a
+                       command from the modules), `libmpi`, `python`. Optional keys: `prgenv` ('amd' or
+                       'gnu', Cray's programming environment), `modules`, `plugin` (name, version and
+                       suffix of the easyconfig of the RCCL plugin), `configopts`, `needed` (sonames of
+                       libraries that the built programs must need)
+    wrapper_modules    modules that may provide the command wrap-container (easyconfig parameter `wrapper`)
     architecture       optional: architecture of the processors, as `uname -m` prints it; default: x86_64
     engine             optional: container engine of the system ('podman-hpc', 'container-engine') that cannot run the
                        images of the modules; docs/contributions has files for this engine
