@@ -1,8 +1,8 @@
 """
 Define facts that several HPE Cray EX systems share, as functions and as base entries.
 
-schema.py explains the keys of the data. The facts about LUMI, also an HPE Cray EX system, come from
-logs of LUMI. Therefore lumi.py defines these facts.
+schema.py explains the keys of the data. LUMI is also an HPE Cray EX system, but lumi.py
+defines the facts about LUMI, because these facts come from logs of LUMI.
 """
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -29,7 +29,7 @@ def make_fact(
     value: Any, why: str, source: str, date: str, evidence: str, **more: Any
 ) -> Dict[str, Any]:
     """
-    Return one fact as a dict; schema.py explains the keys.
+    Return one fact: a dict with a value, and its reason, source, date and evidence.
 
     `more`: optional keys of the fact.
     """
@@ -99,7 +99,7 @@ def make_mpich_libraries(
 
 def make_stack_fact(system: str, name: str, values: List[str]) -> Dict[str, Any]:
     """
-    Return a fact for the key `stack`, with which a module recognises the loaded software stack.
+    Return the fact `stack`, with which a module recognises the loaded software stack.
 
     `system`: common name of all stacks of the system. `name`: name of this stack. `values`: versions
     of the module cray-mpich that identify this stack.
@@ -305,7 +305,7 @@ def make_native_build(
     plugin: Optional[Tuple[str, str, str]] = None,
 ) -> Dict[str, Any]:
     """
-    Return the dict of a site's key `native`: how to build the benchmarks with Cray's compilers.
+    Return the value of the key `native`: how to build OSU with Cray's compilers.
 
     `prgenv`: Cray's programming environment, 'amd' or 'gnu'. `modules`: further modules to load.
     `options`: options of OSU's configure script. `gtl`: kind of the GPU transport layer, '' without
@@ -333,7 +333,7 @@ def make_rocm_build(
     prgenv: str, rocm: str, libmpi: str, options: str = '', plugin: Any = None
 ) -> Dict[str, Any]:
     """
-    Return the dict of a site's key `native` for nodes with MI250X; see make_native_build().
+    Return the value of the key `native` for nodes with MI250X; see make_native_build().
 
     `rocm`: version of ROCm.
     """
@@ -351,7 +351,7 @@ def make_gpu_jobs(
     partition: Optional[str], account: bool, gpus: int, *options: str
 ) -> Dict[str, Any]:
     """
-    Return the dict of a site's key `jobs` for Slurm jobs on whole nodes.
+    Return the value of the key `jobs` for Slurm jobs on whole nodes.
 
     `account`: whether a job must name an account. `gpus`: number of GPUs of each node. `options`:
     more options of a job.

@@ -453,7 +453,7 @@ def _make_stack_facts(
     stack: str, nodes: str, fits: List[str], partitions: str
 ) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts that identify a LUMI software stack, such as 25.03, in the user's shell.
+    Return the facts that identify a LUMI software stack, such as 25.03, in a shell.
 
     The keys are 'recognised_by', 'stack' and 'shell'; schema.py explains these keys. `stack`: version
     of the stack. `nodes`: 'lumi' for GPU nodes, another common name for CPU nodes. `fits`: values of

@@ -1,5 +1,5 @@
 """
-Define the keys and value types of a site entry, which describes one system and its software stack.
+Define the keys and value types of a site entry, which describes one software stack.
 
 Every fact is a dict with the keys
     value      the value itself
