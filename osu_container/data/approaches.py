@@ -102,25 +102,26 @@ SETTINGS = {
     'linkx': 'LINKx (experimental): the provider lnx uses shared memory within a node and the network\'s provider '
     'between nodes. Programs with lnx may hang, may be slow, or may fail with an error '
     '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
-    'rccl-strict': 'RCCL fails if RCCL cannot load its plugin; without this setting, RCCL would use the '
-    'slow TCP network instead. Do not use this setting for jobs on one node',
+    'rccl-strict': 'RCCL fails if RCCL cannot load its plugin; without the module rccl-strict, RCCL would '
+    'use the slow TCP network instead. Do not use the module rccl-strict for jobs on one '
+    'node',
     'rccl-alt-read': (
-        'this module sets all variables that HPE recommends for RCCL and NCCL. libfabric '
-        'then sends every message by rendezvous without the offload to the network card '
-        '(FI_CXI_RDZV_PROTO needs srun --network=disable_rdzv_get), and uses larger queues. '
-        'Use this module only for programs that communicate through RCCL alone, because MPI '
-        'cannot send eager messages with these variables'
+        'the module rccl-alt-read sets all variables that HPE recommends for RCCL and NCCL. '
+        'libfabric then sends every message by rendezvous without the offload to the network '
+        'card (FI_CXI_RDZV_PROTO needs srun --network=disable_rdzv_get), and uses larger '
+        'queues. Use the module only for programs that communicate through RCCL alone, '
+        'because MPI cannot send eager messages with these variables'
     ),
     'rccl-gdr': (
-        'this module sets NCCL_NET_GDR_LEVEL=PHB, as HPE recommends: RCCL lets the network '
-        'card read GPU memory up to the distance PHB. On LUMI, runs with ROCm 7 hung with '
-        'this value, and runs without this value were not slower'
+        'the module rccl-gdr sets NCCL_NET_GDR_LEVEL=PHB, as HPE recommends: RCCL lets the '
+        'network card read GPU memory up to the distance PHB. On LUMI, runs with ROCm 7 hung '
+        'with the module, and runs without the module were not slower'
     ),
 }
 
 _PROVIDER = (
-    'libfabric uses the provider for the network of this system or fails. Without this '
-    'variable, libfabric can silently use another provider',
+    "libfabric uses the provider of this system's network or fails. Without FI_PROVIDER, "
+    'libfabric can silently use another provider',
     'fi_fabric(7), FI_PROVIDER',
 )
 _PROVIDER_OF_SITE = _make_variable('FI_PROVIDER', '{provider}', *_PROVIDER)
@@ -129,9 +130,9 @@ _GPU_IN_CRAY_MPICH = [
     _make_variable(
         'MPICH_GPU_SUPPORT_ENABLED',
         '1',
-        'Cray MPICH accepts buffers in GPU memory only with this variable, and Cray MPICH also needs '
-        'the GPU transport layer (GTL)',
-        _PUBLISHED + '; the published runs over Cray MPICH set this variable',
+        'Cray MPICH accepts buffers in GPU memory only with MPICH_GPU_SUPPORT_ENABLED=1, and '
+        'also needs the GPU transport layer (GTL)',
+        _PUBLISHED + '; the published runs over Cray MPICH set MPICH_GPU_SUPPORT_ENABLED',
         'measured',
         _PUBLISHED_DATE,
         only=['gpu'],
@@ -140,7 +141,7 @@ _GPU_IN_CRAY_MPICH = [
         'MPICH_OFI_NIC_POLICY',
         'GPU',
         'each rank uses the network card nearest to the GPU of the rank. Only Cray MPICH '
-        'reads this variable',
+        'reads MPICH_OFI_NIC_POLICY',
         'LUMI training 2026-04, 202-Binding.md',
         'derived',
         '2026-06-17',
@@ -169,8 +170,8 @@ _RCCL = [
     _make_variable(
         'NCCL_NET',
         'AWS Libfabric',
-        'RCCL uses its plugin for libfabric or fails; without this variable, RCCL falls back '
-        'to TCP silently. Since release 1.12 the plugin is named Libfabric, and the plugin '
+        'RCCL uses its plugin for libfabric or fails; without NCCL_NET, RCCL falls back to '
+        'TCP silently. Since release 1.12 the plugin is named Libfabric, and the plugin '
         'still accepts the name AWS Libfabric',
         'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530',
         'untested',
@@ -180,8 +181,8 @@ _RCCL = [
     _make_variable(
         'NCCL_NET_PLUGIN',
         '{rccl_plugin}',
-        'RCCL loads its plugin from this full path and does not search the library path. '
-        'Without the plugin RCCL uses TCP (published result: 3 GB/s)',
+        'RCCL loads its plugin from the full path in NCCL_NET_PLUGIN, and does not search '
+        'the library path. Without the plugin RCCL uses TCP (published result: 3 GB/s)',
         'aws-ofi-nccl README; ' + _PUBLISHED,
         only=['gpu', 'rccl plugin'],
         inside=True,
@@ -189,10 +190,11 @@ _RCCL = [
     _make_variable(
         'FI_MR_CACHE_MONITOR',
         'userfaultfd',
-        'the kernel (userfaultfd) tells libfabric which memory the program released. By '
-        'default libfabric uses memhooks, with which RCCL and NCCL can hang',
+        'the kernel tells libfabric which memory was released. With memhooks, the default of '
+        'libfabric, RCCL and NCCL can hang',
         'github.com/Lumi-supercomputer/LUMI-AI-Guide, pull request 118; NERSC (podman-hpc '
-        '1.2.2, nccl.yaml) and CSCS (cscs-docs 1660b1e, nccl_env_vars) use the same value; ' + _HPE,
+        '1.2.2, nccl.yaml) and CSCS (cscs-docs 1660b1e, nccl_env_vars) also use userfaultfd; '
+        + _HPE,
         'derived',
         '2026-09-15',
         only=['cxi', 'gpu'],
@@ -213,10 +215,10 @@ _RCCL = [
         'NCCL_NET_GDR_LEVEL',
         'PHB',
         'RCCL lets the network card read GPU memory up to the distance PHB, which is farther '
-        "than RCCL's default. On LUMI, runs on several nodes with ROCm 7 hung with this "
-        'value, and runs without this value were not slower',
+        "than RCCL's default. On LUMI, runs on several nodes with ROCm 7 hung with "
+        'NCCL_NET_GDR_LEVEL=PHB, and runs without NCCL_NET_GDR_LEVEL were not slower',
         _HPE + '; laifs-container-recipes#30 and Lumi-supercomputer/LUMI-AI-Guide pull request 97 '
-        'advise against this value',
+        'advise against PHB',
         'untested',
         _HPE_READ_DATE,
         only=['cxi', 'rocm'],
@@ -302,11 +304,11 @@ _MPICH_WITHOUT_GPU = [
     _make_variable(
         'MPIR_CVAR_ENABLE_GPU',
         '0',
-        'the node has no GPU. Without this value, an MPICH that is built with HIP or CUDA '
-        'searches for a GPU and fails with a segmentation fault',
-        'runs with and without this variable on a node without GPU: MPICH 4.0.2 with HIP '
-        '5.7.1, and MPICH 4.0.2 with CUDA 12.4 (images of family debian); the MPICH wheels '
-        '3.4.3 to 5.0.2 contain the name of the variable',
+        'the node has no GPU. Without MPIR_CVAR_ENABLE_GPU=0, an MPICH that is built with '
+        'HIP or CUDA searches for a GPU and fails with a segmentation fault',
+        'runs with and without MPIR_CVAR_ENABLE_GPU=0 on a node without GPU: MPICH 4.0.2 '
+        'with HIP 5.7.1, and MPICH 4.0.2 with CUDA 12.4 (images of family debian); the MPICH '
+        'wheels 3.4.3 to 5.0.2 contain the name of the variable',
         'derived',
         '2026-11-24',
         only=['no gpu', 'mpich >= 3.4'],
@@ -328,7 +330,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_SINGLE_HOST_ENABLED',
         '1',
-        'MPICH does not use cxi if all ranks are on one node. This value is the default of MPICH',
+        'MPICH does not use cxi if all ranks are on one node. This behaviour is the default '
+        'of MPICH',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c',
         'untested',
         only=['cxi', 'mpich >= 4.2'],
@@ -337,11 +340,11 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_HMEM',
         '1',
-        'MPICH passes buffers in GPU memory to libfabric without a copy. Without this value '
-        'MPICH does not do so',
-        _PUBLISHED
-        + '; the published runs with MPICH 4.2.3 reach 24 GB/s with this value; MPICH wheels '
-        'since 4.1.3 contain the name of this variable',
+        'MPICH passes buffers in GPU memory to libfabric without a copy only with '
+        'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1',
+        _PUBLISHED + '; the published runs with MPICH 4.2.3 reach 24 GB/s with '
+        'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1; MPICH wheels since 4.1.3 contain the name of the '
+        'variable',
         'measured',
         _PUBLISHED_DATE,
         only=['cxi', 'gpu', 'mpich >= 4.1'],
@@ -352,26 +355,27 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'MPICH uses cxi even if all ranks are on one node, because FI_PROVIDER=cxi leaves no '
         'other provider',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; MPICH wheels since 4.2.3 contain the '
-        'name of this variable',
+        'name MPIR_CVAR_SINGLE_HOST_ENABLED',
         'untested',
         only=['cxi', 'mpich >= 4.2'],
     ),
     _make_variable(
         'SLURM_NETWORK',
         'single_node_vni,disable_rdzv_get',
-        'Slurm gives every job step a virtual network identifier (VNI), because the provider '
-        'cxi needs a VNI even on one node; ' + _ALT_READ_NETWORK[0],
+        'Slurm gives a VNI even to a job step on one node, because the provider cxi needs '
+        'this virtual network identifier; ' + _ALT_READ_NETWORK[0],
         *_ALT_READ_NETWORK[1:],
         **_ALT_READ_CONDITIONS,
     ),
     _make_variable(
         'SLURM_NETWORK',
         'single_node_vni',
-        'Slurm gives every job step a virtual network identifier (VNI), because the provider '
-        'cxi needs a VNI even on one node',
-        'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: container jobs on one node of LUMI '
-        'need this value; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), and the plugin '
-        'switch/hpe_slingshot reads the value single_node_vni',
+        'Slurm gives a VNI even to a job step on one node, because the provider cxi needs '
+        'this virtual network identifier',
+        'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: container jobs '
+        'on one node of LUMI need SLURM_NETWORK=single_node_vni; Slurm 24.05.8: srun reads '
+        'SLURM_NETWORK (opt.c), and the plugin switch/hpe_slingshot reads the value '
+        'single_node_vni',
         'measured',
         '2026-03-31',
         only=['cxi'],
@@ -379,18 +383,19 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_CXI_RDZV_THRESHOLD',
         '16384',
-        'MPI sends messages of at most this number of bytes eagerly. The value avoids the '
-        "sudden rise of latency at 8 to 16 KiB that libfabric's old default of 2048 causes",
-        'Cray MPICH sets this value (MPICH_ENV_DISPLAY on Crusher); in libfabric 2.4 this value is the default',
+        'MPI sends messages of at most 16384 bytes eagerly. This limit avoids the sudden '
+        "rise of latency at 8 to 16 KiB that libfabric's old default of 2048 causes",
+        'Cray MPICH sets FI_CXI_RDZV_THRESHOLD=16384 (MPICH_ENV_DISPLAY on Crusher); in '
+        'libfabric 2.4, 16384 is the default',
         'untested',
         only=['cxi', 'libfabric < 2.4'],
     ),
     _make_variable(
         'FI_CXI_RDZV_EAGER_SIZE',
         '2048',
-        'the sender of a rendezvous message sends this number of bytes before the receiver '
-        'is ready. Cray MPICH sets the same value together with FI_CXI_RDZV_THRESHOLD=16384',
-        'Cray MPICH sets this value (MPICH_ENV_DISPLAY on Crusher)',
+        'the sender of a rendezvous message sends 2048 bytes in advance. Cray MPICH sets the '
+        'same value together with FI_CXI_RDZV_THRESHOLD=16384',
+        'Cray MPICH sets FI_CXI_RDZV_EAGER_SIZE=2048 (MPICH_ENV_DISPLAY on Crusher)',
         'untested',
         only=['cxi', 'libfabric < 2.4'],
     ),
@@ -398,8 +403,9 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
         '1',
         'libfabric sends small messages from GPU memory directly. With Open MPI, the latency '
-        'is 3 instead of 21 microseconds. MPICH must also send these messages without inject '
-        'functions (MPIR_CVAR_CH4_OFI_ENABLE_INJECT, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
+        'is 3 instead of 21 microseconds. MPICH must also send small messages without '
+        "libfabric's inject functions (MPIR_CVAR_CH4_OFI_ENABLE_INJECT, "
+        'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
         _CXI + '; EESSI on LUMI, 2026-05-21',
         'untested',
         only=['cxi', 'gpu', _IDC_SWITCH],
@@ -409,7 +415,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         '0',
         "MPICH does not send small messages by libfabric's inject functions, because these "
         'functions copy each message. Small messages in host memory become a little slower',
-        'the MPICH wheel 4.3.2 reads this variable, and the MPICH wheel 4.2.3 does not',
+        'the MPICH wheel 4.3.2 reads MPIR_CVAR_CH4_OFI_ENABLE_INJECT, and the MPICH wheel '
+        '4.2.3 does not',
         'untested',
         only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH],
     ),
@@ -440,14 +447,14 @@ def _make_linkx_pair(
     """
     Return two alternatives for the variable `name`, each as a dict of _make_variable().
 
-    The first alternative has the value 'lnx' and applies if the user has loaded osu-settings/linkx.
+    The first alternative has the value 'lnx', which the module osu-settings/linkx sets (LINKx).
     The second alternative has the given `value`.
     """
     return [
         _make_variable(
             name,
             'lnx',
-            'libfabric uses its provider lnx (LINKx), which links other providers',
+            'libfabric uses its provider lnx (LINKx), which combines other providers',
             _LINKX,
             **_LINKX_CONDITIONS,
         ),
@@ -481,15 +488,17 @@ _OPENMPI_OVER_LIBFABRIC = (
     + _make_linkx_pair(
         'OMPI_MCA_opal_common_ofi_provider_include',
         '{provider}',
-        'Open MPI uses the providers tcp, shm and some others only if this variable names the provider',
+        'Open MPI uses the providers tcp, shm and some others only if '
+        'OMPI_MCA_opal_common_ofi_provider_include names the provider',
         'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude',
     )
     + [
         _make_variable(
             'OMPI_MCA_btl',
             '^tcp,ofi,vader,openib',
-            'Open MPI sends one-sided messages through libfabric. The excluded components either bypass '
-            'libfabric or open the network card a second time',
+            'Open MPI sends one-sided messages through libfabric. The components that '
+            'OMPI_MCA_btl excludes either bypass libfabric or open the network card a second '
+            'time',
             _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
             **conditions,
         )
@@ -507,8 +516,8 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'FI_LNX_PROV_LINKS',
             '{lnx_links}',
-            'the provider lnx combines shared memory with each of these network cards. The '
-            'character | separates the cards',
+            'the provider lnx combines shared memory with each network card in '
+            'FI_LNX_PROV_LINKS. The character | separates the cards',
             _LINKX + '; fi_lnx(7)',
             **_LINKX_CONDITIONS,
         ),
@@ -568,22 +577,24 @@ _HOST_MPI_EXPORTS = [
             'OPAL_PREFIX',
             '',
             'measured',
-            "the host's Open MPI reads the files of the host, such as openmpi-mca-params.conf. Images "
-            'with Open MPI set this variable to a folder of the image',
+            "the host's Open MPI reads the files of the host, such as "
+            'openmpi-mca-params.conf. Images with Open MPI set OPAL_PREFIX to a folder of '
+            'the image',
         ),
         (
             'OMPI_MCA_mca_base_component_path',
             '/lib/openmpi',
             'measured',
-            "the host's Open MPI loads the plug-ins of the host. Without this variable Debian's"
-            ' Open MPI finds no plug-ins and fails in opal_init. OPAL_PKGLIBDIR has the same '
-            'effect, but MPI_Init fails if PMIX_PKGLIBDIR names another folder',
+            "the host's Open MPI loads the plug-ins of the host. Without "
+            "OMPI_MCA_mca_base_component_path, Debian's Open MPI finds no plug-ins and fails "
+            'in opal_init. OPAL_PKGLIBDIR has the same effect, but MPI_Init fails if '
+            'PMIX_PKGLIBDIR names another folder',
         ),
         (
             'OPAL_SYSCONFDIR',
             '/etc',
             'derived',
-            "without this variable, Debian's Open MPI reads its parameters from the folder "
+            "without OPAL_SYSCONFDIR, Debian's Open MPI reads its parameters from the folder "
             '/etc/openmpi of the image, even if OPAL_PREFIX names another folder',
         ),
         ('PMIX_PREFIX', '', 'derived', "the host's PMIx reads the files of the host"),
@@ -591,8 +602,8 @@ _HOST_MPI_EXPORTS = [
             'PMIX_MCA_mca_base_component_path',
             '/lib/pmix',
             'measured',
-            "the host's PMIx loads the plug-ins of the host. Debian 11 has these plug-ins as "
-            'separate files',
+            "the host's PMIx loads the plug-ins of the host. Debian 11 has PMIx's plug-ins "
+            'as separate files',
         ),
         (
             'UCX_MODULE_DIR',
@@ -626,7 +637,7 @@ _HOST_FOLDERS = [
     {
         'target': '/host/lib',
         'library': 'libfabric',
-        'why': 'the entrypoint of the image uses the libfabric in this folder',
+        'why': 'the entrypoint of the image uses the libfabric in the folder /host/lib',
         'source': _SWAP,
         'date': _READ_DATE,
         'evidence': 'derived',
@@ -634,8 +645,8 @@ _HOST_FOLDERS = [
     {
         'target': '/host/usr',
         'path': '/usr',
-        'why': 'the entrypoint of the image finds libcxi and the other libraries that libfabric '
-        'needs in this folder',
+        'why': 'the entrypoint of the image finds libcxi, and the other libraries that libfabric '
+        'needs, in the folder /host/usr',
         'source': _SWAP,
         'date': _READ_DATE,
         'evidence': 'derived',
@@ -654,9 +665,9 @@ _NO_FORK_SAFE = [
     _make_variable(
         name,
         None,
-        'libfabric copies every small message from GPU memory by a slow path if this '
-        'variable has any value. The slow path is the most probable cause of a latency of 21 '
-        'instead of 2.5 microseconds',
+        'libfabric copies every small message from GPU memory by a slow path if '
+        'CXI_FORK_SAFE or CXI_FORK_SAFE_HP has any value. The slow path is the most probable '
+        'cause of a latency of 21 instead of 2.5 microseconds',
         'libfabric prov/cxi/src/cxip_info.c, cxip_msg.c',
         only=['cxi'],
     )
@@ -684,7 +695,7 @@ _NIC_OF_RANK = _make_variable(
     'nic',
     'the rank uses the network card nearest to the GPU of the rank. By default, open-source '
     'MPICH uses the card nearest to the cores of the rank, or the first card. Open-source '
-    'MPICH ignores the variable MPICH_OFI_NIC_POLICY',
+    'MPICH ignores MPICH_OFI_NIC_POLICY',
     _CXI,
     only=['gpu', 'cxi'],
 )
@@ -699,10 +710,10 @@ UCX_NAMESPACE_VARIABLES = [
         '/proc/PID/fd of the other rank, but the kernel does not let a rank open '
         '/proc/PID/fd of a rank in another user namespace',
         'MPICH 4.0.2 over UCX 1.13.1 of Debian 12, two ranks, each in its own user '
-        'namespace, 2026-11-28: without this value, UCX prints the error "mm_posix.c ... '
-        'Permission denied"; github.com/openucx/ucx, issues 4224 and 5571; newer releases of '
-        'UCX test first whether a rank may open the files of the other rank (pull request '
-        '9213)',
+        'namespace, 2026-11-28: without UCX_POSIX_USE_PROC_LINK=n, UCX prints the error '
+        '"mm_posix.c ... Permission denied"; github.com/openucx/ucx, issues 4224 and 5571; '
+        'newer releases of UCX test first whether a rank may open the files of the other '
+        'rank (pull request 9213)',
         'measured',
         '2026-11-28',
     ),
@@ -711,9 +722,10 @@ UCX_NAMESPACE_VARIABLES = [
         '^cma',
         'UCX copies messages through shared memory, because the kernel does not let a rank '
         'read the memory of a rank in another user namespace (CMA)',
-        'MPICH 4.0.2 over UCX 1.13.1 of Debian 12, two ranks, each in its own user namespace, messages of 8 bytes '
-        'to 16 MiB, 2026-11-28: without this value, process_vm_readv fails from 32 KiB on; '
-        'github.com/openucx/ucx, issue 8958',
+        'MPICH 4.0.2 over UCX 1.13.1 of Debian 12, two ranks, each in its own user '
+        'namespace, messages of 8 bytes to 16 MiB, 2026-11-28: without UCX_TLS=^cma, '
+        'process_vm_readv fails for messages of 32 KiB and more; github.com/openucx/ucx, '
+        'issue 8958',
         'measured',
         '2026-11-28',
     ),
@@ -728,8 +740,8 @@ NAMESPACE_VARIABLES = [
         'MPICH 5 copies larger messages through shared memory, instead of reading the memory '
         'of the other rank directly (CMA)',
         'bandwidth test of MPICH 5.0.2 with two ranks on one node as an ordinary user, '
-        '2026-11-22: messages of 8 KiB and more fail without this value and succeed with '
-        'this value; MPICH 4.2.3 and 4.3.2 do not fail',
+        '2026-11-22: messages of 8 KiB and more fail without MPIR_CVAR_CH4_CMA_ENABLE=0 and '
+        'succeed with this value; MPICH 4.2.3 and 4.3.2 do not fail',
         'measured',
         '2026-11-22',
         only=['no open mpi'],
@@ -741,7 +753,8 @@ NAMESPACE_VARIABLES = [
         'NONE',
         'Cray MPICH copies messages through shared memory, instead of reading the memory of '
         'the other rank directly (XPMEM or CMA)',
-        'intro_mpi(3) of Cray MPICH 8.1; NCAR\'s scripts for Apptainer and Charliecloud on Derecho set this value',
+        "intro_mpi(3) of Cray MPICH 8.1; NCAR's scripts for Apptainer and Charliecloud on "
+        'Derecho set MPICH_SMP_SINGLE_COPY_MODE=NONE',
         'derived',
         '2026-11-23',
         only=['no open mpi'],
@@ -862,7 +875,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         },
     ),
     'bind': {
-        'title': 'the host\'s MPI and network libraries replace the image\'s',
+        'title': "the host's MPI and network libraries replace the libraries of the image",
         'container': True,
         'mpi': 'MPICH ABI',
         'mpi_also': _STANDARD_ABI + ['Open MPI'],

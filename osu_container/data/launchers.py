@@ -132,8 +132,8 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'why': 'a module cannot select the kind of PMI, because Flux reads the kind only from its '
         'command line',
         'source': _FLUX
-        + '; the kind cray-pals is a plugin of flux-coral2, and the kind pmix is a plugin of '
-        'flux-pmix',
+        + '; the PMI kind cray-pals is a plugin of flux-coral2, and the PMI kind pmix is a '
+        'plugin of flux-pmix',
         'date': _READ_DATE,
         'evidence': 'untested',
     },
@@ -224,7 +224,7 @@ def detect_launcher(
     environment: Mapping[str, str],
 ) -> Tuple[Optional[str], Optional[Dict[str, Any]]]:
     """
-    Return (name, entry) of the launcher that started a rank, (None, None) if unknown.
+    Return (name, entry of LAUNCHERS) of the launcher of a rank, (None, None) if unknown.
 
     `environment`: the environment variables of the rank. The launcher must have set the variables
     for the number of the rank and for the number of the rank on the node. One variable alone, such as

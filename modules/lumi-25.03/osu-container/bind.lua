@@ -15,7 +15,7 @@ others:     to start other containers, first run: module unload osu-container
 homepage:   https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site lumi-25.03: the host's MPI and network libraries replace the image's]==])
+whatis([==[Description: osu-container on site lumi-25.03: the host's MPI and network libraries replace the libraries of the image]==])
 whatis([==[Keywords: MPI, Cray MPICH, libfabric, container, bind]==])
 
 local root = "@INSTALL@"
@@ -64,13 +64,12 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "cray_shasta")             -- ranks find each other through PMI
 local function default(name, value) pushenv(name, os.getenv(name) or value) end -- keeps a value that the user has set
-default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel
--- libfabric uses the provider for the network of this system or fails
-default("FI_PROVIDER", "cxi")
-default("MPICH_GPU_SUPPORT_ENABLED", "1")            -- Cray MPICH accepts buffers in GPU memory only with this variable
+default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
+default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this system's network or fails
+-- Cray MPICH accepts buffers in GPU memory only with MPICH_GPU_SUPPORT_ENABLED=1
+default("MPICH_GPU_SUPPORT_ENABLED", "1")
 default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank uses the network card nearest to the GPU of the rank
--- each of the four network cards reaches every card of another node
-default("NCCL_CROSS_NIC", "1")
+default("NCCL_CROSS_NIC", "1")                       -- each network card reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these network interfaces
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
@@ -87,7 +86,7 @@ inject("/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12") -- C
 inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- this library is the host's libfabric with the provider cxi
 inject("/usr/lib64/libcxi.so.1")                     -- the host's libfabric uses this library for the Slingshot card
 inject("/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0") -- Cray MPICH needs this GPU transport layer
-inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1")  -- the GPU transport layer
+inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1")  -- Cray's GPU transport layer needs this library
 inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1", "libhsa-runtime64.so")
 inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6")       -- this HIP runtime belongs to the same ROCm as libhsa-runtime64
 inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6", "libamdhip64.so")

@@ -59,8 +59,7 @@ setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "pmi2")                    -- ranks find each other through PMI
 local function default(name, value) pushenv(name, os.getenv(name) or value) end -- keeps a value that the user has set
 default("FI_PROVIDER", "tcp")                        -- libfabric uses TCP
--- each of the four network cards reaches every card of another node
-default("NCCL_CROSS_NIC", "1")
+default("NCCL_CROSS_NIC", "1")                       -- each network card reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
 default("NCCL_NET", "Socket")                        -- RCCL uses TCP
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these network interfaces

@@ -163,7 +163,7 @@ def make_nccl_variables(
         make_variable(
             'NCCL_CROSS_NIC',
             '1',
-            'each of the four network cards reaches every card of another node',
+            'each network card reaches every card of another node',
             source,
             date,
             evidence,
@@ -245,9 +245,9 @@ def make_rocm_libraries(
     return {
         'libhsa-runtime64': make_fact(
             folder + '/libhsa-runtime64.so.1',
-            'the GPU transport layer (GTL) needs this library, and libfabric opens this '
-            "library at run time. Therefore the version of the library must match the host's "
-            'GTL',
+            "Cray's GPU transport layer needs this library, and libfabric opens this library "
+            'at run time. Therefore the version of the library must match the GPU transport '
+            'layer (GTL) of the host',
             source,
             date,
             evidence,
@@ -479,7 +479,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'NCCL_CROSS_NIC',
                 '1',
-                'each of the four network cards reaches every card of another node',
+                'each network card reaches every card of another node',
                 _HPE,
                 _FIRST_READ_DATE,
                 'untested',

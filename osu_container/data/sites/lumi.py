@@ -369,7 +369,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             _variable(
                 'NCCL_CROSS_NIC',
                 '1',
-                'each of the four network cards reaches every card of another node',
+                'each network card reaches every card of another node',
                 _HPE,
                 '2026-11-21',
                 'untested',
