@@ -1,1 +1,1 @@
-"""Data about approaches, networks, launchers and sites; each value has a reason and a source."""
+"""Define data about approaches, networks, launchers and sites, with reasons and sources."""

@@ -1,58 +1,63 @@
 """
-Define the approaches, which are the ways how the MPI of a container reaches the network.
+Define the approaches: the ways in which the MPI of a container reaches the network.
 
 This module contains only data.
 
 Keys of an approach:
     title            one clause that describes the approach in the help of the module
     container        True if the programs run in a container, False for the native build
-    mpi              family of the MPI that the approach runs: 'MPICH ABI' or 'Open MPI', by the soname of libmpi
-                     (image/image.py). The approach refuses images with another MPI
+    mpi              family of the MPI that the approach runs: 'MPICH ABI' or 'Open MPI'. The soname of libmpi
+                     identifies the family (image/image.py). The approach refuses images with another MPI
     mpi_also         other families that the approach accepts, in the order of preference
-    inject           names of the site's libraries that replace the libraries of the image. The dependencies of these
-                     libraries are injected too. The name libmpi means the host's MPI under the soname that
-                     the image's programs need (verdict/settings.py, HOST_MPI)
+    inject           names of host libraries that replace the libraries of the image. The host libraries that an
+                     injected library needs are injected too. The name libmpi means the host's MPI under the
+                     soname that the image's programs need (verdict/settings.py, HOST_MPI)
     inject_if_known  names of further libraries that the approach injects on sites that have these libraries
-    preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD), in the
-                     container only
-    comes_from       {'libmpi': 'image' or 'host', 'libfabric': 'image' or 'host'}: origin of the libraries that the
-                     ranks must load. The module help, osu-proof and srun --mpi= use this value
-    entrypoint       optional: list of folders that are bound instead of single files, because the entrypoint of the
-                     image starts the programs and searches these folders. Each folder is a dict: target
-                     (folder in the container), either library (name of a library of the site, whose folder
-                     is bound) or path (folder on the host), and why, source, date, evidence
-    requires         sonames that the image's libmpi must need or open; otherwise injection has no effect
-    files            names of the site's files, which are bound under the same paths if they exist
-    unset            list of variables that must not be set, even by the image; each is a dict with the keys of
-                     `variables` and the value None
-    rank_variables   list of variables that osu-gpu-bind sets for each rank from the site's gpu_binding; each is a dict
-                     with the keys of `variables` and the value 'gcd' or 'nic'
-    by_family        optional: family of the image's MPI -> keys that replace the keys of the approach
-    exports          optional: list of variables that the container sets even if the image or the user has set them,
-                     because the injected libraries need these values; dicts with the keys of `variables`
-    one_build        optional: beginnings of file names. A library of the host's MPI with such a name is injected, even
-                     if the image has a library with the same soname
+    preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD). Only
+                     programs in the container load these libraries in advance
+    comes_from       {'libmpi': 'image' or 'host', 'libfabric': 'image' or 'host'}: says whether the ranks
+                     must load the library of the image or of the host. The module help, osu-proof and the
+                     choice of srun --mpi= use this value
+    entrypoint       optional: list of bind mounts of whole host folders. The entrypoint of the image starts the
+                     programs and searches these folders for libraries. Each bind mount is a dict with the
+                     keys `target` (folder in the container), why, source, date, evidence, and one of the
+                     keys `path` (the host folder) and `library` (name of a host library in the host folder)
+    requires         sonames of libraries that the image's libmpi must load, such as libfabric.so.1. If libmpi does not
+                     load this library, the injected library has no effect
+    files            names of entries in the site's key `files`. The host paths of each entry are bind-mounted under
+                     the same paths in the container, if the paths exist
+    unset            list of variables that must not be set in the container, even if the image sets the variables.
+                     Each variable is a dict with the keys of `variables` and the value None
+    rank_variables   list of variables that osu-gpu-bind sets for each rank, from the site's key gpu_binding. Each
+                     variable is a dict with the keys of `variables`, and the value 'gcd' (number of the GPU)
+                     or 'nic' (name of the network card)
+    by_family        optional: dict {family of the image's MPI: dict of keys that replace keys of the approach}
+    exports          optional: list of variables whose values the injected libraries need. These values replace the
+                     values that the image or the user has set. Each variable is a dict with the keys of
+                     `variables`
+    one_build        optional: list of strings. If the file name of a library that the host's MPI needs begins with
+                     one of the strings, the library is injected even if the image has an equal soname
     variables        list of dicts with the keys name, value, why, source, date, evidence (as in sites/schema.py). The
                      value is only a default: if the user has set the variable, the user's value is used
 
-A value may contain three placeholders: {provider} and {lnx_links} are the values of the site, and
-{rccl_plugin} is the path of the RCCL plugin. Optional keys of a variable:
+The value of a variable may contain three placeholders: {provider} and {lnx_links} are the values of
+the site, and {rccl_plugin} is the path of the RCCL plugin. Optional keys of a variable:
     only    list of conditions. The variable is set if all conditions hold at the installation. The conditions:
             'gpu', 'no gpu': the site has GPUs, or has no GPUs
             'rocm', 'cuda': the GPUs of the site are from AMD (gfx...), or from NVIDIA (sm_...)
-            'mpich >= 4.3.1', 'libfabric < 2.4': the release of the MPICH or libfabric that the ranks load (from the
-            image or the host, as in comes_from) has this relation. Cray MPICH does not count as mpich
+            'mpich >= 4.3.1', 'libfabric < 2.4': the MPICH or libfabric that the ranks load has a release in this
+            range. The key comes_from tells who provides the library. Cray MPICH does not count as mpich
             'no libfabric >= 1.22': the release of libfabric is older than 1.22 or unknown
             'cxi', 'no cxi': the provider of the site is cxi, or is another provider
             'ucx', 'no ucx': UCX drives the cards of the network, or does not drive them (data/networks.py)
-            'rccl plugin': the image or the native build has this plugin
+            'rccl plugin': the image or the native build contains the RCCL plugin for libfabric
             'open mpi': the MPI is Open MPI
-            'lnx': the site has lnx_links, and the libfabric that runs is 2.0 or newer, which has the provider lnx
-    setting name of the settings module (SETTINGS) that sets the variable. The module of the approach does not set it
-    inside  True if the value is a path in the image: only commands of the approach set the variable, because other
-            images do not contain this path
+            'lnx': the site has the key lnx_links, and the ranks load libfabric 2.0 or newer with the provider lnx
+    setting name of the settings module (SETTINGS) that sets the variable instead of the module of the approach
+    inside  True if the value is a path in the image. Then only commands of the approach set the variable, because
+            other images do not contain this path
 
-If several entries set the same variable, the first entry whose conditions all hold applies. Entries of
+If several entries set the same variable, the first entry applies for which all conditions hold. Entries of
 the approach precede entries of the site.
 """
 
@@ -80,10 +85,10 @@ def _make_variable(
     **conditions: Any,
 ) -> Dict[str, Any]:
     """
-    Return the entry of one variable.
+    Return a dict with the name, value and reason of one environment variable.
 
-    date: day on which the value was observed, or on which the source was read. conditions: optional
-    keys, such as `only`
+    The module docstring explains all keys of the dict. `date`: day on which the value was observed,
+    or on which the source was read. `conditions`: optional keys of the dict, such as `only`.
     """
     return dict(
         conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence
@@ -97,24 +102,26 @@ SETTINGS = {
     'linkx': 'LINKx (experimental): the provider lnx uses shared memory within a node and the network\'s provider '
     'between nodes. Programs with lnx may hang, may be slow, or may fail with an error '
     '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
-    'rccl-strict': 'RCCL fails if its plugin is missing; without this setting RCCL would use TCP. Do not use '
-    'this setting for jobs on one node',
+    'rccl-strict': 'RCCL fails if RCCL cannot load its plugin; without the module rccl-strict, RCCL would '
+    'use the slow TCP network instead. Do not use the module rccl-strict for jobs on one '
+    'node',
     'rccl-alt-read': (
-        'sets all variables that HPE recommends for RCCL and NCCL. Every message uses rendezvous '
-        'without the offload of the network card (FI_CXI_RDZV_PROTO needs srun '
-        '--network=disable_rdzv_get), and queues are larger. Use this setting only for programs '
-        'that communicate through RCCL alone, because MPI can send no eager messages with it'
+        'the module rccl-alt-read sets all variables that HPE recommends for RCCL and NCCL. '
+        'libfabric then sends every message by rendezvous without the offload to the network '
+        'card (FI_CXI_RDZV_PROTO needs srun --network=disable_rdzv_get), and uses larger '
+        'queues. Use the module only for programs that communicate through RCCL alone, '
+        'because MPI cannot send eager messages with these variables'
     ),
     'rccl-gdr': (
-        'sets NCCL_NET_GDR_LEVEL=PHB, as HPE recommends: RCCL lets the network card read GPU '
-        'memory up to the distance PHB. On LUMI, runs with ROCm 7 hung with this setting; '
-        'without this setting, the runs were not slower'
+        'the module rccl-gdr sets NCCL_NET_GDR_LEVEL=PHB, as HPE recommends: RCCL lets the '
+        'network card read GPU memory up to the distance PHB. On LUMI, runs with ROCm 7 hung '
+        'with the module, and runs without the module were not slower'
     ),
 }
 
 _PROVIDER = (
-    'libfabric uses the provider of this network or fails. libfabric never falls back to another '
-    'provider silently',
+    "libfabric uses the provider of this system's network or fails. Without FI_PROVIDER, "
+    'libfabric can silently use another provider',
     'fi_fabric(7), FI_PROVIDER',
 )
 _PROVIDER_OF_SITE = _make_variable('FI_PROVIDER', '{provider}', *_PROVIDER)
@@ -123,9 +130,9 @@ _GPU_IN_CRAY_MPICH = [
     _make_variable(
         'MPICH_GPU_SUPPORT_ENABLED',
         '1',
-        'Cray MPICH accepts buffers in GPU memory only with this variable, and Cray MPICH also needs '
-        'the GPU transport layer (GTL)',
-        _PUBLISHED + ' over Cray MPICH set it',
+        'Cray MPICH accepts buffers in GPU memory only with MPICH_GPU_SUPPORT_ENABLED=1, and '
+        'also needs the GPU transport layer (GTL)',
+        _PUBLISHED + '; the published runs over Cray MPICH set MPICH_GPU_SUPPORT_ENABLED',
         'measured',
         _PUBLISHED_DATE,
         only=['gpu'],
@@ -133,7 +140,8 @@ _GPU_IN_CRAY_MPICH = [
     _make_variable(
         'MPICH_OFI_NIC_POLICY',
         'GPU',
-        'each rank uses the network card nearest to its GPU. Only Cray MPICH reads this variable',
+        'each rank uses the network card nearest to the GPU of the rank. Only Cray MPICH '
+        'reads MPICH_OFI_NIC_POLICY',
         'LUMI training 2026-04, 202-Binding.md',
         'derived',
         '2026-06-17',
@@ -149,7 +157,8 @@ _ALT_READ_CONDITIONS: Dict[str, Any] = {
     'only': ['cxi', 'gpu', _ALT_READ_RELEASE],
 }
 _ALT_READ_NETWORK = (
-    'the network card leaves rendezvous to the provider cxi, as FI_CXI_RDZV_PROTO=alt_read requires',
+    'the provider cxi, instead of the network card, performs the rendezvous protocol, as '
+    'FI_CXI_RDZV_PROTO=alt_read requires',
     'srun(1) of Slurm 24.05, --network; ' + _HPE,
     'untested',
     _HPE_READ_DATE,
@@ -161,8 +170,9 @@ _RCCL = [
     _make_variable(
         'NCCL_NET',
         'AWS Libfabric',
-        'RCCL uses the plugin or fails; without this variable, RCCL falls back to TCP silently. Since '
-        'release 1.12 the name of the plugin is Libfabric, and the plugin also accepts this name',
+        'RCCL uses its plugin for libfabric or fails; without NCCL_NET, RCCL falls back to '
+        'TCP silently. Since release 1.12 the plugin is named Libfabric, and the plugin '
+        'still accepts the name AWS Libfabric',
         'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530',
         'untested',
         only=['cxi', 'gpu'],
@@ -171,8 +181,8 @@ _RCCL = [
     _make_variable(
         'NCCL_NET_PLUGIN',
         '{rccl_plugin}',
-        'RCCL finds its plugin by the full path, whatever the library path is. Without the '
-        'plugin RCCL uses TCP (published result: 3 GB/s)',
+        'RCCL loads its plugin from the full path in NCCL_NET_PLUGIN, and does not search '
+        'the library path. Without the plugin RCCL uses TCP (published result: 3 GB/s)',
         'aws-ofi-nccl README; ' + _PUBLISHED,
         only=['gpu', 'rccl plugin'],
         inside=True,
@@ -182,9 +192,9 @@ _RCCL = [
         'userfaultfd',
         'the kernel tells libfabric which memory was released. With memhooks, the default of '
         'libfabric, RCCL and NCCL can hang',
-        'github.com/Lumi-supercomputer/'
-        'LUMI-AI-Guide, pull request 118; so do NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, '
-        'nccl_env_vars) and ' + _HPE,
+        'github.com/Lumi-supercomputer/LUMI-AI-Guide, pull request 118; NERSC (podman-hpc '
+        '1.2.2, nccl.yaml) and CSCS (cscs-docs 1660b1e, nccl_env_vars) also use userfaultfd; '
+        + _HPE,
         'derived',
         '2026-09-15',
         only=['cxi', 'gpu'],
@@ -204,11 +214,11 @@ _RCCL = [
     _make_variable(
         'NCCL_NET_GDR_LEVEL',
         'PHB',
-        'the network card reads GPU memory also at distances at which RCCL would not choose '
-        'this by default. On LUMI, runs on several nodes with ROCm 7 hung with this setting; '
-        'without this setting, the runs were not slower',
-        _HPE
-        + '; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97',
+        'RCCL lets the network card read GPU memory up to the distance PHB, which is farther '
+        "than RCCL's default. On LUMI, runs on several nodes with ROCm 7 hung with "
+        'NCCL_NET_GDR_LEVEL=PHB, and runs without NCCL_NET_GDR_LEVEL were not slower',
+        _HPE + '; laifs-container-recipes#30 and Lumi-supercomputer/LUMI-AI-Guide pull request 97 '
+        'advise against PHB',
         'untested',
         _HPE_READ_DATE,
         only=['cxi', 'rocm'],
@@ -236,7 +246,8 @@ _RCCL = [
         (
             'FI_CXI_RDZV_GET_MIN',
             '0',
-            'no message uses the get operation of the network card, because the protocol alt_read replaces it',
+            'no message uses the get operation of the network card, because the protocol '
+            'alt_read replaces this operation',
             [],
         ),
         (
@@ -254,14 +265,14 @@ _RCCL = [
         (
             'FI_CXI_DEFAULT_CQ_SIZE',
             '131072',
-            'the completion queue has room for the completions of large jobs',
+            "libfabric's completion queue has room for the completions of large jobs",
             [],
         ),
         (
             'FI_CXI_DEFAULT_TX_SIZE',
             '2048',
-            'the send queue has room for the messages that large jobs send before they are '
-            'received',
+            "libfabric's send queue has room for the messages that large jobs send before "
+            'the receivers are ready',
             [],
         ),
         (
@@ -274,7 +285,7 @@ _RCCL = [
         (
             'HSA_FORCE_FINE_GRAIN_PCIE',
             '1',
-            'other devices can read GPU memory over PCIe',
+            'other devices of the node can read GPU memory over PCIe',
             ['rocm'],
         ),
     )
@@ -293,10 +304,11 @@ _MPICH_WITHOUT_GPU = [
     _make_variable(
         'MPIR_CVAR_ENABLE_GPU',
         '0',
-        'the node has no GPU. If MPICH is built with HIP or CUDA, MPICH would search for a GPU and '
-        'fail with a segmentation fault',
-        'runs of MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family debian) on a node '
-        'without GPU, with and without this variable; wheels 3.4.3 to 5.0.2 of MPICH know the variable',
+        'the node has no GPU. Without MPIR_CVAR_ENABLE_GPU=0, an MPICH that is built with '
+        'HIP or CUDA searches for a GPU and fails with a segmentation fault',
+        'runs with and without MPIR_CVAR_ENABLE_GPU=0 on a node without GPU: MPICH 4.0.2 '
+        'with HIP 5.7.1, and MPICH 4.0.2 with CUDA 12.4 (images of family debian); the MPICH '
+        'wheels 3.4.3 to 5.0.2 contain the name of the variable',
         'derived',
         '2026-11-24',
         only=['no gpu', 'mpich >= 3.4'],
@@ -309,7 +321,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_PROVIDER',
         '^cxi',
-        'libfabric uses any provider except cxi, so MPICH uses shared memory',
+        'libfabric uses any provider except cxi, so that MPICH sends messages through shared memory',
         'fi_fabric(7), FI_PROVIDER',
         'untested',
         only=['cxi'],
@@ -318,7 +330,8 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_SINGLE_HOST_ENABLED',
         '1',
-        'MPICH avoids cxi when all ranks are on one node; this value is the default of MPICH',
+        'MPICH does not use cxi if all ranks are on one node. This behaviour is the default '
+        'of MPICH',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c',
         'untested',
         only=['cxi', 'mpich >= 4.2'],
@@ -327,10 +340,11 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_HMEM',
         '1',
-        'MPICH passes buffers in GPU memory to libfabric without a copy; MPICH does not do this'
-        ' by default',
-        _PUBLISHED
-        + ' with MPICH 4.2.3 reach 24 GB/s with this value; MPICH wheels since 4.1.3 know the variable',
+        'MPICH passes buffers in GPU memory to libfabric without a copy only with '
+        'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1',
+        _PUBLISHED + '; the published runs with MPICH 4.2.3 reach 24 GB/s with '
+        'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1; MPICH wheels since 4.1.3 contain the name of the '
+        'variable',
         'measured',
         _PUBLISHED_DATE,
         only=['cxi', 'gpu', 'mpich >= 4.1'],
@@ -338,27 +352,30 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_SINGLE_HOST_ENABLED',
         '0',
-        'MPICH uses cxi also when all ranks are on one node, because FI_PROVIDER=cxi leaves no '
+        'MPICH uses cxi even if all ranks are on one node, because FI_PROVIDER=cxi leaves no '
         'other provider',
-        'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; MPICH wheels since 4.2.3 know the variable',
+        'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; MPICH wheels since 4.2.3 contain the '
+        'name MPIR_CVAR_SINGLE_HOST_ENABLED',
         'untested',
         only=['cxi', 'mpich >= 4.2'],
     ),
     _make_variable(
         'SLURM_NETWORK',
         'single_node_vni,disable_rdzv_get',
-        'a step on one node gets a VNI, because cxi needs the key of a VNI, and '
-        + _ALT_READ_NETWORK[0],
+        'Slurm gives a VNI even to a job step on one node, because the provider cxi needs '
+        'this virtual network identifier; ' + _ALT_READ_NETWORK[0],
         *_ALT_READ_NETWORK[1:],
         **_ALT_READ_CONDITIONS,
     ),
     _make_variable(
         'SLURM_NETWORK',
         'single_node_vni',
-        'a step on one node gets a VNI, because cxi needs the key of a VNI',
-        'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: container jobs on one node of LUMI '
-        'need this value; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), and the plugin '
-        'switch/hpe_slingshot reads the value single_node_vni',
+        'Slurm gives a VNI even to a job step on one node, because the provider cxi needs '
+        'this virtual network identifier',
+        'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: container jobs '
+        'on one node of LUMI need SLURM_NETWORK=single_node_vni; Slurm 24.05.8: srun reads '
+        'SLURM_NETWORK (opt.c), and the plugin switch/hpe_slingshot reads the value '
+        'single_node_vni',
         'measured',
         '2026-03-31',
         only=['cxi'],
@@ -366,27 +383,29 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_CXI_RDZV_THRESHOLD',
         '16384',
-        'MPI sends messages up to this size in bytes eagerly. This value avoids the sudden rise of '
-        'latency at 8 to 16 KiB that the old default 2048 causes',
-        'Cray MPICH sets this value (MPICH_ENV_DISPLAY on Crusher); in libfabric 2.4 this value is the default',
+        'MPI sends messages of at most 16384 bytes eagerly. This limit avoids the sudden '
+        "rise of latency at 8 to 16 KiB that libfabric's old default of 2048 causes",
+        'Cray MPICH sets FI_CXI_RDZV_THRESHOLD=16384 (MPICH_ENV_DISPLAY on Crusher); in '
+        'libfabric 2.4, 16384 is the default',
         'untested',
         only=['cxi', 'libfabric < 2.4'],
     ),
     _make_variable(
         'FI_CXI_RDZV_EAGER_SIZE',
         '2048',
-        'a rendezvous message sends this number of bytes ahead. Cray MPICH sets the same value '
-        'together with FI_CXI_RDZV_THRESHOLD=16384',
-        'Cray MPICH sets this value (MPICH_ENV_DISPLAY on Crusher)',
+        'the sender of a rendezvous message sends 2048 bytes in advance. Cray MPICH sets the '
+        'same value together with FI_CXI_RDZV_THRESHOLD=16384',
+        'Cray MPICH sets FI_CXI_RDZV_EAGER_SIZE=2048 (MPICH_ENV_DISPLAY on Crusher)',
         'untested',
         only=['cxi', 'libfabric < 2.4'],
     ),
     _make_variable(
         'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
         '1',
-        'libfabric sends small messages from GPU memory without the host. With Open MPI, the latency '
-        'is 3 instead of 21 microseconds. MPICH must also not inject these messages '
-        '(MPIR_CVAR_CH4_OFI_ENABLE_INJECT, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
+        'libfabric sends small messages from GPU memory directly. With Open MPI, the latency '
+        'is 3 instead of 21 microseconds. MPICH must also send small messages without '
+        "libfabric's inject functions (MPIR_CVAR_CH4_OFI_ENABLE_INJECT, "
+        'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
         _CXI + '; EESSI on LUMI, 2026-05-21',
         'untested',
         only=['cxi', 'gpu', _IDC_SWITCH],
@@ -394,16 +413,18 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_INJECT',
         '0',
-        'MPICH does not inject small messages, because libfabric copies injected messages. '
-        'Messages in host memory become a little slower',
-        'the MPICH wheel 4.3.2 knows this variable, the wheel 4.2.3 does not',
+        "MPICH does not send small messages by libfabric's inject functions, because these "
+        'functions copy each message. Small messages in host memory become a little slower',
+        'the MPICH wheel 4.3.2 reads MPIR_CVAR_CH4_OFI_ENABLE_INJECT, and the MPICH wheel '
+        '4.2.3 does not',
         'untested',
         only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH],
     ),
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM',
         '1',
-        'MPICH registers GPU memory instead of injecting it',
+        'MPICH registers GPU memory with the network card instead of sending small messages '
+        "by libfabric's inject functions",
         'pmodels/mpich PR 7858; CHANGES of 5.0.2',
         'untested',
         only=['cxi', 'gpu', 'mpich >= 5.0.2', _IDC_SWITCH],
@@ -424,13 +445,16 @@ def _make_linkx_pair(
     name: str, value: str, why: str, source: str, *rest: str, **conditions: Any
 ) -> List[Dict[str, Any]]:
     """
-    Return two entries of a variable: the value lnx with LINKx, and `value` without LINKx.
+    Return two alternatives for the variable `name`, each as a dict of _make_variable().
+
+    The first alternative has the value 'lnx', which the module osu-settings/linkx sets (LINKx).
+    The second alternative has the given `value`.
     """
     return [
         _make_variable(
             name,
             'lnx',
-            'libfabric uses its provider lnx (LINKx), which links other providers',
+            'libfabric uses its provider lnx (LINKx), which combines other providers',
             _LINKX,
             **_LINKX_CONDITIONS,
         ),
@@ -445,17 +469,18 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'OMPI_MCA_pml',
             'cm',
-            'the network library matches the messages. By default Open MPI uses its own TCP or '
-            'shared memory if Open MPI recognises no fast network. OMPI_MCA_pml=ucx selects UCX '
-            'instead. The module does not set this variable if UCX drives the network cards, '
-            'because Open MPI then selects the better library of the image',
+            'Open MPI lets a network library match the messages. By default Open MPI uses '
+            'its own TCP or shared memory if Open MPI recognises no fast network. '
+            'OMPI_MCA_pml=ucx selects UCX instead. The module does not set OMPI_MCA_pml if '
+            'UCX drives the network cards, because Open MPI itself then selects the better '
+            'library of the image',
             _CSCS,
             only=['no ucx'],
         ),
         _make_variable(
             'OMPI_MCA_mtl',
             'ofi',
-            'the network library that matches the messages is libfabric',
+            'libfabric is the network library that matches the messages of Open MPI',
             _CSCS,
             only=['no ucx'],
         ),
@@ -463,15 +488,17 @@ _OPENMPI_OVER_LIBFABRIC = (
     + _make_linkx_pair(
         'OMPI_MCA_opal_common_ofi_provider_include',
         '{provider}',
-        'Open MPI uses the providers tcp, shm and some others only if this variable names the provider',
+        'Open MPI uses the providers tcp, shm and some others only if '
+        'OMPI_MCA_opal_common_ofi_provider_include names the provider',
         'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude',
     )
     + [
         _make_variable(
             'OMPI_MCA_btl',
             '^tcp,ofi,vader,openib',
-            'Open MPI sends one-sided messages through libfabric. The excluded components either bypass '
-            'libfabric or open the network card a second time',
+            'Open MPI sends one-sided messages through libfabric. The components that '
+            'OMPI_MCA_btl excludes either bypass libfabric or open the network card a second '
+            'time',
             _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
             **conditions,
         )
@@ -481,16 +508,16 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'OMPI_MCA_mtl_ofi_av',
             'table',
-            'the provider lnx supports only address tables. The default of Open MPI is an address map, '
-            'with which MPI_Init fails',
+            'the provider lnx supports only address tables, and MPI_Init fails with an '
+            'address map, which is the default of Open MPI',
             _LINKX + '; ' + _LINKX_SHM,
             **_LINKX_CONDITIONS,
         ),
         _make_variable(
             'FI_LNX_PROV_LINKS',
             '{lnx_links}',
-            'the provider lnx links these providers: shared memory together with each network card. The '
-            'character | separates the cards',
+            'the provider lnx combines shared memory with each network card in '
+            'FI_LNX_PROV_LINKS. The character | separates the cards',
             _LINKX + '; fi_lnx(7)',
             **_LINKX_CONDITIONS,
         ),
@@ -511,8 +538,8 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
             '1',
-            'libfabric sends small messages from GPU memory without the host. On AMD GPUs, the latency '
-            'is 3 instead of 21 microseconds',
+            'libfabric sends small messages from GPU memory directly. On AMD GPUs, the '
+            'latency is 3 instead of 21 microseconds',
             _CXI + '; EESSI on LUMI, 2026-05-21',
             'untested',
             only=['cxi', 'rocm', _IDC_SWITCH],
@@ -520,25 +547,28 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'PMIX_MCA_psec',
             'native',
-            "PMIx uses the security domain of Slurm's PMIx. With another domain PMIx prints "
-            'warnings',
+            "PMIx uses the same security component as Slurm's PMIx. With another component "
+            'PMIx prints warnings',
             _CSCS,
         ),
         _make_variable(
             'PMIX_MCA_gds',
             'hash',
-            'ranks exchange their addresses by messages instead of shared memory. Slurm may have another '
-            'release of PMIx, and the PMIx of the image may not be able to read its shared memory',
-            'runs on a workstation, 2026-11-21: the PMIx 4.2.2 of Slurm offers ds21 and ds12, and the PMIx '
-            'of Open MPI 5.0.11 supports only hash and shmem2; with shmem2, MPI_Init fails',
+            'ranks exchange their addresses by messages instead of shared memory. Slurm and '
+            'the image may have different releases of PMIx, and then the PMIx of the image '
+            "may be unable to read the shared memory of Slurm's PMIx",
+            'runs on a workstation, 2026-11-21: the PMIx 4.2.2 of Slurm offers the methods '
+            'ds21 and ds12, and the PMIx of Open MPI 5.0.11 supports only the methods hash '
+            'and shmem2; with shmem2, MPI_Init fails',
         ),
     ]
 )
 
 #: Variables that bind sets if the image's MPI is Open MPI
 _TRIAL_SOURCE = (
-    'steps on two nodes: hosts with Open MPI 5.0.11, with 4.1.8, and with the Open MPI of Debian 11, 12 and 13; images '
-    'with Open MPI 4.1 and 5.0; source files opal/mca/installdirs/env of Open MPI and the same files of PMIx'
+    'job steps on two nodes with images of Open MPI 4.1 and 5.0, on hosts with Open MPI '
+    '5.0.11, Open MPI 4.1.8, or the Open MPI of Debian 11, 12 and 13; source files '
+    'opal/mca/installdirs/env of Open MPI, and the same files of PMIx'
 )
 _HOST_MPI_EXPORTS = [
     _make_variable(name, '/opt/host-mpi' + below, why, _TRIAL_SOURCE, evidence, '2026-11-26')
@@ -547,38 +577,42 @@ _HOST_MPI_EXPORTS = [
             'OPAL_PREFIX',
             '',
             'measured',
-            "the host's Open MPI reads the files of the host, such as openmpi-mca-params.conf. Images "
-            'with Open MPI set this variable to a folder of the image',
+            "the host's Open MPI reads the files of the host, such as "
+            'openmpi-mca-params.conf. Images with Open MPI set OPAL_PREFIX to a folder of '
+            'the image',
         ),
         (
             'OMPI_MCA_mca_base_component_path',
             '/lib/openmpi',
             'measured',
-            "the host's Open MPI loads the plug-ins of the host. Without this variable Debian's"
-            ' Open MPI finds no plug-ins and fails in opal_init. OPAL_PKGLIBDIR has the same '
-            'effect, but MPI_Init fails if PMIX_PKGLIBDIR names another folder',
+            "the host's Open MPI loads the plug-ins of the host. Without "
+            "OMPI_MCA_mca_base_component_path, Debian's Open MPI finds no plug-ins and fails "
+            'in opal_init. OPAL_PKGLIBDIR has the same effect, but MPI_Init fails if '
+            'PMIX_PKGLIBDIR names another folder',
         ),
         (
             'OPAL_SYSCONFDIR',
             '/etc',
             'derived',
-            "Debian's Open MPI reads its parameters from /etc/openmpi of the image, even if "
-            'OPAL_PREFIX names another folder',
+            "without OPAL_SYSCONFDIR, Debian's Open MPI reads its parameters from the folder "
+            '/etc/openmpi of the image, even if OPAL_PREFIX names another folder',
         ),
         ('PMIX_PREFIX', '', 'derived', "the host's PMIx reads the files of the host"),
         (
             'PMIX_MCA_mca_base_component_path',
             '/lib/pmix',
             'measured',
-            "the host's PMIx loads the plug-ins of the host. In Debian 11 these plug-ins are separate files",
+            "the host's PMIx loads the plug-ins of the host. Debian 11 has PMIx's plug-ins "
+            'as separate files',
         ),
         (
             'UCX_MODULE_DIR',
             '/lib/ucx',
             'measured',
-            "the host's UCX loads the plug-ins of the host. By default UCX loads plug-ins from "
-            'the path of its build, where an image may have plug-ins of another release: in an '
-            'image of Debian sid the UCX of Debian 13 failed with an undefined symbol',
+            "the host's UCX loads the plug-ins of the host. By default UCX loads plug-ins "
+            "from the path of UCX's build, and an image may have plug-ins of another release "
+            'at this path: in an image of Debian sid, the UCX of Debian 13 failed with an '
+            'undefined symbol',
         ),
     )
 ]
@@ -603,7 +637,7 @@ _HOST_FOLDERS = [
     {
         'target': '/host/lib',
         'library': 'libfabric',
-        'why': 'the entrypoint of the image uses the libfabric in this folder',
+        'why': 'the entrypoint of the image uses the libfabric in the folder /host/lib',
         'source': _SWAP,
         'date': _READ_DATE,
         'evidence': 'derived',
@@ -611,7 +645,8 @@ _HOST_FOLDERS = [
     {
         'target': '/host/usr',
         'path': '/usr',
-        'why': 'the entrypoint of the image uses libcxi and the dependencies in this folder',
+        'why': 'the entrypoint of the image finds libcxi, and the other libraries that libfabric '
+        'needs, in the folder /host/usr',
         'source': _SWAP,
         'date': _READ_DATE,
         'evidence': 'derived',
@@ -630,9 +665,9 @@ _NO_FORK_SAFE = [
     _make_variable(
         name,
         None,
-        'if this variable has any value, libfabric copies every small message from GPU memory '
-        'by a slow path. This slow path is the most probable cause of a latency of 21 instead of 2.5 '
-        'microseconds',
+        'libfabric copies every small message from GPU memory by a slow path if '
+        'CXI_FORK_SAFE or CXI_FORK_SAFE_HP has any value. The slow path is the most probable '
+        'cause of a latency of 21 instead of 2.5 microseconds',
         'libfabric prov/cxi/src/cxip_info.c, cxip_msg.c',
         only=['cxi'],
     )
@@ -642,7 +677,7 @@ _NO_FORK_SAFE = [
 _GPU_OF_RANK = _make_variable(
     'ROCR_VISIBLE_DEVICES',
     'gcd',
-    'the rank sees only the GPU nearest to its cores',
+    'the rank sees only the GPU nearest to the cores of the rank',
     'LUMI training 2026-04, 202-Binding.md',
     'derived',
     '2026-06-17',
@@ -651,16 +686,16 @@ _GPU_OF_RANK = _make_variable(
 _CUDA_GPU_OF_RANK = _make_variable(
     'CUDA_VISIBLE_DEVICES',
     'gcd',
-    'the rank sees only the GPU nearest to its cores',
+    'the rank sees only the GPU nearest to the cores of the rank',
     'CUDA C++ Programming Guide, CUDA environment variables',
     only=['cuda'],
 )
 _NIC_OF_RANK = _make_variable(
     'FI_CXI_DEVICE_NAME',
     'nic',
-    'the rank uses the network card nearest to its GPU. By default open-source MPICH uses the '
-    'card nearest to the cores of the rank, or the first card; open-source MPICH ignores the variable '
-    'MPICH_OFI_NIC_POLICY',
+    'the rank uses the network card nearest to the GPU of the rank. By default, open-source '
+    'MPICH uses the card nearest to the cores of the rank, or the first card. Open-source '
+    'MPICH ignores MPICH_OFI_NIC_POLICY',
     _CXI,
     only=['gpu', 'cxi'],
 )
@@ -671,22 +706,26 @@ UCX_NAMESPACE_VARIABLES = [
     _make_variable(
         'UCX_POSIX_USE_PROC_LINK',
         'n',
-        'UCX opens shared memory by its name: by default UCX opens /proc/PID/fd of the other rank, but the '
-        'kernel refuses this to a rank in another user namespace',
-        'MPICH 4.0.2 over UCX 1.13.1 of Debian 12, two ranks, each in its own user namespace, 2026-11-28: without '
-        'this value, the error "mm_posix.c ... Permission denied"; github.com/openucx/ucx, issues 4224 and 5571; '
-        'newer releases of UCX test the access first (pull request 9213)',
+        'UCX opens shared memory by the name of the memory. By default UCX opens '
+        '/proc/PID/fd of the other rank, but the kernel does not let a rank open '
+        '/proc/PID/fd of a rank in another user namespace',
+        'MPICH 4.0.2 over UCX 1.13.1 of Debian 12, two ranks, each in its own user '
+        'namespace, 2026-11-28: without UCX_POSIX_USE_PROC_LINK=n, UCX prints the error '
+        '"mm_posix.c ... Permission denied"; github.com/openucx/ucx, issues 4224 and 5571; '
+        'newer releases of UCX test first whether a rank may open the files of the other '
+        'rank (pull request 9213)',
         'measured',
         '2026-11-28',
     ),
     _make_variable(
         'UCX_TLS',
         '^cma',
-        'UCX copies messages through shared memory: the kernel lets no rank read the memory of a rank in '
-        'another user namespace (CMA)',
-        'MPICH 4.0.2 over UCX 1.13.1 of Debian 12, two ranks, each in its own user namespace, messages of 8 bytes '
-        'to 16 MiB, 2026-11-28: without this value, process_vm_readv fails from 32 KiB on; '
-        'github.com/openucx/ucx, issue 8958',
+        'UCX copies messages through shared memory, because the kernel does not let a rank '
+        'read the memory of a rank in another user namespace (CMA)',
+        'MPICH 4.0.2 over UCX 1.13.1 of Debian 12, two ranks, each in its own user '
+        'namespace, messages of 8 bytes to 16 MiB, 2026-11-28: without UCX_TLS=^cma, '
+        'process_vm_readv fails for messages of 32 KiB and more; github.com/openucx/ucx, '
+        'issue 8958',
         'measured',
         '2026-11-28',
     ),
@@ -698,10 +737,11 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'MPIR_CVAR_CH4_CMA_ENABLE',
         '0',
-        'MPICH 5 copies larger messages through shared memory. By default MPICH 5 reads the '
-        'memory of the other rank (CMA)',
-        'bandwidth test of MPICH 5.0.2 with two ranks on one node as an ordinary user, 2026-11-22: messages from 8 KiB '
-        'on fail without this value and succeed with it; MPICH 4.2.3 and 4.3.2 do not fail',
+        'MPICH 5 copies larger messages through shared memory, instead of reading the memory '
+        'of the other rank directly (CMA)',
+        'bandwidth test of MPICH 5.0.2 with two ranks on one node as an ordinary user, '
+        '2026-11-22: messages of 8 KiB and more fail without MPIR_CVAR_CH4_CMA_ENABLE=0 and '
+        'succeed with this value; MPICH 4.2.3 and 4.3.2 do not fail',
         'measured',
         '2026-11-22',
         only=['no open mpi'],
@@ -711,9 +751,10 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'MPICH_SMP_SINGLE_COPY_MODE',
         'NONE',
-        'Cray MPICH copies messages through shared memory. By default Cray MPICH reads the memory of '
-        'the other rank (XPMEM or CMA)',
-        'intro_mpi(3) of Cray MPICH 8.1; NCAR\'s scripts for Apptainer and Charliecloud on Derecho set this value',
+        'Cray MPICH copies messages through shared memory, instead of reading the memory of '
+        'the other rank directly (XPMEM or CMA)',
+        "intro_mpi(3) of Cray MPICH 8.1; NCAR's scripts for Apptainer and Charliecloud on "
+        'Derecho set MPICH_SMP_SINGLE_COPY_MODE=NONE',
         'derived',
         '2026-11-23',
         only=['no open mpi'],
@@ -721,8 +762,8 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'OMPI_MCA_smsc',
         '^cma,xpmem,knem',
-        'Open MPI 5 copies messages through shared memory. By default Open MPI 5 reads the memory of '
-        'the other rank by one of these components',
+        'Open MPI 5 copies messages through shared memory, instead of reading the memory of '
+        'the other rank directly with one of the components cma, xpmem and knem',
         'docs.open-mpi.org, v5.0.x, The sm BTL: smsc',
         'derived',
         '2026-11-22',
@@ -731,8 +772,8 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'OMPI_MCA_btl_vader_single_copy_mechanism',
         'none',
-        'Open MPI 4 copies messages through shared memory. By default Open MPI 4 reads the memory of '
-        'the other rank',
+        'Open MPI 4 copies messages through shared memory, instead of reading the memory of '
+        'the other rank directly',
         'github.com/open-mpi/ompi/issues/4948',
         'derived',
         '2026-11-22',
@@ -742,8 +783,8 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'FI_SHM_DISABLE_CMA',
         '1',
-        "libfabric's provider shm copies messages through shared memory. By default the provider reads "
-        'the memory of the other rank (CMA)',
+        "libfabric's provider shm copies messages through shared memory, instead of reading "
+        'the memory of the other rank directly (CMA)',
         'fi_shm(7)',
         'derived',
         '2026-11-22',
@@ -790,7 +831,7 @@ _HOST_NETWORK = dict(
 
 APPROACHES: Dict[str, Dict[str, Any]] = {
     'native': {
-        'title': 'programs built on this host with its own MPI',
+        'title': 'programs that are built on this host with the MPI of the host',
         'container': False,
         'mpi': 'MPICH ABI',
         'mpi_also': [],
@@ -817,14 +858,15 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
                     'FI_PROVIDER',
                     'tcp',
                     'libfabric uses TCP: every host has a TCP network, and TCP needs no libraries of the host',
-                    _PUBLISHED + ' of pure reach about 2 GB/s over TCP',
+                    _PUBLISHED
+                    + '; the published runs of approach pure reach about 2 GB/s over TCP',
                     'measured',
                     _PUBLISHED_DATE,
                 ),
                 _make_variable(
                     'NCCL_NET',
                     'Socket',
-                    'RCCL uses TCP, even if the image has a plugin',
+                    'RCCL uses TCP, even if the image has a plugin for libfabric',
                     'NCCL documentation, NCCL_NET',
                     only=['gpu'],
                 ),
@@ -833,7 +875,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         },
     ),
     'bind': {
-        'title': 'the host\'s MPI and network libraries replace the image\'s',
+        'title': "the host's MPI and network libraries replace the libraries of the image",
         'container': True,
         'mpi': 'MPICH ABI',
         'mpi_also': _STANDARD_ABI + ['Open MPI'],
@@ -884,7 +926,8 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
     'hybrid': dict(_HOST_NETWORK, title='the image\'s MPI over the host\'s network library'),
     'swap': dict(
         _HOST_NETWORK,
-        title="the image's entrypoint replaces the network library of the image by the host's",
+        title="the image's entrypoint replaces the network library of the image by the network "
+        'library of the host',
         entrypoint=_HOST_FOLDERS,
         variables=_HOST_NETWORK['variables'] + [_SWAP_OR_ERROR],
     ),

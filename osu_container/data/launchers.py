@@ -1,5 +1,5 @@
 """
-Define the launchers, which start the ranks of a job, and the batch systems.
+Define the launchers (programs that start the ranks of a job) and the batch systems.
 
 To support another launcher, add an entry to LAUNCHERS. The site data name the launcher of a site in
 the key `launcher` (default: srun) and the batch system in the key `jobs`.
@@ -10,20 +10,20 @@ Keys of a launcher
     also         list of other names of the command
     nodes, ranks, per_node, hosts, folder   options of the command line, with the placeholders {nodes}, {ranks},
                  {per_node} (number of ranks on each node), {hosts} (names separated by commas) and {folder}
-                 (working folder of the program). [] if the launcher has no such option: then the launcher
-                 uses all nodes of the job, or the number follows from the other options
-    unbound      options with which the launcher does not bind ranks to cores, because osu-gpu-bind binds the ranks
+                 (working folder of the program). [] if the launcher has no such option. In this case the launcher
+                 uses all nodes of the job, or derives the number from the other options
+    unbound      options that stop the launcher from binding ranks to cores. osu-gpu-bind binds the ranks instead
     pmi          kinds of PMI that the launcher supports, as a dict: kind -> (protocol of the MPI, as in
                  image/traits.py; name of the variable that this kind of PMI sets for every rank)
-    pmi_words    options that select the {kind} of PMI, [] if the launcher has only one kind
-    pmi_variable variable that selects the kind of PMI and that a module can set. None if only options can select
-                 the kind
-    rank, size   variables of every rank with the number of the rank and the number of all ranks
-    local_rank, local_size   variables of every rank with the number of the rank on its node and the number of
-                 ranks on this node. local_size may be a quotient of two variables
+    pmi_words    options that select a kind of PMI, with the placeholder {kind}. [] if the launcher has only one kind
+    pmi_variable name of an environment variable with which a module can select the kind of PMI. None if only
+                 options can select the kind
+    rank, size   names of two environment variables that every rank has: number of the rank, and number of all ranks
+    local_rank, local_size   names of two more environment variables that every rank has: number of the rank on its
+                 node, and number of ranks on this node. local_size may be a quotient of two variables
 
-The keys why, source, date and evidence are those of a fact (sites/schema.py). The order of the
-entries matters. Inside a Slurm step, the ranks of the other launchers also have the variables of
+sites/schema.py explains the keys why, source, date and evidence. The order of the entries
+matters. Inside a Slurm step, the ranks of the other launchers also have the variables of
 srun, so detect_launcher() must test the other launchers before srun.
 """
 
@@ -75,7 +75,8 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'local_rank': 'OMPI_COMM_WORLD_LOCAL_RANK',
         'local_size': 'OMPI_COMM_WORLD_LOCAL_SIZE',
         'why': 'in a Slurm job, PRRTE starts its daemons with srun, and the ranks get the whole '
-        'environment; with ssh, the ranks get only the variables that -x names',
+        'environment. If PRRTE starts its daemons with ssh, the ranks get only the variables '
+        'that -x names',
         'source': 'mpirun of Open MPI 5.0.11 in a job of Slurm 22.05 on two nodes',
         'date': _READ_DATE,
         'evidence': 'measured',
@@ -130,7 +131,9 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'local_size': 'FLUX_JOB_SIZE/FLUX_JOB_NNODES',
         'why': 'a module cannot select the kind of PMI, because Flux reads the kind only from its '
         'command line',
-        'source': _FLUX + '; cray-pals and pmix are plugins of flux-coral2 and flux-pmix',
+        'source': _FLUX
+        + '; the PMI kind cray-pals is a plugin of flux-coral2, and the PMI kind pmix is a '
+        'plugin of flux-pmix',
         'date': _READ_DATE,
         'evidence': 'untested',
     },
@@ -157,8 +160,8 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'local_rank': 'SLURM_LOCALID',
         'local_size': 'SLURM_STEP_TASKS_PER_NODE',  # a list for all nodes, such as 2(x3),1
         'why': 'the ranks find each other through the Slurm plugin that the option --mpi= selects',
-        'source': 'srun(1); pmi2 and pmix: Slurm 22.05 on two nodes; cray_shasta: as on LUMI; '
-        'pspmix: pages of JSC about JUPITER and JURECA, untested',
+        'source': 'srun(1); runs of Slurm 22.05 on two nodes for pmi2 and pmix; pages about LUMI for '
+        'cray_shasta; pages of JSC about JUPITER and JURECA for pspmix, which is untested',
         'date': '2026-11-21',
         'evidence': 'measured',
     },
@@ -221,11 +224,11 @@ def detect_launcher(
     environment: Mapping[str, str],
 ) -> Tuple[Optional[str], Optional[Dict[str, Any]]]:
     """
-    Return (name, entry) of the launcher that started a rank, or (None, None).
+    Return (name, entry of LAUNCHERS) of the launcher of a rank, (None, None) if unknown.
 
-    environment: the environment variables of the rank. A launcher is recognized only if its variable
-    with the number of the rank on the node is also set, because a variable such as PMI_RANK alone may
-    come from the shell of an outer job step.
+    `environment`: the environment variables of the rank. The launcher must have set the variables
+    for the number of the rank and for the number of the rank on the node. One variable alone, such as
+    PMI_RANK, may come from the shell of an outer job step.
     """
     for name, launcher in LAUNCHERS.items():
         evidence = (

@@ -1,17 +1,17 @@
 """
-Define the kinds of networks: their libfabric providers, UCX support and drivers.
+Define the kinds of networks: libfabric providers, UCX support and drivers of each.
 
 This module contains only data. A site names its network in its key `network`. Without this key, a
 site with the provider cxi has Slingshot, and a site with any other provider has Ethernet.
 
 Keys of a network
-    providers   list of facts about libfabric providers; the fastest provider comes first. The keys of a fact are
-                value (the name for FI_PROVIDER), since (the first libfabric version with the provider), and
-                why, source, date and evidence as in every fact. Providers that are not in the list use the
-                network with TCP, which is slow. A list with tcp alone means that no provider is faster than tcp
-    ucx         fact whether UCX is as fast as the best provider: the value is True, False or None (unknown)
-    drivers     kernel driver of the card (/sys/class/infiniband/CARD/device/driver) -> plug-in of rdma-core
-                (lib<plug-in>-rdmav<number>.so), with which libibverbs uses the card
+    providers   list of facts about libfabric providers; the fastest provider comes first. A fact has the keys
+                `value` (the name for FI_PROVIDER), `since` (the first libfabric version with the provider),
+                why, source, date and evidence. All other providers use the network with TCP, which is slow.
+                A list with tcp alone means that no provider is faster than tcp
+    ucx         fact: True if UCX is as fast as the best provider, False if not, None if unknown
+    drivers     dict {kernel driver: plug-in}. /sys/class/infiniband/CARD/device/driver names the kernel driver of a
+                card; libibverbs uses the card through rdma-core's file lib<plug-in>-rdmav<number>.so
 """
 
 from typing import Any, Dict
@@ -47,28 +47,28 @@ _VERBS = {
 _VERBS_PROVIDERS = [
     _make_fact(
         'verbs;ofi_rxm',
-        'the cards support verbs; MPI needs reliable messages, and the provider ofi_rxm adds them to '
-        'the provider verbs, so both providers are named together',
+        'FI_PROVIDER must name both providers: the provider verbs drives the cards, and the '
+        'provider ofi_rxm adds the reliable messages that MPI needs',
         'fi_verbs(7), fi_rxm(7); ' + _NEWS + 'v1.7.0: "Remove RDM EP support. Use RxM"',
         since='1.7',
     ),
     _make_fact(
         'ucx',
-        'this provider passes all messages to UCX',
+        'the provider ucx passes all messages to UCX',
         'fi_ucx(7); enabled in openSUSE\'s libfabric 1.21.0',
         'untested',
         since='1.21',
     ),
     _make_fact(
         'mlx',
-        'this provider exists only in Intel MPI\'s libfabric and passes messages of Mellanox '
-        'cards to UCX',
+        "the provider mlx exists only in Intel MPI's libfabric, and passes messages of "
+        'Mellanox cards to UCX',
         _INTEL,
         since=None,
     ),
     _make_fact(
         'psm3',
-        'this provider sends messages through verbs (UD) or sockets',
+        'the provider psm3 sends messages through verbs (UD) or sockets',
         _NEWS + 'v1.15.0: "IPv6 addressing in RoCE and sockets"; '
         'enabled in SUSE\'s libfabric 1.13.2',
         'untested',
@@ -77,7 +77,8 @@ _VERBS_PROVIDERS = [
 ]
 _UCX = _make_fact(
     True,
-    'UCX has the transports rc, dc and ud for these cards, and uses the fastest transport that works',
+    'UCX supports InfiniBand and RoCE cards with the transports rc, dc and ud, and uses the '
+    'fastest transport that works',
     _UCX_SOURCE,
 )
 
@@ -100,7 +101,8 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         'providers': [
             _make_fact(
                 'opx',
-                'opx is the provider of Cornelis Networks, and the only provider for CN5000 cards',
+                'opx is the provider that Cornelis Networks develops, and the only provider '
+                'for CN5000 cards',
                 'fi_opx(7); ' + _NEWS + 'v1.15.0: "New provider supporting Cornelis Networks '
                 'Omni-path hardware"; docs.cornelis.com, CN5000 Omni-Path Overview, Software; '
                 'github.com/easybuilders/easybuild-framework/issues/4560',
@@ -108,7 +110,8 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
             ),
             _make_fact(
                 'psm2',
-                'psm2 is the older provider for cards with 100 Gbit/s, and psm2 needs the library libpsm2',
+                'psm2 is the older provider for Omni-Path cards with 100 Gbit/s, and needs '
+                'the library libpsm2',
                 'fi_psm2(7); github.com/easybuilders/easybuild-framework/issues/4560',
                 since='1.3',
             ),
@@ -125,7 +128,7 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         'providers': [
             _make_fact(
                 'efa',
-                'efa supports the protocol of the EFA cards',
+                "the provider efa supports the protocol of Amazon's EFA cards",
                 'fi_efa(7); '
                 + _NEWS
                 + 'v1.8.0: "New core provider for Amazon EC2 Elastic Fabric Adapter"',
@@ -134,8 +137,8 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
         ],
         'ucx': _make_fact(
             None,
-            'UCX has a component for EFA, but no run with it is known',
-            'libuct_ib_efa.so in MPICH 5.0.2 of PyPI',
+            'UCX has a component for EFA cards, but no run with this component is known',
+            'MPICH 5.0.2 of PyPI contains libuct_ib_efa.so',
             'untested',
         ),
         'drivers': {'efa': 'efa'},

@@ -15,7 +15,7 @@ others:     to start other containers, first run: module unload osu-container
 homepage:   https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site lumi-25.03: the host's MPI and network libraries replace the image's]==])
+whatis([==[Description: osu-container on site lumi-25.03: the host's MPI and network libraries replace the libraries of the image]==])
 whatis([==[Keywords: MPI, Cray MPICH, libfabric, container, bind]==])
 
 local root = "@INSTALL@"
@@ -65,12 +65,13 @@ setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "cray_shasta")             -- ranks find each other through PMI
 local function default(name, value) pushenv(name, os.getenv(name) or value) end -- keeps a value that the user has set
 default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
-default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this network or fails
-default("MPICH_GPU_SUPPORT_ENABLED", "1")            -- Cray MPICH accepts buffers in GPU memory only with this variable
-default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank uses the network card nearest to its GPU
-default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
+default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this system's network or fails
+-- Cray MPICH accepts buffers in GPU memory only with MPICH_GPU_SUPPORT_ENABLED=1
+default("MPICH_GPU_SUPPORT_ENABLED", "1")
+default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank uses the network card nearest to the GPU of the rank
+default("NCCL_CROSS_NIC", "1")                       -- each network card reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
-default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these interfaces
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these network interfaces
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=cxi") -- proof
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 " ..
@@ -82,10 +83,10 @@ setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope) -- OSU_SCOPE=commands: binds only fo
 local function bind(value) if scope ~= "commands" then append_path("SINGULARITY_BIND", value, ",") end end
 local function inject(path, name) bind(path .. ":/opt/host-mpi/lib/" .. (name or path:match("[^/]+$"))) end
 inject("/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12") -- Cray MPICH 8.1.32
-inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- this is the host's libfabric with its cxi provider
+inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- this library is the host's libfabric with the provider cxi
 inject("/usr/lib64/libcxi.so.1")                     -- the host's libfabric uses this library for the Slingshot card
 inject("/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0") -- Cray MPICH needs this GPU transport layer
-inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1")  -- the GTL needs this library and libfabric opens it at run time
+inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1")  -- Cray's GPU transport layer needs this library
 inject("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1", "libhsa-runtime64.so")
 inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6")       -- this HIP runtime belongs to the same ROCm as libhsa-runtime64
 inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6", "libamdhip64.so")

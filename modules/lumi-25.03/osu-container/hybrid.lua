@@ -63,17 +63,18 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "pmi2")                    -- ranks find each other through PMI
 local function default(name, value) pushenv(name, os.getenv(name) or value) end -- keeps a value that the user has set
-default("FI_CXI_DISABLE_NON_INJECT_MSG_IDC", "1")    -- libfabric sends small messages from GPU memory without the host
-default("FI_CXI_RDZV_EAGER_SIZE", "2048")            -- a rendezvous message sends this number of bytes ahead
-default("FI_CXI_RDZV_THRESHOLD", "16384")            -- MPI sends messages up to this size in bytes eagerly
+default("FI_CXI_DISABLE_NON_INJECT_MSG_IDC", "1")    -- libfabric sends small messages from GPU memory directly
+default("FI_CXI_RDZV_EAGER_SIZE", "2048")            -- the sender of a rendezvous message sends 2048 bytes in advance
+default("FI_CXI_RDZV_THRESHOLD", "16384")            -- MPI sends messages of at most 16384 bytes eagerly
 default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
-default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this network or fails
-default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")        -- MPICH passes buffers in GPU memory to libfabric without a copy
-default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH uses cxi also when all ranks are on one node
-default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
+default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this system's network or fails
+-- MPICH passes buffers in GPU memory to libfabric without a copy only with MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1
+default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")
+default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH uses cxi even if all ranks are on one node
+default("NCCL_CROSS_NIC", "1")                       -- each network card reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
-default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these interfaces
-default("SLURM_NETWORK", "single_node_vni")          -- a step on one node gets a VNI
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these network interfaces
+default("SLURM_NETWORK", "single_node_vni")          -- Slurm gives a VNI even to a job step on one node
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi") -- proof
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 " ..
@@ -84,7 +85,7 @@ local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope) -- OSU_SCOPE=commands: binds only for commands of this module
 local function bind(value) if scope ~= "commands" then append_path("SINGULARITY_BIND", value, ",") end end
 local function inject(path, name) bind(path .. ":/opt/host-mpi/lib/" .. (name or path:match("[^/]+$"))) end
-inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- this is the host's libfabric with its cxi provider
+inject("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1") -- this library is the host's libfabric with the provider cxi
 inject("/usr/lib64/libcxi.so.1")                     -- the host's libfabric uses this library for the Slingshot card
 bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- sets LD_LIBRARY_PATH
 for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do

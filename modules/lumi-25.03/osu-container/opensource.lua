@@ -62,17 +62,18 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "pmi2")                    -- ranks find each other through PMI
 local function default(name, value) pushenv(name, os.getenv(name) or value) end -- keeps a value that the user has set
-default("FI_CXI_DISABLE_NON_INJECT_MSG_IDC", "1")    -- libfabric sends small messages from GPU memory without the host
-default("FI_CXI_RDZV_EAGER_SIZE", "2048")            -- a rendezvous message sends this number of bytes ahead
-default("FI_CXI_RDZV_THRESHOLD", "16384")            -- MPI sends messages up to this size in bytes eagerly
+default("FI_CXI_DISABLE_NON_INJECT_MSG_IDC", "1")    -- libfabric sends small messages from GPU memory directly
+default("FI_CXI_RDZV_EAGER_SIZE", "2048")            -- the sender of a rendezvous message sends 2048 bytes in advance
+default("FI_CXI_RDZV_THRESHOLD", "16384")            -- MPI sends messages of at most 16384 bytes eagerly
 default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
-default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this network or fails
-default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")        -- MPICH passes buffers in GPU memory to libfabric without a copy
-default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH uses cxi also when all ranks are on one node
-default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
+default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this system's network or fails
+-- MPICH passes buffers in GPU memory to libfabric without a copy only with MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1
+default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")
+default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH uses cxi even if all ranks are on one node
+default("NCCL_CROSS_NIC", "1")                       -- each network card reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
-default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these interfaces
-default("SLURM_NETWORK", "single_node_vni")          -- a step on one node gets a VNI
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these network interfaces
+default("SLURM_NETWORK", "single_node_vni")          -- Slurm gives a VNI even to a job step on one node
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=opensource container=yes libmpi=image libfabric=image pmi=pmi2 provider=cxi") -- proof
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 " ..

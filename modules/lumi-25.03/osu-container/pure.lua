@@ -59,10 +59,10 @@ setenv("CONTAINERROOT", root)
 pushenv("SLURM_MPI_TYPE", "pmi2")                    -- ranks find each other through PMI
 local function default(name, value) pushenv(name, os.getenv(name) or value) end -- keeps a value that the user has set
 default("FI_PROVIDER", "tcp")                        -- libfabric uses TCP
-default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
+default("NCCL_CROSS_NIC", "1")                       -- each network card reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
 default("NCCL_NET", "Socket")                        -- RCCL uses TCP
-default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these interfaces
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL ranks find each other over these network interfaces
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image pmi=pmi2 provider=tcp") -- proof
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 " ..

@@ -1,4 +1,4 @@
-"""Collect the site entries; each module of this package describes one system (see schema.py)."""
+"""Collect the site entries. Each module describes one system or shared facts."""
 
 from typing import Any, Dict
 

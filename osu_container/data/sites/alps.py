@@ -3,9 +3,10 @@ Describe Alps (CSCS): nodes with four GH200 and Slingshot 11.
 
 The clusters Daint, Clariden and Santis are parts of Alps. schema.py explains the keys of the data. This project
 has never run a program on Alps: 'measured' means that a page of CSCS or a public log shows the
-value. CSCS's Container Engine runs containers on Alps, but the engine cannot run SIF files; for the
-engine, the same facts are rendered as an EDF file. Cray MPICH exists only in uenv images, so
-a module cannot name the paths of Cray MPICH. Therefore the approaches bind and native are impossible.
+value. CSCS's Container Engine, which runs containers on Alps, cannot run SIF files. This project therefore
+writes the facts about Alps into an EDF file (environment definition file) for the Container Engine.
+Only uenv images contain Cray MPICH, so a module cannot name the paths of Cray MPICH. Therefore the
+approaches bind and native are impossible.
 """
 
 from typing import Any, Dict
@@ -59,9 +60,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ),
         'runtime': make_fact(
             ['apptainer', 'singularity'],
-            'CSCS offers the Container Engine instead of these runtimes; users who install '
-            'Apptainer themselves can use the modules, and for the Container Engine there is an '
-            'EDF file',
+            'CSCS offers the Container Engine, but neither Apptainer nor Singularity. Users '
+            'who install Apptainer themselves can use the modules, and docs/contributions '
+            'has an EDF file for the Container Engine',
             _DAINT + '; no attempt is known',
             _FIRST_READ_DATE,
             'untested',
@@ -83,12 +84,16 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'measured',
         ),
         'architecture': make_fact(
-            'aarch64', 'images must be built for this architecture', _HARDWARE, _DOCS, 'measured'
+            'aarch64',
+            'images must be built for the architecture of the nodes',
+            _HARDWARE,
+            _DOCS,
+            'measured',
         ),
         'slingshot': make_fact(
             '13.1.0',
-            'SHS contains the driver of the network cards, and libcxi of an image must work with '
-            'this driver',
+            'SHS (the Slingshot Host Software) contains the driver of the network cards, and '
+            'libcxi of an image must work with this driver',
             _STACK + ' of Daint, since 2026-06-17; CSCS builds its images with that release '
             '(eth-cscs/alps-extended-images, common/alps-stack-versions.env)',
             _SEPTEMBER,
@@ -107,8 +112,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_gpu_binding(
                 [(0, 0, 'cxi0'), (1, 72, 'cxi1'), (2, 144, 'cxi2'), (3, 216, 'cxi3')], 72
             ),
-            'each GH200 is a processor of 72 cores with its own GPU and network card; it is an '
-            'assumption that the cards have the same numbers as the GPUs',
+            'each GH200 is a processor of 72 cores with its own GPU and network card. This '
+            'project assumes that network card i belongs to GPU i',
             _SLURM + ', output of affinity.cuda; ' + _HARDWARE,
             _FIRST_READ_DATE,
             'derived',
@@ -116,7 +121,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libfabric': make_fact(
                 '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                'this is the host\'s libfabric with its cxi provider',
+                "this library is the host's libfabric with the provider cxi",
                 _STACK,
                 _SEPTEMBER,
                 'measured',
@@ -139,7 +144,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         },
         'library_folders': make_fact(
             ['/lib64', '/usr/lib64', '/lib', '/usr/lib'],
-            'the host\'s ld.so searches the folders of SLES, which are named lib64 on aarch64 too',
+            "the host's ld.so searches the folders of SLES. SLES names these folders lib64 "
+            'on aarch64 too',
             'message "required by /usr/lib64/libcxi.so.1" in the log of ' + _OPENMPI,
             _FIRST_READ_DATE,
             'derived',
@@ -147,8 +153,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/capstor', '/iopsstor', '/ritom'],
-                'these are store, the fast file system and scratch (/ritom on Daint since '
-                '2026-09-16 and on Clariden; no page mentions /ritom on Santis)',
+                'these folders are store, the fast file system and scratch (/ritom on Daint '
+                'since 2026-09-16 and on Clariden; no page mentions /ritom on Santis)',
                 _STORAGE + '; ' + _DAINT,
                 _SEPTEMBER,
                 'measured',
@@ -172,9 +178,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_DEFAULT_TX_SIZE',
                 '16384',
-                'NCCL starts many sends before it waits for them; 16384 is the maximum of the '
-                'provider (cxip.h, CXIP_MAX_TX_SIZE). With 32768, which CSCS recommended in 2025, the '
-                'provider uses its default instead',
+                'NCCL starts many sends before NCCL waits for them. The maximum of the '
+                'provider cxi is 16384 (cxip.h, CXIP_MAX_TX_SIZE). With 32768, which CSCS '
+                'recommended in 2025, the provider uses its default instead',
                 _IMAGES + '; eth-cscs/alps-uenv pull request 316',
                 _REREAD_DATE,
                 'derived',

@@ -2,7 +2,7 @@
 Define facts that several HPE Cray EX systems share, as functions and as base entries.
 
 schema.py explains the keys of the data. LUMI is also an HPE Cray EX system, but lumi.py
-defines the facts on LUMI itself, because these facts come from logs of LUMI.
+defines the facts about LUMI, because these facts come from logs of LUMI.
 """
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -12,12 +12,12 @@ from osu_container.data.sites.schema import PMIX_FILES_DERIVED
 
 def format_rccl_options(rocm: str) -> str:
     """
-    Return the configure options for building the benchmarks that measure RCCL.
+    Return the options of OSU's configure script that also build the RCCL benchmarks.
 
-    configure searches for the header <rccl.h>; since ROCm 5.2, this header is in include/rccl. configure
-    links every program with LIBS, and the option --as-needed removes RCCL from programs that do not use
-    RCCL. The option --with-rccl is not used, because this option would add -lrccl to the LDFLAGS of all
-    programs (configure.ac of OSU 7.4). rocm: folder of ROCm, or a shell variable with this folder.
+    `rocm`: folder of ROCm, or a shell variable with this folder. configure searches for the header
+    <rccl.h>, which is in include/rccl since ROCm 5.2. configure links every program with LIBS, and
+    --as-needed removes RCCL from programs that do not use RCCL. The option --with-rccl is not used,
+    because --with-rccl adds -lrccl to the LDFLAGS of all programs (configure.ac of OSU 7.4).
     """
     return (
         '--enable-rcclomb CPPFLAGS=-I%s/include/rccl '
@@ -28,7 +28,11 @@ def format_rccl_options(rocm: str) -> str:
 def make_fact(
     value: Any, why: str, source: str, date: str, evidence: str, **more: Any
 ) -> Dict[str, Any]:
-    """Return one fact with the keys of schema.py; more: optional keys of the fact."""
+    """
+    Return one fact: a dict with a value, and its reason, source, date and evidence.
+
+    `more`: optional keys of the fact.
+    """
     return dict(
         {'value': value, 'why': why, 'source': source, 'date': date, 'evidence': evidence}, **more
     )
@@ -38,9 +42,9 @@ def make_variable(
     name: str, value: str, why: str, source: str, date: str, evidence: str, **conditions: Any
 ) -> Dict[str, Any]:
     """
-    Return one variable as a fact.
+    Return one environment variable as a fact (a dict), which also has the key `name`.
 
-    conditions: optional keys such as `only`, which data/approaches.py explains
+    `conditions`: optional keys of the fact, such as `only`; data/approaches.py explains these keys.
     """
     return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
 
@@ -66,11 +70,11 @@ def make_mpich_libraries(
     build: str = 'gnu/12.3',
 ) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts about the libraries of Cray MPICH.
+    Return facts about libmpi and the GPU transport layer (GTL), as {library name: fact}.
 
-    source, date and evidence are those of the folder lib-abi-mpich. gtl: kind of the GPU transport
-    layer, 'hsa' or 'cuda'. gtl_source, gtl_date and gtl_evidence are those of the folder of the GPU
-    transport layer. build: name of the folder for the compiler with which Cray MPICH was built.
+    `version`: release of Cray MPICH. `source`, `date` and `evidence` belong to the path of libmpi.
+    `gtl`: kind of the GTL, 'hsa' or 'cuda'. `gtl_source`, `gtl_date` and `gtl_evidence` belong to the
+    path of the GTL. `build`: folder name of the compiler with which Cray MPICH was built.
     """
     root, name = '/opt/cray/pe/mpich/' + version, 'libmpi_gtl_' + gtl
     return {
@@ -95,15 +99,16 @@ def make_mpich_libraries(
 
 def make_stack_fact(system: str, name: str, values: List[str]) -> Dict[str, Any]:
     """
-    Return the fact `stack` for a software stack of a system.
+    Return the fact `stack`, with which a module recognises the loaded software stack.
 
-    The version of the loaded module cray-mpich identifies this software stack.
+    `system`: common name of all stacks of the system. `name`: name of this stack. `values`: versions
+    of the module cray-mpich that identify this stack.
     """
     return make_fact(
         {'of': system, 'name': name, 'variable': 'CRAY_MPICH_VERSION', 'values': values},
-        'the loaded version of the module cray-mpich selects the stack; if no such module is '
-        'loaded, the stack that users have published most about is selected',
-        'the module sets the variable: build scripts for Perlmutter '
+        'the loaded version of the module cray-mpich selects the software stack; without '
+        'such a module, the stack is selected about which users have published most',
+        'the module cray-mpich sets the variable in build scripts for Perlmutter '
         '(github.com/jackmcarthur/lorrax f43150f7, config/perlmutter) and for Derecho',
         '2026-11-26',
         'derived',
@@ -111,7 +116,7 @@ def make_stack_fact(system: str, name: str, values: List[str]) -> Dict[str, Any]
 
 
 def make_name_recognition(name: str, source: str, date: str) -> Dict[str, Any]:
-    """Return the fact `recognised_by` for a site that users must select by its name."""
+    """Return the fact `recognised_by` of the site `name`, which users must select by name."""
     return make_fact(
         {},
         'no public page names a variable that identifies the system; select the site by its name '
@@ -128,7 +133,7 @@ def make_ll128_variable(source: str, date: str) -> Dict[str, Any]:
         'NCCL_PROTO',
         '^LL128',
         'the protocol LL128 is slower over Slingshot and gave wrong data between GH200 nodes '
-        '(NVIDIA/nccl#2001); it is a default since NCCL 2.27',
+        '(NVIDIA/nccl#2001); NCCL uses LL128 by default since release 2.27',
         source,
         date,
         'derived',
@@ -140,16 +145,16 @@ def make_nccl_variables(
     source: str, date: str, evidence: str, interfaces: str = 'hsn'
 ) -> List[Dict[str, Any]]:
     """
-    Return the variables for NCCL over Slingshot.
+    Return the environment variables for NCCL over Slingshot, as a list of facts.
 
-    interfaces: names of the network interfaces, or the common prefix of these names
+    `interfaces`: names of the Slingshot interfaces, or the common prefix of these names.
     """
     return [
         make_variable(
             'NCCL_SOCKET_IFNAME',
             interfaces,
-            'NCCL ranks find each other over these interfaces; without a plugin, they also send '
-            'data over them',
+            'NCCL ranks find each other over these network interfaces. Without a plugin, '
+            'NCCL ranks also send data over these interfaces',
             source,
             date,
             evidence,
@@ -158,7 +163,7 @@ def make_nccl_variables(
         make_variable(
             'NCCL_CROSS_NIC',
             '1',
-            'each of the four cards reaches every card of another node',
+            'each network card reaches every card of another node',
             source,
             date,
             evidence,
@@ -180,9 +185,9 @@ def make_pmi_libraries(
     folder: str, pals: str, source: str, date: str, evidence: str
 ) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts about the libraries of Cray PMI and PALS.
+    Return facts about the libraries of Cray PMI and PALS, as {library name: fact}.
 
-    folder: folder of Cray PMI's libraries; pals: folder of PALS' library
+    `folder`: folder of Cray PMI's libraries. `pals`: folder of the library libpals.
     """
     return {
         'libpmi': make_fact(
@@ -211,15 +216,15 @@ def make_pmi_libraries(
 
 def make_lustreapi_fact(source: str, date: str) -> Dict[str, Any]:
     """
-    Return the fact about liblustreapi, which Cray MPICH opens for files on Lustre.
+    Return the fact about liblustreapi, a library that Cray MPICH opens for files on Lustre.
 
-    Reports of failures without this library: github.com/underworldcode/underworld2/issues/668, and
-    Pawsey's newsletter of 2023-03-13.
+    Programs that could not open liblustreapi failed, according to
+    github.com/underworldcode/underworld2/issues/668 and Pawsey's newsletter of 2023-03-13.
     """
     return make_fact(
         '/usr/lib64/liblustreapi.so',
-        'Cray MPICH opens this library for MPI_File_open on Lustre, and aborts if the library is '
-        'missing ("liblustreapi != NULL")',
+        'Cray MPICH opens this library for MPI_File_open on Lustre. Cray MPICH aborts if the '
+        'library is missing ("liblustreapi != NULL")',
         source,
         date,
         'untested',
@@ -232,15 +237,17 @@ def make_rocm_libraries(
     folder: str, source: str, date: str, evidence: str, major: str = '6'
 ) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts about ROCm's libraries in `folder`.
+    Return facts about two ROCm libraries in `folder`, as {library name: fact}.
 
-    major: number at the end of the file name libamdhip64.so.NUMBER
+    The libraries are libhsa-runtime64 and libamdhip64. `major`: number at the end of the file name
+    libamdhip64.so.NUMBER.
     """
     return {
         'libhsa-runtime64': make_fact(
             folder + '/libhsa-runtime64.so.1',
-            'the GTL needs this library and libfabric opens it at run time, so its version must '
-            'match the host\'s GTL',
+            "Cray's GPU transport layer needs this library, and libfabric opens this library "
+            'at run time. Therefore the version of the library must match the GPU transport '
+            'layer (GTL) of the host',
             source,
             date,
             evidence,
@@ -248,8 +255,8 @@ def make_rocm_libraries(
         ),
         'libamdhip64': make_fact(
             folder + '/libamdhip64.so.' + major,
-            'this HIP runtime belongs to the same ROCm as libhsa-runtime64: both must come from '
-            'one build',
+            'this HIP runtime belongs to the same ROCm as libhsa-runtime64: both libraries '
+            'must come from one build',
             source,
             date,
             evidence,
@@ -262,10 +269,11 @@ def make_rocm_folders(
     folder: str, why: str, source: str, date: str, evidence: str, more: Sequence[str] = ()
 ) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts `library_folders` and `one_build`.
+    Return two facts about folders of libraries on a host with ROCm.
 
-    folder: folder of ROCm's libraries. why, evidence: reason and evidence of `library_folders`.
-    more: further folders.
+    The fact 'library_folders' lists all folders that the host's ld.so searches. The fact 'one_build'
+    lists only `folder`, the folder of ROCm's libraries. `more`: additional folders that ld.so
+    searches. `why` and `evidence` belong to the fact 'library_folders'.
     """
     return {
         'library_folders': make_fact(
@@ -283,8 +291,8 @@ def make_rocm_folders(
 
 #: Reason for the library folders of a system whose pages do not name these folders
 FOLDERS_AS_ON_LUMI = (
-    "the host's ld.so searches the folders of SLES, then those of Cray's and AMD's packages, as on "
-    'LUMI'
+    "the host's ld.so searches the folders of SLES, then the folders of Cray's and AMD's "
+    'packages, as on LUMI'
 )
 
 
@@ -297,11 +305,11 @@ def make_native_build(
     plugin: Optional[Tuple[str, str, str]] = None,
 ) -> Dict[str, Any]:
     """
-    Return the settings of a native build with Cray's compilers.
+    Return the value of the key `native`: how to build OSU with Cray's compilers.
 
-    prgenv: name of the programming environment. modules: further modules to load. options: options
-    of configure. gtl: kind of the GPU transport layer, '' without GPUs. plugin: the RCCL plugin, as
-    a dependency of an easyconfig.
+    `prgenv`: Cray's programming environment, 'amd' or 'gnu'. `modules`: further modules to load.
+    `options`: options of OSU's configure script. `gtl`: kind of the GPU transport layer, '' without
+    GPUs. `plugin`: name, version and suffix of the easyconfig of the RCCL plugin, None without a plugin.
     """
     # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version,
     # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
@@ -324,7 +332,11 @@ def make_native_build(
 def make_rocm_build(
     prgenv: str, rocm: str, libmpi: str, options: str = '', plugin: Any = None
 ) -> Dict[str, Any]:
-    """Return a native build for MI250X; rocm: version of ROCm. See make_native_build()."""
+    """
+    Return the value of the key `native` for nodes with MI250X; see make_native_build().
+
+    `rocm`: version of ROCm.
+    """
     return make_native_build(
         prgenv,
         libmpi,
@@ -338,7 +350,12 @@ def make_rocm_build(
 def make_gpu_jobs(
     partition: Optional[str], account: bool, gpus: int, *options: str
 ) -> Dict[str, Any]:
-    """Return the settings of Slurm jobs on whole nodes with `gpus` GPUs; options: more options."""
+    """
+    Return the value of the key `jobs` for Slurm jobs on whole nodes.
+
+    `account`: whether a job must name an account. `gpus`: number of GPUs of each node. `options`:
+    more options of a job.
+    """
     step = ['--gpus-per-node=%d' % gpus]
     return {
         'partition': partition,
@@ -349,7 +366,7 @@ def make_gpu_jobs(
 
 
 def make_spool_fact(source: str, date: str) -> Dict[str, Any]:
-    """Return the fact about the folder from which Cray PMI reads the placement of the ranks."""
+    """Return the fact about Slurm's folder with the file that tells Cray PMI where ranks run."""
     return make_fact(
         ['/var/spool/slurmd'],
         'Cray PMI reads the placement of the ranks from a file that Slurm writes to this folder',
@@ -361,7 +378,7 @@ def make_spool_fact(source: str, date: str) -> Dict[str, Any]:
 
 
 def exclude_bind(images: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the fact images without the images for approach bind."""
+    """Return a copy of the fact `images` that lacks the images for approach bind."""
     return dict(
         images, value={name: file for name, file in images['value'].items() if 'bind' not in name}
     )
@@ -385,11 +402,11 @@ def make_gpu_binding(
     rows: Sequence[Tuple[int, int, str]], cores: int, reserved: int = 0
 ) -> List[Dict[str, Any]]:
     """
-    Return the value of the fact `gpu_binding`, which is a list with a dict for each GPU.
+    Return the value of the fact `gpu_binding`: a list with one dict for each GPU of a node.
 
-    rows: tuples (number of a GPU, first core of the GPU, name of the network card of the GPU). cores:
-    number of cores that belong to each GPU. reserved: number of cores of each GPU that the system
-    reserves for itself, counted from the first core.
+    `rows`: one tuple for each GPU: its number, its first core, and the name of its network card.
+    `cores`: number of cores that belong to each GPU. `reserved`: how many of these cores, from the
+    first core on, the operating system keeps for itself.
     """
     mask = ((1 << cores) - 1) & ~((1 << reserved) - 1)
     return [{'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': nic} for gpu, first, nic in rows]
@@ -438,10 +455,10 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'cxi_state': make_fact(
                 ['/run/cxi'],
-                'this folder has the state of the cards for libcxi; lists of binds that work on '
-                'LUMI contain it',
-                'singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; no source for '
-                'other systems, where a missing folder is skipped',
+                'the folder /run/cxi contains the state of the network cards for libcxi; '
+                'lists of bind mounts that work on LUMI contain this folder',
+                'singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; no source '
+                'names the folder on other systems, where a missing folder is skipped',
                 '2026-05-04',
                 'untested',
                 bound='run',
@@ -451,9 +468,9 @@ BASES: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'NCCL_SOCKET_IFNAME',
                 _HSN,
-                'RCCL and NCCL ranks find each other over these interfaces; without a plugin, '
-                'they also send data over them. Other interfaces are slow or do not connect the '
-                'nodes',
+                'RCCL and NCCL ranks find each other over these network interfaces. Without '
+                'a plugin, the ranks also send data over these interfaces. Other interfaces '
+                'are slow or do not connect the nodes',
                 'names of the cards, as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
@@ -462,7 +479,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'NCCL_CROSS_NIC',
                 '1',
-                'each of the four cards reaches every card of another node',
+                'each network card reaches every card of another node',
                 _HPE,
                 _FIRST_READ_DATE,
                 'untested',
@@ -474,7 +491,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         'based_on': 'cray',
         'gpu': make_fact(
             'gfx90a',
-            'gfx90a is the MI250X; each node has four of them, which are eight GCDs',
+            'gfx90a is the architecture of the MI250X; each node has four MI250X, which are '
+            'eight GCDs',
             'AMD\'s name for the GPU',
             _FIRST_READ_DATE,
             'derived',
@@ -482,7 +500,7 @@ BASES: Dict[str, Dict[str, Any]] = {
         'files': {
             'libdrm_ids': make_fact(
                 ['/usr/share/libdrm/amdgpu.ids'],
-                'libdrm of the host\'s ROCm reads the names of the GPUs from this file',
+                "the library libdrm of the host's ROCm reads the names of the GPUs from this file",
                 'as on LUMI',
                 _FIRST_READ_DATE,
                 'derived',
@@ -504,8 +522,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         'based_on': 'cray',
         'default_approach': make_fact(
             'openmpi',
-            'openmpi injects no host library that an update could change, and only its image of '
-            'this project has CUDA',
+            'openmpi injects no host library that an update could change, and of the images '
+            'of this project only the image for openmpi has CUDA',
             'docs/design.md, decision 7',
             _FIRST_READ_DATE,
             'derived',
@@ -520,8 +538,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         ),
         'one_build': make_fact(
             [],
-            'no such folder is known: the runtime itself adds the libraries of the GPU driver '
-            '(--nv)',
+            'no folder of one build is known: the container runtime itself adds the '
+            'libraries of the GPU driver (--nv)',
             'apptainer(1), --nv',
             _FIRST_READ_DATE,
             'derived',

@@ -3,9 +3,9 @@ Describe Frontier (OLCF): HPE Cray EX, nodes with four MI250X and Slingshot 11.
 
 schema.py explains the keys of the data. This project has never run a program on Frontier: 'measured' means that
 a page or job script of OLCF, or a public log, shows the value. CPE 26.03 with Cray MPICH 9.1.0
-is also installed, but is not the default (OLCF, system changes of 2026-04-07). The folder
-gnu/12.3/lib-abi-mpich of Cray MPICH 9.1.0 is known from Perlmutter and from users of Setonix, but not
-from Frontier.
+is also installed, but is not the default (OLCF, system changes of 2026-04-07). Pages about Perlmutter
+and users of Setonix name the folder gnu/12.3/lib-abi-mpich of Cray MPICH 9.1.0; no page about Frontier
+names this folder.
 """
 
 from typing import Any, Dict
@@ -81,17 +81,17 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'slingshot': make_fact(
                 '14.0.0',
-                'SHS contains the driver of the network cards, and libcxi of an image must work '
-                'with this driver',
+                'SHS (the Slingshot Host Software) contains the driver of the network cards, '
+                'and libcxi of an image must work with this driver',
                 'OLCF, system changes of 2026-05-26',
                 _REREAD_DATE,
                 'measured',
             ),
             'gpu_binding': make_fact(
                 make_gpu_binding(MI250X, 8, reserved=1),
-                'each rank uses the cores and the network card closest to its GCD; the system '
-                'keeps the first core of each group of eight (-S 8); the cards are those of LUMI, '
-                'which has the same nodes',
+                'each rank uses the cores and the network card closest to the GCD of the '
+                'rank. The system keeps the first core of each group of eight (-S 8). The '
+                'numbers of the cards come from LUMI, which has the same nodes',
                 _GUIDE + ', section on Frontier compute nodes',
                 _FIRST_READ_DATE,
                 'derived',
@@ -113,8 +113,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libfabric=make_fact(
                     '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                    'this is the host\'s libfabric with its cxi provider; version 1.22.0 was '
-                    'removed in May 2026',
+                    "this library is the host's libfabric with the provider cxi; version "
+                    '1.22.0 was removed in May 2026',
                     'OLCF, system changes of 2026-05-26; LD_LIBRARY_PATH in the ' + _JOB,
                     '2026-07-22',
                     'measured',
@@ -159,7 +159,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'files': {
                 'file_systems': make_fact(
                     ['/ccs', '/lustre/orion'],
-                    'these are Orion and the home and project areas',
+                    'these folders are the file system Orion, and the home and project areas',
                     _GUIDE + ', Data and Storage',
                     '2026-07-22',
                     'measured',
@@ -177,8 +177,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
             },
             'conflicts': make_fact(
                 ['apptainer-enable-gpu', 'apptainer-enable-mpi'],
-                'these modules replace apptainer by a wrapper that adds the binds, the library '
-                'path and the preloaded libraries of Cray MPICH to every container',
+                "OLCF's modules replace apptainer by a wrapper that adds the bind mounts, "
+                'the library path and the preloaded libraries of Cray MPICH to every '
+                'container',
                 'OLCF\'s container training (github.com/olcf-tutorials/'
                 'hands_on_containers_on_frontier 36666ac9, README.md) and ' + _PAGE,
                 '2026-07-22',
@@ -186,9 +187,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'images': make_fact(
                 LUMI['lumi-25.03']['images']['value'],
-                'these images for LUMI have the newest ROCm that is not newer than the host\'s, '
-                'and an MPICH built with a libfabric that is not newer than the host\'s; the '
-                'image for opensource has libcxi',
+                "the images for LUMI have the newest ROCm that is not newer than the host's "
+                "ROCm, and an MPICH built with a libfabric that is not newer than the host's "
+                'libfabric. The image for opensource has libcxi',
                 'osu_container/build/recipes/images.py',
                 _FIRST_READ_DATE,
                 'untested',

@@ -2,9 +2,9 @@
 Describe Isambard-AI (Bristol): nodes with four GH200 and Slingshot 11.
 
 schema.py explains the keys of the data. This project has never run a program on Isambard-AI of the Bristol
-Centre for Supercomputing: 'measured' means that a public script or page shows the value. The module
-brics/apptainer-multi-node of Isambard-AI contains the script adapt.sh, which injects the host's Open
-MPI, NCCL and libfabric into any container. The folders in this file come from this script.
+Centre for Supercomputing: 'measured' means that a public script or page shows the value. On Isambard-AI, the
+module brics/apptainer-multi-node contains the script adapt.sh. This script injects the host's Open MPI,
+NCCL and libfabric into any container, and is the source of the host folders in this Python module.
 """
 
 from typing import Any, Dict
@@ -60,7 +60,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ),
         'architecture': make_fact(
             'aarch64',
-            'images must be built for this architecture',
+            'images must be built for the architecture of the nodes',
             _SCRIPTS + ': uname -m',
             _READ_DATE,
             'measured',
@@ -68,8 +68,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'gpu': make_fact('sm_90', 'each node has four GH200', _SCRIPTS, _READ_DATE, 'measured'),
         'gpu_driver': make_fact(
             '565.57.01',
-            'the driver supports images with CUDA 12, those newer than 12.7 only without '
-            'PTX; images with CUDA 13 need CUDA\'s compatibility libraries',
+            'the driver supports images with CUDA 12; images with CUDA newer than 12.7 must '
+            "not use PTX, and images with CUDA 13 need CUDA's compatibility libraries",
             _NCCL_TESTS,
             _READ_DATE,
             'measured',
@@ -85,7 +85,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libompi': make_fact(
                 _ROOT + '/lib/libmpi.so.40',
-                'this is the host\'s Open MPI, for images with Open MPI',
+                "this library belongs to the host's Open MPI, for images with Open MPI",
                 _ADAPT,
                 _READ_DATE,
                 'measured',
@@ -94,7 +94,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'libfabric': make_fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                'this is the host\'s libfabric with its cxi provider',
+                "this library is the host's libfabric with the provider cxi",
                 _ADAPT,
                 _READ_DATE,
                 'measured',
@@ -116,8 +116,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ]
             ]
             + SLES_FOLDERS,
-            'the host\'s Open MPI needs libraries in these folders; then follow the folders of '
-            'SLES and of Cray\'s packages',
+            "the host's Open MPI needs libraries in the first folders of this list; the "
+            "folders of SLES and of Cray's packages follow",
             _ADAPT + '; as on LUMI',
             _READ_DATE,
             'derived',
@@ -147,8 +147,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ],
         'images': make_fact(
             {'bind': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
-            'only this image of the catalogue has CUDA and cxi for aarch64; its Open MPI 5 '
-            'needs PMIx, but with bind the host\'s Open MPI runs, which uses PMI-2',
+            'of the images of this project, only this image has CUDA and cxi for aarch64. '
+            "Its Open MPI 5 needs PMIx, but with approach bind the host's Open MPI runs, "
+            'which uses PMI-2',
             'container-recipes/alps.py',
             _READ_DATE,
             'untested',
@@ -162,7 +163,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ),
         'native': make_fact(
             None,
-            'we know of no published set of modules with which the benchmarks can be built there',
+            'no published set of modules is known with which the benchmarks can be built on '
+            'this system',
             _DOCS,
             _READ_DATE,
             'untested',

@@ -1,11 +1,11 @@
 """
 Describe LUMI (CSC): GPU and CPU nodes with Slingshot 11, three software stacks.
 
-schema.py explains the keys of the data. Each fact is defined only once: if an entry lacks
-a fact, the entry that its key 'based_on' names contains the fact. This project has never run a program
-on LUMI. The evidence 'measured' means that the named log, page or file shows the value on LUMI at this
-date. 'derived' means that the value follows from the rule in the key why. 'untested' means that no
-source shows the value on LUMI.
+schema.py explains the keys of the data. Each fact is defined only once: the key 'based_on' of an entry
+names another entry, which supplies all facts that the first entry lacks. This project has never run a
+program on LUMI. The evidence 'measured' means that the source (a log, page or file) showed the value on
+LUMI on the date of the fact. 'derived' means that the value follows from the rule in the key `why`.
+'untested' means that no source shows the value on LUMI.
 """
 
 from typing import Any, Dict, List, Tuple
@@ -106,16 +106,19 @@ _LIBPALS_2026 = _fact(
 )
 
 _IMAGE_PURPOSE = (
-    'hybrid needs an image whose MPICH was built with a libfabric that is not newer than the '
-    'host\'s, and opensource needs an image with libcxi; pure and bind work with either image'
+    'approach hybrid needs an image whose MPICH was built with a libfabric that is not newer '
+    "than the host's libfabric, and approach opensource needs an image with libcxi. The "
+    'approaches pure and bind work with either image'
 )
 
 
 def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[str, str]:
     """
-    Return {approach: file name of the image for this approach}.
+    Return {approach: file name of the image that this approach uses on LUMI}.
 
-    The result also contains the keys of list_mpi4py_images().
+    The result also contains the images with mpi4py, under the keys of list_mpi4py_images(). `rocm`:
+    version of ROCm. `plain`, `hybrid` and `opensource`: parts of file names that tell which MPICH and
+    libfabric the image contains.
     """
     name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
     return dict(
@@ -131,7 +134,7 @@ def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[st
 
 
 def list_mpi4py_images(rocm: str, hybrid: str, opensource: str) -> Dict[str, str]:
-    """Return {'osu-mpi4py/APPROACH': file name of its image with CuPy}."""
+    """Return {'osu-mpi4py/APPROACH': file name of the image with mpi4py and CuPy}."""
     name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s-cupy.sif' % rocm
     return {
         'osu-mpi4py/pure': name % hybrid,
@@ -193,8 +196,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         ),
         'slingshot': _fact(
             '12.0.2',
-            'SHS contains the driver of the network cards, and libcxi of an image must work with '
-            'this driver',
+            'SHS (the Slingshot Host Software) contains the driver of the network cards, and '
+            'libcxi of an image must work with this driver',
             'bug reports of users '
             '(cray-libcxi 1.0.2, SHS 12.0.2), and SHS_VERSION of alazzaro/openmpi_on_ss11 627b2cc',
             '2026-09-26',
@@ -202,16 +205,17 @@ BASES: Dict[str, Dict[str, Any]] = {
         ),
         'gpu': _fact(
             'gfx90a',
-            'gfx90a is the MI250X; each node has four of them, which are eight GCDs',
+            'gfx90a is the architecture of the MI250X; each node has four MI250X, which are '
+            'eight GCDs',
             _TRAINING + '101-Architecture.md',
             '2026-06-17',
             'measured',
         ),
         'gpu_userland': _fact(
             ['6.1', '7.0'],
-            'LUMI\'s driver (6.3) supports these ROCm versions in containers: 5.x and 6.0 are too '
-            'old, 7.1 is too new. The GTL of Cray MPICH up to 9.0.1 needs libamdhip64.so.6, which '
-            'only ROCm 6 has',
+            "LUMI's GPU driver (6.3) supports these ROCm versions in containers. ROCm 5.x "
+            'and 6.0 are too old, and ROCm 7.1 is too new. The GTL of Cray MPICH up to 9.0.1 '
+            'needs libamdhip64.so.6, which only ROCm 6 has',
             _TRAINING
             + 'Update-202601/index.md, "State of the system" and "(Un)supported programming '
             'environments"',
@@ -220,8 +224,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         ),
         'gpu_binding': _fact(
             make_gpu_binding(MI250X, 8, reserved=1),
-            'each rank uses the cores and the network card closest to its GCD; other choices send '
-            'data across the node',
+            'each rank uses the cores and the network card closest to the GCD of the rank; '
+            'other choices send data across the node',
             _TRAINING
             + '202-Binding.md; NICs: select_gpu.sh in github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-06-17',
@@ -230,8 +234,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libfabric': _fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                'this is the host\'s libfabric with its cxi provider; all stacks use the same '
-                'version',
+                "this library is the host's libfabric with the provider cxi; all stacks use "
+                'the same version',
                 '`pkg-config --variable=prefix libfabric` in the ' + _LOG,
                 '2026-03-06',
                 'measured',
@@ -255,17 +259,17 @@ BASES: Dict[str, Dict[str, Any]] = {
         },
         'library_folders': _fact(
             _SLES_FOLDERS,
-            'the host\'s ld.so searches the folders of SLES, then those of Cray\'s and AMD\'s '
-            'packages',
+            "the host's ld.so searches the folders of SLES, then the folders of Cray's and "
+            "AMD's packages",
             'ldd output of LUMI job logs in github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-04-19',
             'derived',
         ),
         'one_build': _fact(
             [],
-            'no folder: without ROCm, no host libraries are known that must all come from one '
-            'build',
-            'only ROCm is known to need this',
+            'no such folder is listed: without ROCm, no host libraries are known that must '
+            'all come from one build',
+            'only the libraries of ROCm are known to need one build',
             '2026-11-21',
             'derived',
         ),
@@ -294,8 +298,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             'cxi_state': dict(
                 _fact(
                     ['/run/cxi'],
-                    'this folder has the state of the cards for libcxi; lists of binds that work '
-                    'on LUMI contain it',
+                    'the folder /run/cxi contains the state of the network cards for libcxi; '
+                    'lists of bind mounts that work on LUMI contain this folder',
                     _CONTRIB,
                     '2026-05-04',
                     'measured',
@@ -305,7 +309,8 @@ BASES: Dict[str, Dict[str, Any]] = {
             'libdrm_ids': dict(
                 _fact(
                     ['/usr/share/libdrm/amdgpu.ids'],
-                    'libdrm of the host\'s ROCm reads the names of the GPUs from this file',
+                    "the library libdrm of the host's ROCm reads the names of the GPUs from "
+                    'this file',
                     _DEIC,
                     '2025-03-07',
                     'measured',
@@ -333,16 +338,17 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'singularity-CPEbits',
                 'lumi-aif-singularity-bindings',
             ],
-            'each of these modules overwrites SINGULARITY_BIND',
+            'each of these modules overwrites SINGULARITY_BIND, which the modules of this '
+            'project also set',
             _TRAINING + '205-Containers.md',
             '2026-06-17',
             'derived',
         ),
         'family': _fact(
             'containerbindings',
-            'LUMI uses this family for modules that overwrite SINGULARITY_BIND, of which only one '
-            'can be loaded: Lmod unloads singularity-AI-bindings when a module of this project is '
-            'loaded, and vice versa',
+            'LUMI uses this family for modules that overwrite SINGULARITY_BIND. Only one '
+            'module of the family can be loaded: Lmod unloads singularity-AI-bindings when a '
+            'user loads a module of this project, and vice versa',
             'singularity-AI-bindings-24.03.eb in '
             'github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib 1392df8c',
             '2026-11-23',
@@ -352,8 +358,9 @@ BASES: Dict[str, Dict[str, Any]] = {
             _variable(
                 'NCCL_SOCKET_IFNAME',
                 'hsn0,hsn1,hsn2,hsn3',
-                'RCCL ranks find each other over these interfaces; without a plugin, they also '
-                'send data over them. Other interfaces are slow or do not connect the nodes',
+                'RCCL ranks find each other over these network interfaces. Without a plugin, '
+                'RCCL ranks also send data over these interfaces. Other interfaces are slow '
+                'or do not connect the nodes',
                 _TRAINING + '202-Binding.md',
                 '2026-06-17',
                 'measured',
@@ -362,7 +369,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             _variable(
                 'NCCL_CROSS_NIC',
                 '1',
-                'each of the four cards reaches every card of another node',
+                'each network card reaches every card of another node',
                 _HPE,
                 '2026-11-21',
                 'untested',
@@ -386,9 +393,10 @@ BASES: Dict[str, Dict[str, Any]] = {
                 '/appl/local/laifs/containers',
                 '/appl/local/containers',
             ],
-            'LUMI keeps images for all users in these folders: images of its container modules '
-            '(in the folder of the variable if it is set), images of the LUMI AI Factory, and '
-            'older images. Links in these folders lead to dated files, and change',
+            'LUMI keeps images for all users in these folders: images of its container '
+            'modules (in the folder that the variable names), images of the LUMI AI Factory, '
+            'and older images. Links in these folders lead to files with a date in the name, '
+            'and the links change',
             'LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua, get_SIF_file; '
             'github.com/lumi-ai-factory/laifs-container-recipes 114a21b, '
             'recipes/lumi-multitorch/lumi-multitorch-template.yaml; '
@@ -403,9 +411,10 @@ BASES: Dict[str, Dict[str, Any]] = {
                 '/appl/local/containers/cotainr-baseimages/lumi-multitorch-mpich-*.sif',
                 '/appl/local/laifs/containers/lumi-multitorch-latest.sif',
             ],
-            'cotainr\'s base image is the third of the five stages of lumi-multitorch: this stage '
-            'has MPICH, libfabric, libcxi and the OSU benchmarks (in /usr/libexec, built with '
-            '--enable-rocm), but not PyTorch, which makes the last stage large',
+            "cotainr's base image is the third of the five stages of lumi-multitorch. This "
+            'stage has MPICH, libfabric, libcxi and the OSU benchmarks (in /usr/libexec, '
+            'built with --enable-rocm). This stage lacks PyTorch, which makes the last stage '
+            'large',
             'github.com/lumi-ai-factory/laifs-container-recipes fdf7153, '
             'recipes/lumi-multitorch/lumi-multitorch-template.yaml, '
             'containerfiles/mpich/Ubuntu_Rocm_Slingshot; file name: cotainr 2025.7.1',
@@ -414,7 +423,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         ),
         'image_help': _fact(
             'docs/lumi-more.md, section "The image"',
-            'an image is installed on LUMI already, or is copied to LUMI, or is built on LUMI',
+            'the page explains the three ways to get an image: an image that LUMI provides, '
+            'an image copied to LUMI, and an image built on LUMI',
             'docs/lumi-more.md',
             '2026-11-21',
             'derived',
@@ -443,11 +453,12 @@ def _make_stack_facts(
     stack: str, nodes: str, fits: List[str], partitions: str
 ) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts with which a software stack of LUMI is recognised.
+    Return the facts that identify a LUMI software stack, such as 25.03, in a shell.
 
-    nodes: common name of all stacks for GPU nodes, or of all stacks for CPU nodes. fits: values of
-    LUMI_STACK_PARTITION with which a shell may load the modules. partitions: regular expression for
-    the values of LUMI_STACK_PARTITION that select this stack.
+    The keys are 'recognised_by', 'stack' and 'shell'; schema.py explains these keys. `stack`: version
+    of the stack. `nodes`: 'lumi' for GPU nodes, another common name for CPU nodes. `fits`: values of
+    LUMI_STACK_PARTITION for which `module load` prints no warning. `partitions`: regular expression
+    for the values of LUMI_STACK_PARTITION with which an installation selects this stack.
     """
     values, modules = (
         [stack, stack + '.dev'],
@@ -514,11 +525,12 @@ def _make_gpu_stack(
     folders: Tuple[str, ...],
 ) -> Dict[str, Any]:
     """
-    Return the entry of a software stack for the GPU nodes.
+    Return the site entry (see schema.py) of one LUMI software stack for the GPU nodes.
 
-    mpich: arguments for _make_mpich_libraries(). rocm, rocm_folder: version of ROCm, and folder of
-    its libraries. rocm_libraries, folders: further arguments for make_rocm_libraries() and
-    make_rocm_folders(). pmi: version of cray-pmi.
+    `stack`: version of the stack. `title`: words to append to the title. `mpich`: arguments for
+    _make_mpich_libraries(). `rocm`: version of ROCm. `rocm_folder`: folder of ROCm's libraries.
+    `rocm_libraries`: further arguments for make_rocm_libraries(). `folders`: further arguments for
+    make_rocm_folders(). `pmi`: version of cray-pmi.
     """
     libmpi = _make_mpich_libraries(*mpich)
     return dict(
@@ -573,7 +585,8 @@ _GPU_STACKS = {
         ('ROCM_PATH in the ' + _LOG, '2026-03-06', 'measured'),
         '6.1.15',
         (
-            'libdrm is in /opt/amdgpu/lib64, and all other libraries of ROCm are in its own folder',
+            'the library libdrm is in /opt/amdgpu/lib64, and all other libraries of ROCm are '
+            'in the folder of ROCm',
             'ldd output in github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-04-19',
             'measured',
@@ -723,7 +736,7 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
                 _make_mpich_libraries('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
                 libfabric=_fact(
                     '/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
-                    'this is the libfabric of LUMI until January 2026',
+                    'this library is the libfabric of LUMI until January 2026',
                     _DEIC,
                     '2025-03-07',
                     'measured',

@@ -44,7 +44,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ),
         'architecture': make_fact(
             'aarch64',
-            'images must be built for this architecture',
+            'images must be built for the architecture of the nodes',
             _PAGES + 'software_stack.md',
             _READ_DATE,
             'measured',
@@ -76,8 +76,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libompi': make_fact(
                 _ROOT + '/lib/libmpi.so.40',
-                'this is the host\'s Open MPI, for images with Open MPI; Sigma2 binds '
-                '$EBROOTOPENMPI',
+                "this library belongs to the host's Open MPI, for images with Open MPI; "
+                'Sigma2 binds $EBROOTOPENMPI',
                 _APPTAINER + ': module OpenMPI/5.0.10-GCC-14.3.0; its folder is named like '
                 'those of other modules in ' + _SCRIPT,
                 _READ_DATE,
@@ -87,8 +87,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'libfabric': make_fact(
                 '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                'this is the host\'s libfabric with its cxi provider; its version was 1.22.0 '
-                'until April 2026',
+                "this library is the host's libfabric with the provider cxi; its version was "
+                '1.22.0 until April 2026',
                 _SCRIPT,
                 _READ_DATE,
                 'measured',
@@ -97,9 +97,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
         },
         'library_folders': make_fact(
             SLES_FOLDERS,
-            'the host\'s ld.so searches the folders of SLES, then those of Cray\'s '
-            'packages. PMIx, hwloc and libevent are separate modules, and their folders are not '
-            'published',
+            "the host's ld.so searches the folders of SLES, then the folders of Cray's "
+            'packages. PMIx, hwloc and libevent are separate modules, and the folders of '
+            'these modules are not published',
             'as on LUMI',
             _READ_DATE,
             'untested',
@@ -128,7 +128,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_variable(
                 'FI_CXI_RX_MATCH_MODE',
                 'hybrid',
-                'the provider matches messages in software if the card has no resources left',
+                'the provider cxi matches messages in software if the network card has no '
+                'resources left',
                 _OPENMPI,
                 _READ_DATE,
                 'derived',
@@ -138,7 +139,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ],
         'images': make_fact(
             {'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
-            'only this image of the catalogue has CUDA and cxi for aarch64',
+            'of the images of this project, only this image has CUDA and cxi for aarch64',
             'container-recipes/alps.py',
             _READ_DATE,
             'untested',
@@ -152,7 +153,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ),
         'native': make_fact(
             None,
-            'we know of no published set of modules with which the benchmarks can be built there',
+            'no published set of modules is known with which the benchmarks can be built on '
+            'this system',
             _PAGES,
             _READ_DATE,
             'untested',

@@ -69,8 +69,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         ),
         'library_folders': make_fact(
             SLES_FOLDERS,
-            'the host\'s ld.so searches the folders of SLES, then those of Cray\'s packages, as '
-            'on LUMI',
+            "the host's ld.so searches the folders of SLES, then the folders of Cray's "
+            'packages, as on LUMI',
             'as on LUMI',
             _READ_DATE,
             'derived',
@@ -95,7 +95,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         ),
         'native': make_fact(
             None,
-            'we know of no published set of modules with which the benchmarks can be built there',
+            'no published set of modules is known with which the benchmarks can be built on '
+            'this system',
             'no page of the systems',
             _READ_DATE,
             'untested',
@@ -109,7 +110,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'title': 'Derecho (NCAR), GPU nodes, Cray MPICH 8.1.32 with libfabric 1.22.0',
         'recognised_by': make_fact(
             {'hostnames': [r'^derecho\d', r'^deg\d{4}'], 'environment': {'NCAR_HOST': '^derecho$'}},
-            'the host names are those of login and GPU nodes; NCAR\'s variable NCAR_HOST must match too',
+            "the host names are the names of login and GPU nodes; NCAR's variable NCAR_HOST "
+            'must match too',
             'scripts of NCAR name files by ${NCAR_HOST}; ' + _NCAR_DOCS,
             _READ_DATE,
             'derived',
@@ -143,8 +145,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             libfabric=make_fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                'this is the host\'s libfabric with its cxi provider; its path changes with '
-                'updates',
+                "this library is the host's libfabric with the provider cxi; its path "
+                'changes with updates',
                 _NCAR,
                 _READ_DATE,
                 'derived',
@@ -233,8 +235,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             libfabric=make_fact(
                 '/opt/cray/libfabric/2.2.0rc1/lib64/libfabric.so.1',
-                'this is the host\'s libfabric with its cxi provider; no other version is '
-                'installed',
+                "this library is the host's libfabric with the provider cxi; no other "
+                'version is installed',
                 _NOTES,
                 _READ_DATE,
                 'measured',
@@ -251,8 +253,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'files': {
             'file_systems': make_fact(
                 ['/eagle', '/lus', '/local/scratch'],
-                'these are the project folders, the file system to which they are links, and the '
-                'local disk of the node',
+                'these folders are the project folders, the file system to which the project '
+                'folders are links, and the local disk of the node',
                 'binds in public job scripts for Polaris; ' + _ALCF,
                 _READ_DATE,
                 'derived',

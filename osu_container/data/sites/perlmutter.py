@@ -2,10 +2,10 @@
 Describe Perlmutter (NERSC): HPE Cray EX, GPU nodes with four A100 and Slingshot 11.
 
 schema.py explains the keys of the data. This project has never run a program on Perlmutter: 'measured' means
-that NERSC's software or a public log shows the value. NERSC offers podman-hpc instead of Apptainer;
-docs/contributions contains files for podman-hpc. Since the maintenance of 2026-09-16, Cray MPICH 9.1.0
-and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4). Cray MPICH 9.0.1
-is still installed, and users have published more results with 9.0.1 than with 9.1.0.
+that NERSC's software or a public log shows the value. NERSC offers podman-hpc instead of Apptainer.
+The folder docs/contributions contains configuration files for podman-hpc. Since the maintenance of
+2026-09-16, Cray MPICH 9.1.0 and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4). Cray MPICH
+9.0.1 is still installed, and users have published more results with 9.0.1 than with 9.1.0.
 """
 
 from typing import Any, Dict
@@ -62,9 +62,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'stack': make_stack_fact('perlmutter', '9.0.1', ['9.0.1', '']),
         'runtime': make_fact(
             ['apptainer', 'singularity'],
-            'NERSC offers podman-hpc instead of these runtimes; users who install Apptainer '
-            'themselves can use the modules, and for podman-hpc there are files '
-            'docs/contributions/*.yaml',
+            'NERSC offers podman-hpc, but neither Apptainer nor Singularity. Users who '
+            'install Apptainer themselves can use the modules, and docs/contributions/*.yaml '
+            'are files for podman-hpc',
             'NERSC documentation, Containers; a user\'s script uses Apptainer from CVMFS, with '
             'NERSC\'s copy of Cray MPICH: '
             '/cvmfs/oasis.opensciencegrid.org/mis/apptainer/current/bin',
@@ -95,7 +95,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ),
         'gpu_driver': make_fact(
             '580',
-            'the driver limits the CUDA version of images; it is at least 580, which CUDA 13 needs',
+            'the driver limits the CUDA version of images; the driver is at least 580, which '
+            'CUDA 13 needs',
             'CUDA 13 is the default, and programs run with CUDA 13: '
             'github.com/cctbx/cctbx_project pull request 1231, github.com/E3SM-Project/E3SM issue '
             '8650',
@@ -127,7 +128,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             libfabric=make_fact(
                 '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                'this is the host\'s libfabric with its cxi provider; version 1.22.0 was removed',
+                "this library is the host's libfabric with the provider cxi; version 1.22.0 "
+                'was removed',
                 _MACHE,
                 '2026-09-22',
                 'measured',
@@ -167,8 +169,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ),
         'library_folders': make_fact(
             SLES_FOLDERS,
-            'the host\'s ld.so searches the folders of SLES, then those of Cray\'s packages, as '
-            'on LUMI',
+            "the host's ld.so searches the folders of SLES, then the folders of Cray's "
+            'packages, as on LUMI',
             'as on LUMI',
             _FIRST_READ_DATE,
             'derived',
@@ -197,9 +199,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'osu-mpi4py/bind': _MPI4PY,
                 'osu-mpi4py/hybrid': _MPI4PY,
             },
-            'the image for Alps, if it is built on an x86_64 machine, has CUDA and cxi. The '
-            'images with MPICH have no CUDA and support host memory only, and no image with MPICH '
-            'and libcxi exists without ROCm for opensource',
+            'the image for Alps has CUDA and cxi if it is built on an x86_64 machine. The '
+            'images with MPICH have no CUDA and support host memory only. For approach '
+            'opensource, no image with MPICH and libcxi exists without ROCm',
             'osu_container/build/recipes/images.py',
             _FIRST_READ_DATE,
             'untested',
@@ -254,7 +256,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ),
         'native': make_fact(
             None,
-            'we know of no published set of modules with which the benchmarks can be built for '
+            'no published set of modules is known with which the benchmarks can be built for '
             'CUDA 13',
             'no page or script of the system',
             '2026-11-26',

@@ -1,87 +1,94 @@
 """
-Define the keys and shapes of a site entry: one system with one software stack.
+Define the keys and value types of a site entry, which describes one software stack.
 
 Every fact is a dict with the keys
     value      the value itself
     why        purpose of the value, or the rule from which the value follows
-    source     where the value was found, so that readers can find it again
+    source     page, file or run that shows the value, so that readers can find the value again
     date       day on which the source was read or the value was seen, in ISO 8601
     evidence   'measured' (the author of the source saw the value on such a system), 'derived' (the value follows from
-               the rule in why) or 'untested'
+               the rule in the key `why`) or 'untested'
 
 Keys of a site
-    based_on           optional: name of another entry. If this entry lacks a key, the value of the other entry is used.
-                       In the keys 'libraries' and 'files', missing names are taken from the other entry
+    based_on           optional: name of another entry. The other entry supplies every key that this entry lacks, and
+                       every name that this entry lacks in the keys 'libraries' and 'files'
     title              description of the site
-    recognised_by      dict with two keys: hostnames (list of regular expressions, of which at least one must match the
-                       host name) and environment (variable -> regular expression; all expressions must
-                       match, and an unset variable counts as empty)
+    recognised_by      dict with two keys. `hostnames`: list of regular expressions; at least one expression must match
+                       the host name. `environment`: dict {environment variable: regular expression}; all
+                       expressions must match, and an unset variable counts as empty
     default_approach   name of the approach that `module load osu-container` loads
     runtime            commands of the container runtime; the first command on PATH is used
-    provider           libfabric provider of the high-speed network. Without a high-speed network, the best provider
-    network            optional: dict with kind (key of data/networks.py) and drivers (kernel drivers of the cards);
-                       default: Slingshot if the provider is cxi, otherwise Ethernet
+    provider           libfabric provider of the high-speed network. If the system has no high-speed network: the
+                       fastest libfabric provider
+    network            optional: dict with `kind` (key of data/networks.py) and `drivers` (kernel drivers of the network
+                       cards). Default kind: Slingshot if the provider is cxi, otherwise Ethernet
     launcher           optional: key of data/launchers.py for the launcher of the ranks; default: srun
     pmi                dict with the kind of PMI (srun's --mpi=) for each MPI: 'image' (an MPI with the MPICH ABI in the
                        image), 'host' (the host's MPI) and 'Open MPI'. An MPI without a key cannot run on
                        the system. {} if no source shows how ranks find each other
-    pmi_variables      kind of PMI -> variable that this PMI sets in the environment of every rank
+    pmi_variables      dict {kind of PMI: environment variable that this kind of PMI sets for every rank}
     slingshot          optional: release of the Slingshot Host Software (SHS) on the nodes, which includes the driver
     gpu                architecture of the GPUs, None for nodes without GPUs
     gpu_userland       optional: [oldest, newest] version of ROCm in an image that the GPU driver supports
     gpu_driver         optional: version of NVIDIA's driver on the nodes, or the oldest possible version
-    gpu_binding        None, or a list with a dict for each GPU: gcd (number), mask (of cores), nic (network card)
-    libraries          host libraries that an approach may inject: name -> fact with the path on the host, or None if
-                       the library does not exist. Optional keys of the fact: opened_as (other file
-                       names under which libraries open this library by dlopen, such as ROCm's names
-                       without a version), release (version of libmpi or libfabric), serves (the only
-                       function that needs this library) and folders (only for libompi, the host's Open MPI: path below
-                       /opt/host-mpi, such as 'lib/openmpi', 'lib/pmix', 'lib/ucx' or 'etc' ->
-                       folder with plug-ins or parameters, which is bound if it exists)
-    library_folders    folders that the host's ld.so searches by default, to find dependencies of these libraries
-    one_build          folders whose libraries come from one build. If a library of such a folder is injected, all
-                       libraries of the folder that the injected library needs are injected too
-    files              name -> fact with paths that an approach may bind under the same path, if it exists. The key
-                       bound tells when this is checked: 'install' (at the installation), 'run'
-                       (when a program starts, on its node; {kernel} is the version of the kernel)
-                       or 'step' (as 'run', and never below --sysroot; {NAME} is the rank's variable
-                       NAME, {tmpfs} is Slurm's TmpFS; nothing is bound if such a variable is
-                       unset). otherwise: variables that are set if the path does not exist
+    gpu_binding        None, or a list with a dict for each GPU: `gcd` (number), `mask` (of cores), `nic` (network card)
+    libraries          host libraries that an approach may inject: dict {name: fact}. The value of the fact is the path
+                       of the library on the host, or None if the host lacks the library. Optional keys of
+                       the fact: `opened_as` (other file names under which programs open the library by
+                       dlopen, such as ROCm's names without a version), `release` (version of libmpi or
+                       libfabric), `serves` (the only function that needs the library) and `folders`. Only
+                       libompi, the host's Open MPI, has the key `folders`: a dict {path below
+                       /opt/host-mpi, such as 'lib/openmpi', 'lib/pmix', 'lib/ucx' or 'etc': host folder
+                       with plug-ins or parameters}. Host folders that do not exist are ignored
+    library_folders    folders that the host's ld.so searches by default for libraries
+    one_build          folders with libraries that come from one build. An approach that injects a library of such a
+                       folder also injects the libraries of the folder that the injected library needs
+    files              dict {name: fact}. The value of the fact is a list of host paths that an approach may bind-mount
+                       under the same path, if the path exists. The fact's key `bound` tells when the path is
+                       searched: 'install' (at the installation), 'run' (when a program starts, on the node
+                       of the program; {kernel} is the version of the kernel) or 'step' (as 'run', but never
+                       below --sysroot; {NAME} is the environment variable NAME of the rank, {tmpfs} is
+                       Slurm's TmpFS; paths with an unset variable are ignored). The optional key
+                       `otherwise` has the environment variables to set if no such path exists
     lnx_links          optional: value of FI_LNX_PROV_LINKS for libfabric's provider lnx (LINKx); without this key there
                        is no module osu-settings/linkx
     conflicts          modules that cannot be loaded together with the modules of this project
-    family             optional: Lmod family of the modules, if the system has a family for modules of that kind;
-                       default: slurm_mpi. Only one module of a family can be loaded at a time
-    stack              optional: the software stack, as a dict: of (common name of the system's stacks, such as
-                       'perlmutter'), name, variable (a variable that the system's modules set) and
-                       values (of this variable for the stack; '' if the variable is unset). If the host
-                       has changed, the warning of a module names the loaded stack
-    shell              optional: variables that the system's modules set in a shell: list of dicts with name and fits
-                       (list of values; `module load` warns if the variable has any other value)
-    variables          variables for every approach (data/approaches.py explains their keys)
-    images             approach -> file name of its image in EasyBuild's source path
-    image_folders      folders below which the site keeps images for all users. Such an image is linked, never copied.
-                       An image that is given without a folder is searched in these folders, also by
-                       a module whose image was deleted. {NAME} at the beginning of a folder is the
-                       value of that variable; a folder whose variable is unset is ignored
-    images_there       optional: images with osu_latency and osu_bw that exist on the system, for `osu-container try`:
-                       paths with wildcards, the image that is fastest to read first
-    image_help         page that explains how to get an image for such a machine
-    jobs               how to request a job: partition (or None), account (whether an account must be named), options
-                       (of a job, may contain {nodes}), step (options of the launcher); optional:
-                       batch (key of BATCH_SYSTEMS in data/launchers.py; default: slurm)
-    native             settings of a native build: mpicc, mpicxx (path on the host, or command from the modules),
-                       libmpi, python; optional: prgenv ('amd' or 'gnu', Cray's programming
-                       environment), modules, plugin (name, version and suffix of the easyconfig of
-                       the RCCL plugin), configopts, needed (sonames that the programs must need)
-    wrapper_modules    modules that may provide wrap-container (easyconfig parameter wrapper)
+    family             optional: Lmod family of the modules; default: slurm_mpi. Only one module of a family can be
+                       loaded at a time. A site has this key if the system has a family for similar modules
+    stack              optional: the software stack, as a dict with the keys `of` (common name of all stacks of
+                       the system, such as 'perlmutter'), `name` (of this stack), `variable` (name of an
+                       environment variable that the system's modules set) and `values` (list of the
+                       variable's values in this stack; '' if the variable is unset). A module that warns of a
+                       changed host names the loaded stack
+    shell              optional: environment variables that the system's modules set in a shell, as a list of dicts
+                       with the keys `name` (of the variable) and `fits` (list of values). `module load`
+                       warns if the variable has any other value
+    variables          list of environment variables that every approach sets; data/approaches.py explains the keys of
+                       each variable
+    images             dict {approach: file name of the image for the approach in EasyBuild's source path}
+    image_folders      folders below which the site keeps images for all users. An installation links to an image in
+                       such a folder and never copies the image. If a user names an image without a
+                       folder, or if the image of a module was deleted, the image is searched below
+                       these folders. {NAME} at the beginning of a folder is the value of the
+                       environment variable NAME; a folder with an unset variable is ignored
+    images_there       optional: list of images on the system that contain osu_latency and osu_bw, as paths with
+                       wildcards. `osu-container try` uses these images. The image that is fastest to read is the first
+    image_help         page that explains how to get an image for the system
+    jobs               how to request a job, as a dict: `partition` (or None), `account` (True if a job must name
+                       an account), `options` (of a job, may contain {nodes}), `step` (options of the
+                       launcher). Optional key: `batch` (key of BATCH_SYSTEMS in data/launchers.py; default: slurm)
+    native             settings of a native build, as a dict: `mpicc` and `mpicxx` (each a path on the host, or a
+                       command from the modules), `libmpi`, `python`. Optional keys: `prgenv` ('amd' or
+                       'gnu', Cray's programming environment), `modules`, `plugin` (name, version and
+                       suffix of the easyconfig of the RCCL plugin), `configopts`, `needed` (sonames of
+                       libraries that the built programs must need)
+    wrapper_modules    modules that may provide the command wrap-container (easyconfig parameter `wrapper`)
     architecture       optional: architecture of the processors, as `uname -m` prints it; default: x86_64
-    engine             optional: container engine of the system that cannot start the modules ('podman-hpc',
-                       'container-engine'); docs/contributions has files for this engine
+    engine             optional: container engine of the system ('podman-hpc', 'container-engine') that cannot run the
+                       images of the modules; docs/contributions has files for this engine
 
-Host paths are the paths on the real system. EasyBuild's --sysroot (or ROOT in a local file, see
-mpicontainer.py) is prepended to these paths, so that a folder with the same tree can stand in for
-the system.
+Host paths are the paths on the real system. In a simulation, EasyBuild's --sysroot (or ROOT in a local
+file, see mpicontainer.py) names a folder with the same tree, which is prepended to all host paths.
 """
 
 from typing import Any, Dict, List
@@ -204,7 +211,7 @@ OPTIONAL_SHAPES: Dict[str, Any] = {
 
 
 def matches_shape(value: Any, shape: Any) -> bool:
-    """Return whether `value` has the shape `shape`, as SHAPES defines shapes."""
+    """Return True if `value` has the type that `shape` describes; see SHAPES."""
     if isinstance(shape, tuple):
         return any(matches_shape(value, alternative) for alternative in shape)
     if isinstance(shape, list):
@@ -242,9 +249,9 @@ RANK_FOLDERS = [
 
 def list_rank_folders(tmpfs: str) -> List[str]:
     """
-    Return the paths that the PMIx folder of a job step may have below `tmpfs`.
+    Return the paths below `tmpfs` at which Slurm may create the PMIx folder of a job step.
 
-    tmpfs: a path, or the placeholder '{tmpfs}'
+    `tmpfs`: a path, or the placeholder '{tmpfs}'.
     """
     return ['%s/%s' % (tmpfs.rstrip('/'), name) for name in RANK_FOLDERS]
 
@@ -255,9 +262,9 @@ _HOOK = 'github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24'
 PMIX_FILES: Dict[str, Dict[str, Any]] = {
     'pmix_ranks': {
         'value': list_rank_folders('{tmpfs}'),
-        'why': 'Slurm\'s PMIx creates this folder below TmpFS, and ranks of Open MPI find each '
-        'other through the folder; without it MPI_Init crashes with a segmentation fault. The '
-        'container shows /tmp, but no other TmpFS',
+        'why': "Slurm's PMIx creates this folder below TmpFS, and ranks of Open MPI find each other "
+        'through the folder. MPI_Init crashes with a segmentation fault if the folder is '
+        'missing in the container. The container contains /tmp, but no other TmpFS',
         'source': 'steps of Slurm 22.05 with Open MPI 5.0.11 and --no-mount tmp, 2026-11-21; '
         + _HOOK,
         'date': '2026-11-21',

@@ -98,8 +98,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'gpu_binding': make_fact(
                 make_gpu_binding(MI250X, 8),
-                'each rank uses the cores and the network card closest to its GCD; jobs get all '
-                'eight cores of a group; the cards are those of LUMI, which has the same nodes',
+                'each rank uses the cores and the network card closest to the GCD of the '
+                'rank. Jobs get all eight cores of a group. The numbers of the cards come '
+                'from LUMI, which has the same nodes',
                 _GUIDE + ', methods to achieve optimal binding: map_cpu:49,57,17,25,0,9,33,41',
                 _FIRST_READ_DATE,
                 'derived',
@@ -120,7 +121,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ),
                 libfabric=make_fact(
                     '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
-                    'this is the host\'s libfabric with its cxi provider',
+                    "this library is the host's libfabric with the provider cxi",
                     'SINGULARITYENV_LD_LIBRARY_PATH in ' + _MODULE,
                     _READ_DATE,
                     'measured',
@@ -167,16 +168,16 @@ STACKS: Dict[str, Dict[str, Any]] = {
             },
             'conflicts': make_fact(
                 ['singularity/4.1.0-mpi', 'singularity/4.1.0-mpi-gpu'],
-                'these modules put the host\'s whole library folder and Cray MPICH before the '
-                'image\'s own libraries; load singularity/4.1.0-nompi instead',
+                "Pawsey's modules put the host's whole library folder and Cray MPICH before "
+                "the image's own libraries; load singularity/4.1.0-nompi instead",
                 _MODULE + '; -mpi-gpu: ' + _GPU_TEST,
                 _REREAD_DATE,
                 'derived',
             ),
             'images': make_fact(
                 LUMI['lumi-25.03']['images']['value'],
-                'these images for LUMI have an MPICH built with a libfabric that is not newer '
-                'than the host\'s; the image for opensource has libcxi',
+                'the images for LUMI have an MPICH built with a libfabric that is not newer '
+                "than the host's libfabric. The image for opensource has libcxi",
                 'osu_container/build/recipes/images.py',
                 _FIRST_READ_DATE,
                 'untested',
@@ -233,7 +234,7 @@ STACKS['setonix-26.03'] = {
         libamdhip64=None,
         libfabric=make_fact(
             '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-            'this is the host\'s libfabric with its cxi provider',
+            "this library is the host's libfabric with the provider cxi",
             _CPE,
             '2026-11-26',
             'measured',
@@ -252,7 +253,7 @@ STACKS['setonix-26.03'] = {
     ),
     'library_folders': make_fact(
         SLES_FOLDERS + [AMD_FOLDER],
-        'the folders are those of the current stack, without its ROCm',
+        'the folders are the folders of the current stack, without the ROCm of the current stack',
         _NEXT,
         '2026-11-26',
         'derived',
@@ -263,7 +264,8 @@ STACKS['setonix-26.03'] = {
     'images': exclude_bind(STACKS['setonix']['images']),
     'native': make_fact(
         None,
-        'we know of no published ROCm version with which the benchmarks can be built',
+        'no published ROCm version is known with which the benchmarks can be built version '
+        'with which the benchmarks can be built',
         _NEXT,
         '2026-11-26',
         'untested',

@@ -18,7 +18,7 @@ OPENMPI_IMAGE = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
 
 def _make_plain_fact(
     value: Any,
-    why: str = 'an ordinary Linux machine has none',
+    why: str = 'an ordinary Linux machine has nothing of this kind',
     source: str = 'docs/workstation.md',
 ) -> Dict[str, Any]:
     return make_fact(value, why, source, '2026-11-21', 'derived')
@@ -58,7 +58,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         ),
         'pmi_variables': _make_plain_fact(
             {kind: variable for kind, (_, variable) in LAUNCHERS['srun']['pmi'].items()},
-            'the plugin of Slurm sets this variable for every rank. A rank without it was started with a wrong --mpi=',
+            'the plugin of Slurm sets this variable for every rank. A rank without this '
+            'variable was started with a wrong --mpi=',
             'environment of steps started by srun with each kind, Slurm 22.05, 2026-11-21',
         ),
         'gpu': _make_plain_fact(None),
@@ -104,7 +105,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': {
             'libmpi': _make_measured_fact(
                 '/opt/mpich/5.0.2/lib/libmpi.so.12',
-                'this MPI of the host stands in for Cray MPICH, which LUMI has in lib-abi-mpich',
+                'this MPI of the host simulates Cray MPICH, which LUMI has in lib-abi-mpich',
                 WORKSTATION_WHEEL,
             ),
             'libmpi_abi': _make_measured_fact(
@@ -122,7 +123,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
             'libfabric': _make_measured_fact(
                 '/opt/mpich/5.0.2/lib/mpich/libfabric.so.1',
-                'this network library of the host stands in for /opt/cray/libfabric of LUMI',
+                "this network library of the host simulates LUMI's library in /opt/cray/libfabric",
                 WORKSTATION_WHEEL,
             ),
         },
@@ -151,8 +152,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'variables': [
             _make_measured_fact(
                 '1',
-                'waiting ranks of Open MPI yield their core, because there are more ranks than cores. '
-                'osu_alltoall with 8 ranks takes 1.7 instead of 65 ms',
+                'waiting ranks of Open MPI yield their core to other ranks, because there '
+                'are more ranks than cores. osu_alltoall with 8 ranks takes 1.7 instead of '
+                '65 ms',
                 'osu_alltoall, 16 bytes, 8 ranks over tcp on 2 cores, Open MPI 5.0.11, 2026-11-21',
                 name='OMPI_MCA_mpi_yield_when_idle',
                 only=['open mpi'],
