@@ -130,7 +130,7 @@ _GPU_IN_CRAY_MPICH = [
     _make_variable(
         'MPICH_GPU_SUPPORT_ENABLED',
         '1',
-        'Cray MPICH accepts buffers in GPU memory only with MPICH_GPU_SUPPORT_ENABLED=1, and '
+        'Cray MPICH accepts GPU buffers only with this variable, and '
         'also needs the GPU transport layer (GTL)',
         _PUBLISHED + '; the published runs over Cray MPICH set MPICH_GPU_SUPPORT_ENABLED',
         'measured',

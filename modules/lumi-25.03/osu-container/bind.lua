@@ -66,8 +66,7 @@ pushenv("SLURM_MPI_TYPE", "cray_shasta")             -- ranks find each other th
 local function default(name, value) pushenv(name, os.getenv(name) or value) end -- keeps a value that the user has set
 default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
 default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this system's network or fails
--- Cray MPICH accepts buffers in GPU memory only with MPICH_GPU_SUPPORT_ENABLED=1
-default("MPICH_GPU_SUPPORT_ENABLED", "1")
+default("MPICH_GPU_SUPPORT_ENABLED", "1")            -- Cray MPICH accepts GPU buffers only with this variable
 default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank uses the network card nearest to the GPU of the rank
 default("NCCL_CROSS_NIC", "1")                       -- each network card reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node
