@@ -185,7 +185,7 @@ def find_archive(folders: Iterable[Path]) -> Optional[Path]:
                 require_sha256(
                     path,
                     source['sha256'],
-                    "Copy the archive again, or move the archive away to get the mpi4py ports of the OSU benchmarks. To "
+                    "Copy the archive again, or move the archive away to get mpi4py ports of the OSU benchmarks. To "
                     "use the archive as it is, write its sha256 to ARCHIVE.sha256 and add --osu-archive ARCHIVE",
                 )
                 return path
