@@ -1,8 +1,8 @@
 """
 Implement the command osu-container and its subcommands.
 
-The Python module of a subcommand is imported only when a user calls the subcommand. This module needs
-only Python 3.6 and its standard library, so that the portable subcommands run on any node.
+The Python module of a subcommand is imported only when a user calls the subcommand. cli.py needs
+only Python 3.6 and the standard library, so that the portable subcommands run on any node.
 """
 
 import argparse

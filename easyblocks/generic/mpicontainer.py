@@ -59,7 +59,7 @@ class MPIContainer(SiteEasyBlock):
                 'image': [
                     None,
                     "SIF file to install: a path, or a file name in EasyBuild's source path or in the site's "
-                    "folders; default: the image that the site data name",
+                    "folders; default: the image that is named in the site data",
                     CUSTOM,
                 ],
                 'image_sha256': [

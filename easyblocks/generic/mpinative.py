@@ -136,7 +136,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def obtain_config_guess(self, *args: Any, **kwargs: Any) -> None:
         """
-        Download no config.guess.
+        Do nothing, so that EasyBuild does not download a newer script config.guess.
 
         Overridden because a build for this host works with the config.guess in the archive.
         """

@@ -122,7 +122,8 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H',),
             'two-nodes',
             ('-m', '1:65536', '-i', '2000', '-x', '100', '-z1'),
-            '`make demo` prints a low percentile, because other processes do not affect this value',
+            '`make demo` prints a low percentile of the latencies, because other processes do not '
+            'affect a low percentile',
         ),
     ],
     'quick': [
@@ -138,8 +139,8 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H', 'D D'),
             'two-nodes',
             ('-m', '65536'),
-            'small messages show latency problems, such as the published delay of 21 us and the '
-            'step at 8 KiB',
+            'small messages show latency problems, such as the published delay of 21 us with GPU '
+            'buffers and the published step at 8 KiB',
         ),
         ('osu_alltoall', ('H H',), 'two-nodes', ('-m', '16384'), 'a collective'),
     ],

@@ -46,9 +46,9 @@ EXAMPLES = """examples:
   osu-container bench --module lammps/pure --module lammps/hybrid --run 'lmp -in in.lj' --ranks 8
                                                       your own command: docs/your-own-container.md
 
-Outside a job, bench requests one from Slurm (salloc) and measures there. --resume continues a run
-that was interrupted or lost its job. Afterwards: osu-container compare latest, osu-container report
-latest -o report.html."""
+Outside a job, bench requests a job from Slurm (salloc) and measures in this job. --resume continues a
+run that was interrupted or lost its job. To see the results: osu-container compare latest, or
+osu-container report latest -o report.html."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -244,10 +244,10 @@ def plan_tag_runs(
     check: bool = False,
 ) -> list[PlannedRun]:
     """
-    Return the runs of a tag in the order of the measurements, including the skipped runs.
+    Return the runs of a tag, which is a named selection of benchmarks.
 
-    Raises BenchError if the tag is unknown, if a pattern matches no run, or if all runs are
-    skipped.
+    The runs are in the order of the measurements and include the skipped runs. Raises BenchError if
+    the tag is unknown, if a pattern matches no run, or if all runs are skipped.
 
     :param nodes: number of nodes of the job
     :param patterns: shell patterns for names of runs; without patterns, all runs are returned
@@ -371,7 +371,7 @@ def _require_possible_run(runs: list[PlannedRun], problem: str = '') -> list[Pla
 
 
 def explain_missing_command(name: str, module: Module) -> str | None:
-    """Return why a module cannot run the command `name`, None if the module can run it."""
+    """Return why a module cannot run the command `name`, None if the module has the command."""
     if name in module.programs:
         return None
     path = shutil.which(name, path=module.environment.get('PATH', ''))

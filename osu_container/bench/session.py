@@ -62,7 +62,11 @@ REFRAME = (
 
 @dataclass
 class RunSpec:
-    """What a run measures: a tag or a user's command, with the modules, repeats and nodes."""
+    """
+    What a run measures: a tag or a user's command, with the modules, repeats and nodes.
+
+    A tag is a named selection of benchmarks.
+    """
 
     #: Key of cases.TAGS, 'run' for a user's command
     tag: str

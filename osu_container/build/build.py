@@ -55,7 +55,7 @@ class BuildOptions(NamedTuple):
 
 
 class Build:
-    """The build of one container image of the catalogue."""
+    """The build of one container image that the catalogue lists."""
 
     #: variant of the image: 'c', 'mpi4py' or 'python', by its benchmark programs
     kind: str

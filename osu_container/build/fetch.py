@@ -136,7 +136,7 @@ def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
 
 
 def find_pip() -> List[str]:
-    """Return the words that start pip, such as ['python3', '-m', 'pip'].
+    """Return the command that starts pip as words, such as ['python3', '-m', 'pip'].
 
     Raises ImageBuildError if pip is not installed. Debian's package python3 does not include pip.
     """

@@ -35,7 +35,7 @@ def render_recipes() -> dict[Path, str | None]:
 def main() -> None:
     """Write the rendered files; with --check, only compare the files with the project's data.
 
-    With --check, this function exits with code 1 if a file is stale.
+    With --check, this function exits with code 1 if a rendered file is out of date.
     """
     # The order matters: modulefiles are rendered from the easyconfigs.
     steps: dict[str, Callable[[], Mapping[Path, str | None]]] = {

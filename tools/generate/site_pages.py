@@ -66,7 +66,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_post_page(output: str, **_: Any) -> str:
-    """Remove the attribute with which Material requests statistics from GitHub or GitLab.
+    """Remove the attribute with which the theme Material requests data from GitHub or GitLab.
 
     Without this attribute, the web site loads no data from other servers.
     """

@@ -28,20 +28,20 @@ FAILING_VERDICTS = {'worse': ('worse',), 'noisy': ('worse', 'noisy', 'rounded'),
 ERRORS = (CompareError, select.SelectError, run_files.ResultsError, OSError)
 
 EPILOG = """
-A and B are runs (a folder, a results.jsonl, a name, or latest), published figures (osu-container
+A and B are runs (a folder, a results.jsonl, a name, or latest), published results (osu-container
 reference list), or output files of benchmark programs (osu-container import --help). RUN:NAME
-selects one approach or series of a run.
-Without B, every approach of A is compared with native of the same run. With B, A is compared with
-each B in all cases that both sides measured.
+selects one approach or one curve of a run.
+Without B, every approach in A is compared with the native results of the same run. With B, A is
+compared with each B in all cases that both A and B measured.
 
   osu-container compare latest
-      every approach of the newest run against native of this run
+      every approach of the newest run against the native results of the newest run
   osu-container compare latest lumi-g-2025-03
-      each approach against the published figures of the same approach
+      each approach against the published results of the same approach
   osu-container compare latest:hybrid last-week:hybrid
       an approach against the same approach in an older run
   osu-container compare lumi-g-2025-03:opensource --only 'osu_latency D D*'
-      one published curve against native
+      one published curve against the native curve of the same publication
 
 If A and B are from different machines, only ratios are printed, without a verdict.
 
@@ -63,7 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'b',
         metavar='B',
         nargs='*',
-        help="results with which to compare A (default: the native results of the same run)",
+        help="results with which to compare A (default: the native results of the same run, which "
+        "were measured without a container)",
     )
     add(
         '--only',

@@ -177,9 +177,9 @@ def _list_advice(comparisons: Iterable[Comparison], commands: dict[str, list[str
 
 def format_repeat_command(words: Sequence[str], repeats: int) -> str:
     """
-    Return the command line of a run, changed to `--repeats` `repeats` and without --output.
+    Return the command line that repeats a run with `repeats` repeats, without --output.
 
-    words: the command line as words
+    words: the command line of the run as words
     """
     kept, rest = [], iter(words)
     for word in rest:

@@ -40,7 +40,7 @@ MOST_RANGES = 3
 
 class CompareError(Exception):
     """
-    The datasets cannot be compared.
+    Two datasets, which are results of runs or of publications, cannot be compared.
 
     The text of the error has the reason and the possible comparisons.
     """
@@ -48,7 +48,7 @@ class CompareError(Exception):
 
 @dataclass
 class Point:
-    """The values of both sides (a and b) at one message size, and their comparison."""
+    """The values of two curves (a and b) at one message size, with the verdict on a."""
 
     #: in bytes
     size: int
@@ -465,8 +465,8 @@ def _format_method(tested: set[str], margin: float) -> str:
         'paired': "t-tests on the logarithms of the ratios A / B (one ratio for each repeat of "
         "the run)",
         'Welch': "Welch's t-tests on the logarithms of all values measured in A and in B",
-        'one-sample': "t-tests that compare the repeats of one side with the single value of the "
-        "other side, on logarithms",
+        'one-sample': "t-tests on logarithms, which compare the repeats of one side with the single "
+        "value of the other side",
         'threshold only': "no test, because neither side has repeats: only the margin decides",
     }
     text = '; '.join(texts[name] for name in texts if name in tested)

@@ -53,8 +53,8 @@ MARGINS = (
         0.15,
         'single values between two GPUs over RCCL vary more than single values over MPI, even with '
         'the same software',
-        'bind against native with RCCL (lumi-g-2025-03): the values differ by up to 14 % at 95 % '
-        'of the message sizes',
+        'with RCCL, approach bind differs from native by up to 14 % at 95 % of the message sizes '
+        '(lumi-g-2025-03)',
     ),
     Margin(
         'osu_*bw*',

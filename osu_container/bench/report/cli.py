@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from osu_container.bench.report.content import Report, Section, View
 
 EPILOG = """
-RUN is the folder of a run, the name of a run, latest, latest:hybrid, published figures
+RUN is the folder of a run, the name of a run, latest, latest:hybrid, published results
 (osu-container reference list), or an output file of a benchmark program (osu-container import --help).
 Several runs are shown in the same charts. The page is a single file that loads nothing from the network.
 """

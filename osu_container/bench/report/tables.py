@@ -119,7 +119,7 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
                         (comparison_text.format_furthest_ratio(compared[name]),),
                     )
                     if name in compared
-                    else TableCell('no figures' if name.partition(', ')[0] in failed else NOTHING)
+                    else TableCell('no results' if name.partition(', ')[0] in failed else NOTHING)
                     for name in names
                 ),
             ]
@@ -251,7 +251,7 @@ def build_sources_table(report: content.Report) -> ReportTable | None:
     """
     keys = ['source', 'url', 'date', 'node_type', 'stack', 'evidence', 'notes']
     return _build_table(
-        'Sources of the published figures',
+        'Sources of the published results',
         ['name', 'title', *keys],
         [
             (dataset.name, dataset.title, *(format_fact(dataset.facts.get(key)) for key in keys))

@@ -16,15 +16,15 @@ from osu_container.data.sites import SITES
 
 EPILOG = """
 FILE is the output of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py ports), of the Intel MPI
-Benchmarks, or of nccl-tests. It may contain several tables, and other lines between them. Tables of
-the same case become repeats.
+Benchmarks, or of nccl-tests. FILE may contain several tables, and other lines between the tables.
+Tables of the same case become repeats.
 
   osu-container import slurm-123.out
   osu-container import native=bare.txt hybrid=container.txt --site lumi-25.03 --nodes 2
   osu-container compare mine.txt theirs.txt     compare and report also read such files directly
 
-import lists the facts that a file does not report; they are unknown unless an option sets them for
-all files.
+`import` lists the facts that a file does not report. Such facts remain unknown unless the user sets
+them for all files with an option.
 """
 
 
@@ -161,7 +161,7 @@ def import_outputs(options: argparse.Namespace) -> int:
             f"{entry.repeats}; {entry.program_release or 'unknown programs'}"
         )
     for failure in run.failures:
-        print(f"{failure.name}: {failure.case.title}: no figures: {failure.reason}")
+        print(f"{failure.name}: {failure.case.title}: no results: {failure.reason}")
     for note in run.problems:
         print(f"* {note}")
     print(

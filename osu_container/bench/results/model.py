@@ -220,7 +220,7 @@ class Failure:
 
 @dataclass
 class Dataset:
-    """The figures of one run or of one publication."""
+    """The results of one run or of one publication."""
 
     #: What a user enters to select it: '20261121T131244Z', 'lumi-g-2025-03'
     name: str
@@ -251,7 +251,11 @@ class Dataset:
 
     @property
     def native_name(self) -> str:
-        """Name of the native curves; the description of a publication may give another name."""
+        """
+        Name of the native curves, which were measured without a container.
+
+        The description of a publication may give another name to these curves.
+        """
         return self.facts.get('native') or 'native'
 
     def select_series(self, case: Case | None = None, name: str | None = None) -> list[Series]:

@@ -71,7 +71,7 @@ class OutputError(Exception):
 
 @dataclass
 class BenchmarkTable:
-    """One table in a program output: the values by message size, and the lines around them."""
+    """One table in a program output: the values by message size, and the other lines."""
 
     #: None for an unknown title
     benchmark: str | None
@@ -212,7 +212,7 @@ def parse(
     if not table.values:
         other_lines = table.broken_lines + table.foreign_lines
         hint = f"; it printed: {other_lines[-1].strip()[:200]}" if other_lines else ''
-        raise OutputError(f"{title}: no figures of {benchmark} in {len(lines)} line(s){hint}")
+        raise OutputError(f"{title}: no results of {benchmark} in {len(lines)} line(s){hint}")
     last = max([*table.values, *table.zeros])
     if (
         largest_size is not None
@@ -290,7 +290,11 @@ def count_usual_decimals(rows: list[list[str]], column: int = 1) -> int:
 
 
 def count_decimals(number: str) -> int:
-    """Return the number of decimals; this number is the same in every row of a program."""
+    """
+    Return how many decimals a number in the output of a program has.
+
+    A program prints the same number of decimals in every row.
+    """
     return len(number.partition('.')[2])
 
 

@@ -544,7 +544,7 @@ def _add_figure(
     Add the measured value in a row to a table.
 
     If the row is malformed, the row is added to the broken lines of the table. If the table already
-    has a row with the same message size, the table becomes invalid and its reason is set.
+    has a row with the same message size, the whole table becomes invalid.
 
     :param cell: the number as text, None if the number has other decimals than the other rows
     :param factor: factor that converts the number to MB/s or us

@@ -128,7 +128,7 @@ def _find_latest_run(name: str | None, text: str) -> model.Dataset:
         if chosen.series:
             chosen.problems += problems
             return chosen
-        problems.append(f"skipped a run: {folder} has no figures")
+        problems.append(f"skipped a run: {folder} has no results")
     raise SelectError(
         '\n  '.join(
             [
@@ -172,7 +172,7 @@ def resolve_dataset(text: str) -> model.Dataset:
         )
     newest = [path.name for path in list_run_folders()[-5:]]
     raise SelectError(
-        f"{text} is neither a run nor published figures.\n"
+        f"{text} is neither the name of a run nor the name of published results.\n"
         f"  The newest runs in {resolve_results_folder()}: {', '.join(newest) or 'none'}.\n"
         f"  Published: {', '.join(references.read_descriptions())}."
     )
