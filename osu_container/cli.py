@@ -1,8 +1,8 @@
 """
 Implement the command osu-container and its subcommands.
 
-The Python module of a subcommand is imported only when a user calls the subcommand. This module needs
-only Python 3.6 and its standard library, so that the portable subcommands run on any node.
+The Python module of a subcommand is imported only when a user calls the subcommand. cli.py needs
+only Python 3.6 and the standard library, so that the portable subcommands run on any node.
 """
 
 import argparse
@@ -55,7 +55,7 @@ COMMANDS = {
     ),
     'import': (
         'osu_container.bench.results.import_cli',
-        "convert output of the OSU benchmarks or the Intel MPI Benchmarks (IMB) to recorded results",
+        "convert output files of the OSU benchmarks or of the Intel MPI Benchmarks (IMB) to recorded results",
     ),
     'compare': (
         'osu_container.bench.compare.cli',
@@ -63,7 +63,7 @@ COMMANDS = {
     ),
     'report': (
         'osu_container.bench.report.cli',
-        "write a web page with tables, plots, loaded libraries and environment of recorded results",
+        "write a web page on recorded results, with tables, plots, loaded libraries and environment",
     ),
     'reference': (
         'osu_container.bench.results.cli',
@@ -75,13 +75,13 @@ REQUIREMENTS = 'osu_container/requirements.txt'
 
 
 def _suggest_name(word: str, names: Sequence[str]) -> str:
-    """Return ' Did you mean NAME?' with the name that is most similar to `word`, or ''."""
+    """Return a question such as ' Did you mean NAME?', or '' if no name is similar to `word`."""
     close = difflib.get_close_matches(word, names, 1)
     return f' Did you mean {close[0]}?' if close else ''
 
 
 class Help(argparse.HelpFormatter):
-    """Formats help texts to the width of the terminal, and keeps indented lines unchanged."""
+    """Wraps help texts at the width of the terminal, but keeps indented lines unchanged."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = []
@@ -107,7 +107,7 @@ class Help(argparse.HelpFormatter):
 
 
 class Version(argparse.Action):
-    """Implements the option --version; the action of argparse would wrap a long path."""
+    """Implements the option --version; the standard action would wrap a long path."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(nargs=0, default=argparse.SUPPRESS, **options)
@@ -138,7 +138,10 @@ class Parser(argparse.ArgumentParser):
             )
 
     def find_subparser(self, arguments: Sequence[str]) -> 'Parser':
-        """Return the parser of the subcommand in `arguments`, this parser without a subcommand."""
+        """Return the parser of the subcommand in `arguments`.
+
+        The result is this parser itself if `arguments` contains no subcommand.
+        """
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
                 for number, argument in enumerate(arguments):
@@ -151,7 +154,8 @@ class Parser(argparse.ArgumentParser):
         if '' in arg_strings and action.nargs not in (argparse.REMAINDER, argparse.PARSER):
             raise argparse.ArgumentError(
                 action,
-                "the value is empty. If the value comes from a variable, set the variable, or omit the argument",
+                "the value of this argument is empty. If the value comes from a variable, set the variable, or "
+                "omit the argument",
             )
         return super()._get_values(action, arg_strings)
 
@@ -160,7 +164,11 @@ class Parser(argparse.ArgumentParser):
         args: Optional[Sequence[str]] = None,
         namespace: Optional[argparse.Namespace] = None,
     ) -> argparse.Namespace:
-        """Parse `args`; the parser of the subcommand reports unknown options and its usage."""
+        """Parse `args` and return the options.
+
+        If an option is unknown, the program prints an error and the usage of the subcommand, and
+        exits.
+        """
         args = sys.argv[1:] if args is None else args
         options, unknown_arguments = self.parse_known_args(args, namespace)
         if unknown_arguments:
@@ -179,7 +187,11 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage, `message` and a suggestion for a wrong choice; exit with code 2."""
+        """Print the usage and `message`, then exit with code 2.
+
+        If the message is about a wrong choice, the program also prints the most similar valid
+        choice.
+        """
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         if wrong:
             message += '.' + _suggest_name(wrong.group(1), re.findall(r'[\w.:+-]+', wrong.group(2)))
@@ -187,7 +199,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def run_command() -> int:
-    """Run osu-container as the only task of this process; return the exit code."""
+    """Run osu-container as the main program of this process; return the exit code."""
     # proof starts the user's program, which must keep the user's umask. The other subcommands write
     # scripts that are run later, and other users must not be able to change these scripts.
     if sys.argv[1:2] != ['proof']:
@@ -199,8 +211,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """
     Run a subcommand and return its exit code.
 
-    After an expected failure, this function prints a message to stderr and returns 1. It does not change
-    the signal handlers and streams of the process, so that threads can also call this function.
+    After an expected failure, this function prints a message to stderr and returns 1. Threads can
+    also call this function, because the function does not change the signal handlers and the
+    streams of the process.
     """
     files.reset_inputs()
     with terminal.escape_streams():
@@ -240,12 +253,15 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def run_subcommand(options: argparse.Namespace) -> int:
-    """Call the function of the subcommand, which is options.function; return the exit code."""
+    """Call options.function, the function of the chosen subcommand; return the exit code."""
     return streams.run_guarded(options.prog, lambda: _call_subcommand(options))
 
 
 def _report_missing_package(prog: str, err: ModuleNotFoundError) -> int:
-    """Print which Python package is missing and how to install it, and return the exit code."""
+    """Print the name of the missing Python package and a command that installs the package.
+
+    Return the exit code PACKAGE_MISSING.
+    """
     if (err.name or 'osu_container').partition('.')[0] == 'osu_container':
         raise err
     folder = Path(__file__).resolve().parent.parent

@@ -44,14 +44,16 @@ NEXT = """Next, in this shell:
 
 
 class DemoError(Exception):
-    """A command of the demo failed; the text names the command."""
+    """A command of `make demo` failed; the text of the error names the command."""
 
 
 def run(project: Path, command: str, **options: Any) -> str:
     """Run a shell command in the environment of the project and return its stdout.
 
-    options: options of subprocess.Popen; the result is '' unless these options redirect stdout. Raises
-    DemoError if the command fails.
+    The result is '' unless `options` redirect the stdout of the command. Raises DemoError if the
+    command fails.
+
+    options: options of subprocess.Popen
     """
     print(f'==> {command}', flush=True)
     shell = ['bash', '--norc', '-c', f'set -e; . {shlex.quote(str(project / "env.sh"))}; {command}']
@@ -63,7 +65,7 @@ def run(project: Path, command: str, **options: Any) -> str:
 
 
 def install_modules(project: Path) -> None:
-    """Install all modules that are missing or older than one of the files in INPUTS."""
+    """Install each module of the demo that is missing or older than a file in INPUTS."""
     newest = max(path.stat().st_mtime for pattern in INPUTS for path in project.glob(pattern))
     folder = Path(
         run(
@@ -86,22 +88,29 @@ def install_modules(project: Path) -> None:
 
 def measure_modules(project: Path) -> Path:
     """
-    Measure all modules and return the folder of the run.
+    Measure all modules of the demo and return the folder with the results.
 
-    If the speeds are not steady, as many repeats are added: the table shows the best of all.
+    If the speeds of the modules differ too much, each module is measured again as often as before.
+    The table of the demo shows the best value of all repeats.
     """
     folder = project / '.workstation' / 'results' / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
     modules = ' '.join(f'--module {module}' for module in MODULES)
     path = shlex.quote(str(folder))
     run(project, f'osu-container bench --tag demo {modules} --output {path}')
     if demo_table.compute_spread(run_files.read_results(folder)) > demo_table.STEADY:
-        print('==> the speeds are not steady, because other processes use this machine', flush=True)
+        print(
+            '==> measuring again: the speeds vary, because other processes use this machine',
+            flush=True,
+        )
         run(project, f'osu-container bench --resume {path} --repeats {2 * cases.REPEATS["demo"]}')
     return folder
 
 
 def write_report(project: Path, folder: Path) -> None:
-    """Print the table of a run, and write table and report into the folder of the run."""
+    """Print the table of the demo, and write the table and an HTML report into `folder`.
+
+    folder: folder with the results of the demo
+    """
     table = demo_table.render_demo_table(run_files.read_results(folder))
     (folder / 'table.txt').write_text(table)
     page = folder / 'report.html'
@@ -113,7 +122,7 @@ def write_report(project: Path, folder: Path) -> None:
 
 
 def main(project: Path = PROJECT) -> int:
-    """Run the demo in the clone `project`, and return the exit code."""
+    """Run `make demo` in `project`, a clone of the repository, and return the exit code."""
     try:
         with streams.exit_on_signals():
             install_modules(project)

@@ -1,4 +1,4 @@
-"""Render the table that `make demo` prints; each row describes one module."""
+"""Render the table that `make demo` prints; each row shows the results of one module."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ INTRODUCTION = (
 
 
 class MissingFiguresError(Exception):
-    """A run lacks numbers for the table; the text names the module and the reason."""
+    """The results lack numbers for the table of `make demo`.
+
+    The text of the error names the module and the reason.
+    """
 
 
 def _select_speeds(run: model.Dataset) -> dict[str, list[float]]:
     """
-    Return {approach: [latency in us, bandwidth in MB/s]} with the best of all repeats.
+    Return {approach: [latency in us, bandwidth in MB/s]} for all modules of a run.
 
-    Raises MissingFiguresError if a module of the run failed or lacks one of these values.
+    Each value is the best of all repeats. Raises MissingFiguresError if a module failed or if one
+    of its values is missing.
     """
     problems = [
         f"{failure.name} {failure.case.title}: {failure.reason}"
@@ -56,7 +60,10 @@ def _select_speeds(run: model.Dataset) -> dict[str, list[float]]:
 
 
 def _format_library(run: model.Dataset, name: str, library: str) -> str:
-    """Return the release and the origin of a loaded library as text, such as '4.2.3 image'."""
+    """Return the release and the origin of a loaded library as text, such as '4.2.3 image'.
+
+    The origin is the image or the host. The result is 'none' if the ranks did not load the library.
+    """
     for proofs in (
         proofs
         for series in run.select_series(name=name)
@@ -67,22 +74,23 @@ def _format_library(run: model.Dataset, name: str, library: str) -> str:
         return (
             f"{loaded['release'] or 'unknown'} {loaded['where'] or 'unknown'}" if loaded else 'none'
         )
-    raise MissingFiguresError(
-        f"{name}: the run has no proof of the libraries that its ranks loaded"
-    )
+    raise MissingFiguresError(f"{name}: the results do not show which libraries the ranks loaded")
 
 
 def compute_spread(run: model.Dataset) -> float:
-    """Return the largest ratio of two rows in a column of speed. Raises MissingFiguresError."""
+    """Return the largest ratio between the speeds of two modules in a run of `make demo`.
+
+    Raises MissingFiguresError if a speed is missing.
+    """
     return max(max(column) / min(column) for column in zip(*_select_speeds(run).values()))
 
 
 def render_demo_table(run: model.Dataset) -> str:
     """
-    Return the table of a run as text, with an introduction and a note on the speeds.
+    Return the table of `make demo` as text, with an introduction and a note on the speeds.
 
-    If the speeds of the modules differ too much, the table does not contain the speeds. Raises
-    MissingFiguresError.
+    If the speeds of the modules differ too much, the columns with the speeds are omitted. Raises
+    MissingFiguresError if a result is missing.
     """
     speeds = _select_speeds(run)
     rows = [['approach', 'MPI', 'libfabric', 'us at 1 B', 'MB/s at 64 KiB']]
@@ -99,15 +107,16 @@ def render_demo_table(run: model.Dataset) -> str:
     if (ratio := compute_spread(run)) > STEADY:
         rows = [row[:3] for row in rows]
         note = (
-            f"The speeds are not shown: they differ by a factor of {ratio:.1f}, because other "
+            f"The table shows no speeds: the speeds differ by a factor of {ratio:.1f}, because other "
             "processes use this machine. When the machine is idle, measure again: make demo"
         )
     else:
         programs = ', '.join(sorted({series.program_release for series in run.series}))
         repeats = max(series.repeats for series in run.series)
         note = (
-            "The column us has the 1st percentile of the latencies of single messages in osu_latency. The column MB/s "
-            f"has the message size divided by this latency. Each value is the best of {repeats} repeats of {programs}."
+            "The column us shows the 1st percentile of the message latencies in osu_latency. The column MB/s "
+            f"shows 64 KiB divided by the 1st percentile for messages of 64 KiB. "
+            f"Each value is the best of {repeats} repeats of {programs}."
         )
     return '\n'.join(
         [

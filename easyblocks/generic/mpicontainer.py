@@ -42,13 +42,14 @@ class MPIContainer(SiteEasyBlock):
     """
     Install an image and a module that connects the image to the host's high-speed network.
 
-    Each program of the image becomes a command of the module, which is a link to one wrapper script.
+    Each program of the image becomes a command of the module. Each command is a link to the same
+    wrapper script, and this script runs the program in a container.
     """
 
     @staticmethod
     def extra_options(extra_vars: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """
-        Return the easyconfig parameters of a container.
+        Return the easyconfig parameters that only this easyblock understands.
 
         Overridden because EasyBuild rejects unknown parameters in an easyconfig.
         """
@@ -58,7 +59,7 @@ class MPIContainer(SiteEasyBlock):
                 'image': [
                     None,
                     "SIF file to install: a path, or a file name in EasyBuild's source path or in the site's "
-                    "folders; default: the image that the site data name",
+                    "folders; default: the image that is named in the site data",
                     CUSTOM,
                 ],
                 'image_sha256': [
@@ -69,14 +70,14 @@ class MPIContainer(SiteEasyBlock):
                 ],
                 'build_image': [
                     'auto',
-                    'Whether to build a missing SIF file: yes, no, or auto (build the file unless its build '
-                    'compiles MPI)',
+                    'Whether to build a missing SIF file: yes, no, or auto. With auto, a missing SIF file is built '
+                    'unless the build would compile MPI',
                     CUSTOM,
                 ],
                 'wrapper': [
                     'run-in-container',
-                    'Program that starts the commands in the container: run-in-container, or, on systems where '
-                    'it is installed, lumi-container-wrapper',
+                    'Program that starts the commands in the container: run-in-container, or lumi-container-wrapper '
+                    'if this wrapper is installed on the system',
                     CUSTOM,
                 ],
                 'programs': [
@@ -87,8 +88,8 @@ class MPIContainer(SiteEasyBlock):
                 ],
                 'facts': [
                     None,
-                    'JSON file with recorded facts on image and host, from which a modulefile can be written on a '
-                    'machine that has neither the image nor the host libraries',
+                    'JSON file with recorded facts about the image and the host. With this file, EasyBuild can write a '
+                    'modulefile on a machine that has neither the image nor the host libraries',
                     CUSTOM,
                 ],
             }
@@ -97,9 +98,10 @@ class MPIContainer(SiteEasyBlock):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
-        Resolve the names of approach, site and image.
+        Find the approach, the site and the image that the easyconfig names.
 
-        Overridden so that an impossible combination of these names fails before a step writes a file.
+        Overridden so that the installation fails before a file is written, if approach, site and
+        image cannot be combined.
         """
         super().__init__(*args, **kwargs)
         self.resolve_site_approach(
@@ -119,10 +121,10 @@ class MPIContainer(SiteEasyBlock):
 
     def fetch_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Find the image or build the image.
+        Find the container image, or build the image.
 
-        Overridden because the image is not a source archive that EasyBuild unpacks. The image may be in
-        a folder of the site, or this step may build the image.
+        Overridden because the image is not a source archive that EasyBuild unpacks. The image may
+        be in a folder of the site, or this step may build the image.
         """
         super().fetch_step(*args, **kwargs)
         self.sif = self.translate_errors(
@@ -132,17 +134,17 @@ class MPIContainer(SiteEasyBlock):
         if self.site_image_path:
             self.sif = self.site_image_path
             print_msg(
-                'using the image %s of the site; the module contains a link to this image, not a copy'
+                'using the image %s, which the site provides; the module contains a link to this image, not a copy'
                 % self.sif
             )
 
     def find_image(self) -> str:
         """
-        Return the path of the image.
+        Return the path of the container image.
 
-        An absolute path is returned unchanged. A file name is searched in EasyBuild's source path, in
-        the source URLs and in the site's folders. If no such file exists, the image is built, unless
-        the parameter build_image forbids the build.
+        An absolute path is returned unchanged. A file name is searched in EasyBuild's source path,
+        in the source URLs and in the site's folders. If no folder contains the image, the image is
+        built, unless the parameter build_image forbids the build.
         """
         if os.path.isabs(self.sif_name):
             return self.sif_name
@@ -167,10 +169,10 @@ class MPIContainer(SiteEasyBlock):
 
     def checksum_step(self) -> None:
         """
-        Check the sha256 of the image and its signature.
+        Check the sha256 and the signature of the container image.
 
-        Overridden because a file in the folder of the image may contain the sha256, and because
-        EasyBuild does not check the signature of a SIF file.
+        Overridden because a file next to the image may contain the sha256, and because EasyBuild
+        does not check the signature of a SIF file.
         """
         super().checksum_step()
         sha256, sum_file = (self.cfg['image_sha256'] or '').lower(), self.sif + '.sha256'
@@ -196,17 +198,17 @@ class MPIContainer(SiteEasyBlock):
 
     def extract_step(self) -> None:
         """
-        Do nothing.
+        Do nothing; the image is installed as a single file.
 
-        Overridden because the image is installed as a whole, without unpacking.
+        Overridden because EasyBuild would unpack the image.
         """
 
     def configure_step(self) -> None:
         """
-        Read the facts on image and host.
+        Collect facts about the image and the host.
 
-        Overridden so that the installation fails before a file is copied, if the image cannot run on
-        this host.
+        Overridden so that the installation fails before a file is copied, if the image cannot run
+        on this host.
         """
         runtime = self.translate_errors(facts.find_runtime, self.site['runtime']['value'])
         self.facts = self.translate_errors(
@@ -231,8 +233,8 @@ class MPIContainer(SiteEasyBlock):
         """
         Return the path of the command wrap-container.
 
-        If the command is not on PATH, this function first loads the modules of the site that may
-        provide the command. Raises EasyBuildError if the command is not found.
+        If the command is not on PATH, this function first loads the site's modules that may provide
+        the command. Raises EasyBuildError if the command is not found.
         """
         wrapper, modules = self.cfg['wrapper'], self.site['wrapper_modules']['value']
         self.translate_errors(check_wrapper, wrapper, self.resolve_settings())
@@ -240,8 +242,8 @@ class MPIContainer(SiteEasyBlock):
             self.modules_tool.load([name for name in modules if self.modules_tool.exist([name])[0]])
         if not shutil.which(WRAP_COMMAND):
             raise EasyBuildError(
-                'wrapper=%s needs the command %s, which is neither on PATH nor in one of the modules: %s. Load the '
-                'module that provides the command, or omit --try-amend=wrapper= to use the default wrapper',
+                'wrapper=%s needs the command %s, but this command is neither on PATH nor in one of these modules: %s. '
+                'Load the module that provides the command, or omit --try-amend=wrapper= to use the default wrapper',
                 wrapper,
                 WRAP_COMMAND,
                 ', '.join(modules) or 'none on this site',
@@ -252,11 +254,15 @@ class MPIContainer(SiteEasyBlock):
         """
         Do nothing.
 
-        Overridden because a recipe in container-recipes/, not EasyBuild, builds the image.
+        Overridden because EasyBuild compiles nothing; a recipe in container-recipes/ builds the
+        image.
         """
 
     def fill_installdir(self, folder: str) -> None:
-        """Install the image, the wrapper and the commands in `folder`, and record the facts."""
+        """Install the image, the wrapper and the commands in `folder`.
+
+        The facts about the image and the host are also recorded in `folder`.
+        """
         image = os.path.join(folder, self.facts['image']['file'])
         self.log.info(
             self.translate_errors(
@@ -309,10 +315,10 @@ class MPIContainer(SiteEasyBlock):
 
     def resolve_settings(self) -> Settings:
         """
-        Return the settings of the module.
+        Return the settings of the module, which are derived from facts about image and host.
 
-        They follow from the facts that this run has read, or else from the file of the parameter
-        `facts`, or else from the facts that an earlier installation has recorded.
+        The facts come from the first of these sources: the facts collected by this run, the file of
+        the parameter `facts`, the facts recorded by an earlier installation.
         """
         if not self.facts and self.cfg['facts']:
             self.facts = json.loads(read_file(self.cfg['facts']))[
@@ -335,18 +341,21 @@ class MPIContainer(SiteEasyBlock):
         )
 
     def describe_programs(self) -> str:
-        """Return the description of the programs from the image's label, '' without a label."""
+        """Return the description of the benchmark programs from the image's label.
+
+        The result is '' if the image has no such label.
+        """
         description: str = self.facts['image']['programs_are']
         return description
 
     def uses_gpus(self) -> bool:
-        """Return whether both the site and the image support buffers in GPU memory."""
+        """Return whether both the site and the image support MPI buffers in GPU memory."""
         self.resolve_settings()  # sets self.facts
         return super().uses_gpus() and bool(self.facts['image']['gpu'])
 
     def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Check the files and the commands, and check that host and image are unchanged.
+        Check the installed files and commands, and that host and image have not changed.
 
         Overridden because EasyBuild does not know which files a container needs.
         """
@@ -364,6 +373,6 @@ class MPIContainer(SiteEasyBlock):
         super().sanity_check_step(*args, **kwargs)
 
     def list_changes(self, recorded: Dict[str, Any]) -> List[str]:
-        """Return one sentence for each difference between the recorded facts and host or image."""
+        """Return one sentence for each change of the host or the image since the installation."""
         path = os.path.join(self.installdir, recorded['image']['file'])
         return site_image.find_image_changes(path) or facts.list_stale_libraries(recorded)

@@ -14,27 +14,32 @@ FILES = ('LICENSE', 'README.md')
 
 
 class MPIContainerTools(EasyBlock):
-    """Install the command osu-container, by copying all files that it needs from a clone."""
+    """
+    Install the command osu-container from a clone of the project.
+
+    All files that the command needs are copied from the clone.
+    """
 
     def configure_step(self) -> None:
         """
         Do nothing.
 
-        Overridden because a command in Python needs no such step.
+        Overridden because osu-container is a Python program, which needs no configuration.
         """
 
     def build_step(self) -> None:
         """
         Do nothing.
 
-        Overridden because a command in Python needs no such step.
+        Overridden because osu-container is a Python program, which needs no compilation.
         """
 
     def install_step(self) -> None:
         """
-        Copy the files of the command from the clone. Raises EasyBuildError without a clone.
+        Copy the files of the command osu-container from a clone of the project.
 
-        Overridden because the project has no build system that could install the files.
+        Overridden because the project has no build system that could install the files. Raises
+        EasyBuildError if this easyblock is not in a clone.
         """
         missing = [
             name for name in FOLDERS + FILES if not os.path.exists(os.path.join(CLONE, name))

@@ -49,17 +49,17 @@ PORTS_LABEL = 'mpi4py %s ports' % MPI4PY_VERSION
 
 class MPINative(SiteEasyBlock, ConfigureMake):
     """
-    Build the C benchmarks with the site's MPI compilers.
+    Build the OSU benchmarks in C with the site's MPI compilers.
 
-    On a site with Cray's programming environment the compilers are cc and CC, which the modules in the
-    dependencies of the easyconfig provide. On other sites, this class installs the mpi4py ports of the
-    benchmarks if the archive of the C benchmarks is not available.
+    On a site with Cray's programming environment, the compilers are cc and CC. The modules in the
+    dependencies of the easyconfig provide these compilers. On other sites, this class installs
+    mpi4py ports of the benchmarks if the archive of the C benchmarks is not available.
     """
 
     @staticmethod
     def extra_options(extra_vars: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """
-        Return the easyconfig parameters of a native build.
+        Return the easyconfig parameters that only this easyblock understands.
 
         Overridden because EasyBuild rejects unknown parameters in an easyconfig.
         """
@@ -67,9 +67,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
-        Resolve the site and its programming environment.
+        Find the site and the site's programming environment that the easyconfig names.
 
-        Overridden so that an impossible combination fails before a step writes a file.
+        Overridden so that the installation fails before a file is written, if the site and the
+        dependencies cannot be combined.
         """
         super().__init__(*args, **kwargs)
         self.resolve_site_approach('native', APPROACHES)
@@ -96,23 +97,24 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         self.mpi4py_wheel = ''
 
     def refuse_other_stack(self) -> None:
-        """Raise EasyBuildError if the site's software stack has an easyconfig of its own."""
+        """Raise EasyBuildError if another easyconfig is made for this site's software stack."""
         name = 'osu-native-%s-%s.eb' % (self.version, self.site['name'])
         path = os.path.join(find_easyconfigs(), 'o', 'osu-native', name)
         if os.path.isfile(path) and not is_site_file(self.cfg['site']):
             raise EasyBuildError(
-                '%s does not load the modules of this software stack. Use another easyconfig: eb %s -r',
+                'the easyconfig %s does not load the modules of this software stack. Use another easyconfig: eb %s -r',
                 os.path.basename(self.cfg.path),
                 name,
             )
 
     def fetch_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Find or download the archive of the C benchmarks, or else find mpi4py's wheel for the ports.
+        Find or download the archive of the C benchmarks.
 
-        Overridden because the ports are installed, with a warning, if the archive is not available. On
-        a site with Cray's programming environment a missing archive is an error: the ports do not
-        support GPUs, so the ports are no baseline on this site. On a site without native MPI this step
+        Overridden because mpi4py ports of the benchmarks are installed, with a warning, if the
+        archive is not available. This step then finds mpi4py's wheel. On a site with Cray's
+        programming environment, a missing archive is an error, because the mpi4py ports do not
+        support GPUs and are no baseline for containers. On a site without a host MPI this step
         fails.
         """
         self.facts = self.translate_errors(read_native_facts, self.site, self.host_root)
@@ -134,25 +136,29 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def obtain_config_guess(self, *args: Any, **kwargs: Any) -> None:
         """
-        Download nothing.
+        Do nothing, so that EasyBuild does not download a newer script config.guess.
 
-        Overridden because a build for this host needs no newer config.guess.
+        Overridden because a build for this host works with the config.guess in the archive.
         """
 
     def find_mpi4py_wheel(self) -> str:
-        """Return the path of mpi4py's wheel for the site's Python. Raises EasyBuildError."""
+        """
+        Return the path of mpi4py's wheel for the site's Python.
+
+        Raises EasyBuildError if the wheel is not available.
+        """
         source = self.translate_errors(select_mpi4py_wheel, self.native['python'], SOURCES)
         path = self.obtain_file(
             source['file'],
-            download_instructions='Download it from PyPI: run `make image`, or pip download '
-            '--no-deps into a folder of the source path',
+            download_instructions='Download the wheel from PyPI: run `make image`, or run pip download '
+            '--no-deps in a folder of the source path',
         )
         self.translate_errors(check_source, path, source['sha256'], named=False)
         return str(path)
 
     def extract_step(self) -> None:
         """
-        Unpack the archive of the C benchmarks.
+        Unpack the archive of the C benchmarks, unless mpi4py ports are installed.
 
         Overridden because the mpi4py ports have no archive.
         """
@@ -161,9 +167,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def prepare_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Load the modules of the dependencies, and check that they provide the compilers.
+        Load the modules in the dependencies, and check that the modules provide the compilers.
 
-        Overridden because configure would silently use other compilers if the modules provided none.
+        Overridden because configure would silently use other compilers if the modules provided
+        none.
         """
         super().prepare_step(*args, **kwargs)
         self.modules_tool.load(self.modules_of_site)
@@ -175,7 +182,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         if problems:
             raise EasyBuildError(
                 "%s: the loaded modules are not the modules with which site '%s' builds: %s. Add the "
-                "modules of this command to the dependencies of the easyconfig: module load %s",
+                "modules in this command to the dependencies of the easyconfig: module load %s",
                 os.path.basename(self.cfg.path),
                 self.site['name'],
                 '; '.join(problems),
@@ -186,8 +193,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Return the lines of the modulefile that load other modules.
 
-        Overridden because the modulefile must also load modules of the site that are no dependencies of
-        the easyconfig.
+        Overridden because the modulefile must also load modules that the site data name and that
+        are not dependencies of the easyconfig.
         """
         return super().make_module_dep(*args, **kwargs) + '\n'.join(
             self.module_generator.load_module(name) for name in self.modules_of_site
@@ -195,10 +202,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def configure_step(self) -> None:
         """
-        Run configure with the site's MPI compilers.
+        Run the configure script of the C benchmarks with the site's MPI compilers.
 
         Overridden because the site data name the compilers, and because the mpi4py ports need no
-        configure.
+        configure script.
         """
         if not self.mpi4py_wheel:
             # EasyBuild does not quote a prefix with a space.
@@ -217,7 +224,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def build_step(self) -> None:
         """
-        Compile the C programs.
+        Compile the C benchmarks, unless mpi4py ports are installed.
 
         Overridden because the mpi4py ports are Python programs, which need no compiler.
         """
@@ -228,12 +235,12 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Return the maximum number of bytes of disk space that the installation needs.
 
-        Measured were 14 MB for the C programs and 5 MB for the ports.
+        The C programs needed 14 MB and the mpi4py ports needed 5 MB (measured).
         """
         return 50 << 20
 
     def fill_installdir(self, folder: str) -> None:
-        """Install the programs in `folder`, and create links to the programs in `folder`/bin."""
+        """Install the benchmarks in `folder`, and create links to the programs in `folder`/bin."""
         if self.mpi4py_wheel:
             install_ports(
                 self.mpi4py_wheel,
@@ -250,7 +257,11 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         self.facts['programs_are'] = PORTS_LABEL if self.mpi4py_wheel else self.version + ' C'
 
     def find_rccl_plugin(self) -> Optional[str]:
-        """Return the path of the RCCL network plugin in a dependency, None without a plugin."""
+        """
+        Return the path of the RCCL network plugin that a dependency of the easyconfig provides.
+
+        The result is None if no dependency provides the plugin.
+        """
         names = [
             dependency['name']
             for dependency in self.cfg.dependencies()
@@ -261,22 +272,22 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def resolve_settings(self) -> Settings:
         """
-        Return the settings of the module.
+        Return the settings of the module, which are derived from facts about the host.
 
-        They follow from the facts that this run has read, or else from the facts that an earlier
-        installation has recorded.
+        If this run has collected no facts, the facts that an earlier installation has recorded are
+        used.
         """
         if 'programs' not in self.facts:
             self.facts = self.read_recorded_facts()
         return self.build_module_settings()._replace(programs=self.facts['programs'])
 
     def describe_programs(self) -> str:
-        """Return the release and the kind of the benchmarks as text, such as 'RELEASE C'."""
+        """Return the release and the kind of the benchmarks as text, such as '7.5 C'."""
         return str(self.facts['programs_are'])
 
     def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Check the site's MPI, the programs, and the libraries with which programs are linked.
+        Check the host MPI, the installed programs, and the libraries linked to the programs.
 
         Overridden because EasyBuild does not know which programs the installation contains.
         """

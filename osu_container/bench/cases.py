@@ -1,9 +1,10 @@
 """
-Define the benchmarks, their placements, and the tags that select benchmarks.
+Define the benchmarks, how ranks are placed on nodes, and tags that select benchmarks.
 
-To add a benchmark, add an entry to BENCHMARKS. To add a selection of benchmarks, add an entry to
-TAGS. No other file changes. The names, the buffers and the option -c come from Makefile.am and
-c/util/osu_util_options.h of OSU 7.4, and from the list of benchmarks of OSU 7.5.
+To add a benchmark, add an entry to BENCHMARKS. To add a tag, which selects benchmarks, add an entry
+to TAGS. No other file changes. The names and the buffers of the benchmarks, and the option -c, come
+from Makefile.am and c/util/osu_util_options.h of OSU 7.4, and from the list of benchmarks of OSU
+7.5.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ HOST, BOTH, DEVICE, NONE = ('H H',), ('H H', 'D D'), ('D D',), ('',)
 def _define_benchmarks(
     kind: str, buffers: tuple[str, ...], names: str, form: str = 'osu_%s', **more: str
 ) -> dict[str, dict[str, Any]]:
-    """Return an entry of BENCHMARKS for each of the blank-separated names."""
+    """
+    Return {benchmark: entry of BENCHMARKS} for the names in `names`.
+
+    names: names separated by blanks
+    form: format that turns a name into the name of the benchmark program
+    """
     return {form % name: {'kind': kind, 'buffers': buffers, **more} for name in names.split()}
 
 
@@ -67,7 +73,7 @@ COLLECTIVE = ('collective', 'neighbours')
 
 
 def checks_data(benchmark: str) -> bool:
-    """Return whether a benchmark of OSU 7.4 and 7.5 can check the data it receives (-c)."""
+    """Return whether the option -c of a benchmark (OSU 7.4 and 7.5) checks received data."""
     return (
         BENCHMARKS[benchmark]['kind'] in ('pair', 'pairs', *COLLECTIVE)
         and 'barrier' not in benchmark
@@ -116,7 +122,8 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H',),
             'two-nodes',
             ('-m', '1:65536', '-i', '2000', '-x', '100', '-z1'),
-            '`make demo` prints a low percentile, because other processes do not affect this value',
+            '`make demo` prints a low percentile of the latencies, because other processes do not '
+            'affect a low percentile',
         ),
     ],
     'quick': [
@@ -132,8 +139,8 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H', 'D D'),
             'two-nodes',
             ('-m', '65536'),
-            'small messages show latency problems, such as the published delay of 21 us and the '
-            'step at 8 KiB',
+            'small messages show latency problems, such as the published delay of 21 us with GPU '
+            'buffers and the published step at 8 KiB',
         ),
         ('osu_alltoall', ('H H',), 'two-nodes', ('-m', '16384'), 'a collective'),
     ],
@@ -176,10 +183,10 @@ TURN_VARIABLES = {'SLURM_OVERLAP': '1', 'MPIR_CVAR_POLLS_BEFORE_YIELD': '0'}
 #: Purpose of each tag, for --help
 TAG_TITLES = {
     'quick': 'osu_bw, osu_latency and osu_alltoall between two nodes, in about two minutes',
-    'published': 'the benchmarks whose figures the compared documents publish',
+    'published': 'all benchmarks for which the cited publications contain results',
     'alps': "CSCS's runs of Open MPI on Alps: two ranks on two nodes or on one node, and alltoall "
     "with 8 ranks on 2 nodes",
-    'full': 'all benchmarks with all of their buffers and placements',
+    'full': 'all benchmarks with all kinds of buffers and all placements of ranks',
     'demo': 'the benchmark of `make demo`',
 }
 #: Default of --repeats by tag: with fewer than five repeats, compare rarely finds a difference

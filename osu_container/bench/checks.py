@@ -1,10 +1,10 @@
 """
 Define the ReFrame tests of `osu-container bench`.
 
-The environment variable OSU_CONTAINER_PLAN names the file with the plan of a session (session.py).
-A test measures one benchmark in one case under one module. Example of a test name:
-OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-hybrid. A test has the same name in the sessions of all
-repeats.
+The environment variable OSU_CONTAINER_PLAN names the file with the plan of a ReFrame session
+(session.py). A test measures one benchmark in one case with one module. An example of a test name
+is: OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-hybrid. The name of a test is the same in the ReFrame
+sessions of all repeats.
 """
 
 import json
@@ -35,7 +35,7 @@ PLAN = json.loads(Path(os.environ[holding.PLAN_VARIABLE]).read_text())
 
 @rfm.simple_test
 class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
-    """Measure one benchmark in one case under one module; add the result to results.jsonl."""
+    """Measure one benchmark in one case with one module; add the result to results.jsonl."""
 
     case = parameter(map(plan.deserialize_run, PLAN['runs']), fmt=lambda run: run.name)
     valid_systems = ['*']
@@ -79,10 +79,10 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
     @sanity_function
     def check_measurement(self) -> Any:  # a deferred expression of ReFrame, which has no types
         """
-        Keep the output, write the line of results.jsonl, and pass if the measurement is valid.
+        Store the output and the measurement of a run; pass if the measurement is valid.
 
-        If the run failed because the job was lost, the failure is no result: the method writes no
-        line and stops the session.
+        The measurement is a line of results.jsonl. If the run failed because the Slurm job was
+        lost, this method writes no measurement and stops the ReFrame session.
         """
         stage = Path(self.stagedir)
         seconds = time.monotonic() - self.begin

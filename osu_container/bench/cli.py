@@ -1,7 +1,8 @@
 """
 Define the command line of `osu-container bench`.
 
-The command runs the benchmarks over Slurm, with the modules of all approaches and native in turn.
+The command runs benchmarks in a Slurm job: with the container module of each approach, and with the
+native module, which uses no container.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ EXAMPLES = """examples:
   osu-container bench --module lammps/pure --module lammps/hybrid --run 'lmp -in in.lj' --ranks 8
                                                       your own command: docs/your-own-container.md
 
-Outside a job, bench requests one from Slurm (salloc) and measures there. --resume continues a run
-that was interrupted or lost its job. Afterwards: osu-container compare latest, osu-container report
-latest -o report.html."""
+Outside a job, bench requests a job from Slurm (salloc) and measures in this job. --resume continues a
+run that was interrupted or lost its job. To see the results: osu-container compare latest, or
+osu-container report latest -o report.html."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,8 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'patterns',
         nargs='*',
         metavar='PATTERN',
-        help="measure only runs whose name contains PATTERN, e.g. 'osu_bw'. A PATTERN with the "
-        "wildcards * ? [ ] must match the whole name, e.g. '*-HH-2x1-*'",
+        help="measure only runs whose name contains PATTERN, e.g. 'osu_bw'. If PATTERN has one of the "
+        "wildcards * ? [ ], PATTERN must match the whole name of a run, e.g. '*-HH-2x1-*'",
     )
     parser.add_argument(
         '--tag',
@@ -84,7 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help='measurements per run (default: '
         + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items())
-        + '; with --resume: that of the run, and a larger number adds repeats)',
+        + '). With --resume, the default is the number of repeats of the resumed run, and a larger '
+        'number adds repeats',
     )
     parser.add_argument(
         '--dry-run',
@@ -95,8 +97,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--resume',
         metavar='RUN',
-        help='run to continue: the folder of the run, the name of the run, or the word latest for '
-        'the newest unfinished run',
+        help='continue an interrupted run. RUN is the folder or the name of the run, or the word '
+        'latest for the newest unfinished run',
     )
     parser.add_argument(
         '--output',
@@ -104,10 +106,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar='DIR',
         help="new folder for this run (default: a folder in the results folder, with the UTC "
-        f"time as its name). The results folder is ${select.RESULTS_VARIABLE}, else "
-        ".workstation/results in a clone that is set up, else "
-        "$XDG_DATA_HOME/osu-container/results, where an unset XDG_DATA_HOME means "
-        "~/.local/share",
+        f"time as its name). The results folder is ${select.RESULTS_VARIABLE} if this variable is set, "
+        "otherwise .workstation/results in the clone if `make demo` has set up the clone, otherwise "
+        "$XDG_DATA_HOME/osu-container/results. An unset XDG_DATA_HOME means ~/.local/share",
     )
     parser.add_argument(
         '--nodes',
@@ -134,26 +135,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--time',
         metavar='T',
-        help='time limit of the job in the format of salloc (default: an estimate; with --run, '
-        'the number of executions times the value of --limit, or times one minute if --limit '
-        'is not given)',
+        help='time limit of the job in the format of salloc (default: an estimate). With --run, the '
+        'estimate is the number of executions times the value of --limit, or times one minute if '
+        '--limit is not given',
     )
     parser.add_argument(
         '--validate',
         '-c',
         action='store_true',
-        help='the programs compare received data with sent data (option -c), and a run that '
-        'receives wrong data fails. Figures of validated runs can be compared only with '
-        'figures of other validated runs',
+        help='let the benchmarks compare received data with sent data (option -c), so that a run with '
+        'wrong data fails. Results of validated runs can be compared only with results of other '
+        'validated runs',
     )
     command_group = parser.add_argument_group(
-        'options to measure your own command in place of the benchmarks'
+        'options to measure your own command instead of the benchmarks'
     )
     command_group.add_argument(
         '--run',
         metavar='COMMAND',
-        help="command to run in the current folder with each module of --module. bench measures "
-        "the time from the start to the end of the launcher",
+        help="command to run in the current folder, once with each module that --module names. The "
+        "result is the time from the start to the end of the launcher, such as srun",
     )
     command_group.add_argument(
         '--ranks',
@@ -164,14 +165,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     command_group.add_argument(
         '--figure',
         metavar='REGEX',
-        help="measure a number that the command prints, not the time of the command. The group of "
-        r"the regular expression REGEX must match the number, e.g. 'Loop time of (\S+)'",
+        help="measure a number that the command prints, not the time of the command. The parentheses in "
+        r"the regular expression REGEX must enclose the number, e.g. 'Loop time of (\S+)'",
     )
     command_group.add_argument('--unit', metavar='U', help='unit of the number (default: s)')
     command_group.add_argument(
         '--more-is-better',
         action='store_true',
-        help='a larger number is better (default: a smaller number is better)',
+        help='treat a larger number as better (default: a smaller number is better)',
     )
     command_group.add_argument(
         '--limit',
@@ -196,7 +197,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the benchmarks, or with --dry-run only print the plan; return the exit code."""
+    """Run the benchmarks and return the exit code; with --dry-run, only print the plan."""
     base = installed_modules.resolve_lmod_environment()
     folder = _find_resumed_run(options.resume) if options.resume else None
     spec = _build_run_spec(options, base, folder)
@@ -206,7 +207,7 @@ def main(options: argparse.Namespace) -> int:
     results = folder / run_files.RESULTS_FILE if folder else None
     remaining = list_remaining_runs(results, runs, spec.repeats)
     if not remaining:
-        print(f"{folder} is complete: all measurements of this run have been made.")
+        print(f"the run in {folder} is complete: no measurement is missing.")
         return 0
     if options.dry_run:
         return _print_plan(runs, remaining, spec, site, options, folder)
@@ -227,7 +228,7 @@ def main(options: argparse.Namespace) -> int:
 
 def _resolve_new_folder(options: argparse.Namespace) -> Path:
     """
-    Return the folder of a new run.
+    Return the path of the folder for the results of a new run.
 
     Raises BenchError if the path contains a blank, or if --output names a folder that is not empty.
     """
@@ -240,7 +241,7 @@ def _resolve_new_folder(options: argparse.Namespace) -> Path:
         )
     if options.output and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BenchError(
-            f"{folder} exists and is not empty, and bench never overwrites a run. Choose another "
+            f"the folder {folder} is not empty, and bench never overwrites results. Choose another "
             "folder with --output DIR, or continue the run: osu-container bench --resume "
             f"{shell.quote_path(folder)}"
         )
@@ -251,9 +252,11 @@ def _build_run_spec(
     options: argparse.Namespace, base: dict[str, str], folder: Path | None
 ) -> RunSpec:
     """
-    Return the RunSpec of the command-line options, or the recorded RunSpec of a run.
+    Return the RunSpec, which says what to measure, from the user's options.
 
-    folder: the folder of the resumed run, whose results record the RunSpec; None for a new run.
+    For a resumed run, the RunSpec is read from the results of this run.
+
+    folder: folder of the resumed run, None for a new run
     """
     account = options.account or next(
         filter(None, map(os.environ.get, ('SALLOC_ACCOUNT', 'SBATCH_ACCOUNT', 'SLURM_ACCOUNT'))),
@@ -268,16 +271,16 @@ def _build_run_spec(
         conflicts += [*options.patterns, *_list_command_options(options)]
         if conflicts:
             raise BenchError(
-                f"{', '.join(conflicts)} cannot be combined with --resume: the run in {folder} "
-                "keeps its options from the start. Leave out these options, or start a new run "
-                "without --resume"
+                f"{', '.join(conflicts)} cannot be combined with --resume: a resumed run ({folder}) keeps "
+                "the options of its start. Leave out the named options, or start a new run without "
+                "--resume"
             )
         try:
             spec = RunSpec(**run_files.read_entries(folder)[0][0][1]['wanted'])
         except (KeyError, TypeError) as err:
             raise BenchError(
                 f"--resume cannot continue {folder}: the file {run_files.RESULTS_FILE} does not "
-                f"record all options of the run ({err}). Start a new run without --resume"
+                f"record all options of the run (missing or unknown: {err}). Start a new run without --resume"
             ) from err
         spec.partition, spec.account = options.partition, account
         spec.repeats = options.repeats or spec.repeats
@@ -286,7 +289,7 @@ def _build_run_spec(
     names = options.modules or installed_modules.list_installed_modules(base)
     if not names:
         raise BenchError(
-            "MODULEPATH has no module osu-native and no module osu-container. Install modules: eb "
+            "MODULEPATH contains neither a module osu-native nor a module osu-container. Install both: eb "
             "osu-native.eb -r; eb osu-container-hybrid.eb -r"
         )
     nodes = options.nodes or launching.count_job_nodes(base) or 2
@@ -312,12 +315,12 @@ NEW_RUN_OPTIONS = ('tag', 'module', 'output', 'nodes', 'run')
 
 
 def _list_command_options(options: argparse.Namespace) -> list[str]:
-    """Return the options that the user has set and that are valid only with --run."""
+    """Return the options that the user has set although they are valid only with --run."""
     return ['--' + name.replace('_', '-') for name in COMMAND_OPTIONS if getattr(options, name)]
 
 
 def _check_command_options(options: argparse.Namespace) -> None:
-    """Raise BenchError if the options for a user's command contradict each other."""
+    """Raise BenchError if the user's options contradict --run or contradict each other."""
     if not options.run:
         conflicts = _list_command_options(options)
         if conflicts:
@@ -335,8 +338,8 @@ def _check_command_options(options: argparse.Namespace) -> None:
         )
     if options.patterns:
         raise BenchError(
-            f"--run cannot be combined with a PATTERN, found {' '.join(options.patterns)}. If "
-            "this is a part of the command, quote the whole command: --run 'COMMAND ARGUMENTS'"
+            f"--run cannot be combined with a PATTERN, found the pattern {' '.join(options.patterns)}. If "
+            "the pattern belongs to the command, quote the whole command: --run 'COMMAND ARGUMENTS'"
         )
     if options.figure is None and (options.unit or options.more_is_better):
         raise BenchError(
@@ -354,20 +357,21 @@ def _check_command_options(options: argparse.Namespace) -> None:
         except re.error as err:
             raise BenchError(
                 rf"--figure '{options.figure}' is not a regular expression: {err}. Put \ in front "
-                r"of each special character that stands for itself"
+                r"of each special character that should match literally"
             ) from err
         if groups != 1:
             raise BenchError(
-                rf"--figure '{options.figure}' has {groups} groups, expected one group. Put one pair of "
-                r"parentheses around the number, as in 'Loop time of (\S+)'"
+                rf"--figure '{options.figure}' has {groups} groups (pairs of parentheses), expected one group. Put one "
+                r"pair of parentheses around the number, as in 'Loop time of (\S+)'"
             )
 
 
 def _parse_user_command(options: argparse.Namespace, nodes: int) -> dict[str, Any] | None:
     """
-    Return the value of RunSpec.run for the command of --run, None without --run.
+    Return the user's command and its settings as a dict, for RunSpec.run.
 
-    Raises BenchError if the command is empty, has an open quote or contains a secret.
+    The result is None if the user has not set the option --run. Raises BenchError if the command is
+    empty, has an open quote or contains a secret.
     """
     if not options.run:
         return None
@@ -400,16 +404,17 @@ def _parse_user_command(options: argparse.Namespace, nodes: int) -> dict[str, An
 
 def _find_resumed_run(text: str) -> Path:
     """
-    Return the folder of the run that --resume names.
+    Return the folder of the run that the option --resume names.
 
-    Raises BenchError if `latest` finds no unfinished run, and ResultsError if there is no such run.
+    Raises BenchError if the option is `latest` and there is no unfinished run. Raises ResultsError
+    if no run has the given name.
     """
     if text == select.LATEST:
         unfinished = [path for path in select.list_run_folders() if not run_files.has_ended(path)]
         if not unfinished:
             raise BenchError(
-                f"{select.resolve_results_folder()} has no unfinished run that "
-                "--resume can continue. Name a run: --resume RUN"
+                f"the results folder {select.resolve_results_folder()} contains no unfinished run that "
+                "--resume can continue. Name another run: --resume RUN"
             )
         return unfinished[-1].resolve()
     return run_files.resolve_results_file(
@@ -426,15 +431,15 @@ def _print_plan(
     folder: Path | None,
 ) -> int:
     """
-    Print the launch commands of each case and the skipped runs; return the exit code.
+    Print the launch commands of all cases and the skipped runs; return the exit code.
 
-    folder: the folder of a resumed run, None for a new run.
+    folder: folder of the resumed run, None for a new run
     """
     shown = list(dict.fromkeys(run for run, _ in remaining))
     if folder:
         total = sum(not run.skip_reason for run in runs) * spec.repeats
         print(
-            f"remaining measurements of {folder}, tag {spec.tag} on site {site['name']}: "
+            f"remaining measurements of the run in {folder}, tag {spec.tag} on site {site['name']}: "
             f"{len(remaining)} of {total}"
         )
     else:
@@ -466,7 +471,11 @@ def _build_salloc_command(
     options: argparse.Namespace,
     runs: list[plan.PlannedRun],
 ) -> list[str]:
-    """Return the salloc command for the job, without the command that the job executes."""
+    """
+    Return the salloc command that requests the job for the benchmarks.
+
+    The command that salloc then runs in the job is not included.
+    """
     ranks = max(run.ranks for run in runs)
     seconds = 3 * (cases.ESTIMATED_SECONDS * len(runs) * spec.repeats + 10 * len(spec.modules))
     if spec.run:  # estimate a minute for each execution, unless the user has set --limit
@@ -484,10 +493,10 @@ def _build_salloc_command(
 
 def _check_slurm(site: dict[str, Any], spec: RunSpec, base: dict[str, str]) -> None:
     """
-    Raise BenchError if the job cannot run.
+    Raise BenchError if the benchmarks cannot be started.
 
-    Reasons are a missing launcher, a missing account, or a shell outside of a job that cannot
-    request a job.
+    The possible reasons are: the launcher is missing, the user has not set an account, or this
+    shell is outside of a job and cannot request a job.
     """
     name, batch = (
         launching.select_launcher_command(site).split()[0],
@@ -497,18 +506,18 @@ def _check_slurm(site: dict[str, Any], spec: RunSpec, base: dict[str, str]) -> N
         raise BenchError(
             f"{name}, the launcher of site {site['name']}, is not on PATH. "
             + (
-                f"On your own machine, run `make demo` in {installed_modules.PROJECT}: this sets "
+                f"On your own machine, run `make demo` in {installed_modules.PROJECT}: `make demo` sets "
                 "up a private Slurm"
                 if name == 'srun'
-                else "Load the module that provides the launcher"
+                else "Load the module that provides this launcher"
             )
         )
     if launching.find_job(base)[0]:
         return
     if batch is not BATCH_SYSTEMS['slurm']:
         raise BenchError(
-            f"this shell is not in a job ({batch['job']} is not set), and bench can request a job "
-            "only from Slurm. Write `osu-container bench` into a job script, and submit the "
+            f"this shell is not in a job ({batch['job']} is not set), and `osu-container bench` can "
+            "request jobs only from Slurm. Write `osu-container bench` into a job script, and submit the "
             f"script with {batch['submit']}"
         )
     if site['jobs']['value']['account'] and not spec.account:
@@ -530,7 +539,7 @@ def _run_in_job(
     runs: list[plan.PlannedRun],
     base: dict[str, str],
 ) -> int:
-    """Run the user's command line again in a new job, and return its exit code."""
+    """Request a Slurm job that repeats the user's command line; return the exit code."""
     command = _build_salloc_command(
         spec, site, options, [run for run in runs if not run.skip_reason]
     )
@@ -554,7 +563,7 @@ def _run_session(
     base: dict[str, str],
     folder: Path,
 ) -> int:
-    """Measure the runs in the current job, print the next commands, return the exit code."""
+    """Measure all runs in the current job and print follow-up commands; return the exit code."""
     screen = streams.ProgressScreen()
     with holding.lock_run(folder):
         session = Session(
@@ -599,7 +608,7 @@ def _run_session(
 
 
 def _format_failures(folder: Path) -> list[str]:
-    """Return a line for each distinct reason why runs in `folder` have failed."""
+    """Return one line for each distinct reason why runs in `folder` have failed."""
     runs_by_reason: dict[str, list[str]] = {}
     for failure in run_files.read_results(folder).failures:
         if not failure.is_skipped:

@@ -1,7 +1,7 @@
 """
-Let one process measure in the folder of a run, and detect the loss of its job.
+Let only one process measure in the folder of a run, and detect the loss of a Slurm job.
 
-The job is queried only after a failure, so that Slurm's controller is not polled.
+The state of the job is queried only after a failure, so that Slurm's controller is not polled.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ PLAN_VARIABLE = 'OSU_CONTAINER_PLAN'
 @contextlib.contextmanager
 def lock_run(folder: str | Path) -> Iterator[None]:
     """
-    Keep other processes from measuring in `folder` while a `with` statement runs.
+    Prevent other processes from measuring in `folder` while a `with` statement runs.
 
-    The folder is created if it is missing. If the process is killed, the operating system releases
-    the lock. Raises BenchError if another process measures in the folder.
+    A missing folder is created. If this process is killed, the operating system releases the lock.
+    Raises BenchError if another process measures in the folder.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,8 +41,8 @@ def lock_run(folder: str | Path) -> Iterator[None]:
         except BlockingIOError:
             handle.seek(0)
             raise BenchError(
-                f"{folder} is in use by {handle.read()}. Wait until this process exits, or "
-                "terminate the process"
+                f"the folder {folder} is in use by {handle.read()}. Wait until this other process exits, "
+                "or terminate the process"
             ) from None
         except OSError:  # measure also on a file system without locks
             pass
@@ -72,9 +72,11 @@ _UNREACHED = re.compile(
 
 def find_job_loss(env: Mapping[str, str], errors: str = '') -> str | None:
     """
-    Return why the job in the environment `env` cannot measure any more, else None.
+    Return why the current Slurm job can run no more benchmarks, None if the job works.
 
-    The result is also None if Slurm does not answer, or if the environment is outside of a job.
+    The result is also None if Slurm does not answer, or if there is no job.
+
+    :param env: environment variables of the job
     :param errors: the standard error output of srun in the failed run
     """
     unreached = _UNREACHED.search(errors)

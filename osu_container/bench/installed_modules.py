@@ -1,8 +1,8 @@
 """
-Inspect an installed module: environment after `module load`, programs, image, MPI.
+Load an installed module and inspect its environment, programs, image and MPI.
 
-The facts come from the loaded module. The site comes from the file settings.json in the
-installation folder of the module; the command osu-explain reads the same file.
+The facts come from the loaded module. The name of the site comes from the file settings.json in the
+installation folder of the module. The command osu-explain reads the same file.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ def resolve_lmod_environment() -> dict[str, str]:
     """
     Return environment variables with which `module load` works.
 
-    The result is the environment of this process if Lmod is set up, else the environment
-    after sourcing env.sh of the clone. Raises BenchError if neither environment has Lmod.
+    If Lmod is set up in this process, the result is the environment of this process. Otherwise the
+    result is the environment after sourcing env.sh of the clone. Raises BenchError if neither
+    environment has Lmod.
     """
     if os.environ.get('LMOD_CMD') and os.environ.get('MODULEPATH'):
         return dict(os.environ)
@@ -66,10 +67,12 @@ def resolve_lmod_environment() -> dict[str, str]:
 
 def _capture_environment(script: str, env: dict[str, str], name: str) -> dict[str, str]:
     """
-    Run a bash script and return the environment variables at its end.
+    Run a bash script and return the environment variables at the end of the script.
+
+    Raises BenchError if the script fails or stops early, for example because an Lmod command
+    failed.
 
     :param name: name of the script in messages
-    Raises BenchError if the script fails or stops early, as after a failed Lmod command.
     """
     process = subprocess.run(
         ['bash', '--norc', '-c', f'set -e\n{script}\nprintf "\\0\\0"; env -0'],
@@ -92,18 +95,18 @@ def _capture_environment(script: str, env: dict[str, str], name: str) -> dict[st
 
 
 def _shorten_lmod_message(text: str) -> str:
-    """Return a message of Lmod on one line, without the search hints at the end."""
+    """Return an error message of Lmod as one line, without Lmod's hints on searching modules."""
     return ' '.join(text.partition('If the avail list')[0].split())
 
 
 def render_load_script(name: str) -> str:
-    """Return the bash commands that load a module in the way of Lmod's function `module`."""
+    """Return bash commands that load a module, as Lmod's shell function `module` would do."""
     return f'load=$("$LMOD_CMD" bash load {shlex.quote(name)})\neval "$load"'
 
 
 @dataclass
 class Module:
-    """An installed module of this project that has been loaded and inspected."""
+    """An installed Lmod module of this project, which has been loaded and inspected."""
 
     #: Name as loaded, 'osu-container/hybrid'
     name: str
@@ -132,12 +135,16 @@ class Module:
 
     @property
     def pmi(self) -> str | None:
-        """Return the PMI of the module's MPI, None if the installation does not record the PMI."""
+        """
+        Return the PMI (process management interface) that the MPI of the module uses.
+
+        The result is None if the installation does not record the PMI.
+        """
         return read_installation_file(self.environment, SETTINGS).get('pmi')
 
     @property
     def is_python(self) -> bool:
-        """Return whether the programs are in Python and have NumPy or CuPy arrays as buffers."""
+        """Return whether the programs are OSU's Python benchmarks, with NumPy or CuPy buffers."""
         return bool(re.search('NumPy|Python', self._labels.get('org.osu-container.osu', '')))
 
     @property
@@ -153,11 +160,11 @@ class Module:
 
     def explain_missing_gpu_support(self, program: str) -> str | None:
         """
-        Return why a program cannot use GPU buffers, else None.
+        Return why a program cannot use GPU buffers, None if the program can use GPU buffers.
 
         The result is also None if GPU support is undetermined. A program without GPU support
-        ignores the argument `D D` and measures host memory. For this reason osu_output.parse() also
-        requires that the program prints where its buffers are.
+        ignores the argument `D D` and measures host memory. For this reason, osu_output.parse()
+        also requires that the program prints where its buffers are.
         """
         if self.is_container:
             has_gpu = (read_installation_file(self.environment, FACTS).get('image') or {}).get(
@@ -186,9 +193,9 @@ class Module:
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
         """
-        Return the line of results.jsonl that describes the module.
+        Return facts about the module, as a line of results.jsonl.
 
-        The line lacks the network, because only a run shows which network the module uses.
+        The network is not included, because only a run shows which network the module uses.
         """
         env = self.environment
         expectation = parse_expectation(env.get('OSU_PROMISE', ''))
@@ -209,7 +216,12 @@ class Module:
         return entry
 
     def hash_inputs(self) -> dict[str, str]:
-        """Return {name: sha256} of the modulefile, image or programs, and injected libraries."""
+        """
+        Return {name: sha256} of all files that determine how the module runs.
+
+        These files are the modulefile, the image or the native programs, and the injected host
+        libraries.
+        """
         file, image = self.facts['module_file'], self.facts.get('image')
         hashes = {f'module {self.name}': file['sha256'] if file else 'unknown'}
         if image:
@@ -239,9 +251,11 @@ SETTINGS, FACTS = 'settings.json', 'facts.json'
 
 def read_installation_file(env: dict[str, str], name: str) -> dict[str, Any]:
     """
-    Return the content of the file SETTINGS or FACTS of the loaded module.
+    Return the content of settings.json or facts.json in the folder of the loaded module.
 
     The result is {} if the file is missing. Raises BenchError if the file is damaged.
+
+    :param env: environment variables after loading the module
     """
     path = Path(env.get(ROOT_VARIABLE, '/nonexistent')) / name
     try:
@@ -250,13 +264,13 @@ def read_installation_file(env: dict[str, str], name: str) -> dict[str, Any]:
         return {}
     except (OSError, ValueError, TypeError) as err:
         raise BenchError(
-            f"{path} is damaged: {err}. Install the module again: eb EASYCONFIG.eb --rebuild"
+            f"the file {path} of the module is damaged: {err}. Install the module again: eb EASYCONFIG.eb --rebuild"
         ) from err
 
 
 def load_module(name: str, base: dict[str, str] | None = None) -> Module:
     """
-    Load and inspect the module `name`, and return a Module.
+    Load the module `name`, and return a Module with the results of its inspection.
 
     Raises BenchError if the module cannot be loaded, or if this project did not install the module.
     """
@@ -295,7 +309,9 @@ def load_module(name: str, base: dict[str, str] | None = None) -> Module:
 
 def list_installed_modules(base: dict[str, str]) -> list[str]:
     """
-    Return the names of this project's installed modules: native, then all by approach.
+    Return the names of all installed modules of this project.
+
+    The native module comes first. The other modules follow, ordered by approach.
 
     :param base: environment variables with which Lmod works
     """
@@ -330,12 +346,16 @@ def list_installed_modules(base: dict[str, str]) -> list[str]:
 
 
 def resolve_common_site(modules: list[Module]) -> dict[str, Any]:
-    """Return the site entry of all modules. Raises BenchError if the modules' sites differ."""
+    """
+    Return the site data of the site for which all modules were installed.
+
+    Raises BenchError if the modules were installed for different sites.
+    """
     sites = {module.site for module in modules}
     if len(sites) != 1:
         listing = '; '.join(f"{module.name}: {module.site}" for module in modules)
         raise BenchError(
-            f"the modules belong to several sites ({listing}), and figures of different sites "
+            f"the modules were installed for several sites ({listing}), and results of different sites "
             "cannot be compared. Choose modules of one site: --module NAME"
         )
     entry = next(

@@ -1,4 +1,8 @@
-"""Build the line of results.jsonl for one completed run from its output and its proof."""
+"""
+Turn the output and the proof of a completed run into a line of results.jsonl.
+
+The proof of a run lists the libraries that each rank loaded.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +37,13 @@ def build_measurement(
     command: str,
 ) -> dict[str, Any]:
     """
-    Return the measurement of a completed run, which is a line of results.jsonl.
+    Return the measurement of a completed run, as a line of results.jsonl.
 
     :param stdout, stderr: files below `folder` with the output of the run
     :param proofs: folder in which each rank of the run recorded the libraries that the rank loaded
-    :param expectation: {'comes_from': dict, 'container': bool} of the module of the run
-    :param folder: the folder of results.jsonl
+    :param expectation: {'comes_from': dict, 'container': bool}, the libraries expected by the
+        module
+    :param folder: the folder that contains results.jsonl
     :param command: the command line as executed
     """
     text, errors = read_optional_text(stdout), read_optional_text(stderr)
@@ -98,7 +103,7 @@ def build_measurement(
 
 
 def replace_mean(text: str) -> str:
-    """Return the output of a program in which the last column replaces the mean (column 2)."""
+    """Return the output of a benchmark with the last column in place of the mean (column 2)."""
     return re.sub(r'^(\d+\s+)\S+(.*?)\s(\S+)$', r'\1\3\2', text, flags=re.M)
 
 
@@ -106,9 +111,10 @@ def extract_figure(text: str, pattern: str, source: str) -> float:
     """
     Return the last number in `text` that the regular expression `pattern` matches.
 
-    :param pattern: regular expression whose group matches the number
-    :param source: name of the text for messages
     Raises OutputError if nothing matches, or if the match is not a number above 0.
+
+    :param pattern: regular expression with a group that matches the number
+    :param source: name of the text in error messages
     """
     numbers = [match.group(1) for match in re.finditer(pattern, text, re.M)]
     if not numbers:
@@ -130,9 +136,9 @@ def _check_proof(
     entry: dict[str, Any], run: PlannedRun, folder: Path, expectation: dict[str, Any]
 ) -> str | None:
     """
-    Add the proof of the run's ranks to `entry` and return the problem that the proof shows.
+    Add the libraries that the ranks loaded to `entry`, and return a problem as text.
 
-    The result is None if the ranks loaded the expected libraries.
+    The result is None if the ranks loaded the libraries that the approach expects.
     """
     judging.wait_for_files(folder, run.ranks)
     try:
@@ -153,9 +159,9 @@ def _check_proof(
 
 def format_failure_reason(problem: str, text: str) -> str:
     """
-    Return why a run failed: the problem, and the cause and remedy of a known message.
+    Return why a run failed, with the cause and the remedy if a message in `text` is known.
 
-    If `text` has no known message, its last line replaces the cause and the remedy.
+    If `text` has no known message, the last line of `text` replaces the cause and the remedy.
     """
     # Only a failed run needs this import, which compiles hundreds of regular expressions.
     from osu_container.why import search
@@ -172,9 +178,11 @@ def format_failure_reason(problem: str, text: str) -> str:
 
 def read_slurm_facts(env: Mapping[str, str]) -> dict[str, Any]:
     """
-    Return the job, partition, cluster and nodes of the Slurm job in `env`.
+    Return the job number, partition, cluster and nodes of the current Slurm job as a dict.
 
     Outside of a job, `nodes` is an empty list and the other values are None.
+
+    env: environment variables of the job
     """
     # Part of ReFrame's installation, which a machine without Slurm need not have.
     from ClusterShell.NodeSet import NodeSet

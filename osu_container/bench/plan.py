@@ -1,10 +1,11 @@
 """
-Plan the runs: every case of a tag with every module, as a command or a skip reason.
+Plan the runs of a tag: each case with each module is run, or skipped with a reason.
 
-Runs are ordered by case, and within a case by module, so that figures to be compared are measured
-within seconds of each other: if a machine gets slower or faster for a minute, all modules are
-affected alike. The module that begins a case changes in each repeat, so that no module always
-follows the same other module.
+A tag selects cases, and a case is a benchmark with its buffers, nodes and ranks. Runs are ordered
+by case, and within a case by module. In this way, results that will be compared are measured within
+seconds of each other: if a machine gets slower or faster for a minute, all modules are affected
+alike. In each repeat, another module begins a case, so that no module always follows the same other
+module.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ ACCELERATORS = {'gfx': 'rocm', 'sm_': 'cuda'}
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a benchmark under a module; the run is the same in every repeat."""
+    """One run of a benchmark with a module; every repeat includes the same planned runs."""
 
     #: Name of the module
     module: str
@@ -71,7 +72,7 @@ class PlannedRun:
 
     @property
     def ranks(self) -> int:
-        """Return the number of ranks; every planned case has a number of ranks."""
+        """Return the number of MPI ranks; every planned case has a number of ranks."""
         return self.case.ranks or 0
 
     @property
@@ -90,12 +91,12 @@ class PlannedRun:
         return shlex.join(self.launch_command + self.program)
 
     def serialize(self) -> dict[str, Any]:
-        """Return the run as a dict for JSON; deserialize_run() is the inverse function."""
+        """Return this run as a dict for JSON; deserialize_run() converts the dict back."""
         return asdict(self)
 
 
 def deserialize_run(entry: dict[str, Any]) -> PlannedRun:
-    """Return the PlannedRun of a dict that PlannedRun.serialize() returned."""
+    """Return the PlannedRun that PlannedRun.serialize() converted to the dict `entry`."""
     tuples = {key: tuple(entry[key]) for key in ('launch_command', 'program', 'tags')}
     return PlannedRun(**{**entry, **tuples, 'case': Case(**entry['case'])})
 
@@ -104,11 +105,13 @@ def build_proof_command(
     start: tuple[str, ...], program: tuple[str, ...], rank_proof: Path, proofs: Path
 ) -> list[str]:
     """
-    Return the command that starts a program under the command rank-proof.
+    Return a launch command that records which libraries each rank of a program loads.
+
+    The command rank-proof starts the program on each rank and records the libraries.
 
     :param start: the launch command
     :param rank_proof: path of the command rank-proof
-    :param proofs: folder in which each rank records the libraries that the rank loads
+    :param proofs: folder for the records of the ranks
     """
     # rank-proof comes before osu-gpu-bind, so that only the program is bound
     binding = start[-1:] if start[-1] == 'osu-gpu-bind' else ()
@@ -116,7 +119,7 @@ def build_proof_command(
 
 
 def resolve_placement(name: str, site: dict[str, Any]) -> tuple[int, int]:
-    """Return (number of nodes, number of ranks) of a placement on a site."""
+    """Return (number of nodes, number of ranks) that a named placement has on a site."""
     nodes, per_node = cases.PLACEMENTS[name]
     if per_node is None:
         per_node = len(site['gpu_binding']['value'] or [None])
@@ -133,12 +136,14 @@ def build_start_command(
     folder: str | None = None,
 ) -> tuple[str, ...]:
     """
-    Return the launch command of a site for a number of ranks on a number of nodes.
+    Return a site's launch command for a number of ranks on a number of nodes.
 
-    The command lacks the options that a module sets by the variables SLURM_MPI_TYPE, SLURM_NETWORK
-    and PALS_PMI.
-    :param bind: append osu-gpu-bind, which binds each rank to a GPU, if the site has a GPU map
-    :param kind: the PMI of the module's MPI
+    If a module sets one of the variables SLURM_MPI_TYPE, SLURM_NETWORK and PALS_PMI, the launch
+    command does not repeat this setting as an option.
+
+    :param bind: append osu-gpu-bind, which binds each rank to a GPU, if the site data map ranks to
+        GPUs
+    :param kind: the PMI that the MPI of the module uses
     :param folder: the working directory of the program
     """
     binding = ['osu-gpu-bind'] if bind and site['gpu_binding']['value'] else []
@@ -167,7 +172,7 @@ def build_program_command(
     """
     Return the command of a benchmark with its arguments.
 
-    :param check: add the option -c, with which the benchmark compares received with sent data
+    :param check: add the option -c, so that the benchmark compares received data with sent data
     """
     kind = cases.BENCHMARKS[benchmark]['kind']
     words = [
@@ -182,7 +187,11 @@ def build_program_command(
 
 
 def find_accelerator(site: dict[str, Any]) -> str:
-    """Return the site's GPU library for the option -d ('rocm' or 'cuda'), '' without GPUs."""
+    """
+    Return the value of the benchmark option -d for a site's GPUs: 'rocm' or 'cuda'.
+
+    The result is '' if the site has no GPUs.
+    """
     gpu = site['gpu']['value'] or ''
     return next((name for start, name in ACCELERATORS.items() if gpu.startswith(start)), '')
 
@@ -190,12 +199,12 @@ def find_accelerator(site: dict[str, Any]) -> str:
 def explain_skip(
     run_case: Case, module: Module, site: dict[str, Any], job_nodes: int, *, check: bool = False
 ) -> str | None:
-    """Return why `run_case` is skipped with a module, None if the case is measured."""
+    """Return why the case `run_case` is skipped with a module, None if the case is measured."""
     if 'D' in run_case.buffers and not site['gpu']['value']:
         return f"site {site['name']} has no GPU, but buffers {run_case.buffers} need GPU memory"
     if 'M' in run_case.buffers and find_accelerator(site) != 'cuda':
         return (
-            f"managed memory (buffers M M) needs a GPU with CUDA; the GPU of site {site['name']} "
+            f"managed memory (buffers M M) needs a GPU with CUDA, but the GPU architecture of site {site['name']} "
             f"is: {site['gpu']['value'] or 'no GPU'}"
         )
     if (run_case.nodes or 0) > job_nodes:
@@ -235,14 +244,14 @@ def plan_tag_runs(
     check: bool = False,
 ) -> list[PlannedRun]:
     """
-    Return the runs of a tag in their order, including the skipped runs.
+    Return the runs of a tag, which is a named selection of benchmarks.
+
+    The runs are in the order of the measurements and include the skipped runs. Raises BenchError if
+    the tag is unknown, if a pattern matches no run, or if all runs are skipped.
 
     :param nodes: number of nodes of the job
-    :param patterns: shell patterns; only runs whose name matches a pattern are returned, or all
-        runs if there are no patterns
-    :param check: the programs compare received with sent data
-    Raises BenchError if the tag is unknown, if a pattern matches no run, or if all runs are
-    skipped.
+    :param patterns: shell patterns for names of runs; without patterns, all runs are returned
+    :param check: whether the benchmarks compare received data with sent data
     """
     if tag not in cases.TAGS:
         raise BenchError(f"unknown tag '{tag}', expected one of {', '.join(cases.TAGS)}")
@@ -291,18 +300,18 @@ def plan_tag_runs(
         # One mistyped pattern among several is an error: fewer runs than intended would match.
         if unmatched:
             raise BenchError(
-                f"no run of tag {tag} matches {' or '.join(unmatched)}. The first runs of this tag: "
-                f"{', '.join(run.name for run in runs[:4])}; to list all runs, use --dry-run"
+                f"no run of tag {tag} matches {' or '.join(unmatched)}. The first runs of this tag are: "
+                f"{', '.join(run.name for run in runs[:4])}. To list all runs, use --dry-run"
                 + ('. Put options before the argument --' if unmatched[0].startswith('-') else '')
             )
         runs = [
             run for run in runs if any(_matches_pattern(run.name, pattern) for pattern in patterns)
         ]
-    return _require_possible_run(runs, f"no run of tag {tag} is possible: ")
+    return _require_possible_run(runs, f"all runs of tag {tag} would be skipped: ")
 
 
 def plan_runs(spec: RunSpec, modules: list[Module], site: dict[str, Any]) -> list[PlannedRun]:
-    """Return the planned runs of a RunSpec, for its tag or for its user's command."""
+    """Return the planned runs of a RunSpec, which has either a tag or a user's command."""
     if spec.run:
         return plan_command_runs(spec.run, modules, site, nodes=spec.nodes)
     return plan_tag_runs(
@@ -314,12 +323,13 @@ def plan_command_runs(
     command: dict[str, Any], modules: list[Module], site: dict[str, Any], *, nodes: int
 ) -> list[PlannedRun]:
     """
-    Return the planned runs of a user's command: one run under each module.
+    Return the planned runs of a user's command: one run with each module.
 
-    :param command: dict with the keys words (list), ranks (int), folder (working directory of the
-        command), variant (of the case), figure (see PlannedRun.figure_pattern)
     Raises BenchError if no module provides the command, or if the ranks cannot be spread evenly
     over the nodes.
+
+    :param command: dict with the keys `words` (list), `ranks` (int), `folder` (working directory of
+        the command), `variant` (of the case) and `figure` (see PlannedRun.figure_pattern)
     """
     words, ranks = command['words'], command['ranks']
     if ranks % nodes:
@@ -349,7 +359,11 @@ def plan_command_runs(
 
 
 def _require_possible_run(runs: list[PlannedRun], problem: str = '') -> list[PlannedRun]:
-    """Return the runs. Raises BenchError, which begins with `problem`, if all are skipped."""
+    """
+    Return `runs` unchanged, but raise BenchError if all runs are skipped.
+
+    problem: first words of the error message
+    """
     reasons = [run.skip_reason for run in runs]
     if all(reasons):
         raise BenchError(problem + '; '.join(dict.fromkeys(filter(None, reasons))))
@@ -357,7 +371,7 @@ def _require_possible_run(runs: list[PlannedRun], problem: str = '') -> list[Pla
 
 
 def explain_missing_command(name: str, module: Module) -> str | None:
-    """Return why the command `name` cannot run under a module, None if `name` can run."""
+    """Return why a module cannot run the command `name`, None if the module has the command."""
     if name in module.programs:
         return None
     path = shutil.which(name, path=module.environment.get('PATH', ''))
@@ -366,14 +380,14 @@ def explain_missing_command(name: str, module: Module) -> str | None:
         return None
     others = ' '.join(sorted(module.programs)) or 'none'
     return (
-        f"module {module.name} has no command {name}, only {others}. To run another program of "
-        "the module's image, use the module's command NAME-exec"
+        f"module {module.name} has no command {name}, only {others}. To run another program in "
+        "the image of the module, use the command NAME-exec of the module"
     )
 
 
 def _matches_pattern(name: str, pattern: str) -> bool:
     """
-    Return whether a name matches a pattern.
+    Return whether the name of a run matches a pattern.
 
     A pattern with wildcards must match the whole name. A pattern without wildcards must be a part
     of the name.
@@ -383,11 +397,11 @@ def _matches_pattern(name: str, pattern: str) -> bool:
 
 def name_series(modules: list[Module]) -> dict[str, str]:
     """
-    Return {module name: name of the module's series in the results}.
+    Return {module name: name of the module's curve in the results}.
 
-    The name of a series is the approach of the module. If several modules have the same approach,
-    the name is the version of the module. If several modules have the same version, the name is the
-    whole module name with '-' for '/'.
+    The name of a curve is the approach of the module. If several modules have the same approach,
+    the name of the curve is the version of the module. If several modules also have the same
+    version, the name of the curve is the whole module name with '-' for '/'.
     """
     versions = [module.name.partition('/')[2] for module in modules]
     approaches = [module.approach for module in modules]
@@ -403,9 +417,9 @@ def name_series(modules: list[Module]) -> dict[str, str]:
 
 def rotate_runs(runs: list[PlannedRun], repeat: int) -> list[PlannedRun]:
     """
-    Return the runs in their order for repeat `repeat` (from 1).
+    Return the runs in the order in which repeat number `repeat` (from 1) measures the runs.
 
-    In each repeat, another module is the first of a case.
+    In each repeat, another module is measured first in a case.
     """
     by_case: dict[Case, list[PlannedRun]] = {}
     for run in runs:

@@ -1,8 +1,8 @@
 """
-Collect the facts that make a run repeatable: machine, versions, files, variables.
+Collect the facts that are needed to repeat a run: machine, versions, files, variables.
 
-Every fact is read from its source (the loaded environment, files, the output of --version), not
-from a setting.
+Every fact is read from its source (the environment with the loaded module, files, or the output of
+--version), not from a setting.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ VARIABLES = re.compile(
 def read_command_output(
     command: list[str], *, env: Mapping[str, str] | None = None, cwd: str | Path | None = None
 ) -> str | None:
-    """Return the stripped standard output of a command, None if the command fails."""
+    """Return the stdout of a command without surrounding blanks, None if the command fails."""
     try:
         process = subprocess.run(
             command,
@@ -50,9 +50,10 @@ def read_command_output(
 
 def read_git_state(project: Path) -> dict[str, str | bool | None]:
     """
-    Return {'commit': hash, 'changed': whether files differ from the commit} of `project`.
+    Return the Git commit of the folder `project`, and whether files were changed since.
 
-    Both values are None without Git.
+    The keys are 'commit' and 'changed'. Both values are None if Git is missing or the folder is no
+    Git repository.
     """
     status = read_command_output(['git', 'status', '--porcelain'], cwd=project)
     return {
@@ -76,7 +77,11 @@ def describe_machine() -> dict[str, Any]:
 
 
 def resolve_runtime(env: Mapping[str, str]) -> str:
-    """Return the command of the container runtime that the module loaded in `env` uses."""
+    """
+    Return the command of the container runtime that the loaded module uses.
+
+    env: environment variables after loading the module
+    """
     try:
         text = Path(env['OSU_MODULE_ROOT'], CALL_SETTINGS).read_text()
     except (KeyError, OSError):
@@ -86,7 +91,11 @@ def resolve_runtime(env: Mapping[str, str]) -> str:
 
 
 def collect_versions(env: Mapping[str, str]) -> dict[str, str | None]:
-    """Return {tool: version} of an environment; None for a tool that reports no version."""
+    """
+    Return {tool: version} of EasyBuild, Lmod, the container runtime, Slurm and Python.
+
+    A version is None if the tool is missing or reports no version.
+    """
 
     def ask(*command: str) -> str | None:
         return read_command_output([*command], env=env)
@@ -103,9 +112,9 @@ def collect_versions(env: Mapping[str, str]) -> dict[str, str | None]:
 
 def describe_file(path: str | Path, *, text: bool = False) -> dict[str, str]:
     """
-    Return the path and the sha256 of a file, and with text=True also its text.
+    Return the path and the sha256 of a file as a dict; with text=True also the content.
 
-    Raises OSError.
+    Raises OSError if the file cannot be read.
     """
     entry = {'path': str(path), 'sha256': compute_sha256(path)}
     if text:
@@ -115,10 +124,10 @@ def describe_file(path: str | Path, *, text: bool = False) -> dict[str, str]:
 
 def describe_image(path: str | Path, runtime: str = 'apptainer') -> dict[str, Any]:
     """
-    Return the path, the sha256 and the labels of a SIF.
+    Return the path, the sha256 and the labels of a SIF file as a dict.
 
-    The labels are None if the container runtime cannot read the labels. Raises OSError if the file
-    cannot be read.
+    The labels are None if the container runtime cannot read the labels. Raises OSError if the SIF
+    file cannot be read.
     """
     inspected = read_command_output([runtime, 'inspect', '--json', str(path)])
     try:

@@ -15,7 +15,11 @@ MODULE_FUNCTION = 'module() { eval "$("$LMOD_CMD" bash "$@")"; }'
 def build_job_options(
     site: dict[str, Any], *, partition: str | None = None, account: str | None = None
 ) -> list[str]:
-    """Return the options that request a job on a site; `partition` replaces the default."""
+    """
+    Return the Slurm options that request a job on a site.
+
+    partition: partition of the job; default: the partition in the site data
+    """
     jobs = site['jobs']['value']
     chosen = partition or jobs['partition']
     options = {'partition': chosen, 'account': account}
@@ -23,15 +27,16 @@ def build_job_options(
 
 
 def derive_system_name(site: dict[str, Any]) -> str:
-    """Return the site's name without dots, because ReFrame rejects dots in a system name."""
+    """Return the name of a site without dots, because ReFrame rejects dots in a system name."""
     return site['name'].replace('.', '_')
 
 
 def build_configuration(site: dict[str, Any], jobs: int) -> dict[str, Any]:
     """
-    Return ReFrame's configuration, with which ReFrame runs `jobs` tests at the same time.
+    Return the configuration with which ReFrame runs up to `jobs` tests at the same time.
 
-    ReFrame starts the tests locally, because each test contains the launch command for its ranks.
+    ReFrame starts the tests as local processes, because each test contains the launch command for
+    its ranks.
     """
     return {
         'systems': [
@@ -69,7 +74,7 @@ def build_configuration(site: dict[str, Any], jobs: int) -> dict[str, Any]:
 
 
 def write(path: Path, site: dict[str, Any], jobs: int) -> None:
-    """Write ReFrame's configuration for a site to `path`, as a Python file."""
+    """Write ReFrame's configuration for a site to the Python file `path`."""
     outputs.replace_file(
         path,
         f'site_configuration = {pprint.pformat(build_configuration(site, jobs), width=118, sort_dicts=False)}\n',

@@ -1,14 +1,16 @@
 """
-Run the sessions of `osu-container bench`: one ReFrame session per repeat, resumable.
+Run the sessions of `osu-container bench`: one ReFrame session for each repeat.
 
-    <folder>/results.jsonl        the measurements (docs/benchmarks.md)
-    <folder>/raw/                 the output of every run
-    <folder>/proof/               the libraries that each rank of every run loaded
-    <folder>/settings.py          ReFrame's settings
-    <folder>/plan-<repeat>.json   the runs of the session of a repeat
-    <folder>/reframe-<repeat>.log, .json   ReFrame's output and report
-    <folder>/reframe/             ReFrame's stage and output folders
-    <folder>/running.txt          name and lock of the measuring process (holding.py)
+An interrupted run can be resumed. The folder of a run contains these files:
+
+    results.jsonl        the measurements (docs/benchmarks.md)
+    raw/                 the output of every run
+    proof/               the libraries that each rank of every run loaded
+    settings.py          ReFrame's settings
+    plan-<repeat>.json   the runs in the ReFrame session of a repeat
+    reframe-<repeat>.log, .json   ReFrame's output and report
+    reframe/             ReFrame's stage and output folders
+    running.txt          name and lock of the measuring process (holding.py)
 """
 
 from __future__ import annotations
@@ -60,7 +62,11 @@ REFRAME = (
 
 @dataclass
 class RunSpec:
-    """What a run measures: a tag or a user's command, with modules, repeats and nodes."""
+    """
+    What a run measures: a tag or a user's command, with the modules, repeats and nodes.
+
+    A tag is a named selection of benchmarks.
+    """
 
     #: Key of cases.TAGS, 'run' for a user's command
     tag: str
@@ -81,9 +87,10 @@ class RunSpec:
 
 class Session:
     """
-    One run of `osu-container bench`, with all of its repeats.
+    One run of `osu-container bench`, with all repeats.
 
-    `say` prints a line for the user. `progress` prints a line that the next line may overwrite.
+    `say` is a function that prints a line for the user. `progress` is a function that prints a line
+    that the next line may overwrite.
     """
 
     def __init__(
@@ -96,7 +103,11 @@ class Session:
         say: Callable[[str], None],
         progress: Callable[[str], None],
     ) -> None:
-        """Plan the runs; `base` has environment variables with which Lmod works."""
+        """
+        Plan the runs, without measuring anything.
+
+        base: environment variables with which Lmod works
+        """
         self.folder, self.spec, self.modules, self.base = Path(folder), spec, modules, base
         self.say, self.progress = say, progress
         self.site = installed_modules.resolve_common_site(modules)
@@ -111,7 +122,7 @@ class Session:
         """
         Create the folder of the run and write the first line of results.jsonl.
 
-        command: the command line of the user.
+        command: the command line of the user
         """
         (self.folder / 'raw').mkdir(parents=True, exist_ok=True)
         runtime = next(
@@ -135,42 +146,43 @@ class Session:
         )
 
     def hash_inputs(self) -> dict[str, str]:
-        """Return {name: sha256} of all files that affect the figures."""
+        """Return {name: sha256} of all files that affect the results."""
         hashes: dict[str, str] = {}
         for module in self.modules:
             hashes.update(module.hash_inputs())
         return hashes
 
     def list_recorded_runs(self) -> set[tuple[str | None, int]]:
-        """Return {(name of a run, repeat)} of all measurements in the results file."""
+        """Return {(name of a run, repeat)} of all measurements in the file results.jsonl."""
         return read_recorded_runs(self.writer.path, self.runs)
 
     def resume(self) -> None:
         """
-        Check that the run in the folder is resumable, and remove an incomplete last line.
+        Check that the run in the folder can be resumed.
 
-        Raises BenchError if a module or an image has changed since the start of the run, because
-        figures from before and after the change cannot be compared.
+        If the last line of results.jsonl is incomplete, this line is removed. Raises BenchError if
+        a module or an image has changed since the start of the run, because results from before and
+        after a change cannot be compared.
         """
         if self.writer.drop_incomplete_line():
             self.say(
-                'the last line of the results was incomplete, so the run of this line is '
+                'the last line of the results file was incomplete, so the run in this line is '
                 'measured again'
             )
         now, then = self.hash_inputs(), run_files.read_entries(self.writer.path)[0][0][1]['inputs']
         changed = sorted(name for name in set(now) | set(then) if now.get(name) != then.get(name))
         if changed:
             raise BenchError(
-                f"--resume cannot continue {self.folder}: {', '.join(changed)} changed since the "
-                "start of the run. Start a new run without --resume"
+                f"--resume cannot continue the run in {self.folder}: {', '.join(changed)} changed since "
+                "the start of the run. Start a new run without --resume"
             )
 
     def measure_runs(self) -> dict[str, int]:
         """
-        Measure the remaining runs and write the last line of results.jsonl.
+        Measure the remaining runs, and write the last line of results.jsonl.
 
-        Returns {status: number of measurements}. Raises BenchError if the job is lost or if ReFrame
-        fails.
+        The result is {status: number of measurements}. Raises BenchError if the Slurm job is lost
+        or if ReFrame fails.
         """
         jobs = len(self.modules) if self.takes_turns else 1
         reframe_settings.write(self.folder / 'settings.py', self.site, jobs)
@@ -208,10 +220,10 @@ class Session:
 
     def probe_modules(self) -> None:
         """
-        Run a program once with each module before the measurements.
+        Run a program once with each module, before the measurements.
 
-        The program is osu_latency, or the user's command. The network of the module, or the problem
-        if the program fails, is recorded in results.jsonl.
+        The program is osu_latency or the user's command. The network that the module uses is
+        recorded in results.jsonl. If the program fails, the problem is recorded instead.
         """
         recorded = {
             entry['name']: entry.get('problem')
@@ -236,10 +248,10 @@ class Session:
         self, module: installed_modules.Module
     ) -> tuple[dict[str, str | None], str | None]:
         """
-        Run osu_latency, or the user's command, once with a module; return (network, problem).
+        Run osu_latency or the user's command once with a module; return (network, problem).
 
-        The network is a dict with the keys netmod and provider. The problem is None if the module
-        works. Raises BenchError if the job no longer exists.
+        `network` is a dict with the keys `netmod` and `provider`. `problem` is a text, or None if
+        the module works. Raises BenchError if the Slurm job no longer exists.
         """
         no_network: dict[str, str | None] = {'netmod': None, 'provider': None}
         run = next((run for run in self.runs if self.spec.run and run.module == module.name), None)
@@ -271,7 +283,7 @@ class Session:
         except subprocess.TimeoutExpired:
             self.check_job(measure.read_optional_text(errors))
             return no_network, (
-                f"the program started, but it did not end within {limit} s (error output: {errors})"
+                f"the program started, but did not end within {limit} s (error output: {errors})"
             )
         text = raw.read_text(errors='replace')
         try:
@@ -305,13 +317,17 @@ class Session:
         }, None
 
     def check_job(self, errors: str) -> None:
-        """Raise BenchError if the job no longer exists; `errors` is the error output of srun."""
+        """
+        Raise BenchError if the Slurm job no longer exists.
+
+        errors: the standard error output of srun
+        """
         loss = holding.find_job_loss(os.environ, errors)
         if loss:
             raise BenchError(loss)
 
     def run_repeat(self, number: int, runs: list[plan.PlannedRun]) -> None:
-        """Run the ReFrame session of repeat `number`."""
+        """Measure `runs` in a ReFrame session, as repeat number `number`."""
         plan_file, report = (
             self.folder / f'plan-{number}.json',
             self.folder / f'reframe-{number}.json',
@@ -374,7 +390,7 @@ class Session:
     def follow_session(
         self, child: subprocess.Popen[bytes], number: int, runs: list[plan.PlannedRun]
     ) -> None:
-        """Show the progress of a ReFrame session until the session ends."""
+        """Print the progress of a ReFrame session until the session ends."""
         recorded, size = len(self.list_recorded_runs()), -1
         while child.poll() is None:
             if self.writer.path.stat().st_size != size:
@@ -390,9 +406,9 @@ class Session:
         self, number: int, runs: list[plan.PlannedRun], report: Path, log: Path, code: int
     ) -> None:
         """
-        Record a failure for each run of a session that wrote no line to results.jsonl.
+        Record a failure for each run that the ReFrame session did not add to results.jsonl.
 
-        Raises BenchError if ReFrame wrote no report, or if the job no longer exists.
+        Raises BenchError if ReFrame wrote no report, or if the Slurm job no longer exists.
         """
         recorded = self.list_recorded_runs()
         missing = [run for run in runs if (run.name, number) not in recorded]
@@ -439,7 +455,7 @@ class Session:
 
 
 def read_recorded_runs(path: Path, runs: list[plan.PlannedRun]) -> set[tuple[str | None, int]]:
-    """Return {(name of a run, repeat)} of all measurements in a results file."""
+    """Return {(name of a run, repeat)} of all measurements in the results file `path`."""
     entries, _ = run_files.read_entries(path)
     names = {(run.module, run.case): run.name for run in runs}
     return {
@@ -455,7 +471,7 @@ def list_remaining_runs(
     """
     Return a list of (run, repeat) of all measurements that the results file lacks.
 
-    If `path` is None, the results file does not exist yet, and the list has all measurements.
+    If `path` is None, the results file does not exist yet, and the list contains all measurements.
     """
     recorded = read_recorded_runs(path, runs) if path else ()
     return [
@@ -469,7 +485,7 @@ def list_remaining_runs(
 def _build_empty_measurement(
     run: plan.PlannedRun, repeat: int, status: str, reason: str | None
 ) -> dict[str, Any]:
-    """Return the line of results.jsonl for a run that has no figures."""
+    """Return a line of results.jsonl for a run that was skipped or has failed."""
     return {
         'module': run.module,
         'approach': run.series,

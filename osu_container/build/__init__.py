@@ -3,7 +3,7 @@
 The modules of this package:
 
 cli         implements the command `osu-container image`
-catalogue   selects images by name or pattern, and reports which images are built
+catalogue   selects images by name or pattern, and reports which images exist
 fetch       downloads sources, checks their sha256, and makes the Debian base system of images
 build       builds one image as a SIF file, with its sha256 and its list of packages
 progress    prints progress on the screen, and writes the output of programs to log files
@@ -12,4 +12,7 @@ installed   reads the files and packages of a SIF file, and verifies SIF files a
 
 
 class ImageBuildError(Exception):
-    """An image cannot be built, read or trusted; the message names the problem and the remedy."""
+    """An image cannot be built, read or verified.
+
+    The message of the error names the problem and the remedy.
+    """

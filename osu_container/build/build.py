@@ -1,7 +1,7 @@
-"""Build one image as a SIF file, and write its sha256 and its list of packages.
+"""Build a container image as a SIF file, and write its sha256 and its package list.
 
-Downloaded sources and Debian base systems are kept for later builds. A build that fails or is
-interrupted leaves an existing image unchanged.
+Downloaded sources and Debian base systems are kept for later builds. If a build fails or is
+interrupted, an existing image remains unchanged.
 """
 
 import datetime
@@ -55,7 +55,7 @@ class BuildOptions(NamedTuple):
 
 
 class Build:
-    """The build of one named image."""
+    """The build of one container image that the catalogue lists."""
 
     #: variant of the image: 'c', 'mpi4py' or 'python', by its benchmark programs
     kind: str
@@ -67,16 +67,17 @@ class Build:
     osu: str
 
     def __init__(self, name: str, options: BuildOptions) -> None:
-        """Set the paths for the image `name` of the catalogue; read and write no file."""
+        """Set the paths for the image `name` of the catalogue, without reading or writing files."""
         self.name, self.options, self.entry = name, options, IMAGES[name]
         self.sif = options.output or options.sources / f'{name}.sif'
         self.log = options.work / 'log' / f'image-{name}.log'
         self.archive_sum = SOURCES['osu']['sha256']
 
     def choose_programs(self) -> None:
-        """Choose the benchmark programs and find the archive of the C benchmarks.
+        """Choose the benchmark programs of the image and find the archive of the C benchmarks.
 
-        Raises ImageBuildError if the options exclude each other, or if the archive is missing.
+        Raises ImageBuildError if the user's options exclude each other, or if the archive is needed
+        but missing.
         """
         requested_programs, variants, archive = (
             self.options.osu,
@@ -85,12 +86,13 @@ class Build:
         )
         if requested_programs not in ('auto', *variants):
             raise ImageBuildError(
-                f"{self.name} cannot be built with --osu {requested_programs}. Use --osu {' or --osu '.join(variants)}"
+                f"image {self.name} cannot be built with --osu {requested_programs}. "
+                f"Use --osu {' or --osu '.join(variants)}"
             )
         if archive and ('c' not in variants or requested_programs not in ('auto', 'c')):
             raise ImageBuildError(
-                f"cannot use --osu-archive: {self.name} with --osu {requested_programs} contains no C benchmarks. "
-                "Omit the option --osu-archive"
+                f"cannot use --osu-archive: the image {self.name} with --osu {requested_programs} contains no C "
+                "benchmarks. Omit the option --osu-archive"
             )
         if archive:
             self.archive_sum = self.verify_archive(archive)
@@ -102,10 +104,10 @@ class Build:
         )
 
     def verify_archive(self, archive: Path) -> str:
-        """Compare the user's archive with its expected sha256, and return this sha256.
+        """Compare the sha256 of the user's archive with the expected sha256; return this sha256.
 
-        The file ARCHIVE.sha256 contains the expected sha256. Without this file, the archive must have
-        the sha256 of the OSU release that this project uses.
+        The file ARCHIVE.sha256 contains the expected sha256. If this file does not exist, the
+        archive must have the sha256 of the OSU release that this project uses.
         Raises ImageBuildError if the archive does not exist or has another sha256.
         """
         if not archive.is_file():
@@ -128,7 +130,7 @@ class Build:
     def find_archive(self, needed: bool) -> Optional[Path]:
         """Return the path of the archive with the C benchmarks; download a missing archive.
 
-        needed: whether to raise ImageBuildError if the download fails, instead of returning None.
+        If the download fails, the result is None, or ImageBuildError is raised if `needed` is true.
         """
         options, source = self.options, SOURCES['osu']
         path = fetch.find_archive(options.sourcepath)
@@ -148,7 +150,7 @@ class Build:
             return None
 
     def select_variant(self, kind: str, archive: Optional[Path] = None) -> None:
-        """Select the variant `kind` of the image.
+        """Select the variant `kind` of the image, and record which benchmark programs it contains.
 
         archive: archive of the C benchmarks, None for a variant without C benchmarks
         """
@@ -167,11 +169,14 @@ class Build:
             self.osu = f"mpi4py {MPI4PY_VERSION} {'ports' if kind == 'mpi4py' else kind}"
 
     def list_source_keys(self) -> List[str]:
-        """Return the keys of the sources to download; an existing OSU archive is left out."""
+        """Return the keys of the sources to download for this image.
+
+        The key of the OSU archive is left out if the archive already exists.
+        """
         return [key for key in self.variant['sources'] if not (key == 'osu' and self.archive)]
 
     def collect_inputs(self) -> Dict[str, Any]:
-        """Return a dict of everything that the content of the image depends on.
+        """Return a dict of everything that determines the content of the image.
 
         run() builds an existing image again only if this dict has changed.
         """
@@ -197,7 +202,7 @@ class Build:
         }
 
     def resolve_base_image(self) -> Path:
-        """Return the path of the SIF file from which this image starts."""
+        """Return the path of the SIF file on which this image is based."""
         return self.options.sources / f"{self.entry['base']['image']}.sif"
 
     def find_problems(self) -> List[str]:
@@ -223,14 +228,14 @@ class Build:
         return problems
 
     def run(self) -> None:
-        """Build the image, unless an image that was built from equal inputs exists.
+        """Build the image, unless the existing image was built from the same inputs.
 
-        Raises ImageBuildError.
+        Raises ImageBuildError if the image cannot be built.
         """
         options, problem = self.options, outputs.find_replacement_problem(self.sif)
         if problem:
             raise ImageBuildError(
-                f"cannot write {self.sif}: {problem}. Name another file with the option --output FILE"
+                f"cannot write the image {self.sif}: {problem}. Name another file with the option --output FILE"
             )
         for folder in (options.sources, self.log.parent, self.sif.parent):
             folder.mkdir(parents=True, exist_ok=True)
@@ -283,15 +288,16 @@ class Build:
         print_progress(f"built {format_path(self.sif)}, sha256 {sif_sha256}")
 
     def is_kept(self, inputs: Dict[str, Any]) -> bool:
-        """Return whether to keep the existing image.
+        """Return whether to keep the existing image, and print the reason if so.
 
-        This command keeps an image that is up to date, or that this command did not build.
+        An image is kept if the image is up to date, or if `osu-container image build` did not build
+        the image.
         """
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != compute_sha256(self.sif):
             print_progress(
-                f"keeping {format_path(self.sif)}, because this command did not build the file. To replace the file, "
-                "add --force"
+                f"keeping the image {format_path(self.sif)}, because `osu-container image build` did not build this "
+                "file. To replace the file, add --force"
             )
             return True
         if record['inputs'] == inputs:
@@ -300,7 +306,7 @@ class Build:
         return False
 
     def build_sif(self, new: Path, work: Path) -> None:
-        """Build the image and write it to the file `new`, with temporary files in `work`."""
+        """Build the image as the SIF file `new`, with temporary files in the folder `work`."""
         context = work / 'context'
         print_progress(f"downloading and checking {len(self.list_source_keys())} sources")
         fetch.download_sources(self.list_source_keys(), self.options.sources, self.log)
@@ -337,7 +343,10 @@ class Build:
         )
 
     def prepare_base(self, work: Path) -> Optional[Path]:
-        """Return the folder with the base system, None if the base comes from a registry."""
+        """Return the folder with the base system of the image.
+
+        The result is None if the build downloads the base system from a registry.
+        """
         start = self.entry['base']
         if 'debian' in start:
             return fetch.make_debian_base(start['debian'], self.options.work, self.log)
@@ -355,8 +364,8 @@ def select_build_runtime() -> Tuple[str, List[str]]:
     """Return the path of apptainer or singularity, and the build options that this user needs.
 
     For an ordinary user, Apptainer needs the option --fakeroot, and SingularityCE needs the program
-    PRoot (docs.sylabs.io, SingularityCE 4.1, "Unprivileged proot builds"). Raises ImageBuildError if
-    a program is missing.
+    PRoot (docs.sylabs.io, SingularityCE 4.1, "Unprivileged proot builds"). Raises ImageBuildError
+    if neither apptainer nor singularity is installed, or if PRoot is needed but missing.
     """
     program = find_command('apptainer', 'singularity')
     if not program:
@@ -392,19 +401,22 @@ def has_all_rights() -> bool:
 
 
 def has_subuid_entry() -> bool:
-    """Return whether /etc/subuid lists this user; if not, --fakeroot of SingularityCE fails."""
+    """Return whether /etc/subuid lists this user.
+
+    Without an entry in /etc/subuid, the option --fakeroot of SingularityCE fails.
+    """
     path, user = Path('/etc/subuid'), pwd.getpwuid(os.geteuid())
     lines = path.read_text().splitlines() if path.exists() else []
     return any(line.split(':')[0] in (user.pw_name, str(user.pw_uid)) for line in lines)
 
 
 def select_compression(program: str, entry: Dict[str, Any]) -> List[str]:
-    """Return the build options that select the compression of the image.
+    """Return the options of `apptainer build` that select the compression of the image.
 
-    Images whose base consists of Debian packages are compressed with zstd, because containers then
-    start faster. Images whose base comes from a registry are for LUMI and Alps, where the kernel mounts
-    the SIF file. These images have the default compression, because zstd is untested with the kernels
-    of LUMI and Alps.
+    The list is empty if the default compression is used. Images that start from Debian packages are
+    compressed with zstd, because containers then start faster. Images that start from an image in a
+    registry are for LUMI and Alps, where the kernel mounts the SIF file. These images keep the
+    default compression, because zstd was not tested with the kernels of LUMI and Alps.
     """
     while 'image' in entry['base']:
         entry = IMAGES[entry['base']['image']]
@@ -432,11 +444,12 @@ DROPPED_VARIABLES = re.compile(
 
 
 def prepare_environment(work: Path, temporary: Path) -> Dict[str, str]:
-    """Return the environment variables for a build.
+    """Return the environment variables for the build of an image.
 
-    Variables of the caller's job, of MPI and of bind mounts are removed. The container runtime writes
-    its temporary files to `temporary`. The cache of the runtime is in `work`, unless the user has set
-    another folder. /tmp and the home folder may be too small for temporary files and cache.
+    Variables of Slurm, of MPI and of bind mounts are removed. The container runtime writes its
+    temporary files to the folder `temporary`. The runtime's cache is in the folder `work`, unless
+    the user has set another folder for the cache. /tmp and the home folder may be too small for
+    temporary files and cache.
     """
     environment = {
         name: value

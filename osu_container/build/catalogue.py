@@ -20,15 +20,18 @@ from osu_container.build.recipes.images import (
 
 
 def format_path(path: Union[str, Path]) -> str:
-    """Return a path as text, relative to the project's folder if the path is in this folder."""
+    """Return a path as text.
+
+    If the path is inside the project's folder, the text is relative to the project's folder.
+    """
     path = Path(path)
     return str(path.relative_to(PROJECT)) if PROJECT in (path, *path.parents) else str(path)
 
 
 def find_command(*names: str) -> Optional[str]:
-    """Return the path of the first command in `names` that is installed, or None.
+    """Return the path of the first command in `names` that is installed, None if none is.
 
-    The commands are searched in PATH and in the sbin folders.
+    The commands are searched in PATH, in the project's bin folder, in /usr/sbin and in /sbin.
     """
     path = os.pathsep.join(
         [os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin', '/sbin']
@@ -64,15 +67,13 @@ def select_named_images(patterns: List[str]) -> List[str]:
 
 
 def load_recipe(name: str, kind: str, suffix: str = '.def') -> str:
-    """Return the text of an image's definition file, or of its Dockerfile.
+    """Return the text of an image's Apptainer definition file or Dockerfile.
 
-    kind: key of the image's variants.
-    suffix: '.def' for the definition file, '.Dockerfile' for the Dockerfile.
+    The text is read from a file in the folder rendered/. If this file does not exist, the Python
+    package HPCCM renders the text. Raises ImageBuildError if HPCCM is needed but not installed.
 
-    The text is read from a file in the folder rendered/. If this file does not exist, HPCCM renders
-    the text.
-
-    Raises ImageBuildError if HPCCM is needed but not installed.
+    kind: benchmark programs of the image, such as 'c' or 'mpi4py'
+    suffix: '.def' for the definition file, '.Dockerfile' for the Dockerfile
     """
     path = RENDERED / f"{name_rendered_recipe(name, kind)}{suffix}"
     if path.exists():
@@ -91,7 +92,8 @@ def load_recipe(name: str, kind: str, suffix: str = '.def') -> str:
 def get_image_state(name: str, folder: Path) -> str:
     """Return the state of an image: 'built', 'not here' or 'unbuilt'.
 
-    'built': the folder contains the SIF file. 'not here': the folder does not contain the SIF file.
+    'built': `folder` contains the SIF file of the image.
+    'not here': this project has built the image before, but `folder` does not contain the SIF file.
     'unbuilt': this project has never built the image.
     """
     if (folder / f'{name}.sif').exists():
@@ -100,7 +102,10 @@ def get_image_state(name: str, folder: Path) -> str:
 
 
 def read_build_record(sif: Path) -> Dict[str, Any]:
-    """Return the build record of an image from IMAGE.sif.json, {} without a valid record."""
+    """Return the content of IMAGE.sif.json, the record of how an image was built.
+
+    The result is {} if the file is missing or invalid.
+    """
     try:
         record = read_json(f'{sif}.json')
         return record if isinstance(record['inputs'], dict) else {}

@@ -1,4 +1,4 @@
-"""Command line of `osu-container image`: list, fetch, build and verify images."""
+"""Define the command line of `osu-container image`: list, fetch, build and verify images."""
 
 import argparse
 import json
@@ -68,8 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
         '--osu',
         choices=('c', 'mpi4py', 'python'),
-        help="print the recipe with these benchmark programs: C benchmarks (c), mpi4py ports of them (mpi4py), or "
-        "OSU's Python benchmarks (python); default: c if the image has this variant, otherwise mpi4py",
+        help="benchmark programs of the recipe: C benchmarks (c), mpi4py ports of the C benchmarks (mpi4py), or "
+        "OSU's Python benchmarks (python). Default: c if the image has a recipe with C benchmarks, otherwise mpi4py",
     )
     subparser.add_argument(
         '--docker',
@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         choices=sorted(SOURCES),
         metavar='KEY',
-        help="download only the source with this key in osu_container/build/recipes/versions.py; can be repeated",
+        help="download only the source with the key KEY in osu_container/build/recipes/versions.py; can be repeated",
     )
     subparser.add_argument('--quiet', action='store_true', help="print only downloads and errors")
     _add_sources_option(subparser)
@@ -113,8 +113,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
         '--installed',
         action='store_true',
-        help="instead of a FILE, check the image and the host libraries of every osu-container module in "
-        "MODULEPATH",
+        help="check the installed modules instead of SIF files: the image and the host libraries of every "
+        "osu-container module in MODULEPATH",
     )
 
 
@@ -125,8 +125,8 @@ def _add_sources_option(parser: argparse.ArgumentParser) -> None:
         type=_parse_absolute_path,
         default=clone_sources if clone_sources.is_dir() else Path.cwd(),
         metavar='DIR',
-        help="folder for downloads and images (default: the folder sources/ in a clone of the project, without "
-        "a clone the current folder)",
+        help="folder for downloads and images (default: the folder sources/ of the clone of this project, or the "
+        "current folder if there is no clone)",
     )
 
 
@@ -151,15 +151,16 @@ def _add_build_options(parser: argparse.ArgumentParser) -> None:
     add(
         '--check',
         action='store_true',
-        help="build no image; report whether this machine can build the images (exit code 1 if it cannot)",
+        help="build no image; only report whether this machine can build the images. The exit code is 1 if this "
+        "machine cannot build all images",
     )
     add('--force', action='store_true', help="replace an existing image")
     add(
         '--output',
         type=_parse_absolute_path,
         metavar='SIF',
-        help="write the image to the file SIF, if exactly one image is built (default: NAME.sif in the folder "
-        "of --sources)",
+        help="write the image to the file SIF; only valid for a single image (default: NAME.sif in the folder that "
+        "--sources names)",
     )
     add(
         '--osu',
@@ -182,7 +183,7 @@ def _parse_absolute_path(text: str) -> Path:
 
 
 def list_images(options: argparse.Namespace) -> int:
-    """Print the images of each family with their purpose and state.
+    """Print the images of each family, with purpose and state; return the exit code.
 
     In each family, images with current versions precede images with published versions.
     """
@@ -213,15 +214,15 @@ def list_images(options: argparse.Namespace) -> int:
             )
     print(
         columns.fill_text(
-            "P: the image has a combination of versions that others published; unbuilt: this project has never "
-            "built the image."
+            "P marks images with a combination of versions that others have published. 'unbuilt' marks images that "
+            "this project has never built."
         )
     )
     return 0
 
 
 def _describe_image(name: str, sources: Path) -> Dict[str, Any]:
-    """Return the state of an image and its entry in the catalogue, as a dict for JSON."""
+    """Return the state of an image and the image's entry in the catalogue, as a dict for JSON."""
     entry = IMAGES[name]
     return {
         'name': name,
@@ -289,7 +290,7 @@ def fetch_sources(options: argparse.Namespace) -> int:
     )
     if not options.quiet:
         print(
-            f"{len(keys)} sources are in {format_path(options.sources)}, and each file has the expected sha256"
+            f"all {len(keys)} sources of the images are in {format_path(options.sources)} and have the expected sha256"
         )
     return 0
 
@@ -332,9 +333,10 @@ def build_images(options: argparse.Namespace) -> int:
 
 
 def _process_all(names: List[str], function: Callable[[str], None], prog: str) -> None:
-    """Call `function` for each name.
+    """Call `function` with each name.
 
-    Raises ImageBuildError after all calls if at least one call failed.
+    If calls fail, the other names are still processed. ImageBuildError is then raised after the
+    last call.
     """
     failed_names = []
     for name in names:
@@ -352,7 +354,7 @@ def _process_all(names: List[str], function: Callable[[str], None], prog: str) -
 
 
 def verify_files(options: argparse.Namespace) -> int:
-    """Verify SIF files or installed modules, print all problems, and return the exit code.
+    """Verify SIF files or installed modules and print all problems; return the exit code.
 
     Raises ImageBuildError if at least one file or module has a problem.
     """

@@ -1,6 +1,7 @@
-"""Download the sources of images, and compare their sha256 with recipes/versions.py.
+"""Download the sources of images, and compare the sha256 with recipes/versions.py.
 
-This module also makes the Debian base system, from which images start without a container registry.
+This Python module also makes Debian base systems with mmdebstrap. An image that starts from such a
+base system needs no container registry.
 """
 
 import contextlib
@@ -42,11 +43,11 @@ TIMEOUT = 20
 
 
 def require_sha256(path: Path, expected: str, advice: str) -> None:
-    """Raise ImageBuildError if the file does not have the expected sha256.
+    """Raise ImageBuildError if the file `path` does not have the expected sha256.
 
-    The file is not removed.
+    The file is not removed, even if its sha256 is wrong.
 
-    advice: last line of the error message.
+    advice: last line of the error message
     """
     actual = compute_sha256(path)
     if actual != expected:
@@ -57,12 +58,12 @@ def require_sha256(path: Path, expected: str, advice: str) -> None:
 
 
 def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
-    """Download the sources with these keys, except files that the folder already contains.
+    """Download the sources with these keys into `folder`; existing files are not downloaded.
 
-    Raises ImageBuildError if a file cannot be downloaded, or if a file has another sha256 than
-    expected. An existing file is never removed. If no sha256 of a source is published, this function
-    does not check the file. Instead, the build compares the commit that the archive names
-    (verify_sources() in recipes/common.py).
+    Raises ImageBuildError if a file cannot be downloaded, or if a new or existing file does not
+    have the expected sha256. An existing file is never removed. If no sha256 of a source is
+    published, this function does not check the source. Instead, the build compares the commit that
+    the archive of the source names (verify_sources() in recipes/common.py).
     """
     folder.mkdir(parents=True, exist_ok=True)
     for key in keys:
@@ -80,8 +81,8 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
                     require_sha256(
                         new,
                         source['sha256'],
-                        f"The file from {source['url']} was removed. Repeat the command. If the sha256 found is the "
-                        "same again, the file on the server has changed: inspect the file before you use it",
+                        f"The file downloaded from {source['url']} was removed. Repeat the command. If the same sha256 "
+                        "is found again, the file on the server has changed: inspect the file before you use the file",
                     )
                 with contextlib.suppress(FileExistsError):  # if another process was faster
                     outputs.rename_file(new, path)
@@ -89,14 +90,14 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
             require_sha256(
                 path,
                 source['sha256'],
-                "To download the file again, move the existing file away and repeat the command",
+                "To download this file again, move the existing file away and repeat the command",
             )
 
 
 def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
-    """Download a source from PyPI with pip to the folder that contains `path`.
+    """Download a source from PyPI with pip, into the folder that contains `path`.
 
-    Raises ImageBuildError.
+    Raises ImageBuildError if pip is missing or the download fails.
     """
     # pip compares the sha256 before it opens the file. To read the metadata of a source archive,
     # pip also downloads the build tools of the archive. They must be wheels, or pip would compile
@@ -135,7 +136,7 @@ def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
 
 
 def find_pip() -> List[str]:
-    """Return the words that start pip, such as ['python3', '-m', 'pip'].
+    """Return the command that starts pip as words, such as ['python3', '-m', 'pip'].
 
     Raises ImageBuildError if pip is not installed. Debian's package python3 does not include pip.
     """
@@ -154,11 +155,10 @@ def find_pip() -> List[str]:
 
 
 def _download_url(url: str, new: Path, path: Path) -> None:
-    """Download a URL to the file `new`.
+    """Download a URL to the temporary file `new`.
 
-    path: final path of the file.
-
-    Raises ImageBuildError if the download fails; the message tells how to get the file by hand.
+    Raises ImageBuildError if the download fails. The message then says how to copy the file to
+    `path` by hand.
     """
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer, open(new, 'wb') as stream:
@@ -171,10 +171,11 @@ def _download_url(url: str, new: Path, path: Path) -> None:
 
 
 def find_archive(folders: Iterable[Path]) -> Optional[Path]:
-    """Return the path of the OSU archive in the folders or their subfolders, None if missing.
+    """Return the path of the OSU archive in one of `folders` or in their subfolders.
 
-    Raises ImageBuildError if a file has the name of the archive but another sha256. Such a file is not
-    skipped, because the user has copied it on purpose.
+    The result is None if no folder contains the archive. Raises ImageBuildError if a file with the
+    name of the archive has another sha256. Such a file is an error, because the user has copied the
+    file on purpose.
     """
     source = SOURCES['osu']
     for folder in folders:
@@ -184,8 +185,8 @@ def find_archive(folders: Iterable[Path]) -> Optional[Path]:
                 require_sha256(
                     path,
                     source['sha256'],
-                    "Copy the archive again, or move the file away and use the mpi4py ports of the benchmarks. "
-                    "To use the file as it is, write its sha256 to FILE.sha256 and add --osu-archive FILE",
+                    "Copy the archive again, or move the archive away to get mpi4py ports of the OSU benchmarks. To "
+                    "use the archive as it is, write its sha256 to ARCHIVE.sha256 and add --osu-archive ARCHIVE",
                 )
                 return path
     return None
@@ -221,7 +222,10 @@ NOT_UNPACKED = [
 
 
 def find_mmdebstrap() -> str:
-    """Return the path of mmdebstrap. Raises ImageBuildError without this program."""
+    """Return the path of the program mmdebstrap.
+
+    Raises ImageBuildError if mmdebstrap is not installed.
+    """
     program = find_command('mmdebstrap')
     if not program:
         raise ImageBuildError(
@@ -232,11 +236,11 @@ def find_mmdebstrap() -> str:
 
 
 def _find_shared_tmpdir() -> str:
-    """Return a folder for mmdebstrap's temporary files, which other users can enter.
+    """Return a folder for temporary files of mmdebstrap that other users can also enter.
 
-    If an ordinary user starts mmdebstrap, mmdebstrap uses a user id from /etc/subuid. This user id
-    cannot enter the TMPDIR that EasyBuild sets. Raises ImageBuildError if no suitable folder
-    exists.
+    If an ordinary user starts mmdebstrap, mmdebstrap runs with a user id from /etc/subuid. This
+    user id cannot enter the folder TMPDIR that EasyBuild sets. Raises ImageBuildError if no
+    suitable folder exists.
     """
     folders = [tempfile.gettempdir(), '/tmp', '/var/tmp']
     for folder in map(Path, folders):
@@ -246,7 +250,7 @@ def _find_shared_tmpdir() -> str:
         ):
             return str(folder)
     raise ImageBuildError(
-        "cannot make the base system: without root, mmdebstrap needs a temporary folder that other "
+        "cannot make the Debian base system: without root, mmdebstrap needs a temporary folder that other "
         f"users can enter, but other users cannot enter {', '.join(folders)}. Name another folder: export "
         "TMPDIR=FOLDER"
     )
@@ -255,17 +259,18 @@ def _find_shared_tmpdir() -> str:
 def resolve_base_folder(release: str, work: Path) -> Path:
     """Return the path of the folder for the base system of a Debian release.
 
-    The folder may not exist yet. Its name depends on the release and on the options of mmdebstrap, but
-    not on the mirror from which the packages come.
+    The folder may not exist yet. The name of the folder depends on the release and on the options
+    of mmdebstrap, but not on the mirror that provides the packages.
     """
     options = [release, *DPKG_OPTIONS, *NOT_UNPACKED]
     return work / f"base-{release}-{hashlib.sha256(' '.join(options).encode()).hexdigest()[:12]}"
 
 
 def make_debian_base(release: str, work: Path, log: Path) -> Path:
-    """Return a folder with a base system of Debian and Python 3; make a missing folder.
+    """Return a folder with a base system of Debian and Python 3; create the folder if missing.
 
-    If the variable DEBIAN_MIRROR is set, the packages come from this mirror. Raises ImageBuildError.
+    If the variable DEBIAN_MIRROR is set, the packages are downloaded from this mirror. Raises
+    ImageBuildError if the base system cannot be made.
     """
     base = resolve_base_folder(release, work)
     if base.exists():

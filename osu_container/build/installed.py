@@ -1,7 +1,8 @@
-"""Unpack images, list their packages, and verify images and installed modules.
+"""Unpack images, list the packages in images, and verify images and installed modules.
 
-The sha256 and the signature of an image are checked. An installed module is compared with the facts
-on image and host libraries that EasyBuild recorded at the installation. No image is started.
+The sha256 and the signature of an image are checked. When EasyBuild installs a module, EasyBuild
+records facts about the image and the host libraries. The verification compares an installed module
+with these facts. No image is started.
 """
 
 import os
@@ -25,7 +26,7 @@ from osu_container.verdict.facts import FactsError, list_stale_libraries, valida
 def verify_image(sif: Path) -> List[str]:
     """Check the sha256 and the signature of an image; return the problems as sentences.
 
-    The file IMAGE.sha256 contains the expected sha256.
+    The list is empty if the image is valid. The file IMAGE.sha256 contains the expected sha256.
     """
     checksum_file = f'{sif}.sha256'
     try:
@@ -51,11 +52,10 @@ def verify_image(sif: Path) -> List[str]:
 def find_installations(modulepath: str) -> Dict[str, str]:
     """Return {installation folder: name of the module} for all modules of osu-container.
 
-    If several modules have the same installation folder, only the first module is included.
+    If several modules have the same installation folder, only the first of these modules is
+    included. Raises ImageBuildError if no module is found.
 
-    modulepath: value of MODULEPATH.
-
-    Raises ImageBuildError if no module is found.
+    modulepath: value of the variable MODULEPATH
     """
     installations: Dict[str, str] = {}
     for folder in filter(None, modulepath.split(':')):
@@ -69,8 +69,8 @@ def find_installations(modulepath: str) -> Dict[str, str]:
                 )
     if not installations:
         raise ImageBuildError(
-            f"MODULEPATH ({modulepath or 'not set'}) contains no osu-container module. Add the folder that "
-            "contains the modules: module use FOLDER"
+            f"MODULEPATH ({modulepath or 'not set'}) contains no osu-container module. Add the folder with the "
+            "osu-container modules: module use FOLDER"
         )
     return installations
 
@@ -78,9 +78,9 @@ def find_installations(modulepath: str) -> Dict[str, str]:
 def verify_installation(root: str) -> List[str]:
     """Check the image, the host libraries and the permissions of an installed module.
 
-    The problems are returned as sentences.
+    The result is a list of problems as sentences. The list is empty if the module has no problem.
 
-    root: installation folder of the module.
+    root: installation folder of the module
     """
     try:
         facts = validate_facts(read_json(os.path.join(root, 'facts.json')))
@@ -95,7 +95,8 @@ def verify_installation(root: str) -> List[str]:
             problems += verify_image(path)
         elif path.is_symlink():
             problems.append(
-                f"{path} is a dangling link, so the image is missing. Install the module again: eb EASYCONFIG --rebuild"
+                f"the image is missing: {path} links to a file that does not exist. Install the module again: eb "
+                "EASYCONFIG --rebuild"
             )
     problems += list_stale_libraries(facts)
     writable = [
@@ -105,8 +106,8 @@ def verify_installation(root: str) -> List[str]:
     ]
     if writable:
         problems.append(
-            f"all users can change {writable[0]} ({len(writable)} such files in total), and users who load the "
-            f"module run these files. Remove the permission: chmod -R o-w {shell.quote_path(root)}"
+            f"all users can change {writable[0]} ({len(writable)} such files in total), although users of the module "
+            f"run these files. Remove the write permission: chmod -R o-w {shell.quote_path(root)}"
         )
     return problems
 
@@ -117,10 +118,10 @@ _UNPACK_SECONDS = 3600
 
 
 def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = ()) -> None:
-    """Unpack an image, or only the files that match the patterns, into a new folder.
+    """Unpack an image, or only the files that match `patterns`, into the new folder `folder`.
 
-    The caller can read all unpacked files. Owners, extended attributes and special files are not
-    restored. Raises ImageBuildError.
+    The user can read all unpacked files. Owners, extended attributes and special files are not
+    restored. Raises ImageBuildError if the image cannot be unpacked.
     """
     try:
         offset = sif_file.read_sif(str(sif))[0]
@@ -170,14 +171,13 @@ def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = 
 
 
 def list_packages(sif: Union[str, Path], folder: Path) -> Dict[str, str]:
-    """Return {name: version} for all Debian packages in an image.
+    """Return {name: version} of all Debian packages in an image.
 
     The packages are read from dpkg's records in the image. If a recipe has unpacked packages below
-    /opt, the records of these packages are also below /opt (build/recipes/slingshot.py).
+    /opt, the records of these packages are also below /opt (build/recipes/slingshot.py). Raises
+    ImageBuildError if the image cannot be unpacked.
 
-    folder: a new folder for temporary files.
-
-    Raises ImageBuildError.
+    folder: new folder for temporary files
     """
     unpack_image(sif, folder, ['*/lib/dpkg/status', 'opt/*/share/dpkg/status'])
     packages: Dict[str, str] = {}

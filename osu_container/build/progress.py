@@ -13,7 +13,7 @@ SCREEN = ProgressScreen()
 
 
 def print_progress(text: str) -> None:
-    """Print one line of progress, preceded by the number of seconds since the start."""
+    """Print `text` as a line of progress, preceded by the seconds since the start."""
     SCREEN.print_line(SCREEN.format_elapsed(text))
 
 
@@ -24,12 +24,12 @@ def run(
     cwd: Optional[Path] = None,
     env: Optional[Dict[str, str]] = None,
 ) -> None:
-    """Run a command and append its output to the log file.
-
-    step: name of this step of the build in error messages.
+    """Run a command and append the output of the command to the log file.
 
     Raises ImageBuildError if the command fails. The error message contains the exit code and the
     last lines of the output.
+
+    step: name of this step of the build in error messages
     """
     command = [str(word) for word in command]
     with open(log, 'ab') as stream:

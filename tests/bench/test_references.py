@@ -80,7 +80,7 @@ def test_published_points_and_digits_are_complete(capsys):
 @pytest.fixture
 def runs(results):
     """
-    Three runs: the newest has no figures of opensource, the one before cannot be read, the
+    Three runs: the newest has no results of opensource, the one before cannot be read, the
     oldest has pure.
     """
     old = make_run(results / 'old', approaches=('native', 'pure'), repeats=1, run='old')

@@ -18,7 +18,10 @@ from tools.generate import easyconfigs, module_files
 
 
 def render_recipes() -> dict[Path, str | None]:
-    """Return {path: text} of the checked-in recipes; the text None means: remove the file."""
+    """Return {path: text} of the image recipes that Git contains.
+
+    The text None means that the file at this path must be removed.
+    """
     recipes = list_recipe_files()
     return {
         **dict.fromkeys(RENDERED.iterdir()),
@@ -30,7 +33,10 @@ def render_recipes() -> dict[Path, str | None]:
 
 
 def main() -> None:
-    """Write the rendered files; with --check, exit with code 1 if a file is stale instead."""
+    """Write the rendered files; with --check, only compare the files with the project's data.
+
+    With --check, this function exits with code 1 if a rendered file is out of date.
+    """
     # The order matters: modulefiles are rendered from the easyconfigs.
     steps: dict[str, Callable[[], Mapping[Path, str | None]]] = {
         'easyconfigs': easyconfigs.render_files,
@@ -39,9 +45,15 @@ def main() -> None:
     }
     parser = argparse.ArgumentParser(prog='python -m tools.generate', description=__doc__)
     parser.add_argument(
-        '--check', action='store_true', help="write no file; exit with code 1 if a file is stale"
+        '--check',
+        action='store_true',
+        help="write no file; exit with code 1 if a rendered file is out of date",
     )
-    parser.add_argument('--step', choices=steps, help="write or check only the files of this step")
+    parser.add_argument(
+        '--step',
+        choices=steps,
+        help="write (or, with --check, compare) only the files of this step",
+    )
     options = parser.parse_args()
     check: bool = options.check
     stale = []
@@ -59,7 +71,9 @@ def main() -> None:
                 path.write_text(text)
             print(f"{'removed' if text is None else 'written'}: {stale[-1]}")
     if check and stale:
-        sys.exit(f"stale files: {', '.join(stale)}. Write them again: make modules")
+        sys.exit(
+            f"rendered files are out of date: {', '.join(stale)}. Write the files again: make modules"
+        )
 
 
 if __name__ == '__main__':

@@ -1,8 +1,8 @@
-"""Derive the facts on a module from a host description and the name of an image.
+"""Derive the facts about a module from a host description and the name of an image.
 
-EasyBuild reads these facts from files when it installs a module (verdict/facts.py). This module takes
-the facts on the image from check/described.py and the facts on the host from discover/host_facts.py,
-so that no installation is needed. All sizes are 0, and all time stamps and sha256 are None.
+When EasyBuild installs a module, EasyBuild reads these facts from files (verdict/facts.py). This
+Python module needs no installation, because check/described.py describes the image and
+discover/host_facts.py describes the host. All sizes are 0, and all time stamps and sha256 are None.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ RUNTIMES = {'apptainer': {'release': '1.4.5', 'setuid': False}, 'singularity': {
 
 
 def list_module_names(site: str) -> list[str]:
-    """Return the names of a site's container modules, in the form 'module/approach'."""
+    """Return the names of all container modules of a site, in the form 'module/approach'."""
     entry, names = resolve_site(site), []
     easyconfigs = [
         path for name in CONTAINERS for path in (PROJECT / 'easyconfigs' / 'o' / name).glob('*.eb')
@@ -66,7 +66,7 @@ def list_module_names(site: str) -> list[str]:
 
 def derive_facts(site: str, name: str) -> dict[str, Any]:
     """
-    Return the facts on a module of a site, for build_settings().
+    Return the facts about a module of a site; build_settings() reads these facts.
 
     name: name of the module in the form 'module/approach'
     """
@@ -88,7 +88,12 @@ def derive_facts(site: str, name: str) -> dict[str, Any]:
 
 
 def _derive_host_facts(mix: Trial, root: str) -> dict[str, Any]:
-    """Return the facts on the host of a trial, with `root` in front of all paths."""
+    """Return the facts about the host on which a trial would run.
+
+    A trial is the combination of an approach, an image and a host.
+
+    root: folder that precedes all paths
+    """
     runtime = mix.site['runtime']['value'][0]
     injected = _list_injected_libraries(mix)
     facts = {
@@ -122,7 +127,7 @@ def _format_release(mix: Trial, name: str, read: Callable[..., Any]) -> str | No
     """
     Return the release of a host library as text, None if the host lacks the library.
 
-    The text is 'FAMILY RELEASE'; for libfabric the text is only the release.
+    The text is 'FAMILY RELEASE', or only the release if the library is libfabric.
     """
     fact = mix.site['libraries'].get(name)
     if not fact or not mix.host.is_file(fact['value']):
@@ -132,10 +137,10 @@ def _format_release(mix: Trial, name: str, read: Callable[..., Any]) -> str | No
 
 
 def _list_injected_libraries(mix: Trial) -> list[dict[str, Any]]:
-    """Return the host libraries that a trial injects, each as a dict.
+    """Return the host libraries that would be injected into the container, each as a dict.
 
-    If the host was never inspected, the dependencies of these libraries are omitted, because the image
-    contains most of the dependencies.
+    If the host was never inspected, the dependencies of these libraries are omitted, because the
+    image contains most of the dependencies.
     """
     names = {path: name for name, path in locate_host_libraries(mix.approach, mix.site, mix.host)}
     needed_by = {

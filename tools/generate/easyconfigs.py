@@ -30,7 +30,7 @@ PAGES = ('README.md', 'docs/*.md', 'sources/README.md')
 
 
 def list_stacks() -> dict[str, dict[str, Any]]:
-    """Return {name of a site: entry} for all sites with Cray's programming environment."""
+    """Return {name of a site: site data} of each site with Cray's programming environment."""
     return {
         name: entry
         for name in SITES
@@ -40,7 +40,10 @@ def list_stacks() -> dict[str, dict[str, Any]]:
 
 
 def render_site_easyconfig(name: str, entry: dict[str, Any]) -> str:
-    """Return the text of the easyconfig osu-native-RELEASE-SITE.eb for a site."""
+    """Return the text of the easyconfig that builds the native benchmarks on a site.
+
+    The file name of this easyconfig is osu-native-RELEASE-SITE.eb.
+    """
     native, gpu = entry['native']['value'], entry['gpu']['value'] or ''
     kind = 'CUDA' if gpu.startswith('sm_') else 'ROCm' if gpu else None
     head = textwrap.fill(
@@ -103,12 +106,15 @@ moduleclass = 'perf'
 
 
 def update_release_names(text: str) -> str:
-    """Return a text in which all names of the benchmarks contain the current release."""
+    """Return `text` with the current release in all names of the OSU benchmarks."""
     return RELEASE.sub(lambda match: match.group(1) + OSU['version'], text)
 
 
 def update_easyconfig(text: str) -> str:
-    """Return the text of an easyconfig with the current release, its sha256 and its names."""
+    """Return the text of an easyconfig, updated to the current release of the OSU benchmarks.
+
+    The version, the sha256 and all names with the release are replaced.
+    """
     text = re.sub(r"(?m)^version = '.*'$", f"version = '{OSU['version']}'", text)
     return re.sub(
         r"(?m)^checksums = \['\w{64}'\]$",
@@ -118,7 +124,10 @@ def update_easyconfig(text: str) -> str:
 
 
 def render_files() -> dict[Path, str | None]:
-    """Return {path: text} of easyconfigs and pages; the text None means: remove the file."""
+    """Return {path: text} of all easyconfigs and pages.
+
+    The text None means that the file at this path must be removed.
+    """
     files = dict.fromkeys(NATIVE.glob('osu-native-*.eb'))
     files[NATIVE / 'osu-native.eb'] = update_easyconfig((NATIVE / 'osu-native.eb').read_text())
     files[TOOLS] = re.sub(

@@ -1,9 +1,12 @@
-"""Render the modulefiles of all sites to .workstation/modules/SITE/MODULE/APPROACH.lua for review.
+"""Render the modulefiles of all sites, so that developers can review the modulefiles.
 
-The easyblock writes the text (eb --module-only) from the facts that described_facts.py derives. Values
-that differ between installations are replaced: @INSTALL@ is the installation folder, @HOST@ the
-workstation's folder of host paths, BYTES the size of a library or of the image. The repository has
-the modulefiles of CHECKED_IN_MODULES in modules/.
+The modulefiles are written to .workstation/modules/SITE/MODULE/APPROACH.lua. The modulefiles that
+CHECKED_IN_MODULES names are also written to the folder modules/ of the repository.
+
+The easyblock writes the text of a modulefile (eb --module-only) from the facts that
+described_facts.py derives. Placeholders replace the values that differ between installations:
+@INSTALL@ is the installation folder, @HOST@ is the workstation's folder of host paths, and BYTES is
+the size of a library or of the image.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ FOOTER = '-- Built with EasyBuild version'
 
 
 def prepare_eb_environment(eb: str, prefix: Path) -> dict[str, str]:
-    """Return environment variables with which eb finds only this project.
+    """Return environment variables with which eb uses the easyconfigs of this project only.
 
     prefix: folder below which eb writes all files
     """
@@ -70,7 +73,10 @@ def prepare_eb_environment(eb: str, prefix: Path) -> dict[str, str]:
 
 
 def run_eb(command: list[str], environment: dict[str, str]) -> str:
-    """Run eb and return its output. Raises RuntimeError with the output if eb fails."""
+    """Run the command eb of EasyBuild and return its output.
+
+    Raises RuntimeError with this output if the command fails.
+    """
     process = subprocess.run(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -84,8 +90,11 @@ def render_site_modules(
 ) -> dict[str, str]:
     """Return {'module/approach': text of the modulefile} for the modules of a site.
 
-    eb: path of the command eb. scratch: temporary folder. names: names of the modules to render; by
-    default all modules of the site. Raises RuntimeError with the output of eb if eb fails.
+    Raises RuntimeError with the output of eb if the command eb fails.
+
+    eb: path of the command eb
+    scratch: temporary folder
+    names: names of the modules to render; default: all modules of the site
     """
     prefix = Path(scratch) / site
     facts, names = Path(f'{prefix}-facts.json'), names or list_module_names(site)
@@ -114,10 +123,11 @@ def render_site_modules(
 
 
 def normalize_modulefile(text: str) -> str:
-    """Return the text of an installed modulefile in the form for the repository.
+    """Return the text of an installed modulefile, without parts that differ between systems.
 
-    The word BYTES replaces sizes, and a first line explains the file. The EBDEVEL line and the footer
-    are removed, because both differ between EasyBuild versions.
+    The word BYTES replaces all sizes, and a new first line explains the purpose of the file. The
+    line with EBDEVEL and the footer are removed, because both lines differ between EasyBuild
+    versions.
     """
     lines = [line for line in text.splitlines() if not line.startswith((FOOTER, 'setenv("EBDEVEL'))]
     text = re.sub(r'^(    \{ (?:sif|".*"), )\d+( \},)$', r'\1BYTES\2', '\n'.join(lines), flags=re.M)
@@ -132,7 +142,9 @@ def render_modules(
     """
     Return {'SITE/MODULE/APPROACH.lua': text of the modulefile} for the given sites.
 
-    names: function that returns the names of the modules of a site. All cores are used.
+    The sites are rendered in parallel on all cores.
+
+    names: function that returns the names of the modules of a site
     """
     with (
         tempfile.TemporaryDirectory(prefix='render-') as scratch,
@@ -153,13 +165,16 @@ def render_modules(
 
 
 def is_checked_in(path: str) -> bool:
-    """Return whether the modulefile 'SITE/MODULE/APPROACH.lua' is checked in."""
+    """Return whether Git contains the modulefile 'SITE/MODULE/APPROACH.lua'."""
     site, _, name = path.partition('/')
     return name[: -len('.lua')] in CHECKED_IN_MODULES.get(site, ())
 
 
 def render_files(check: bool) -> dict[Path, str]:
-    """Return {path: text} of all modulefiles; with `check` only of checked-in modulefiles."""
+    """Return {path: text} of the modulefiles.
+
+    check: whether to render only the modulefiles that Git contains
+    """
     path = STATE / 'bin' / 'eb'
     eb = str(path) if path.exists() else 'eb'
     texts = (

@@ -1,11 +1,12 @@
 """Hook for MkDocs (mkdocs.yml), which renders the pages in docs/ as a web site.
 
-Pages link to files outside of docs/, such as ../easyblocks/generic/NAME.py, and GitHub resolves
-these links. On the web site, such links lead to the repository; if the address of the repository is
-unknown, only the text of the link remains. The web site also contains the report that
-`osu-container report --published` writes, which is too large (1.4 MB) to check in.
+Pages link to files outside of docs/, such as ../easyblocks/generic/NAME.py. GitHub resolves these
+links. On the web site, the hook replaces each of these links with a link to the repository, or only
+with the text of the link if the address of the repository is unknown. The hook also adds the report
+that `osu-container report --published` writes. This report is too large (1.4 MB) for Git.
 
-`python -m tools.generate.site_pages` writes the picture; `make docs` runs this command first.
+`python -m tools.generate.site_pages` writes the picture of a terminal; `make docs` runs this
+command first.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ PAGES = ADDRESS + ('/-' if 'gitlab' in (urlsplit(ADDRESS).hostname or '') else '
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Add links to the repository and to the source of each page, if its address is known."""
+    """Add links to the repository and to the source of each page.
+
+    Nothing is added if the address of the repository is unknown.
+    """
     if ADDRESS:
         config.repo_url, config.repo_name = ADDRESS, ADDRESS.split('/', 3)[-1]
         config.edit_uri = f'{PAGES}/edit/main/docs/'
@@ -50,7 +54,10 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Add the report on published results, to which docs/results/index.md links."""
+    """Add the report on published results to the web site.
+
+    The page docs/results/index.md links to this report.
+    """
     if 'results/index.md' in files.src_uris:
         report = File.generated(
             config, 'results/report.html', content=render_page(build_published_report())
@@ -59,7 +66,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_post_page(output: str, **_: Any) -> str:
-    """Remove the attribute with which Material requests statistics from GitHub or GitLab.
+    """Remove the attribute with which the theme Material requests data from GitHub or GitLab.
 
     Without this attribute, the web site loads no data from other servers.
     """
@@ -69,7 +76,7 @@ def on_post_page(output: str, **_: Any) -> str:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """Replace links to files outside of docs/ with links to the repository.
 
-    A link to a file that does not exist is not replaced, because MkDocs reports such links.
+    A link to a missing file is not replaced, so that MkDocs reports the link as broken.
     """
 
     def link_to_repository(link: re.Match[str]) -> str:
@@ -83,7 +90,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
 
 
 def mark_prompts(block: re.Match[str]) -> str:
-    """Mark prompts and outputs in a code block, so that readers copy only the commands."""
+    """Mark prompts and outputs in a code block, so that users copy only the commands."""
     marked = re.sub(r'^(?!\$ )(.+)$', r'<span class="go">\1</span>', block[2], flags=re.M)
     return block[1] + re.sub(r'^\$ ', '<span class="gp">$ </span>', marked, flags=re.M) + block[3]
 

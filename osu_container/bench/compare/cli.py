@@ -28,20 +28,20 @@ FAILING_VERDICTS = {'worse': ('worse',), 'noisy': ('worse', 'noisy', 'rounded'),
 ERRORS = (CompareError, select.SelectError, run_files.ResultsError, OSError)
 
 EPILOG = """
-A and B are runs (a folder, a results.jsonl, a name, or latest), published figures (osu-container
+A and B are runs (a folder, a results.jsonl, a name, or latest), published results (osu-container
 reference list), or output files of benchmark programs (osu-container import --help). RUN:NAME
-selects one approach or series of a run.
-Without B, every approach of A is compared with native of the same run. With B, A is compared with
-each B in all cases that both sides measured.
+selects one approach or one curve of a run.
+Without B, every approach in A is compared with the native results of the same run. With B, A is
+compared with each B in all cases that both A and B measured.
 
   osu-container compare latest
-      every approach of the newest run against native of this run
+      every approach of the newest run against the native results of the newest run
   osu-container compare latest lumi-g-2025-03
-      each approach against the published figures of the same approach
+      each approach against the published results of the same approach
   osu-container compare latest:hybrid last-week:hybrid
       an approach against the same approach in an older run
   osu-container compare lumi-g-2025-03:opensource --only 'osu_latency D D*'
-      one published curve against native
+      one published curve against the native curve of the same publication
 
 If A and B are from different machines, only ratios are printed, without a verdict.
 
@@ -56,14 +56,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         'a',
         metavar='A',
-        help="figures to judge: a run, published figures, or the output file of a benchmark "
+        help="results to judge: a run, published results, or the output file of a benchmark "
         "program",
     )
     add(
         'b',
         metavar='B',
         nargs='*',
-        help="figures with which to compare A (default: the native figures of the same run)",
+        help="results with which to compare A (default: the native results of the same run, which "
+        "were measured without a container)",
     )
     add(
         '--only',
@@ -84,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--fail-on',
         choices=sorted(FAILING_VERDICTS),
         default='worse',
-        help="verdict for which the exit code is 1: worse (default), noisy (worse or undecided), "
+        help="verdict that makes the exit code 1: worse (default), noisy (worse or undecided), "
         "or never",
     )
     add('--json', action='store_true', help="machine-readable output")
@@ -97,7 +98,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Print the comparison of A with B and return the exit code FINE, WORSE or IMPOSSIBLE."""
+    """
+    Print the comparison of A with B and return the exit code FINE, WORSE or IMPOSSIBLE.
+
+    A and B are runs or published results that the user names.
+    """
     try:
         result = collect_comparisons(options.a, options.b, case_patterns=options.only)
     except ERRORS as err:  # main() would return 1, which is WORSE
@@ -121,17 +126,21 @@ def collect_comparisons(
     a: str, others: Sequence[str] = (), *, case_patterns: Sequence[str] = ()
 ) -> dict[str, Any]:
     """
-    Compare the figures A with the figures B that a user names, or A with native without B.
+    Compare the results A with all results B that the user names.
 
-    The result is a dict with these keys:
-    comparisons: list of Comparison.
-    troubles: result of troubles.find_troubles().
-    failed: list of (name, Case, reason) of the cases that A failed to measure and B measured.
-    commands: {name of a run: words of the command line that measured the run}, only for runs of
-    `osu-container bench`.
-    notes: list of str.
+    If the user names no B, A is compared with the native results of the same run. The returned dict
+    has these keys:
+    comparisons: list of Comparison
+    troubles: result of troubles.find_troubles()
+    failed: list of (name, Case, reason), one for each case that A failed to measure and B measured
+    commands: {name of a run: command line that measured the run, as words}, only for runs of
+    `osu-container bench`
+    notes: list of texts to print below the tables
 
-    Raises CompareError, SelectError, ResultsError, OSError.
+    Raises CompareError, SelectError, ResultsError or OSError if the results cannot be compared.
+
+    a, others: names of the results A and B
+    case_patterns: patterns; only cases that match a pattern are compared
     """
     first = select.resolve_dataset(a)
     first = _filter_cases(first if others else _add_native(first), case_patterns)
@@ -174,11 +183,12 @@ def _format_uncompared_curves(
     judged: Iterable[Series], comparisons: Iterable[Comparison], name: str, other: str
 ) -> list[str]:
     """
-    Return a note on the series of dataset `name` that have no counterpart in `other`.
+    Return a note on the curves of dataset `name` that have no counterpart in `other`.
 
-    The result is a list with one note, or [] if all series have a counterpart.
-    judged: the series of the dataset.
-    comparisons: the comparisons that were made.
+    The result is a list with one note. The list is empty if all curves have a counterpart.
+
+    judged: the curves of the dataset
+    comparisons: the comparisons that were made
     """
     compared = {id(series.a) for series in comparisons}
     uncompared = [series for series in judged if id(series) not in compared]
@@ -194,7 +204,11 @@ def _format_uncompared_curves(
 
 
 def _add_native(dataset: Dataset) -> Dataset:
-    """Return the dataset, with the native series of the same run or publication if one exists."""
+    """
+    Return the dataset with the native curves of the same run or publication added.
+
+    If there are no native curves, the dataset is returned unchanged.
+    """
     native = dataset.native_name
     if native in dataset.names:
         return dataset
@@ -209,10 +223,10 @@ def _add_native(dataset: Dataset) -> Dataset:
 
 def _filter_cases(dataset: Dataset, patterns: Sequence[str]) -> Dataset:
     """
-    Return a copy of a dataset that has only the cases that match a pattern.
+    Return a copy of a dataset with only the cases that match a pattern.
 
-    A case matches if its benchmark or its title matches. If there are no patterns, the dataset is
-    returned unchanged. Raises CompareError if no case matches.
+    A case matches if its benchmark or its title matches. Without patterns, the dataset is returned
+    unchanged. Raises CompareError if no case matches.
     """
     if not patterns:
         return dataset
@@ -241,8 +255,8 @@ def _list_failures(
     """
     Return (name, case, reason) for each case that a dataset failed to measure.
 
-    Only cases that `series` has measured are returned.
-    without: name of a series in the dataset that is left out.
+    series: curves; only cases that one of these curves has measured are returned
+    without: name of curves in the dataset that are left out
     """
     measured = {entry.case for entry in series}
     succeeded = {(entry.case, entry.name) for entry in dataset.series}
@@ -258,9 +272,9 @@ def _list_failures(
 
 def _collect_notes(comparisons: Sequence[Comparison], sides: Iterable[Dataset]) -> list[str]:
     """
-    Return the notes to print below the tables, each note once.
+    Return the notes to print below the tables; each note occurs only once.
 
-    A note that concerns only some comparisons begins with the names of their benchmarks.
+    If a note concerns only some comparisons, the note begins with the names of their benchmarks.
     """
     curves: dict[str, list[Comparison]] = {}
     for comparison in comparisons:

@@ -24,16 +24,15 @@ FORMAT, VERSION = 'osu-container comparison', 2
 
 
 def format_optional_ratio(value: float | None) -> str:
-    """Return a ratio as text with its significant digits; '-' if `value` is None."""
+    """Return a ratio as text with its significant digits, '-' if `value` is None."""
     return '-' if value is None else ratios.format_ratio(value)
 
 
 def select_worst_verdict(result: dict[str, Any]) -> str:
     """
-    Return the worst verdict in a result of cli.collect_comparisons().
+    Return the worst verdict in a result of cli.collect_comparisons(), one of VERDICTS.
 
-    The verdict is one of VERDICTS. A case that A failed to measure and B measured counts as
-    'worse'.
+    A case that B has measured but A failed to measure counts as 'worse'.
     """
     verdicts = [comparison.verdict for comparison in result['comparisons']] + [
         'worse' for _ in result['failed']
@@ -42,7 +41,7 @@ def select_worst_verdict(result: dict[str, Any]) -> str:
 
 
 def format_furthest_ratio(comparison: Comparison) -> str:
-    """Return the ratio of a curve furthest from 1 and its message size, e.g. '1.78 at 8 KiB'."""
+    """Return the ratio furthest from 1 and its message size as text, e.g. '1.78 at 8 KiB'."""
     point = comparison.find_furthest_point()
     return ' at '.join(
         filter(None, [format_optional_ratio(point.ratio), comparison.format_size_label(point.size)])
@@ -53,8 +52,8 @@ def format_comparisons(result: dict[str, Any], *, sizes: bool | None) -> str:
     """
     Return a result of cli.collect_comparisons() as text that fits the terminal.
 
-    sizes: with True, the text has for each curve a table of all message sizes. With None, the text
-    has these tables only if there are at most two curves.
+    sizes: if True, the text has a table of all message sizes for each curve. If None, the text has
+    these tables only if at most two curves were compared.
     """
     comparisons = result['comparisons']
     blocks = _format_summary_tables(comparisons)
@@ -85,12 +84,12 @@ def format_comparisons(result: dict[str, Any], *, sizes: bool | None) -> str:
 
 
 def _format_paragraph(text: str, first: str = '* ') -> str:
-    """Return `text` as a wrapped paragraph; `first` is the beginning of the first line."""
+    """Return `text` as a wrapped paragraph that begins with the characters `first`."""
     return columns.fill_text(text, first, ' ' * len(first))
 
 
 def _format_summary_tables(comparisons: Iterable[Comparison]) -> list[str]:
-    """Return a table for each pair of compared names, with a row for each case."""
+    """Return one table for each pair of compared curve names; each row shows one case."""
     tables: dict[str, list[list[str]]] = {}
     for comparison in comparisons:
         furthest = 'furthest' if comparison.points[1:] else 'ratio'
@@ -121,7 +120,7 @@ def _format_summary_tables(comparisons: Iterable[Comparison]) -> list[str]:
 
 
 def _format_size_table(comparison: Comparison) -> str:
-    """Return the table of one comparison, with a row for each message size."""
+    """Return the table of one comparison; each row shows one message size."""
     rows = [['size', 'A', 'B', 'ratio', '90 % interval', 'repeats', 'verdict']]
     for point in comparison.points:
         rows.append(
@@ -145,17 +144,21 @@ def _format_size_table(comparison: Comparison) -> str:
 
 
 def _drop_empty_columns(rows: list[list[str]]) -> list[list[str]]:
-    """Return the table without columns that contain only '' or '-' below their heading."""
+    """
+    Return a table without the columns that contain only '' or '-' below the heading.
+
+    rows: rows of the table; the first row contains the headings
+    """
     kept = [column for column in zip(*rows) if set(column[1:]) - {'', '-'}]
     return [list(row) for row in zip(*kept)]
 
 
 def _list_advice(comparisons: Iterable[Comparison], commands: dict[str, list[str]]) -> list[str]:
     """
-    Return a sentence for each run of the user that needs more repeats for a firm verdict.
+    Return a sentence for each run that needs more repeats for a firm verdict.
 
-    commands: {name of a run: words of the command line that measured the run}. Datasets that are
-    not in `commands` get no advice.
+    commands: {name of a run: command line that measured the run, as words}; only these runs get
+    advice
     """
     advice = []
     for name, words in commands.items():
@@ -173,7 +176,11 @@ def _list_advice(comparisons: Iterable[Comparison], commands: dict[str, list[str
 
 
 def format_repeat_command(words: Sequence[str], repeats: int) -> str:
-    """Return the command line of a run with --repeats set to `repeats`, without --output."""
+    """
+    Return the command line that repeats a run with `repeats` repeats, without --output.
+
+    words: the command line of the run as words
+    """
     kept, rest = [], iter(words)
     for word in rest:
         if word in ('--repeats', '-r', '--output', '-o'):
@@ -185,9 +192,9 @@ def format_repeat_command(words: Sequence[str], repeats: int) -> str:
 
 def _format_trouble(trouble: Trouble, curves: Iterable[tuple[Dataset, Series, list[int]]]) -> str:
     """
-    Return the text about a known problem: the affected curves, cause, remedy and source.
+    Return a text about a known problem: affected curves, cause, remedy and source.
 
-    trouble, curves: an element of the result of troubles.find_troubles().
+    trouble, curves: an element of the result of troubles.find_troubles()
     """
     lines = [_format_paragraph(f'Looks like {trouble.title}', first='')]
     lines += [_format_paragraph(text, first='    ') for text in format_curves(curves)]
@@ -202,10 +209,10 @@ def _format_trouble(trouble: Trouble, curves: Iterable[tuple[Dataset, Series, li
 
 def format_curves(curves: Iterable[tuple[Dataset, Series, list[int]]]) -> list[str]:
     """
-    Return lines that name the curves with a known problem.
+    Return lines that name the curves with a known performance problem.
 
-    Curves of the same series with the same message sizes are on one line:
-    'latest:hybrid, 8 KiB .. 16 KiB: osu_latency H H, two nodes; osu_latency D D, two nodes'.
+    One line contains all curves with the same name and the same message sizes: 'latest:hybrid, 8
+    KiB .. 16 KiB: osu_latency H H, two nodes; osu_latency D D, two nodes'.
     """
     titles: dict[str, list[str]] = {}
     for dataset, series, sizes in curves:
@@ -218,7 +225,11 @@ def format_curves(curves: Iterable[tuple[Dataset, Series, list[int]]]) -> list[s
 
 
 def _format_totals(result: dict[str, Any]) -> str:
-    """Return the last line: the number of curves for each verdict, and of failed cases."""
+    """
+    Return the last line of the output: the number of curves with each verdict.
+
+    The line also contains the number of failed cases.
+    """
     comparisons = result['comparisons']
     counts = [
         (sum(comparison.verdict == verdict for comparison in comparisons), verdict)
@@ -230,7 +241,7 @@ def _format_totals(result: dict[str, Any]) -> str:
 
 
 def _serialize_side(dataset: str, series: Series) -> dict[str, Any]:
-    """Return one side (A or B) of a comparison as data for --json."""
+    """Return one side (A or B) of a comparison as a dict for --json."""
     return {
         'dataset': dataset,
         'name': series.name,
@@ -242,9 +253,9 @@ def _serialize_side(dataset: str, series: Series) -> dict[str, Any]:
 
 def serialize_comparisons(result: dict[str, Any]) -> dict[str, Any]:
     """
-    Return a result of cli.collect_comparisons() as data for --json.
+    Return a result of cli.collect_comparisons() as a dict for --json.
 
-    docs/compare.md describes the layout of the data.
+    docs/compare.md describes the layout of the JSON data.
     """
     return {
         'format': FORMAT,

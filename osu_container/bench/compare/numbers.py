@@ -1,5 +1,5 @@
 """
-Import NumPy and SciPy at their first use, so that other commands need fewer resources.
+Import NumPy and SciPy at the first use, so that other commands need fewer resources.
 
 Both packages contain OpenBLAS. OpenBLAS starts a thread for each core, and terminates the process
 if `ulimit -u` allows no further thread or `ulimit -v` allows no further memory. If the memory is
@@ -16,13 +16,17 @@ _ROOM = 400 << 20
 
 
 class LazyModule:
-    """A stand-in for a module that imports the module when an attribute is first read."""
+    """A proxy object that imports a Python module when an attribute is first read."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the module. Raises MemoryError if `ulimit -v` is too small."""
+        """
+        Return an attribute of the imported Python module.
+
+        Raises MemoryError if `ulimit -v` is too small for the import.
+        """
         # A second thread would not help: all arrays are small.
         os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
         if -1 < resource.getrlimit(resource.RLIMIT_AS)[0] < _ROOM:

@@ -1,8 +1,9 @@
 """
-Compute the ratio, confidence interval and verdict at every message size of two curves.
+Compute ratio, confidence interval and verdict at every message size of two curves.
 
-docs/compare.md describes the method. All tests use the logarithms of the values. The logarithm of a
-ratio is a difference, so a factor of 2 and a factor of 1/2 have the same distance from equal.
+docs/compare.md describes the method. All tests use the logarithms of the measured values. The
+logarithm of a ratio is a difference, so a factor of 2 and a factor of 1/2 are equally far from
+equality.
 """
 
 from __future__ import annotations
@@ -38,12 +39,16 @@ MOST_RANGES = 3
 
 
 class CompareError(Exception):
-    """The datasets cannot be compared; the text has the reason and possible comparisons."""
+    """
+    Two datasets, which are results of runs or of publications, cannot be compared.
+
+    The text of the error has the reason and the possible comparisons.
+    """
 
 
 @dataclass
 class Point:
-    """The values of both sides (a and b) at one message size, and their comparison."""
+    """The values of two curves (a and b) at one message size, with the verdict on a."""
 
     #: in bytes
     size: int
@@ -69,7 +74,7 @@ class Point:
 
     @property
     def factor(self) -> float:
-        """Factor by which a is slower or faster than b; at least 1."""
+        """Factor by which a is slower or faster than b. The factor is at least 1."""
         return math.exp(abs(self.gain))
 
     @property
@@ -77,8 +82,8 @@ class Point:
         """
         Whether the confidence interval is meaningful.
 
-        The interval is not meaningful with two repeats, because the interval may then span many
-        decades.
+        With two repeats, the confidence interval is not meaningful, because the interval may span
+        many decades.
         """
         return self.low is not None and min(count for count in self.repeats if count > 1) > 2
 
@@ -108,7 +113,11 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """The verdict on the curve: the first element of VERDICTS that a point has."""
+        """
+        The verdict on the whole curve: the worst verdict at any message size.
+
+        VERDICTS lists the verdicts from the worst to the best.
+        """
         return next(verdict for verdict in VERDICTS if self.summary[verdict])
 
     @property
@@ -118,7 +127,7 @@ class Comparison:
 
     @property
     def names(self) -> list[str]:
-        """The names of both sides, with the names of the datasets if the datasets differ."""
+        """The names of both curves, with the names of the datasets if the datasets differ."""
         if self.a_dataset == self.b_dataset:
             return [self.a.name, self.b.name]
         return [
@@ -128,9 +137,9 @@ class Comparison:
 
     def find_furthest_point(self, verdict: str | None = None) -> Point:
         """
-        Return the point whose ratio is furthest from 1 among the points with a verdict.
+        Return the point whose ratio is furthest from 1 among all points with `verdict`.
 
-        verdict: the verdict of these points; default: the verdict of the curve.
+        verdict: a verdict; default: the verdict on the whole curve
         """
         return max(
             (point for point in self.points if point.verdict == (verdict or self.verdict)),
@@ -139,16 +148,16 @@ class Comparison:
 
     def format_curve_verdict(self) -> str:
         """
-        Return the verdict on the curve as text, e.g. 'same' or 'probably worse'.
+        Return the verdict on the whole curve as text, e.g. 'same' or 'probably worse'.
 
-        If the verdict on the curve hides that some message sizes have the verdict better, the text
-        contains both verdicts: 'worse, better'.
+        If the curve is not better as a whole but is better at some message sizes, the text contains
+        both verdicts: 'worse, better'.
         """
         hidden = ['better'] if self.verdict != 'better' and self.summary['better'] else []
         return self.format_qualifier(self.verdict) + ', '.join([self.verdict, *hidden])
 
     def count_fewest_repeats(self, verdict: str) -> int:
-        """Return the lowest number of repeats of a side among the points with a verdict."""
+        """Return the lowest number of repeats behind any point that has the verdict `verdict`."""
         return min(
             (min(point.repeats) for point in self.points if point.verdict == verdict),
             default=FIRM_REPEATS,
@@ -157,7 +166,7 @@ class Comparison:
     @property
     def few_repeats(self) -> int | None:
         """
-        Lowest number of repeats among the points with the verdict better or worse.
+        Lowest number of repeats behind any point with the verdict better or worse.
 
         The value is None if the lowest number is FIRM_REPEATS or more.
         """
@@ -165,12 +174,12 @@ class Comparison:
         return least if least < FIRM_REPEATS else None
 
     def format_qualifier(self, verdict: str) -> str:
-        """Return 'probably ' if a verdict is based on few repeats, else ''."""
+        """Return 'probably ' if a verdict is based on too few repeats, otherwise ''."""
         enough = {'worse': FIRM_REPEATS, 'better': FIRM_REPEATS, 'same': 2}.get(verdict, 0)
         return 'probably ' if self.count_fewest_repeats(verdict) < enough else ''
 
     def format_size_label(self, size: int) -> str:
-        """Return a message size as text, e.g. '4 KiB'; '' for benchmarks without message sizes."""
+        """Return a message size as text, e.g. '4 KiB', or '' if the benchmark has no sizes."""
         return format_size(size) or ('0 B' if len(self.points) > 1 else '')
 
     @property
@@ -223,12 +232,12 @@ _Group = tuple[str, tuple[int, ...], tuple[int, ...]]
 
 
 def format_factor(times: float) -> str:
-    """Return a factor of at least 1 as text with three digits: '1.25', '12.5', '125'."""
+    """Return a factor of at least 1 as text with about three digits: '1.25', '12.5', '125'."""
     return f'{times:.2f}' if times < 2 else f'{times:.1f}' if times < 100 else f'{times:.0f}'
 
 
 def format_qualified_name(series: Series, dataset: str) -> str:
-    """Return the name of a series in the form that commands accept: 'DATASET:NAME'."""
+    """Return the name of a curve in the form that commands accept: 'DATASET:NAME'."""
     return f'{dataset}:{series.name}' if dataset else series.name
 
 
@@ -236,11 +245,12 @@ def compare_series(
     a: Series, b: Series, *, paired: bool = False, a_dataset: str = '', b_dataset: str = ''
 ) -> Comparison:
     """
-    Compare two series at the message sizes that both series have.
+    Compare two curves at the message sizes that both curves have.
 
-    paired: whether both series are from one run. Repeat n of a is then compared with repeat n of b,
-    because in each repeat a run measures its modules one after the other.
-    Raises CompareError if the series have no message size in common.
+    Raises CompareError if the curves have no message size in common.
+
+    paired: whether both curves are from one run. In each repeat, a run measures its modules one
+    after the other. For this reason, repeat n of a is then compared with repeat n of b.
     """
     sizes = sorted(set(a.values) & set(b.values))
     if not sizes:
@@ -270,8 +280,9 @@ def remove_verdicts(comparison: Comparison, reason: str) -> Comparison:
     """
     Return a copy of a comparison that has ratios but no verdicts.
 
-    Figures of two machines have no verdicts, because the hardware may cause the difference.
-    `reason` is added to the notes of the comparison.
+    Results of two machines get no verdicts, because the hardware may cause the difference.
+
+    reason: text to add to the notes of the comparison
     """
     points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
     return replace(
@@ -284,9 +295,11 @@ def remove_verdicts(comparison: Comparison, reason: str) -> Comparison:
 
 def _select_method(a: dict[int, float], b: dict[int, float], paired: bool) -> _Group:
     """
-    Select the method for the comparison at one message size.
+    Select the statistical method for the comparison at one message size.
 
-    a, b: {repeat: value} of both sides. Returns (method, repeats of a to use, repeats of b to use).
+    The result is (method, repeats of a to use, repeats of b to use).
+
+    a, b: {repeat: value} of both sides
     """
     if paired:
         both = tuple(sorted(set(a) & set(b)))
@@ -303,9 +316,9 @@ def _compute_points(
     a: Series, b: Series, groups: dict[_Group, list[int]], margin: float, paired: bool
 ) -> list[Point]:
     """
-    Return the points of two series in the order of the message size.
+    Return the comparison of two curves at each message size, as points ordered by size.
 
-    margin: the margin as a logarithm.
+    margin: logarithm of the factor that counts as equal
     """
     sign = 1.0 if a.case.more_is_better else -1.0
     rows: list[tuple[Point, dict[str, Any], float]] = []
@@ -350,11 +363,11 @@ def _compute_gap(a: Any, b: Any) -> float:
     """
     Return the gap between all values of a and all values of b, positive if a is above b.
 
-    a and b are arrays of logarithms. The gap is 0 if the values overlap, or if the values of one
-    side scatter by more than an eighth of the gap. The limit is an eighth because the values of
-    three repeats of each side are by chance separate in one of ten cases. With a larger limit, two
-    equal sides in noise of 3 % would be called worse too often (see the simulation of false alarms
-    in the tests).
+    The arrays a and b contain logarithms. The gap is 0 if the values of a and b overlap, or if the
+    values of one side scatter by more than an eighth of the gap. The limit is an eighth because the
+    values of three repeats of each side are by chance separate in one of ten cases. With a larger
+    limit, two equal sides in noise of 3 % would be called worse too often (see the simulation of
+    false alarms in the tests).
     """
     gap = max(0.0, float(a.min() - b.max())) or min(0.0, float(a.max() - b.min()))
     return gap if abs(gap) > 8 * max(np.ptp(a), np.ptp(b)) else 0.0
@@ -362,12 +375,13 @@ def _compute_gap(a: Any, b: Any) -> float:
 
 def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
     """
-    Run the statistical tests at all message sizes of a curve.
+    Run the statistical tests at all message sizes of a curve; return the results as a dict.
 
-    a and b are arrays (sizes x repeats) of logarithms; greater logarithms are better. The result is
-    a dict. The keys 'worse', 'better' and 'same' have p-values, and the keys 'low' and 'high' have
-    the ends of the interval of the gain. Each dict value is a sequence with an element for each
-    size; the elements are None if there are no repeats.
+    The keys 'worse', 'better' and 'same' have p-values. The keys 'low' and 'high' have the ends of
+    the confidence interval of the gain. Each dict value is a sequence with an element for each
+    message size; the elements are None if there are no repeats.
+
+    a, b: arrays (sizes x repeats) of logarithms; greater logarithms are better
     """
     if method == 'threshold only':
         return dict.fromkeys(('worse', 'better', 'same', 'low', 'high'), [None] * len(a))
@@ -392,7 +406,7 @@ def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
 
 
 def adjust_p_values(p_values: list[float]) -> Any:
-    """Return an array of the p-values after adjustment by Benjamini and Hochberg's method."""
+    """Return the p-values, adjusted by the method of Benjamini and Hochberg, as an array."""
     p, number = np.array(p_values), len(p_values)
     order = np.argsort(-p)
     p[order] = np.minimum.accumulate(p[order] * number / np.arange(number, 0, -1))
@@ -401,12 +415,12 @@ def adjust_p_values(p_values: list[float]) -> Any:
 
 def _judge_point(point: Point, p: dict[str, Any], gap: float, margin: float, single: float) -> str:
     """
-    Return the verdict on a point, one of VERDICTS.
+    Return the verdict on a comparison at one message size, one of VERDICTS.
 
-    p: adjusted p-values of _run_tests().
-    gap: result of _compute_gap().
-    margin: logarithm of the margin for the test.
-    single: logarithm of the margin for single values.
+    p: adjusted p-values of _run_tests()
+    gap: result of _compute_gap()
+    margin: logarithm of the margin for the statistical test
+    single: logarithm of the margin for single values
     """
     side, distance = 'better' if point.gain > 0 else 'worse', abs(point.gain)
     # Ignore a difference that rounding to two decimals can cause.
@@ -426,7 +440,11 @@ def _judge_point(point: Point, p: dict[str, Any], gap: float, margin: float, sin
 
 
 def _summarize_points(points: list[Point]) -> dict[str, Any]:
-    """Return the value of Comparison.summary for the points of a comparison."""
+    """
+    Return mean ratios by range of message sizes, and the number of points for each verdict.
+
+    The result is a dict, the value of Comparison.summary.
+    """
     means = {}
     for key, _, least, most in REGIONS:
         part = [point.ratio for point in points if least <= point.size <= most]
@@ -439,15 +457,15 @@ def _summarize_points(points: list[Point]) -> dict[str, Any]:
 
 def _format_method(tested: set[str], margin: float) -> str:
     """
-    Return a text that describes the statistical methods for a curve, with the margin.
+    Return a description of the statistical methods and of the margin for a curve.
 
-    tested: names of the methods.
+    tested: names of the methods
     """
     texts = {
-        'paired': "t-tests on the logarithms of the ratios A / B, one ratio for each repeat of "
-        "the run",
-        'Welch': "Welch's t-tests on the logarithms of the values of all repeats of A and of B",
-        'one-sample': "t-tests of the logarithms of the repeats of one side against the single "
+        'paired': "t-tests on the logarithms of the ratios A / B (one ratio for each repeat of "
+        "the run)",
+        'Welch': "Welch's t-tests on the logarithms of all values measured in A and in B",
+        'one-sample': "t-tests on logarithms, which compare the repeats of one side with the single "
         "value of the other side",
         'threshold only': "no test, because neither side has repeats: only the margin decides",
     }
@@ -461,7 +479,7 @@ def _format_method(tested: set[str], margin: float) -> str:
 
 
 def _list_notes(comparison: Comparison) -> list[str]:
-    """Return sentences on facts that limit the validity of a comparison."""
+    """Return sentences about facts that limit the validity of a comparison."""
     notes = []
     a, b = comparison.a, comparison.b
     releases = a.facts.get('release'), b.facts.get('release')
@@ -472,7 +490,7 @@ def _list_notes(comparison: Comparison) -> list[str]:
     ):
         notes.append(
             f"{comparison.names[0]} ran {a.program_release}, but {comparison.names[1]} ran "
-            f"{b.program_release}: figures of different programs are not strictly comparable"
+            f"{b.program_release}: results of different programs are not strictly comparable"
         )
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
@@ -492,9 +510,9 @@ def _list_notes(comparison: Comparison) -> list[str]:
 
 def is_same_case(a: Case, b: Case, lenient: bool) -> bool:
     """
-    Return whether two cases are equal.
+    Return whether two cases have the same benchmark, buffers, nodes, ranks and variant.
 
-    lenient: whether an unknown number of nodes or ranks is equal to any number.
+    lenient: whether an unknown number of nodes or ranks is equal to any number
     """
     if not lenient:
         return a == b
@@ -518,13 +536,13 @@ def is_same_run(a: Dataset, b: Dataset) -> bool:
 
 def compare_datasets(a: Dataset, b: Dataset) -> list[Comparison]:
     """
-    Compare the series of two datasets that have equal cases, in the order of dataset a.
+    Compare the curves of two datasets that measured equal cases, in the order of dataset a.
 
-    If both datasets have several names, only series of the same name are compared. If a dataset has
-    only one name, its series are compared with all series of the other dataset. An imported output
-    may not report the number of nodes or ranks. An unknown number then matches any number, and a
-    note of the comparison reports this.
-    Raises CompareError if no series match.
+    If both datasets have curves with several names, only curves of the same name are compared. If
+    all curves of a dataset have the same name, these curves are compared with all curves of the
+    other dataset. An imported program output may not report the number of nodes or ranks. An
+    unknown number then matches any number, and a note in the comparison reports the unknown number.
+    Raises CompareError if no curves can be compared.
     """
     by_name, lenient = (
         len(a.names) > 1 and len(b.names) > 1,
@@ -546,18 +564,18 @@ def compare_datasets(a: Dataset, b: Dataset) -> list[Comparison]:
 
 def compare_with_native(dataset: Dataset) -> list[Comparison]:
     """
-    Compare every approach of a dataset with the native series of the same dataset.
+    Compare every approach in a dataset with the native curves of the same dataset.
 
-    The facts of a publication may give another name to the native series. Raises CompareError if
-    there is no native series, or if there is no other series.
+    The description of a publication may give another name to the native curves. Raises CompareError
+    if there are no native curves, or if there are no other curves.
     """
     native = dataset.native_name
     others = [name for name in dataset.names if name != native]
     if native not in dataset.names:
         raise CompareError(
-            f"{dataset.title} has no native series with which to compare the other series, only "
-            f"{', '.join(dataset.names) or 'none'}. Also name figures B: another run, an approach "
-            "of a run (RUN:NAME), or published figures (`osu-container reference list`)"
+            f"{dataset.title} has no native results with which to compare the other results, only "
+            f"{', '.join(dataset.names) or 'none'}. Also name results B: another run, an approach "
+            "of a run (RUN:NAME), or published results (`osu-container reference list`)"
         )
     if not others:
         failed = '; '.join(
@@ -568,23 +586,27 @@ def compare_with_native(dataset: Dataset) -> list[Comparison]:
             )
         )
         raise CompareError(
-            f"{dataset.title} has only figures of {native}{f' ({failed})' if failed else ''}. "
-            "Also name figures B: another run or published figures (`osu-container reference "
+            f"{dataset.title} has only results of {native}{f' ({failed})' if failed else ''}. "
+            "Also name results B: another run or published results (`osu-container reference "
             "list`)"
         )
     return compare_datasets(dataset.filter_by_name(*others), dataset.filter_by_name(native))
 
 
 def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> str:
-    """Return why no series of two datasets match, with their names or with their cases."""
+    """
+    Return why no curves of two datasets can be compared.
+
+    The text lists either the names of the curves or the measured cases.
+    """
     if (
         by_name
         and not set(a.names) & set(b.names)
         and any(is_same_case(case, other, lenient) for case in a.cases for other in b.cases)
     ):
         return (
-            f"{a.name} and {b.name} have no series with the same name: {', '.join(a.names)} and "
-            f"{', '.join(b.names)}. Choose one series of the second dataset: {b.name}:NAME"
+            f"{a.name} and {b.name} have no curves with the same name: {', '.join(a.names)} and "
+            f"{', '.join(b.names)}. Choose one name from {b.name}: {b.name}:NAME"
         )
     return '\n  '.join(
         [
@@ -595,6 +617,6 @@ def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> s
 
 
 def format_cases(dataset: Dataset) -> str:
-    """Return the titles of a dataset's cases as text, at most twelve titles."""
+    """Return the titles of the cases in a dataset as text, at most twelve titles."""
     titles = [case.title for case in dataset.cases]
     return '; '.join(titles[:12]) + (f'; and {len(titles) - 12} more' if titles[12:] else '')

@@ -1,10 +1,10 @@
 """
-Define the margin of each benchmark: the difference that counts as equal, as a fraction.
+Define the margin of each benchmark: the largest difference that counts as equal.
 
-This module contains only data. A margin is valid for every message size, so small messages and
-collectives are judged as strictly as large messages. A margin is a factor: with a margin of 0.05, a
-value between 1 / 1.05 and 1.05 times the other value counts as equal. For this reason, the verdict
-on B against A mirrors the verdict on A against B.
+This Python module contains only data. A margin is a fraction and is valid for every message size,
+so small messages and collectives are judged as strictly as large messages. A margin is applied as a
+factor: with a margin of 0.05, a value between 1 / 1.05 and 1.05 times the other value counts as
+equal. For this reason, the verdict on B against A mirrors the verdict on A against B.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Margin:
-    """The margins of all benchmarks whose names match a pattern."""
+    """The margins of all benchmarks whose program names match a pattern."""
 
     #: pattern of program names
     benchmarks: str
@@ -28,13 +28,13 @@ class Margin:
     source: str
 
 
-_STRICT = 'as strict as for two ranks, because programs wait until a collective is complete'
+_STRICT = 'as strict as for benchmarks with two ranks, because programs wait until a collective is complete'
 _TWO_RUNS = (
-    'two measurements of the same software: 95 % of the native values between two nodes of LUMI-G '
-    '(lumi-native-2026-03, Cray MPICH 9.0.1, hardware and hybrid matching) differ by less than 5 '
-    '%. Approach bind loads the same libraries as native. At 95 % of the message sizes of osu_bw '
-    'and osu_latency, bind differs from native by less than 10 % (lumi-g-2025-03), and the '
-    'authors of this publication call bind on par with native'
+    'in two measurements of the same software, 95 % of the native values between two nodes of '
+    'LUMI-G (lumi-native-2026-03, Cray MPICH 9.0.1, hardware and hybrid matching) differ by less '
+    'than 5 %. Approach bind loads the same libraries as native. At 95 % of the message sizes of '
+    'osu_bw and osu_latency, bind differs from native by less than 10 % (lumi-g-2025-03). The '
+    'authors of lumi-g-2025-03 call bind on par with native'
 )
 
 #: The first row whose pattern matches a benchmark applies
@@ -43,18 +43,18 @@ MARGINS = (
         'osu_init',
         0.10,
         0.25,
-        'MPI_Init reads files, and the state of file caches differs between starts: an additional '
-        'tenth of a second matters, a few ms do not matter',
-        'this project chose these margins, because no published figures are available',
+        'MPI_Init reads files, and the state of file caches differs between starts. An additional '
+        'tenth of a second matters, but a few ms do not matter',
+        'this project chose these margins, because no published results are available',
     ),
     Margin(
         'osu_xccl_*',
         0.05,
         0.15,
-        'between two GPUs over RCCL, single values of the same software differ by more than '
-        'single values of MPI',
-        'bind against native with RCCL (lumi-g-2025-03): the values differ by up to 14 % at 95 % '
-        'of the message sizes',
+        'single values between two GPUs over RCCL vary more than single values over MPI, even with '
+        'the same software',
+        'with RCCL, approach bind differs from native by up to 14 % at 95 % of the message sizes '
+        '(lumi-g-2025-03)',
     ),
     Margin(
         'osu_*bw*',
@@ -76,14 +76,14 @@ MARGINS = (
         0.05,
         0.10,
         'the Intel MPI Benchmarks measure the same operations as the benchmarks `osu_*`',
-        'this project chose these margins, because no published figures are available',
+        'this project chose these margins, because no published results are available',
     ),
     Margin(
         'xccl *',
         0.05,
         0.15,
         'nccl-tests and rccl-tests measure the same operations as the benchmarks `osu_xccl_*`',
-        'this project chose these margins, because no published figures are available',
+        'this project chose these margins, because no published results are available',
     ),
     Margin(
         '$ *',
@@ -91,14 +91,14 @@ MARGINS = (
         0.25,
         'for a command of the user (`osu-container bench --run`), a loss of 5 % matters. A single '
         'value is less reliable, because the measured time includes the startup',
-        'this project chose these margins, because no published figures are available',
+        'this project chose these margins, because no published results are available',
     ),
 )
 
 
 def find_margin_row(benchmark: str) -> Margin:
     """
-    Return the row of MARGINS that applies to a program.
+    Return the row of MARGINS that applies to a benchmark program.
 
     Raises KeyError if no row applies.
     """
@@ -112,7 +112,7 @@ def select_margin(benchmark: str, *, repeated: bool) -> float:
     """
     Return the margin of a benchmark as a fraction.
 
-    repeated: whether both sides of the comparison have repeats.
+    repeated: whether both sides of the comparison have repeated measurements
     """
     row = find_margin_row(benchmark)
     return row.repeated if repeated else row.single

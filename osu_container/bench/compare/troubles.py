@@ -1,10 +1,10 @@
 """
 Recognize known performance problems by the shape of a curve.
 
-A rule reads only the numbers of one curve. Each rule has a limit. The limit lies between the values
-of published curves that have the problem and the values of published curves that do not have the
-problem. The comments give both values, and a test checks every rule with every published curve. All
-rules are about Slingshot. No rule applies to a system that has only TCP (see
+Each rule reads only the numbers of one curve, and compares these numbers with a limit. The limit
+lies between the values of published curves with the problem and the values of published curves
+without the problem. The comments contain both values, and a test checks every rule with every
+published curve. All rules are about Slingshot. No rule applies to a system that has only TCP (see
 find_network_provider()).
 """
 
@@ -73,7 +73,7 @@ class Trouble:
 
 @dataclass(frozen=True)
 class TroubleRule:
-    """A rule that recognizes a problem: the curves to which the rule applies, and the test."""
+    """A rule that recognizes a performance problem in the curves of certain benchmarks."""
 
     trouble: Trouble
     #: programs that the problem affects
@@ -85,21 +85,23 @@ class TroubleRule:
 
 
 class MedianCurve:
-    """The medians of a series at each message size."""
+    """The median of the repeats at each message size of a curve."""
 
     def __init__(self, series: Series) -> None:
         self.values = series.compute_medians()
         self.more_is_better = series.case.more_is_better
 
     def select_points(self, least: int, most: int) -> list[tuple[int, float]]:
-        """Return (size, median) for each measured size from `least` to `most` bytes."""
+        """Return (size, median) for each measured size between `least` and `most` bytes."""
         return [(size, value) for size, value in self.values.items() if least <= size <= most]
 
     def list_slow_sizes(self, limit: float) -> list[int]:
         """
-        Return all sizes from 64 KiB on if the best rate at these sizes is below `limit` MB/s, else [].
+        Return all sizes from 64 KiB on if the best rate at these sizes is below a limit.
 
-        The rate of a latency curve is size / time.
+        Otherwise the result is []. The rate of a latency curve is size / time.
+
+        limit: rate in MB/s
         """
         rates = [
             (value if self.more_is_better else size / value, size)
@@ -179,7 +181,7 @@ RULES = (
             'These values were measured with images that lack the libraries of the fast '
             'network. The published bandwidth of MPICH 3.4.3 is 0.4 GB/s. Such a low '
             'bandwidth may also mean that TCP uses the management network.',
-            remedy='Look at the proof in the report to see which libraries the ranks loaded. Set '
+            remedy='The proof in the report shows which libraries the ranks loaded. Set '
             'FI_PROVIDER=cxi: MPI then prints an error with the cause and does not fall '
             'back to TCP. The modules of bind, hybrid, opensource and native set this '
             'variable. Use an image whose MPICH has the device ch4:ofi; MPICH 3.1.4 does '
@@ -243,10 +245,10 @@ RULES = (
         Trouble(
             'early-rendezvous',
             'a step at 8 KiB: the rendezvous protocol begins too early',
-            text='Messages of 8 and 16 KiB take 6.5 and 7.1 µs, but 3.7 and 4.3 µs are possible. '
-            'Each message waits for a round trip of the rendezvous protocol, and this '
+            text='Messages of 8 KiB take 6.5 µs, but 3.7 µs are possible. Messages of 16 KiB take '
+            '7.1 µs, but 4.3 µs are possible. Each message waits for a round trip of the rendezvous protocol, and this '
             'protocol saves time only from 32 KiB on. Older releases of libfabric use the '
-            'rendezvous protocol from 2 KiB on. Cray MPICH raises this limit to 16 KiB, '
+            'rendezvous protocol from 2 KiB on. Cray MPICH raises this limit to 16 KiB, but '
             'other MPIs do not. This cause is derived from other facts and was not tested.',
             remedy='With libfabric before 2.4, set FI_CXI_RDZV_THRESHOLD=16384 '
             'FI_CXI_RDZV_EAGER_SIZE=2048. Cray MPICH sets the same values by itself. These '
@@ -271,7 +273,7 @@ RULES = (
             'run, or set NCCL_NET_PLUGIN to the path of librccl-net.so. Set NCCL_NET="AWS '
             'Libfabric": RCCL then fails and does not fall back to sockets. Use a plugin '
             'that was not built with a newer libfabric than the libfabric of the run '
-            '(otherwise: "FABRIC_1.7 not found"). With a loaded plugin, '
+            '(otherwise the error is "FABRIC_1.7 not found"). With a loaded plugin, '
             'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
             source=DEIC
             + ': results of approach hybrid, with the compatibility note "RCCL much slower '
@@ -289,8 +291,8 @@ def find_network_provider(dataset: Dataset) -> str | None:
     Return the libfabric provider of the system on which a dataset was measured.
 
     For a run, the site data name the provider, e.g. 'tcp' for a machine without a fast network. The
-    result is None if the site is unknown. For published figures the result is 'fast', because all
-    published figures were measured on fast networks.
+    result is None if the site is unknown. For published results, the result is always 'fast',
+    because all published results were measured on fast networks.
     """
     if dataset.kind == 'published':
         return 'fast'
@@ -299,7 +301,11 @@ def find_network_provider(dataset: Dataset) -> str | None:
 
 
 def _is_tcp(approach: str) -> bool:
-    """Return whether an approach's module always sets FI_PROVIDER=tcp (as in approach pure)."""
+    """
+    Return whether the modules of an approach always set FI_PROVIDER=tcp.
+
+    Approach pure is an example.
+    """
     entry: dict[str, Any] = APPROACHES.get(approach, {})
     variables = entry.get('variables', [])
     return any(entry['name'] == 'FI_PROVIDER' and entry['value'] == 'tcp' for entry in variables)
@@ -309,9 +315,10 @@ def find_series_troubles(
     series: Series, network: str | None = None
 ) -> list[tuple[Trouble, list[int]]]:
     """
-    Return the known problems of a series as a list of (problem, message sizes).
+    Return the known problems of a curve as a list of (problem, message sizes).
 
-    The message sizes, in bytes, are those that show the problem.
+    The message sizes, in bytes, are the sizes at which the curve shows the problem.
+
     network: result of find_network_provider(). If `network` is 'tcp', no rule applies. If `network`
     is None, the network is unknown, and only the shape of the curve decides.
     """
@@ -334,8 +341,8 @@ def find_troubles(
     """
     Return the known problems in datasets as a list of (problem, affected curves).
 
-    The affected curves are a list of (dataset, series, message sizes). A remedy helps only the
-    person who measured a curve. For this reason published curves are left out if the datasets
+    The affected curves are a list of (dataset, curve, message sizes). A remedy helps only the
+    person who measured a curve. For this reason, published curves are left out if the datasets
     include a run of the user.
     """
     curves: dict[Trouble, list[tuple[Dataset, Series, list[int]]]] = {}

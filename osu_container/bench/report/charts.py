@@ -1,9 +1,9 @@
 """
-Draw the plots of a report: curves over message sizes as SVG.
+Draw the plots of a report: curves over message sizes, as SVG.
 
 A page has hundreds of plots. A plotting library needs 30 ms and 20 kB for each plot, or a megabyte
-of script in the page. The plots of this module need a millisecond and a kilobyte each, because
-rules in the style sheet of the page define the colour and the markers of a curve.
+of script in the page. A plot of this Python module needs a millisecond and a kilobyte, because
+rules in the style sheet of the page define the colour and the markers of each curve.
 """
 
 from __future__ import annotations
@@ -57,9 +57,12 @@ _DASHES = ('none', '6 3', '2 2', '10 3 2 3')
 
 def select_style(number: int, approach: str) -> Style:
     """
-    Return the style of the curve with a number (from 0).
+    Return the style (colour, marker, dashes) of a curve.
 
-    If COLOURS has the approach, the approach determines the colour.
+    If COLOURS contains the approach, the approach determines the colour. Otherwise `number`
+    determines the colour.
+
+    number: number of the curve, from 0
     """
     colours = list(COLOURS.values())
     dash = _DASHES[number // len(_SHAPES) % len(_DASHES)]
@@ -84,7 +87,7 @@ _LINES, _NAMES = 8, 6
 
 
 def _compute_ticks(least: float, most: float) -> list[float]:
-    """Return the values of the grid lines of a logarithmic axis from `least` (> 0) to `most`."""
+    """Return the positions of grid lines on a logarithmic axis from `least` (> 0) to `most`."""
     decades = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     for steps in _STEPS:
         ticks = [
@@ -104,11 +107,11 @@ def render_panel(
     curves: Sequence[tuple[str, Sequence[PlotPoint]]], title: str, margin: float | None = None
 ) -> str:
     """
-    Return a plot with logarithmic axes as the content of an <svg> of WIDTH x HEIGHT.
+    Return a plot with logarithmic axes, as the content of an <svg> of WIDTH x HEIGHT.
 
-    curves: list of (CSS class of assign_classes(), points with sizes above 0).
-    title: title of the vertical axis.
-    margin: the fraction around 1 that counts as equal. If set, the plot shows the margin as a band,
+    curves: list of (CSS class of assign_classes(), points with sizes above 0)
+    title: title of the vertical axis
+    margin: fraction around 1 that counts as equal. If set, the plot shows this range as a band,
     with a line at 1.
     """
     sizes = sorted({point[0] for _, points in curves for point in points})
@@ -157,12 +160,12 @@ def render_panel(
 
 
 def render_swatch(name: str) -> str:
-    """Return the sample line of a curve in a legend, as the content of an <svg> of 34 x 12."""
+    """Return the sample of a curve for a legend, as the content of an <svg> of 34 x 12."""
     return f'<polyline class="{name}" points="1,6 17,6 33,6"/>'
 
 
 def assign_classes(styles: Iterable[Style]) -> dict[Style, str]:
-    """Return {style: CSS class}. The classes are 'k0', 'k1' and so on."""
+    """Return {style: CSS class} for all styles; the classes are 'k0', 'k1' and so on."""
     return {style: f'k{number}' for number, style in enumerate(dict.fromkeys(styles))}
 
 
@@ -180,7 +183,11 @@ def render_marks(classes: dict[Style, str]) -> str:
 
 
 def render_style_rules(classes: dict[Style, str]) -> str:
-    """Return the CSS rules of the plots. `classes` is the result of assign_classes()."""
+    """
+    Return the CSS rules for the curves in all plots.
+
+    classes: result of assign_classes()
+    """
     return '\n'.join(
         [
             'text{font:11px sans-serif;fill:#1a1a1a}.end{text-anchor:end}.mid{text-anchor:middle}.one{stroke:#5c6068}',
@@ -201,7 +208,8 @@ def render_panels(view: View, classes: dict[Style, str]) -> list[str]:
     """
     Return the plots of a case as a list of SVG texts.
 
-    The first plot shows the values. If there are ratios to native, a second plot shows the ratios.
+    The first plot shows the measured values. If the case has ratios to native, a second plot shows
+    these ratios.
     """
     drawn = [curve for curve in view.curves if curve.list_plot_points()]
     panels = (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from osu_container.bench.report.content import Report, Section, View
 
 EPILOG = """
-RUN is the folder of a run, the name of a run, latest, latest:hybrid, published figures
+RUN is the folder of a run, the name of a run, latest, latest:hybrid, published results
 (osu-container reference list), or an output file of a benchmark program (osu-container import --help).
 Several runs are shown in the same charts. The page is a single file that loads nothing from the network.
 """
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         'runs', nargs='*', metavar='RUN', help="runs to show; all runs are shown in the same charts"
     )
-    add('--published', action='store_true', help="show all published figures instead of runs")
+    add('--published', action='store_true', help="show all published results instead of runs")
     add('-o', '--output', type=Path, metavar='FILE', help="write the HTML page to FILE")
     add(
         '--picture',
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def report(options: argparse.Namespace) -> int:
     """
-    Render the page and the picture, then write both files; return the exit code.
+    Write the HTML page and the picture that the user requests; return the exit code.
 
     No file is written if the page or the picture cannot be rendered.
     """
@@ -57,7 +57,7 @@ def report(options: argparse.Namespace) -> int:
 
     if bool(options.runs) == options.published:
         raise ReportError(
-            "expected either RUN or --published. For a page on the newest run: `osu-container "
+            "expected either RUN or --published. To write a page on the newest run: `osu-container "
             "report latest -o report.html`"
         )
     paths = [path for path in (options.output, options.picture) if path]
@@ -87,7 +87,11 @@ def report(options: argparse.Namespace) -> int:
 
 
 def _format_title(datasets: list[model.Dataset]) -> str | None:
-    """Return the commands of the user as a title, None if the datasets have benchmarks."""
+    """
+    Return the measured commands of the user as a title for the report.
+
+    The result is None if the datasets contain results of benchmarks.
+    """
     benchmarks = list(
         dict.fromkeys(case.benchmark for dataset in datasets for case in dataset.cases)
     )
@@ -98,21 +102,21 @@ def _format_title(datasets: list[model.Dataset]) -> str | None:
 
 def _find_view(section: Section) -> View:
     """
-    Return the first view whose case has message sizes.
+    Return the first case of a section whose curves have message sizes.
 
-    Raises ReportError if there is no such view.
+    Raises ReportError if the section has no such case.
     """
     for view in section.views:
         if any(curve.list_plot_points() for curve in view.curves):
             return view
     raise ReportError(
-        "no case was measured by message size. The cases: "
+        "no case has results by message size, so no plot can be drawn. The cases are: "
         + '; '.join(view.case.title for view in section.views)
     )
 
 
 def build_published_report() -> Report:
-    """Return the report on all published figures, with a section for each publication."""
+    """Return the report on all published results, with a section for each publication."""
     from osu_container.bench.report import content
 
     return content.Report(

@@ -2,9 +2,9 @@
 Model the content of a report.
 
 A Report consists of Sections, a Section of Views (one View for each case), and a View of Curves
-(one Curve for each series). A section shows datasets in the same charts: either all runs of the
-command line, or one publication. Ratios are ratios to the native series of the same run or
-publication. A dataset that has no native series has no ratios.
+(one Curve for each series of a dataset). A Section shows datasets in the same charts: either all
+runs that the user names, or one publication. Each ratio compares a curve with the native curve of
+the same run or publication. A dataset without native curves has no ratios.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOISY_SPREAD = 1.5
 
 @dataclass
 class Curve:
-    """A curve in a chart: one series of a dataset."""
+    """A curve in a chart: the results of one approach in one case."""
 
     #: name in the legend, unique within its section: 'hybrid', 'hybrid, 20261121T131244Z'
     name: str
@@ -39,24 +39,29 @@ class Curve:
 
     @property
     def points(self) -> dict[int, Point]:
-        """The points of the comparison with native, as {size: point}; {} without a comparison."""
+        """
+        The comparison with native at each message size, as {size: point}.
+
+        The dict is empty if the curve was not compared with native.
+        """
         return {point.size: point for point in self.comparison.points} if self.comparison else {}
 
     def summarize_repeats(self, size: int) -> tuple[float, float, float, int]:
-        """Return (median, minimum, maximum, number) of the values at a message size."""
+        """Return (median, minimum, maximum, number of repeats) of the values at a message size."""
         values = self.series.values[size].values()
         return statistics.median(values), min(values), max(values), len(values)
 
     def list_plot_points(self) -> list[tuple[int, float, float, float]]:
-        """Return (size, median, minimum, maximum) for each message size above 0 bytes."""
+        """Return a list of (size, median, minimum, maximum), one for each size above 0 bytes."""
         return [(size, *self.summarize_repeats(size)[:3]) for size in self.series.sizes if size]
 
     def list_ratio_points(self) -> list[tuple[int, float, float, float]]:
         """
-        Return (size, ratio to native, low, high) for each message size above 0 bytes.
+        Return a list of (size, ratio to native, low, high), one for each size above 0 bytes.
 
-        With three or more repeats, low and high are the ends of the 90 % interval. With fewer
-        repeats, low and high are the lowest and the highest ratio within a repeat.
+        With three or more repeats, `low` and `high` are the ends of the 90 % confidence interval.
+        With fewer repeats, `low` and `high` are the lowest and the highest ratio in a single
+        repeat.
         """
         rows = []
         for size, point in self.points.items():
@@ -74,7 +79,7 @@ class Curve:
 
 @dataclass
 class View:
-    """One case of a report with its curves."""
+    """One case of a report with all curves that measured this case."""
 
     case: Case
     #: identifier of its part of the page, unique in the report
@@ -83,7 +88,7 @@ class View:
 
     @property
     def unit(self) -> str:
-        """The unit of the values, with 'µs' in place of 'us'."""
+        """The unit of the measured values, with 'µs' in place of 'us'."""
         return 'µs' if self.case.unit == 'us' else self.case.unit
 
 
@@ -110,19 +115,19 @@ class Report:
 
 
 def slugify(text: str) -> str:
-    """Return a text as an identifier for a page, with only lower-case letters, digits and '-'."""
+    """Return `text` as an HTML identifier with only lower-case letters, digits and '-'."""
     return re.sub(r'[^a-z0-9]+', '-', text.lower()).strip('-') or 'x'
 
 
 def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
     """
-    Return a section that shows datasets in the same charts.
+    Return a section that shows several datasets in the same charts.
 
-    If several datasets have a series of the same name, the name of the dataset is added to the name
-    of each curve. In a noisy section, only curves with a firm verdict keep their comparison with
+    If several datasets have a curve of the same name, the name of the dataset is added to the name
+    of each curve. If the section is noisy, only curves with a firm verdict are compared with
     native.
 
-    Raises ReportError if the datasets have neither figures nor failures, or if the same dataset is
+    Raises ReportError if the datasets have neither results nor failures, or if the same dataset is
     given twice.
     """
     names = [entry.name for entry in datasets]
@@ -132,7 +137,7 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
         )
     if not any(entry.series or entry.failures for entry in datasets):
         raise ReportError(
-            f"nothing to show: {', '.join(names)} has neither figures nor failures, because the "
+            f"nothing to show: {', '.join(names)} has neither results nor failures, because the "
             "run stopped before its first measurement. Measure again: `osu-container bench`"
         )
     key, labels = slugify('-'.join(names)), _assign_labels(datasets)
@@ -167,7 +172,7 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
 
 
 def _assign_labels(datasets: Sequence[Dataset]) -> dict[tuple[str, str], tuple[str, charts.Style]]:
-    """Return {(name of dataset, name of series): (name in the legend, style)}."""
+    """Return {(name of dataset, name of curve): (name in the legend, style)}."""
     names, approaches = (
         [name for dataset in datasets for name in dataset.names],
         list(charts.COLOURS),

@@ -22,7 +22,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def render_page(report: content.Report) -> str:
-    """Return the HTML text of a report."""
+    """Return the HTML text of the page that shows a report."""
     classes = charts.assign_classes(
         curve.style
         for section in report.sections
@@ -53,7 +53,7 @@ def render_page(report: content.Report) -> str:
 
 
 def _make_visible(value: Any) -> Any:
-    """Return a template value; in texts, escape sequences replace control characters."""
+    """Return a value for the template; control characters in texts become escape sequences."""
     return (
         escape_text(value)
         if isinstance(value, str) and not isinstance(value, markupsafe.Markup)
@@ -64,7 +64,6 @@ def _make_visible(value: Any) -> Any:
 def _build_section_context(
     section: content.Section, classes: dict[charts.Style, str]
 ) -> dict[str, Any]:
-    """Return the template variables for a section of the report."""
     return {
         'title': section.title,
         'noisy': section.is_noisy,
@@ -98,7 +97,12 @@ def _build_section_context(
 
 
 def _format_provenance(dataset: Dataset) -> str:
-    """Return a text on the origin of a dataset: name, site or source, date, programs, repeats."""
+    """
+    Return a text on the origin of a dataset.
+
+    The text contains the name, the site or the source, the date, the programs and the number of
+    repeats.
+    """
     keys = (
         ('site', 'started') if dataset.kind == 'run' else ('source', 'date', 'node_type', 'stack')
     )
@@ -122,7 +126,7 @@ def _format_provenance(dataset: Dataset) -> str:
 
 
 def _build_run_context(dataset: Dataset) -> dict[str, Any]:
-    """Return the template variables for a run: its proof, commands and environment."""
+    """Return the template variables for a run: loaded libraries, commands and environment."""
     command = dataset.facts.get('command') or 'not recorded'
     names = {entry['approach']: name for name, entry in dataset.modules.items()}
     lines = [
@@ -140,12 +144,12 @@ def _build_run_context(dataset: Dataset) -> dict[str, Any]:
 
 
 def list_notes(section: content.Section) -> list[str]:
-    """Return sentences that people should read before the figures of a section."""
+    """Return warnings that users should read before the results of a section, as sentences."""
     notes = []
     for dataset in section.datasets:
         if dataset.native_name not in dataset.names:
             notes.append(
-                f"{dataset.name} has no native figures, so the page shows no ratios and no "
+                f"{dataset.name} has no native results, so the page shows no ratios and no "
                 "verdicts for this dataset. To compare two approaches: osu-container compare "
                 "RUN:APPROACH RUN:APPROACH"
             )
@@ -159,7 +163,7 @@ def list_notes(section: content.Section) -> list[str]:
         if programs:
             notes.append(
                 f"{dataset.name} ran {', '.join(programs)}, not the OSU C programs. Compare these "
-                "figures only with figures of the same programs."
+                "results only with results of the same programs."
             )
         notes += [f'{dataset.name}: {problem}' for problem in dataset.problems]
     return notes

@@ -41,7 +41,7 @@ class ReportTable:
 def _build_table(
     caption: str, columns: list[str], rows: Iterable[tuple[str, ...]], key: str
 ) -> ReportTable | None:
-    """Return a table made from rows of texts, None if there are no rows."""
+    """Return a table with texts as cells, None if there are no rows."""
     return (
         ReportTable(caption, columns, [list(map(TableCell, row)) for row in rows], key)
         if rows
@@ -51,7 +51,7 @@ def _build_table(
 
 def _build_value_cell(curve: content.Curve, size: int) -> TableCell:
     """
-    Return the table cell of a curve at a message size.
+    Return the table cell that shows the values of a curve at a message size.
 
     The cell shows the median, the ratio to native with the verdict, and the spread of the repeats.
     """
@@ -71,7 +71,7 @@ def _build_value_cell(curve: content.Curve, size: int) -> TableCell:
 
 
 def build_values_table(view: content.View) -> ReportTable:
-    """Return the table of medians: a column for each series, a row for each message size."""
+    """Return the table of medians, with a column for each curve and a row for each size."""
     sizes = sorted({size for curve in view.curves for size in curve.series.values})
     rows = [
         [
@@ -81,8 +81,8 @@ def build_values_table(view: content.View) -> ReportTable:
         for size in sizes
     ]
     return ReportTable(
-        f"{view.unit}: median of the repeats, then the ratio to native, then the spread, which is "
-        "(maximum - minimum) / median",
+        f"{view.unit}: each cell shows the median of the repeats, the ratio to native, and the spread "
+        "of the repeats, (maximum - minimum) / median",
         ['size', *(curve.name for curve in view.curves)],
         rows,
         f'{view.key}-values',
@@ -91,7 +91,7 @@ def build_values_table(view: content.View) -> ReportTable:
 
 def build_verdicts_table(section: content.Section) -> ReportTable | None:
     """
-    Return the table of verdicts: a row for each case, a column for each series.
+    Return the table of verdicts, with a column for each curve and a row for each case.
 
     The result is None if no curve was compared with native.
     """
@@ -119,14 +119,14 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
                         (comparison_text.format_furthest_ratio(compared[name]),),
                     )
                     if name in compared
-                    else TableCell('no figures' if name.partition(', ')[0] in failed else NOTHING)
+                    else TableCell('no results' if name.partition(', ')[0] in failed else NOTHING)
                     for name in names
                 ),
             ]
         )
     return (
         ReportTable(
-            'Verdict on each series against native, with the ratio that is furthest from 1',
+            'Verdict on each approach compared with native, and the ratio that is furthest from 1',
             ['case', *names],
             rows,
             f'{section.key}-verdicts',
@@ -140,7 +140,7 @@ def build_proof_table(dataset: Dataset) -> ReportTable | None:
     """
     Return the table of the libraries that the ranks of a run loaded.
 
-    The result is None if the run has no proof.
+    The result is None if the run did not record the loaded libraries.
     """
     loaded: dict[tuple[str, ...], tuple[set[int], set[str]]] = {}
     for entry in dataset.modules.values():
@@ -176,9 +176,9 @@ def build_proof_table(dataset: Dataset) -> ReportTable | None:
 
 def build_failures_table(section: content.Section) -> ReportTable | None:
     """
-    Return the table of failed and skipped measurements with the reasons.
+    Return the table of failed and skipped measurements, with the reasons.
 
-    The result is None if no measurement failed or was skipped.
+    The result is None if no measurement failed and no measurement was skipped.
     """
     failures: dict[tuple[str, ...], list[Failure]] = {}
     for dataset in section.datasets:
@@ -206,7 +206,7 @@ def build_failures_table(section: content.Section) -> ReportTable | None:
 
 
 def format_fact(value: Any) -> str:
-    """Return a value from a results file as text; 'unknown' for None and for ''."""
+    """Return a value from a results file as text; None and '' become 'unknown'."""
     if isinstance(value, dict):
         return '; '.join(f'{key}: {format_fact(part)}' for key, part in value.items())
     if isinstance(value, (list, tuple)):
@@ -215,7 +215,7 @@ def format_fact(value: Any) -> str:
 
 
 def build_environment_table(dataset: Dataset) -> ReportTable | None:
-    """Return the table on the environment of a run: machine, versions, Slurm, modules, images."""
+    """Return the table of a run's environment: machine, versions, Slurm, modules and images."""
     facts = dataset.facts
     rows = [
         (name, facts.get(name))
@@ -245,13 +245,13 @@ def build_environment_table(dataset: Dataset) -> ReportTable | None:
 
 def build_sources_table(report: content.Report) -> ReportTable | None:
     """
-    Return the table with the sources of all published figures in a report.
+    Return the table of the sources of all published results in a report.
 
-    The result is None if the report has no published figures.
+    The result is None if the report has no published results.
     """
     keys = ['source', 'url', 'date', 'node_type', 'stack', 'evidence', 'notes']
     return _build_table(
-        'Sources of the published figures',
+        'Sources of the published results',
         ['name', 'title', *keys],
         [
             (dataset.name, dataset.title, *(format_fact(dataset.facts.get(key)) for key in keys))

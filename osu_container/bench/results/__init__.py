@@ -1,12 +1,12 @@
 """
-Read the figures of runs and of publications into one form.
+Read the results of runs and of publications, and represent all results in the same form.
 
-model.py         define Case, Series, Dataset: the figures as compare and report use them
+model.py         define Case, Series, Dataset: the results as compare and report use them
 run_files.py     read and write results.jsonl of `osu-container bench` (docs/benchmarks.md)
 osu_output.py    parse a table that an OSU program printed
 outputs.py       read files with tables of OSU programs, of IMB and of nccl-tests
-imported.py      turn such files into a run
-references.py    read the published figures; data/ has their CSV files and sources
-select.py        resolve what a user enters (a run, published figures) to a Dataset
+imported.py      turn files with program output into a run
+references.py    read the published results, whose CSV files and sources are in data/
+select.py        find the Dataset whose name a user enters (a run or published results)
 ratios.py        compute and format the ratio of two curves
 """

@@ -1,4 +1,4 @@
-"""Define the command `osu-container reference list`, which lists the published figures."""
+"""Define the command `osu-container reference list`, which lists the published results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from osu_container.bench.results import references
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommand `list` to the parser of `osu-container reference`."""
     commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
-    text = "list the published figures"
+    text = "list the published results"
     list_parser = commands.add_parser(
         'list', help=text, description=text[0].upper() + text[1:] + '.'
     )
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def list_references(options: argparse.Namespace) -> int:
-    """Print a line for each published dataset and return the exit code."""
+    """Print one line for each published dataset and return the exit code."""
     rows = []
     for dataset in references.list_published_datasets():
         points = sum(len(series.values) for series in dataset.series)
@@ -46,10 +46,10 @@ def list_references(options: argparse.Namespace) -> int:
     print(
         '\n'
         + columns.fill_text(
-            "To show one of these datasets: osu-container report NAME -o FILE.html. To compare a "
-            "run with a dataset: osu-container compare RUN NAME. To keep a run as a reference, "
-            "measure with osu-container bench --output DIR: compare accepts the folder and the "
-            "name of this run."
+            "To show a published dataset: osu-container report NAME -o FILE.html. To compare a run "
+            "with a published dataset: osu-container compare RUN NAME. To keep your own run as a "
+            "reference, measure with osu-container bench --output DIR. compare then accepts DIR "
+            "or the name of your run instead of NAME."
         )
     )
     return 0

@@ -16,15 +16,15 @@ from osu_container.data.sites import SITES
 
 EPILOG = """
 FILE is the output of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py ports), of the Intel MPI
-Benchmarks, or of nccl-tests. It may contain several tables, and other lines between them. Tables of
-the same case become repeats.
+Benchmarks, or of nccl-tests. FILE may contain several tables, and other lines between the tables.
+Tables of the same case become repeats.
 
   osu-container import slurm-123.out
   osu-container import native=bare.txt hybrid=container.txt --site lumi-25.03 --nodes 2
   osu-container compare mine.txt theirs.txt     compare and report also read such files directly
 
-import lists the facts that a file does not report; they are unknown unless an option sets them for
-all files.
+`import` lists the facts that a file does not report. Such facts remain unknown unless the user sets
+them for all files with an option.
 """
 
 
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'files',
         nargs='+',
         metavar='[NAME=]FILE',
-        help="output file of a benchmark program, with a NAME for the curves in this file "
+        help="output file of a benchmark program. NAME is the name of the curves in this file "
         "(default: the name of the file)",
     )
     add(
@@ -61,38 +61,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         '--nodes',
         type=parse_whole_number,
-        help="number of nodes, if a file does not report this number",
+        help="number of nodes of the measurement, if the output file does not report this number",
     )
     add(
         '--ranks',
         type=parse_whole_number,
-        help="number of ranks, if a file does not report this number",
+        help="number of ranks of the measurement, if the output file does not report this number",
     )
     add(
         '--buffers',
         choices=[buffers for buffers in model.BUFFERS if buffers],
         metavar="'D D'",
-        help="memory of the buffers of both ranks, if a file does not report the buffers: H for "
-        "host memory, D for device memory, M for managed memory",
+        help="kind of memory of the send and receive buffers, if the output file does not report "
+        "the buffers: H for host memory, D for device memory, M for managed memory",
     )
     add(
         '--benchmark',
         type=_parse_benchmark,
         metavar='PROGRAM',
-        help="program that printed the figures, if their title is missing in the file, e.g. osu_bw",
+        help="benchmark program that printed the output file, if the file lacks the title of the "
+        "table, e.g. osu_bw",
     )
     add('--json', action='store_true', help="machine-readable output")
 
 
 def parse_whole_number(text: str) -> int:
-    """Return the whole number of at least 1 in `text`. Raises ArgumentTypeError."""
+    """
+    Return `text` as a whole number.
+
+    Raises ArgumentTypeError if the number is not a whole number of at least 1.
+    """
     if not re.fullmatch(r'[1-9]\d{0,8}', text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 
 def _parse_benchmark(text: str) -> str:
-    """Return `text` if this can be the name of a benchmark. Raises ArgumentTypeError."""
+    """
+    Return `text` unchanged if `text` can be the name of a benchmark.
+
+    Otherwise ArgumentTypeError is raised.
+    """
     if not re.fullmatch(r'osu_\w+|IMB [\w-]+|\w+_perf', text):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not the name of a benchmark. Give a name such as osu_bw, 'IMB PingPong' "
@@ -102,7 +111,7 @@ def _parse_benchmark(text: str) -> str:
 
 
 def import_outputs(options: argparse.Namespace) -> int:
-    """Write the output files as a run, print its content and return the exit code."""
+    """Convert output files of benchmarks to a run, print the results, return the exit code."""
     sources = imported.parse_sources(options.files)
     folder = options.output or select.resolve_results_folder() / record.get_timestamp().replace(
         '-', ''
@@ -152,7 +161,7 @@ def import_outputs(options: argparse.Namespace) -> int:
             f"{entry.repeats}; {entry.program_release or 'unknown programs'}"
         )
     for failure in run.failures:
-        print(f"{failure.name}: {failure.case.title}: no figures: {failure.reason}")
+        print(f"{failure.name}: {failure.case.title}: no results: {failure.reason}")
     for note in run.problems:
         print(f"* {note}")
     print(

@@ -1,8 +1,8 @@
 """
-Turn output files of benchmarks into a run; outputs.py reads the files.
+Turn output files of benchmarks into a run; outputs.py reads the output files.
 
-The commands compare and report use such a run in memory. `osu-container import` writes the run to
-disk.
+The commands compare and report use such a run in memory. The command `osu-container import` writes
+the run to disk.
 """
 
 from __future__ import annotations
@@ -21,12 +21,16 @@ ADDABLE_FACTS = ('nodes', 'ranks', 'buffers')
 
 
 class ConflictError(run_files.ResultsError):
-    """Figures contradict each other or the user's options; the text names both sides."""
+    """
+    Results in output files contradict each other or contradict the user's options.
+
+    The text of the error names both sides of the conflict.
+    """
 
 
 def looks_like_results(path: Path) -> bool:
     """
-    Return whether `path` is a folder or a results file, and not the output of a program.
+    Return whether `path` is the folder or the results file of a run, not program output.
 
     A results file begins with '{', but program output does not.
     """
@@ -41,9 +45,9 @@ def looks_like_results(path: Path) -> bool:
 
 def parse_sources(paths: list[str]) -> list[tuple[str, Path]]:
     """
-    Return (name, path) for each argument NAME=FILE or FILE.
+    Return (name, path) for each command-line argument of the form NAME=FILE or FILE.
 
-    Without NAME, the name is the file name without its extension.
+    If an argument has no NAME, the name is the file name without its extension.
     """
     sources = []
     for text in paths:
@@ -61,13 +65,14 @@ def read_measurements(
     extra_facts: Mapping[str, Any] | None = None,
 ) -> tuple[list[dict[str, Any]], list[outputs.Output], list[str]]:
     """
-    Read output files; return (measurements, outputs, notes for the user).
+    Read output files; return (measurements, output files, notes for the user).
 
-    The measurements are lines of results.jsonl of the kind `measurement`.
-    :param sources: name of the series and path of each output file
+    The measurements are lines of results.jsonl of the kind `measurement`. Raises NoFiguresError or
+    ConflictError if the files cannot be imported.
+
+    :param sources: (name of the curves, path) of each output file
     :param benchmark: the program of all tables whose title is missing or unknown
-    :param extra_facts: {one of ADDABLE_FACTS: value} for facts that a file does not report
-    Raises NoFiguresError, ConflictError.
+    :param extra_facts: {one of ADDABLE_FACTS: value} for facts that an output file does not report
     """
     entries: list[dict[str, Any]] = []
     outputs_by_hash: dict[str, outputs.Output] = {}
@@ -103,7 +108,7 @@ def read_measurements(
             }
             if len(programs) > 1:
                 raise ConflictError(
-                    f"{name} {case.title} has figures of several programs, and these figures "
+                    f"{name} {case.title} has results of several programs, and these results "
                     "cannot be compared "
                     f"({'; '.join(f'{key}: {place}' for key, place in programs.items())}). Give "
                     "the file of each program another name: NAME=FILE"
@@ -115,7 +120,7 @@ def read_measurements(
             if len(same_case_tables) > 1:
                 problems.append(
                     f"{name} {case.title} has {len(same_case_tables)} tables, which are imported "
-                    "as repeats. If the tables differ in facts that the file does not report, "
+                    "as repeats of a single measurement. If the tables are different measurements, "
                     "put each table into a separate file, and give each file a name: NAME=FILE"
                 )
     return entries, list(outputs_by_hash.values()), problems
@@ -127,7 +132,7 @@ def _format_programs(table: BenchmarkTable) -> str:
 
 def _add_facts(table: BenchmarkTable, facts: Mapping[str, Any]) -> None:
     """
-    Set the facts that a table lacks.
+    Add facts that the user has given to a table that lacks these facts.
 
     Raises ConflictError if a fact contradicts the table.
     """
@@ -146,7 +151,7 @@ def _add_facts(table: BenchmarkTable, facts: Mapping[str, Any]) -> None:
 def _build_measurement(
     name: str, case: model.Case, repeat: int, table: BenchmarkTable
 ) -> dict[str, Any]:
-    """Return the line of results.jsonl (kind `measurement`) for a table."""
+    """Return a line of results.jsonl (kind `measurement`) with the values of a table."""
     entry: dict[str, Any] = {
         'module': name,
         'approach': name,
@@ -173,7 +178,7 @@ def _build_measurement(
 
 
 def _format_unknown_facts(path: Path, output: outputs.Output) -> list[str]:
-    """Return a list with a note that names the facts that an output file does not report."""
+    """Return a list with one note, which names the facts missing in an output file."""
     names = [
         name
         for name in ('programs', 'release', 'nodes', 'ranks', 'buffers')
@@ -212,9 +217,9 @@ def _build_header(
 
 def read_output_dataset(path: str) -> model.Dataset:
     """
-    Return the dataset of an output file that a user names in place of a run.
+    Return the dataset of an output file that a user names instead of a run.
 
-    Raises NoFiguresError, ConflictError.
+    Raises NoFiguresError or ConflictError if the output file cannot be read.
     """
     sources = parse_sources([path])
     entries, outputs_read, problems = read_measurements(sources)
@@ -237,14 +242,15 @@ def write_run(
     command: str,
 ) -> model.Dataset:
     """
-    Write output files of benchmarks as a run into a new folder.
+    Write output files of benchmarks as a run into the folder `folder`; return the dataset.
 
-    Returns the dataset of the run.
+    Raises ResultsError if the folder exists. Raises NoFiguresError, ConflictError or OSError if the
+    output files cannot be imported.
+
     :param site: name of the site, None if the site is unknown
     :param command: the command line of the user
+
     The other parameters are described at read_measurements().
-    Raises ResultsError if the folder exists. Raises NoFiguresError, ConflictError and OSError for
-    problems with the output files.
     """
     entries, outputs_read, problems = read_measurements(
         sources, benchmark=benchmark, extra_facts=extra_facts
@@ -253,7 +259,7 @@ def write_run(
         folder.mkdir(parents=True)
     except FileExistsError as err:
         raise run_files.ResultsError(
-            f"{folder} exists and is not overwritten. Choose another folder with --output DIR"
+            f"the folder {folder} exists and is not overwritten. Choose another folder with --output DIR"
         ) from err
     try:
         writer = run_files.Writer(folder / run_files.RESULTS_FILE)

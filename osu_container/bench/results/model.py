@@ -1,12 +1,12 @@
 """
-Model the figures of runs and publications: a Dataset has Series, a Series has values.
+Model the results of runs and publications: a Dataset has Series, a Series has values.
 
     Dataset   one run, or one publication
     Series    one curve: a benchmark in one case under one approach
     Case      what was measured, without the approach; only series of equal cases are compared
 
-Sizes are in bytes. Values are in MB/s (1 MB = 1,000,000 bytes), where more is better, or in µs or
-ms, where less is better.
+Sizes are in bytes. Bandwidths are in MB/s (1 MB = 1,000,000 bytes), and more is better. Times are
+in µs or ms, and less is better.
 """
 
 from __future__ import annotations
@@ -64,27 +64,27 @@ MORE_IS_BETTER = ', more is better'
 
 
 def is_command(benchmark: str) -> bool:
-    """Return whether `benchmark` is a user's command and not the name of a benchmark."""
+    """Return whether `benchmark` is a user's command instead of the name of a benchmark."""
     return benchmark.startswith(COMMAND_PREFIX)
 
 
 def format_figure_variant(unit: str, origin: str, more_is_better: bool) -> str:
     """
-    Return the variant of the case of a user's command.
+    Return a text on which number of a user's command is measured, for Case.variant.
 
-    The variant contains the unit of the measured number and `origin`, the way in which the number
-    is found.
+    The text contains the unit of the number, and `origin`, a description of how the number is
+    found.
     """
     return f"{unit}{MORE_IS_BETTER if more_is_better else ''}: {origin}"
 
 
 def is_bandwidth(benchmark: str) -> bool:
-    """Return whether the benchmark measures a bandwidth; a larger bandwidth is better."""
+    """Return whether a benchmark measures a bandwidth. A larger bandwidth is better."""
     return benchmark in BANDWIDTH or benchmark.startswith('xccl ')
 
 
 def select_unit(benchmark: str) -> str:
-    """Return the unit of a benchmark's values: 'MB/s', 'us' or 'ms'."""
+    """Return the unit of the values that a benchmark prints: 'MB/s', 'us' or 'ms'."""
     if is_bandwidth(benchmark):
         return 'MB/s'
     return 'ms' if benchmark in MILLISECONDS else 'us'
@@ -102,7 +102,7 @@ def format_size(size: int) -> str:
 
 @dataclass(frozen=True, order=True)
 class Case:
-    """What was measured (program, buffers, nodes, ranks), but not under which approach."""
+    """What was measured: program, buffers, nodes and ranks, but not the approach."""
 
     #: Name of the program, 'osu_bw'; the Python programs have the names of the C programs
     benchmark: str
@@ -118,9 +118,9 @@ class Case:
     @property
     def placement(self) -> str:
         """
-        Return nodes and ranks as text, e.g. 'two nodes' or '8 ranks over 2 nodes'.
+        Return the numbers of nodes and ranks as text, e.g. '8 ranks over 2 nodes'.
 
-        The text is '' if nodes and ranks are unknown.
+        The text is '' if both numbers are unknown.
         """
         if self.nodes is None:
             return f"{self.ranks} rank{'s' if self.ranks > 1 else ''}" if self.ranks else ''
@@ -134,7 +134,7 @@ class Case:
     @property
     def title(self) -> str:
         """
-        Return the case as text.
+        Return a title of the case as text.
 
         Examples: 'osu_bw D D, two nodes', '$ lmp, two nodes: time in s'.
         """
@@ -147,14 +147,18 @@ class Case:
 
     @property
     def unit(self) -> str:
-        """Return the unit of the values of this case."""
+        """Return the unit of the values that were measured in this case."""
         if is_command(self.benchmark):
             return self.variant.partition(':')[0].partition(MORE_IS_BETTER)[0]
         return select_unit(self.benchmark)
 
     @property
     def more_is_better(self) -> bool:
-        """Return whether more is better: for bandwidths, and commands with --more-is-better."""
+        """
+        Return whether a larger value is better.
+
+        A larger value is better for bandwidths, and for commands measured with --more-is-better.
+        """
         if is_command(self.benchmark):
             return self.variant.partition(':')[0].endswith(MORE_IS_BETTER)
         return is_bandwidth(self.benchmark)
@@ -178,24 +182,24 @@ class Series:
     @property
     def program_release(self) -> str:
         """
-        Return the programs of the series and their release, e.g. 'OSU C programs 7.4'.
+        Return the kind and the release of the programs, e.g. 'OSU C programs 7.4'.
 
-        The text is '' if both are unknown.
+        The text is '' if kind and release are unknown.
         """
         return ' '.join(filter(None, (self.programs, self.facts.get('release'))))
 
     @property
     def sizes(self) -> list[int]:
-        """Return the message sizes in bytes in ascending order."""
+        """Return the measured message sizes in bytes, in ascending order."""
         return sorted(self.values)
 
     @property
     def repeats(self) -> int:
-        """Return the largest number of repeats that a message size has."""
+        """Return the largest number of repeats at any message size."""
         return max((len(values) for values in self.values.values()), default=0)
 
     def compute_medians(self) -> dict[int, float]:
-        """Return {message size: median of the repeats}, with sizes in ascending order."""
+        """Return {message size: median of the repeats}, with the sizes in ascending order."""
         return {size: statistics.median(self.values[size].values()) for size in self.sizes}
 
 
@@ -216,7 +220,7 @@ class Failure:
 
 @dataclass
 class Dataset:
-    """The figures of one run or of one publication."""
+    """The results of one run or of one publication."""
 
     #: What a user enters to select it: '20261121T131244Z', 'lumi-g-2025-03'
     name: str
@@ -237,21 +241,25 @@ class Dataset:
 
     @property
     def cases(self) -> list[Case]:
-        """Return all cases of the series, in the order of their first appearance."""
+        """Return the cases of all curves, in the order of their first appearance."""
         return list(dict.fromkeys(series.case for series in self.series))
 
     @property
     def names(self) -> list[str]:
-        """Return all names of the series, in the order of their first appearance."""
+        """Return the names of all curves, in the order of their first appearance."""
         return list(dict.fromkeys(series.name for series in self.series))
 
     @property
     def native_name(self) -> str:
-        """Name of the native series; the facts of a publication may give another name."""
+        """
+        Name of the native curves, which were measured without a container.
+
+        The description of a publication may give another name to these curves.
+        """
         return self.facts.get('native') or 'native'
 
     def select_series(self, case: Case | None = None, name: str | None = None) -> list[Series]:
-        """Return the series with this case and this name; None selects every case or name."""
+        """Return the curves of a case with a name; None selects all cases or all names."""
         return [
             series
             for series in self.series
@@ -259,7 +267,11 @@ class Dataset:
         ]
 
     def filter_by_name(self, *names: str) -> Dataset:
-        """Return a copy that has only the series, failures and modules with one of the names."""
+        """
+        Return a copy of the dataset with only the curves that have one of the names.
+
+        Failures and modules with other names are also left out.
+        """
         return replace(
             self,
             series=[entry for entry in self.series if entry.name in names],

@@ -7,13 +7,13 @@ determines the unit of the numbers. The title of the column does not determine t
 mpi4py ports give the column of osu_bw the title 'Latency [us]' although the column contains MB/s.
 
 A program built without GPU support ignores the arguments `D D`, measures host memory and exits with
-0. For this reason, figures of device or managed memory are accepted only if the program prints
-where its buffers are.
+0. For this reason, results for device memory or managed memory are accepted only if the program
+prints where its buffers are.
 
-srun and libraries print other text between the lines, and sometimes within a line. A line is a row
-if the line contains only complete numbers and the result of a check. A malformed row is called
-broken and is reported with its line number. A line that the program did not print is called
-foreign.
+srun and libraries print other text between the lines, and sometimes within a line. A line counts as
+a row of the table if the line contains only complete numbers, and perhaps the result of a check. A
+malformed row is called broken and is reported with its line number. A line that the program did not
+print is called foreign.
 """
 
 from __future__ import annotations
@@ -62,12 +62,16 @@ _DEBUG_PROVIDER = re.compile(r'libfabric provider: (\S+)')
 
 
 class OutputError(Exception):
-    """An output has no complete table; the text names the file and the problem."""
+    """
+    A program output has no complete table of results.
+
+    The text of the error names the file and the problem.
+    """
 
 
 @dataclass
 class BenchmarkTable:
-    """One table in an output: the values by message size, and the lines around the values."""
+    """One table in a program output: the values by message size, and the other lines."""
 
     #: None for an unknown title
     benchmark: str | None
@@ -102,7 +106,7 @@ class BenchmarkTable:
 
     @property
     def case(self) -> model.Case:
-        """Return the case of the table."""
+        """Return the case that the table measured."""
         variant = ', '.join(
             filter(None, (self.variant, UNKNOWN_BUFFERS if self.buffers is None else ''))
         )
@@ -110,7 +114,7 @@ class BenchmarkTable:
 
     @property
     def unknown_fields(self) -> list[str]:
-        """Return the names of the facts that the output does not report."""
+        """Return the names of the facts that the program output does not report."""
         names = ('nodes', 'ranks', 'buffers', 'programs')
         return [name for name in names if getattr(self, name) is None] + (
             ['release']
@@ -120,7 +124,11 @@ class BenchmarkTable:
 
     @property
     def printed_buffers(self) -> str | None:
-        """Return the buffers that the program prints, e.g. 'D D'; None if none are printed."""
+        """
+        Return the buffers that the program printed, e.g. 'D D'.
+
+        The result is None if the program printed no buffers.
+        """
         for line in self.comments:
             sides, arrays = _SIDES.match(line), _ARRAYS.match(line)
             if sides:
@@ -131,12 +139,16 @@ class BenchmarkTable:
 
     @property
     def accelerator(self) -> str | None:
-        """Return the kind of device memory in the title, e.g. 'CUDA'; None without a kind."""
+        """
+        Return the kind of device memory in the title of the table, e.g. 'CUDA'.
+
+        The result is None if the title names no kind.
+        """
         titles = filter(None, map(_C_TITLE.match, self.comments))
         return next((title.group(1) for title in titles if title.group(1)), None)
 
     def add(self, size: int, number: float) -> None:
-        """Add a figure at a message size."""
+        """Add a measured value at a message size."""
         if number >= model.LOWEST:
             self.values[size] = number
         else:
@@ -154,17 +166,18 @@ def parse(
     first_line: int | None = None,
 ) -> BenchmarkTable:
     """
-    Return the table in the output of a program.
+    Return the table of results in the output of an OSU program.
+
+    Raises OutputError if there is no table, if the table ends before `largest_size`, if the sizes
+    do not ascend, if the buffers are in other memory than requested, or if wrong data was received.
 
     :param benchmark: name of the program, e.g. 'osu_bw'
     :param source: name of the output in messages
     :param largest_size: message size in bytes at which the table must end (-m), None for any size
     :param buffers: the requested buffers, e.g. 'D D'; if a buffer is not in host memory, the
         program must print where its buffers are
-    :param check: whether the program must report a comparison of received with sent data (-c)
+    :param check: whether the program must have compared received data with sent data (-c)
     :param first_line: line number in `source` of the first line of the text, for messages
-    Raises OutputError if there is no table, if the table ends before largest_size, if the sizes do
-    not ascend, if the buffers are in other memory than requested, or if wrong data was received.
     """
     title = str(source) if first_line is None else f'{source}:{first_line}'
     table = BenchmarkTable(benchmark, title, programs='OSU C programs')
@@ -184,8 +197,8 @@ def parse(
             other_unit = _OTHER_UNIT.match(line)
             if other_unit:
                 raise OutputError(
-                    f"{title}: the heading of the table has the unit {other_unit.group(1)}, "
-                    "expected MB/s or us. Convert the figures to MB/s or us"
+                    f"{title}: the heading of the table names the unit {other_unit.group(1)}, "
+                    "expected MB/s or us. Convert the values to MB/s or us"
                 )
         elif not _add_row(table, line, location, marks, decimals) and line.strip():
             if benchmark not in model.SINGLE_VALUE_BENCHMARKS and _BROKEN.match(line[:500]):
@@ -199,7 +212,7 @@ def parse(
     if not table.values:
         other_lines = table.broken_lines + table.foreign_lines
         hint = f"; it printed: {other_lines[-1].strip()[:200]}" if other_lines else ''
-        raise OutputError(f"{title}: no figures of {benchmark} in {len(lines)} line(s){hint}")
+        raise OutputError(f"{title}: no results of {benchmark} in {len(lines)} line(s){hint}")
     last = max([*table.values, *table.zeros])
     if (
         largest_size is not None
@@ -218,29 +231,31 @@ def _check_data(
     table: BenchmarkTable, marks: list[tuple[int, str | None]], source: str, check: bool
 ) -> None:
     """
-    Set table.is_checked from `marks`: (size, 'pass', 'fail' or None) for each row.
+    Record in the table whether the program compared received data with sent data.
 
     Raises OutputError if wrong data was received, or if a requested check is missing.
+
+    marks: (size, 'pass', 'fail' or None) for each row of the table
     """
     failed_sizes = [size for size, mark in marks if mark == 'fail']
     if failed_sizes:
         raise OutputError(
             f"{source}: {table.benchmark} received wrong data at {failed_sizes[0]} bytes (column "
-            "Validation has Fail), so no figure of this MPI and network can be trusted. Test "
+            "Validation has Fail), so no result of this MPI and network can be trusted. Test "
             "whether the program passes with buffers H H and on one node, and report the result "
             "to the site's support"
         )
     table.is_checked = bool(marks) and all(mark for _, mark in marks)
     if check and marks and not table.is_checked:
         raise OutputError(
-            f"{source}: {table.benchmark} cannot check received data (option -c), because the "
-            "table has no Pass. Measure without --validate"
+            f"{source}: {table.benchmark} cannot check received data (option -c): the column "
+            "Validation of the table has no Pass. Measure without --validate"
         )
 
 
 def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> None:
     """
-    Raise OutputError if the program does not print the requested buffers, e.g. 'D D'.
+    Raise OutputError if the program did not use the requested buffers, e.g. 'D D'.
 
     Buffers in host memory are not checked.
     """
@@ -264,18 +279,22 @@ def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> N
 
 
 def is_row(line: str) -> bool:
-    """Return whether a line is a row of a table: a message size and numbers."""
+    """Return whether a line is a row of a table: a message size followed by numbers."""
     return bool(_ROW.fullmatch(line.strip()))
 
 
 def count_usual_decimals(rows: list[list[str]], column: int = 1) -> int:
-    """Return the number of decimals that most rows have in a column."""
+    """Return the number of decimals that most rows of a table have in a column."""
     counts = Counter(count_decimals(row[column]) for row in rows if len(row) > column)
     return max(counts, key=lambda count: (counts[count], count), default=0)
 
 
 def count_decimals(number: str) -> int:
-    """Return the number of decimals; this number is the same in every row of a program."""
+    """
+    Return how many decimals a number in the output of a program has.
+
+    A program prints the same number of decimals in every row.
+    """
     return len(number.partition('.')[2])
 
 
@@ -287,12 +306,13 @@ def _add_row(
     decimals: int,
 ) -> bool:
     """
-    Add the figure of a row to the table, and the result of the row's check to `marks`.
+    Add the values of a row to the table, and the result of the row's check to `marks`.
 
-    Returns False if the line is not a row.
+    The result is False if the line is not a row. Raises OutputError if the message size is not
+    greater than in the previous row.
+
     :param location: name of the line in messages
     :param decimals: the number of decimals that most rows have
-    Raises OutputError if the message size is not greater than in the previous row.
     """
     words = line.lower().split()
     if table.benchmark in model.MILLISECONDS:
@@ -321,9 +341,10 @@ def _add_row(
 
 def parse_network(text: str) -> tuple[str | None, str | None]:
     """
-    Return (netmod, provider) from the output of MPICH with MPIR_CVAR_DEBUG_SUMMARY=1.
+    Return (netmod, provider) from MPICH's output with MPIR_CVAR_DEBUG_SUMMARY=1.
 
-    Examples: ('ofi', 'tcp'), ('ucx', None), and (None, None) if the output names neither.
+    Examples: ('ofi', 'tcp') and ('ucx', None). The result is (None, None) if the output names
+    neither a netmod nor a provider.
     """
     match = _DEBUG_PROVIDER.search(text)
     if match:

@@ -1,13 +1,13 @@
 """
-Read the figures in the output files of benchmark programs.
+Read the results in the output files of benchmark programs.
 
     OSU Micro-Benchmarks    in C and in Python, and the mpi4py ports: any number of tables
     Intel MPI Benchmarks    IMB-MPI1 and others: a table for each benchmark and number of processes
     nccl-tests, rccl-tests  bus bandwidth, out of place and in place
 
-Facts that a file does not report, such as the number of nodes, are unknown. Some of these facts
-follow from a command line above a table, e.g. `srun -N2 -n2 osu_bw D D`, as a shell with the option
--x prints the command line. Tables with different command lines are different cases.
+Facts that a file does not report, such as the number of nodes, are unknown. Some facts follow from
+a command line above a table, e.g. `srun -N2 -n2 osu_bw D D`. A shell with the option -x prints such
+command lines. Tables with different command lines are different cases.
 """
 
 from __future__ import annotations
@@ -132,12 +132,16 @@ _USUAL = {
 
 
 class NoFiguresError(run_files.ResultsError):
-    """A file has no figures; the text names the file, the line and the expected content."""
+    """
+    An output file has no results.
+
+    The text of the error names the file, the line and the expected content.
+    """
 
 
 @dataclass
 class Output:
-    """The content of one output file."""
+    """The content of one output file: its tables and facts."""
 
     path: Path
     sha256: str
@@ -150,7 +154,7 @@ class Output:
 
 def identify_benchmark(title: str) -> str | None:
     """
-    Return the name of the program that prints a title line, e.g. 'osu_bw'.
+    Return the name of the program that prints this title line, e.g. 'osu_bw'.
 
     The result is None if the title is unknown. Raises ValueError if the line is not a title.
     """
@@ -181,7 +185,12 @@ def identify_benchmark(title: str) -> str | None:
 
 
 def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
-    """Return (cleaned lines, sha256, size in bytes) of a file. Raises NoFiguresError."""
+    """
+    Return (lines, sha256, size in bytes) of an output file.
+
+    Control characters are removed from the lines. Raises NoFiguresError if the file is unreadable,
+    empty, too large or no text file.
+    """
     try:
         raw = read_plain_file(path, 'output')
         data = unpack_stream(io.BytesIO(raw)).read(SIZE_LIMITS['output'] + 1)
@@ -216,10 +225,11 @@ def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
 
 def read_output(path: str | Path, benchmark: str | None = None) -> Output:
     """
-    Return the content of an output file with all tables.
+    Return the content of an output file, with all tables.
+
+    Raises NoFiguresError if the file is unreadable or has no results.
 
     :param benchmark: the program of tables whose title is missing or unknown
-    Raises NoFiguresError if the file is unreadable or has no figures.
     """
     lines, sha256, size = _read_lines(path)
     output = Output(Path(path), sha256, size)
@@ -230,8 +240,8 @@ def read_output(path: str | Path, benchmark: str | None = None) -> Output:
         lines = [line if series[number] else '' for number, line in enumerate(lines, 1)]
         if not any(lines):
             raise NoFiguresError(
-                f"{path} has no figures, because no benchmark ran. Read the reasons in the parts "
-                "`summary` and `errors` of this file"
+                f"{path} has no results, because no benchmark ran. The parts `summary` and `errors` of this "
+                "file contain the reasons"
             )
     for block in _split_blocks(lines, benchmark):
         for table in _KINDS.get(block['kind'], _parse_osu)(path, block, benchmark):
@@ -248,20 +258,20 @@ def _explain_no_tables(path: str | Path, lines: list[str]) -> str:
     row = next((number for number, line in enumerate(lines, 1) if osu_output.is_row(line)), None)
     if row:
         return (
-            f"{path}:{row}: the figures are of an unknown program, because the title of the table "
-            "is missing. Keep the lines that begin with '#', or name the program: osu-container "
+            f"{path}:{row}: the program that printed this table is unknown, because the title of the "
+            "table is missing. Keep the lines that begin with '#', or name the program: osu-container "
             "import --benchmark osu_bw FILE"
         )
     last = next(line for line in reversed(lines) if line)
     return (
-        f"{path}: no figures in {len(lines)} line(s): {EXPECTED_INPUT}; the last line is: "
+        f"{path}: no results in {len(lines)} line(s): {EXPECTED_INPUT}. The last line is: "
         f"{last[:200]}"
     )
 
 
 def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any]]:
     """
-    Split the lines of a file into blocks; each block begins with a title.
+    Split the lines of an output file into blocks; each block begins with a title.
 
     :param benchmark: the program of a block whose title is missing
     """
@@ -314,9 +324,9 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
 
 def _classify_line(line: str) -> str | None:
     """
-    Return the kind of the block that begins with this line.
+    Return the kind of block that begins with this line: 'title', 'port', 'imb' or 'ccl'.
 
-    The kind is 'title', 'port', 'imb' or 'ccl'; None if no block begins with this line.
+    The result is None if no block begins with this line.
     """
     kinds = {
         'port': _PORT.match,
@@ -331,7 +341,7 @@ def _parse_launch_command(
     command: re.Match[str] | None, benchmark: str
 ) -> tuple[int | None, int | None, str | None]:
     """
-    Return (nodes, ranks, buffers) of a command line; missing values are None.
+    Return (nodes, ranks, buffers) of a launch command; missing values are None.
 
     :param command: a match of the regular expression _COMMAND
     """
@@ -359,7 +369,7 @@ def _parse_osu(
     path: str | Path, block: dict[str, Any], benchmark: str | None
 ) -> list[BenchmarkTable]:
     """
-    Return the table of a block that an OSU program or an mpi4py port printed.
+    Return the table in a block of output from an OSU program or an mpi4py port.
 
     The result is a list with one table.
     """
@@ -410,7 +420,7 @@ def _parse_osu(
 
 def _resolve_buffers(table: BenchmarkTable, requested: str | None) -> str | None:
     """
-    Return the buffers of a table (one of model.BUFFERS), None if undetermined.
+    Return the buffers that a table measured (one of model.BUFFERS), None if undetermined.
 
     :param requested: the buffers in the command line
     """
@@ -435,7 +445,11 @@ def _resolve_buffers(table: BenchmarkTable, requested: str | None) -> str | None
 def _parse_imb(
     path: str | Path, block: dict[str, Any], benchmark: str | None = None
 ) -> list[BenchmarkTable]:
-    """Return the table of a block of the Intel MPI Benchmarks, as a list with one table."""
+    """
+    Return the table in a block of output from the Intel MPI Benchmarks.
+
+    The result is a list with one table.
+    """
     title = _IMB_TABLE.match(block['lines'][0])
     name = f'IMB {title.group(1)}' if title else benchmark or ''
     table = BenchmarkTable(
@@ -478,7 +492,7 @@ def _parse_imb(
             return [table]
     if not table.values:
         table.reason = (
-            f"{table.location}: no figures of {name}: expected lines of numbers below "
+            f"{table.location}: no results of {name}: expected lines of numbers below "
             "'#bytes #repetitions ...'"
         )
     return [table]
@@ -488,10 +502,12 @@ def _explain_unknown_column(
     table: BenchmarkTable, heads: list[str], column: int | None
 ) -> str | None:
     """
-    Return why the figures below the column headings are ambiguous, else None.
+    Return why the values in a table of the Intel MPI Benchmarks are ambiguous.
 
-    :param heads: the headings
-    :param column: number of the column with the figures, None if no heading is known
+    The result is None if the values are not ambiguous.
+
+    :param heads: the column headings
+    :param column: number of the column with the values, None if no heading is known
     """
     if column is None:
         return f"{table.location}: {table.benchmark} has only unknown columns: {', '.join(heads)}"
@@ -499,14 +515,18 @@ def _explain_unknown_column(
         # 2 bytes in 1.72 µs are 1.11 'Mbytes/sec' in 2016, 8 bytes in 1.66 µs are 4.81 in 2021.
         return (
             f"{table.location}: the unit of {table.benchmark} is ambiguous: one Mbyte is 1048576 "
-            "bytes before release 2018 and 1000000 bytes since release 2018, and the release of "
-            f"this output is {table.release or 'unknown'}"
+            "bytes before release 2018 of the Intel MPI Benchmarks and 1000000 bytes since then, "
+            f"and the release of this output is {table.release or 'unknown'}"
         )
     return None
 
 
 def _list_imb_columns(name: str) -> list[str]:
-    """Return the headings of columns that may contain a benchmark's figure, the best first."""
+    """
+    Return the headings of the columns that may contain a benchmark's result.
+
+    The best column comes first.
+    """
     return (
         ['Mbytes/sec'] if model.is_bandwidth(name) else ['t_avg[usec]', 't[usec]', 't_ovrl[usec]']
     )
@@ -521,10 +541,11 @@ def _add_figure(
     factor: int = 1,
 ) -> None:
     """
-    Add the figure of a row to a table.
+    Add the measured value in a row to a table.
 
-    A malformed row is added to the broken lines. A row whose size is already in the table sets the
-    reason of the table.
+    If the row is malformed, the row is added to the broken lines of the table. If the table already
+    has a row with the same message size, the whole table becomes invalid.
+
     :param cell: the number as text, None if the number has other decimals than the other rows
     :param factor: factor that converts the number to MB/s or us
     """
@@ -543,9 +564,9 @@ def _parse_ccl(
     path: str | Path, block: dict[str, Any], benchmark: str | None = None
 ) -> list[BenchmarkTable]:
     """
-    Return the tables of a block of nccl-tests or rccl-tests.
+    Return the two tables in a block of output from nccl-tests or rccl-tests.
 
-    The first table has the figures out of place, the second table the figures in place.
+    The first table has the values out of place, the second table the values in place.
     """
     text, location = '\n'.join(block['lines']), f"{path}:{block['line']}"
     program_match = _PERF.search(
@@ -601,13 +622,13 @@ def _parse_ccl(
                 cell = figure.group() if figure else None
                 _add_figure(table, f'{path}:{number}', line, cells[0], cell, 1000)
         table.reason = table.reason or (
-            None if table.values else f"{location}: no figures of {program}"
+            None if table.values else f"{location}: no results of {program}"
         )
     return tables or [
         BenchmarkTable(
             None,
             location,
-            f"{location}: no figures of {program}: expected the heading '# size count ... busbw'",
+            f"{location}: no results of {program}: expected the heading '# size count ... busbw'",
         )
     ]
 

@@ -1,8 +1,8 @@
 """
 Compute and format the ratio of two curves at a message size.
 
-The table of `make demo` and the commands compare and report use these functions, so that all of
-them print the same ratios.
+`make demo` and the commands compare and report use these functions, so that all of them print the
+same ratios.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ import statistics
 
 def compute_paired_ratios(a: dict[int, float], b: dict[int, float]) -> list[float]:
     """
-    Return a / b for each repeat that both a and b have, in the order of the repeats.
+    Return the ratios a / b of all repeats that both a and b have, in order of the repeats.
 
-    :param a, b: {repeat: value (> 0)} of one run; in each repeat, a run measures its modules one
-        after the other
+    :param a, b: {repeat: value (> 0)} from the same run; in each repeat, a run measures its modules
+        one after the other
     """
     return [a[repeat] / b[repeat] for repeat in sorted(set(a) & set(b))]
 
 
 def compute_ratio(a: dict[int, float], b: dict[int, float], *, paired: bool) -> float:
     """
-    Return the ratio a / b at one message size; the ratio is above 0.
+    Return the ratio a / b at one message size, a number above 0.
 
-    If a and b are from one run, the ratio is the median of the ratios within each repeat, because
-    an effect on a whole repeat slows both a and b. For an even number of repeats, the median is
+    If a and b are from one run, the ratio is the median of the ratios within each repeat, because a
+    disturbance during a repeat slows both a and b. For an even number of repeats, the median is
     computed from logarithms, so that b / a is the inverse of a / b. If a and b are from two runs,
-    the ratio is the ratio of their medians. A single slow repeat changes neither result.
+    the ratio is the median of a divided by the median of b. A single slow repeat changes neither
+    result.
+
     :param a, b: {repeat: value (> 0)} at one message size
     :param paired: whether a and b are from one run; ignored if there are fewer than two common
         repeats
@@ -40,7 +42,7 @@ def compute_ratio(a: dict[int, float], b: dict[int, float], *, paired: bool) -> 
 
 
 def format_ratio(value: float) -> str:
-    """Return a ratio with its significant digits, e.g. '0.0047', '0.98', '12.3', '348'."""
+    """Return a ratio as text with its significant digits, e.g. '0.0047', '0.98' or '348'."""
     if value >= 9.995:
         return f'{value:.0f}' if value >= 99.95 else f'{value:.1f}'
     return f'{value:.2f}' if value >= 0.0995 else f'{value:.2g}'

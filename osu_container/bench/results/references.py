@@ -1,7 +1,8 @@
 """
-Read the published figures.
+Read the published results of benchmarks.
 
-The file data/datasets.json describes the datasets, and a CSV file for each dataset has the figures.
+The file data/datasets.json describes the published datasets. A CSV file for each dataset contains
+the results.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ def read_descriptions() -> dict[str, dict[str, Any]]:
     """
     Return {name: description} of the published datasets, in the order of `reference list`.
 
-    A description is a dict with the keys title, source, url, licence, date, node_type, stack,
-    evidence, programs, and these keys:
-    native: name of the series that counts as native, or None.
-    sites: {pattern of site names: node type}.
-    series: {pattern of series names: description}.
-    notes: list of texts.
+    A description is a dict with the keys `title`, `source`, `url`, `licence`, `date`, `node_type`,
+    `stack`, `evidence` and `programs`, and these keys:
+    native: name of the curves that count as native, or None
+    sites: {pattern of site names: node type}
+    series: {pattern of curve names: description}
+    notes: list of texts
     """
     return json.loads((DATA / 'datasets.json').read_text(encoding='utf-8'))
 
@@ -40,7 +41,7 @@ def read_descriptions() -> dict[str, dict[str, Any]]:
 @functools.cache
 def read_dataset(name: str) -> model.Dataset:
     """
-    Return the published dataset called `name`, a key of read_descriptions().
+    Return the published dataset with the name `name`, a key of read_descriptions().
 
     All callers share the same object and must not change the object.
     """
@@ -73,16 +74,16 @@ def read_dataset(name: str) -> model.Dataset:
 
 
 def list_published_datasets() -> list[model.Dataset]:
-    """Return all published datasets as a list."""
+    """Return all published datasets, in the order of `osu-container reference list`."""
     return [read_dataset(name) for name in read_descriptions()]
 
 
 def find_machine_mismatch(a: model.Dataset, b: model.Dataset) -> str | None:
     """
-    Return why the figures of two datasets cannot be compared, else None.
+    Return why the results of two datasets cannot be compared, None if comparable.
 
     A run records its site. A publication records the sites that belong to the measured machine. The
-    figures cannot be compared if the run's site is not one of the sites of the publication.
+    results cannot be compared if the run's site is not one of the sites of the publication.
     """
     for published, run in ((a, b), (b, a)):
         patterns, site = published.facts.get('sites'), run.facts.get('site')

@@ -1,7 +1,7 @@
 """
 Read and write results.jsonl, the file with the results of a run (docs/benchmarks.md).
 
-Each line is one JSON object that is written in one piece after its measurement. For this reason an
+Each line is one JSON object, which is written as a whole after its measurement. For this reason, an
 interrupted run loses only the measurement in progress. The first line identifies the format and the
 run.
 """
@@ -43,21 +43,25 @@ STATUS = ('ok', 'failed', 'skipped')
 
 
 class ResultsError(Exception):
-    """A results file is unreadable or invalid; the text names the file, line and remedy."""
+    """
+    A results file is unreadable or invalid.
+
+    The text of the error names the file, the line and the remedy.
+    """
 
 
 def resolve_results_file(path: str | Path) -> Path:
     """
     Return the path of the results file that `path` names.
 
-    If `path` is the folder of a run, the results file is results.jsonl in this folder, else `path`
-    itself. Raises ResultsError if the results file does not exist.
+    If `path` is the folder of a run, the results file is results.jsonl in this folder. Otherwise
+    the results file is `path` itself. Raises ResultsError if the results file does not exist.
     """
     path = Path(path)
     if path.is_dir():
         if not (path / RESULTS_FILE).is_file():
             raise ResultsError(
-                f"{path} has no file {RESULTS_FILE}. Give the path of a folder that "
+                f"the folder {path} has no file {RESULTS_FILE}. Give the path of a folder that "
                 "`osu-container bench` wrote"
             )
         return path / RESULTS_FILE
@@ -70,7 +74,11 @@ def resolve_results_file(path: str | Path) -> Path:
 
 
 def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object's pairs as a dict. Raises ValueError for a duplicate key."""
+    """
+    Return the pairs of a JSON object as a dict.
+
+    Raises ValueError if the JSON object has a key twice.
+    """
     result = dict(pairs)
     if len(result) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -82,10 +90,10 @@ def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """
-    Yield (line number, entry) for each valid line, without keeping all lines in memory.
+    Yield (line number, entry) for each valid line of a results file.
 
-    If the last line is incomplete because the run was killed, the line is skipped and reported in
-    `problems`. Raises ResultsError for an invalid line.
+    If the last line is incomplete because the run was killed, this line is skipped and reported in
+    `problems`. Raises ResultsError for an invalid line. Only one line is kept in memory.
     """
     empty = True
     try:
@@ -107,7 +115,7 @@ def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dic
                 ) from err
             except ValueError as err:
                 raise ResultsError(
-                    f"{path}:{number} is invalid: {err}. Undo manual changes of this line"
+                    f"{path}:{number} is invalid: {err}. Undo manual changes to this line"
                 ) from err
             _check_line(path, number, entry, first=empty)
             empty = False
@@ -121,8 +129,8 @@ def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dic
         raise ResultsError(f"cannot read {path}: {err.strerror or err}") from err
     if empty:
         raise ResultsError(
-            f"{path} has no complete line, because the run was killed at its start. Measure "
-            "again: osu-container bench"
+            f"the results file {path} has no complete line, because the run was killed at its start. "
+            "Measure again: osu-container bench"
         )
 
 
@@ -130,7 +138,7 @@ def read_entries(path: str | Path) -> tuple[list[tuple[int, dict[str, Any]]], li
     """
     Return ([(line number, entry)], problems) of a results file.
 
-    If the last line is incomplete because the run was killed, the line is skipped and reported in
+    If the last line is incomplete because the run was killed, this line is skipped and reported in
     the problems. Raises ResultsError for an invalid line.
     """
     problems: list[str] = []
@@ -138,7 +146,11 @@ def read_entries(path: str | Path) -> tuple[list[tuple[int, dict[str, Any]]], li
 
 
 def has_ended(folder: Path) -> bool:
-    """Return whether the run in a folder is complete: the results have a line of kind `end`."""
+    """
+    Return whether the run in a folder is complete.
+
+    The results file of a complete run ends with a line of kind `end`.
+    """
     try:
         with open_plain_file(folder / RESULTS_FILE) as handle:
             # The last line of a complete run is short.
@@ -150,10 +162,10 @@ def has_ended(folder: Path) -> bool:
 
 def _check_line(path: Path, number: int, entry: Any, *, first: bool) -> None:
     """
-    Raise ResultsError if a line is invalid.
+    Raise ResultsError if a line of a results file is invalid.
 
     A line is invalid if a required key is missing. The first line must be of kind `run`, and no
-    other line may be of this kind.
+    other line may be of kind `run`.
     """
     header = entry if isinstance(entry, dict) else {}
     kind = header.get('kind')
@@ -176,7 +188,11 @@ def _check_line(path: Path, number: int, entry: Any, *, first: bool) -> None:
 
 
 def _parse_case(fields: dict[str, Any]) -> model.Case:
-    """Return the Case of a line. Raises TypeError or ValueError for an invalid case."""
+    """
+    Return the Case that a line of a results file describes.
+
+    Raises TypeError or ValueError if the case is invalid.
+    """
     case = model.Case(**fields)
     texts = (
         isinstance(case.benchmark, str)
@@ -197,9 +213,9 @@ def _is_count(value: object) -> bool:
 
 def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
     """
-    Return {message size: value} of a successful measurement.
+    Return {message size: value} from a line of a results file.
 
-    Raises KeyError, TypeError, AttributeError or ValueError for invalid values.
+    Raises KeyError, TypeError, AttributeError or ValueError if a value is invalid.
     """
     if entry['unit'] != case.unit or not entry['values']:
         raise ValueError(
@@ -224,10 +240,12 @@ def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
 
 def read_results(path: str | Path) -> model.Dataset:
     """
-    Return the dataset of a run; `path` is the folder or the results file of the run.
+    Return the dataset of a run.
 
-    Raises ResultsError if the file is unreadable, is of another format version, or contains
+    Raises ResultsError if the results file is unreadable, has another format version, or contains
     impossible values.
+
+    path: folder of the run, or results file of the run
     """
     file = resolve_results_file(path)
     problems: list[str] = []
@@ -235,7 +253,7 @@ def read_results(path: str | Path) -> model.Dataset:
     dataset = assemble_dataset(file, next(entries)[1], entries, problems)
     if 'ended' not in dataset.facts:
         dataset.problems.append(
-            f"{file}: the run is incomplete. To continue the run: osu-container bench --resume "
+            f"the run in {file} is incomplete. To continue the run: osu-container bench --resume "
             f"{shell.quote_path(file.parent)}"
         )
     return dataset
@@ -250,10 +268,11 @@ def assemble_dataset(
     """
     Return the dataset that the lines of a results file describe.
 
+    Raises ResultsError if a line contains impossible values.
+
     :param header: the first line
     :param entries: (line number, entry) of the other lines
     :param problems: list to which problems are added; the dataset keeps this list
-    Raises ResultsError for impossible values.
     """
     problems.extend(header.get('not_said') or [])
     dataset = model.Dataset(
@@ -279,7 +298,7 @@ def assemble_dataset(
                 _add_measurement(dataset, series, entry)
             except (KeyError, TypeError, AttributeError, ValueError) as err:
                 raise ResultsError(
-                    f"{path}:{number} is invalid: {err}. Undo manual changes of this line"
+                    f"{path}:{number} is invalid: {err}. Undo manual changes to this line"
                 ) from err
     return dataset
 
@@ -290,9 +309,10 @@ def _add_measurement(
     entry: dict[str, Any],
 ) -> None:
     """
-    Add a measurement to a dataset and to `series`, the index of the dataset's series.
+    Add a measurement to a dataset and to `series`, the index of the dataset's curves.
 
-    Raises KeyError, TypeError, AttributeError or ValueError for impossible values.
+    Raises KeyError, TypeError, AttributeError or ValueError if the measurement contains impossible
+    values.
     """
     case, name, repeat = _parse_case(entry['case']), entry['approach'], entry['repeat']
     if entry['status'] not in STATUS or not _is_count(repeat):
@@ -329,8 +349,8 @@ def _add_measurement(
         dataset.series.append(curve)
     elif (curve.programs, curve.facts['release']) != (entry.get('programs'), entry.get('release')):
         raise ValueError(
-            f"{name} {case.title} has figures of {curve.program_release} and of "
-            f"{entry.get('programs')} {entry.get('release')}, which cannot be compared"
+            f"{name} {case.title} has results of {curve.program_release} and of "
+            f"{entry.get('programs')} {entry.get('release')}, and these results cannot be compared"
         )
     curve.facts['proofs'].append(entry.get('proof') or [])
     for size, value in _parse_values(entry, case).items():
@@ -340,33 +360,38 @@ def _add_measurement(
 
 
 class Writer:
-    """Append lines to a results file; each line is on disk when the method add() returns."""
+    """Appends lines to a results file; each line is on disk when the method add() returns."""
 
     def __init__(self, path: str | Path) -> None:
-        """Prepare to append to the file `path`; the first write creates a missing file."""
+        """Prepare to append to the results file `path`; the first write creates a missing file."""
         self.path = Path(path)
 
     def write_header(self, **facts: Any) -> None:
-        """Write the first line of a new run. Raises ResultsError if the file exists."""
+        """Write the first line of a new results file. Raises ResultsError if the file exists."""
         entry = dict(kind='run', format=FORMAT, version=VERSION, **facts)
         try:
             self._write('xb', entry)
         except FileExistsError as err:
             raise ResultsError(
-                f"{self.path} exists, and a run is never overwritten. Continue the run with "
+                f"the results file {self.path} exists and is never overwritten. Continue the run with "
                 f"`osu-container bench --resume {shell.quote_path(self.path.parent)}`, or choose "
                 "another folder with --output DIR"
             ) from err
 
     def add(self, kind: str, **facts: Any) -> None:
-        """Append a line of kind `kind` (a key of REQUIRED_KEYS) with these facts."""
+        """
+        Append a line to the results file.
+
+        kind: kind of the line, a key of REQUIRED_KEYS
+        facts: keys and values of the line
+        """
         self._write('ab', dict(kind=kind, **facts))
 
     def drop_incomplete_line(self) -> bool:
         """
-        Remove the last line if the line is incomplete because the run was killed.
+        Remove the last line of the results file if the line is incomplete.
 
-        Returns whether a line was removed.
+        A line is incomplete if the run was killed. The result is True if a line was removed.
         """
         with open(self.path, 'rb+') as handle:
             data = handle.read()
@@ -378,10 +403,11 @@ class Writer:
 
     def _write(self, mode: str, entry: dict[str, Any]) -> None:
         """
-        Write one line, completely or not at all.
+        Write one line to the results file, completely or not at all.
 
-        mode: mode of open(). Raises OSError, FileExistsError, and ValueError for NaN, because JSON
-        has no NaN.
+        Raises OSError, FileExistsError, and ValueError for NaN, because JSON has no NaN.
+
+        mode: mode of open()
         """
         line = (
             json.dumps(redact_secrets(entry), allow_nan=False, sort_keys=True, ensure_ascii=False)

@@ -1,13 +1,13 @@
 """
-Resolve the name of figures that a user enters to a Dataset.
+Find the Dataset whose name a user enters.
 
     PATH                  a run: its folder or its results.jsonl; or an output file (imported.py)
     20261121T131244Z      a run in the results folder by its name
-    latest                the newest run in the results folder that has figures
-    lumi-g-2025-03        published figures (`osu-container reference list`)
+    latest                the newest run in the results folder that has results
+    lumi-g-2025-03        published results (`osu-container reference list`)
 
-The suffix :NAME selects one series: lumi-g-2025-03:opensource, latest:hybrid. NAME may be a pattern
-that selects several series, such as 'openmpi-5-*'.
+The suffix :NAME selects the curves of one name: lumi-g-2025-03:opensource, latest:hybrid. NAME may
+also be a pattern that matches several names, such as 'openmpi-5-*'.
 """
 
 from __future__ import annotations
@@ -26,15 +26,20 @@ LATEST = 'latest'
 
 
 class SelectError(Exception):
-    """No figures match what the user entered; the text lists the available figures."""
+    """
+    No results match the name that the user entered.
+
+    The text of the error lists the available results.
+    """
 
 
 def resolve_results_folder() -> Path:
     """
-    Return the folder that contains the runs.
+    Return the folder that contains all runs.
 
-    The folder is $OSU_CONTAINER_RESULTS, else the results folder of the set-up clone, else
-    osu-container/results in the user's data folder (XDG_DATA_HOME).
+    The folder is the first of these: the folder that $OSU_CONTAINER_RESULTS names, the results
+    folder of a clone that is set up, osu-container/results in the user's data folder
+    (XDG_DATA_HOME).
     """
     if os.environ.get(RESULTS_VARIABLE):
         return Path(os.environ[RESULTS_VARIABLE])
@@ -49,7 +54,7 @@ def resolve_results_folder() -> Path:
 
 
 def _read_start_time(folder: Path) -> str:
-    """Return the start time of a run in ISO 8601 format, '' if no start time is recorded."""
+    """Return the start time of a run in the ISO 8601 format, '' if no time is recorded."""
     try:
         with open_plain_file(folder / run_files.RESULTS_FILE) as handle:
             return str(parse_json(handle.readline(SIZE_LIMITS['line of results']))['started'])
@@ -72,9 +77,9 @@ def list_run_folders() -> list[Path]:
 
 def register_run(folder: str | Path) -> None:
     """
-    Create a link to a run in the results folder to make the run selectable by name.
+    Create a link to a run in the results folder, so that users can select the run by name.
 
-    If the link cannot be created, users can still select the run by its path.
+    If the link cannot be created, users can still select the run by path.
     """
     folder, results = Path(folder).resolve(), resolve_results_folder()
     if results.resolve() in folder.parents or not (results.is_absolute() or results.is_dir()):
@@ -88,9 +93,9 @@ def register_run(folder: str | Path) -> None:
 
 def _restrict_dataset(dataset: model.Dataset, name: str | None, text: str) -> model.Dataset:
     """
-    Return the dataset with only the series whose names match `name`, a name or a pattern.
+    Return a dataset with only the curves whose names match `name`, a name or a pattern.
 
-    If `name` is None, the dataset is returned unchanged. Raises SelectError if no series matches.
+    If `name` is None, the dataset is returned unchanged. Raises SelectError if no curve matches.
     """
     if name is None:
         return dataset
@@ -100,18 +105,18 @@ def _restrict_dataset(dataset: model.Dataset, name: str | None, text: str) -> mo
             {f" ({entry.name}: {entry.reason})" for entry in dataset.failures if entry.name == name}
         )[:1]
         raise SelectError(
-            f"{text} has no figures of series {name}{''.join(failed)}. Choose one of these "
-            f"series: {', '.join(dataset.names) or 'none'}"
+            f"{text} has no results of {name}{''.join(failed)}. Choose one of these "
+            f"names: {', '.join(dataset.names) or 'none'}"
         )
     return dataset.filter_by_name(*names)
 
 
 def _find_latest_run(name: str | None, text: str) -> model.Dataset:
     """
-    Return the newest run that has figures, with only the series whose names match `name`.
+    Return the newest run that has results, with only the curves whose names match `name`.
 
-    The problems of the dataset list the runs that were skipped. Raises SelectError if no run has
-    figures.
+    Skipped runs are listed in the problems of the dataset. Raises SelectError if no run has
+    results.
     """
     problems = []
     for folder in reversed(list_run_folders()):
@@ -123,11 +128,11 @@ def _find_latest_run(name: str | None, text: str) -> model.Dataset:
         if chosen.series:
             chosen.problems += problems
             return chosen
-        problems.append(f"skipped a run: {folder} has no figures")
+        problems.append(f"skipped a run: {folder} has no results")
     raise SelectError(
         '\n  '.join(
             [
-                f"{text}: the folder {resolve_results_folder()} has no run with figures. Measure "
+                f"{text}: the results folder {resolve_results_folder()} has no run with results. Measure "
                 "first (osu-container bench --tag quick), or set another results folder in the "
                 f"variable ${RESULTS_VARIABLE}",
                 *problems,
@@ -138,15 +143,17 @@ def _find_latest_run(name: str | None, text: str) -> model.Dataset:
 
 def resolve_dataset(text: str) -> model.Dataset:
     """
-    Return the dataset that a text selects; the module's docstring describes the syntax.
+    Return the dataset that a user names; the docstring of select.py describes the names.
 
-    Raises SelectError if nothing matches, and ResultsError for an unreadable run.
+    Raises SelectError if nothing matches, and ResultsError if a run is unreadable.
     """
     first, colon, series = text.rpartition(':')
     name = series if colon else None
     first = first if colon else text
     if not first or name == '':
-        raise SelectError(f"{text!r}: expected RUN or RUN:NAME, where NAME is the name of a series")
+        raise SelectError(
+            f"{text!r}: expected RUN or RUN:NAME, where NAME is the name of a curve in the run"
+        )
     if first == LATEST:
         return _find_latest_run(name, text)
     if first in references.read_descriptions():
@@ -165,7 +172,7 @@ def resolve_dataset(text: str) -> model.Dataset:
         )
     newest = [path.name for path in list_run_folders()[-5:]]
     raise SelectError(
-        f"{text} is neither a run nor published figures.\n"
+        f"{text} is neither the name of a run nor the name of published results.\n"
         f"  The newest runs in {resolve_results_folder()}: {', '.join(newest) or 'none'}.\n"
         f"  Published: {', '.join(references.read_descriptions())}."
     )
