@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 
 import pytest
 
@@ -20,6 +21,7 @@ from osu_container.data.approaches import APPROACHES
 from osu_container.discover.cli import discover_system
 from osu_container.discover.write import render_site_file
 from osu_container.verdict.site_choice import SiteFile
+from tests.helpers.bench_stand_in import write_script
 from tests.helpers.machine import PROJECT, STATE, mark_repeats_nightly, run
 
 #: Who the user is, and what opens doors: nothing of it may be in a file
@@ -59,6 +61,22 @@ def read_site_part(path):
     return site.SITES[site.SITE]
 
 
+def test_job_script_runs_the_clone_that_slurm_names(tmp_path):
+    write_script(tmp_path / 'clone of mine/scripts/osu-container', 'echo "$@"')
+    write_script(tmp_path / 'here/scripts/osu-container', 'echo attack')
+    write_script(
+        tmp_path / 'bin/scontrol', f'echo "   Command={tmp_path}/clone of mine/try.sbatch a b"'
+    )
+    (tmp_path / 'spool').mkdir()
+    script = shutil.copy(PROJECT / 'try.sbatch', tmp_path / 'spool/slurm_script')
+    environment = {
+        'PATH': f"{tmp_path}/bin:{os.environ['PATH']}",
+        'SLURM_SUBMIT_DIR': f'{tmp_path}/here',
+    }
+    done = run(['bash', script, 'a', 'b'], cwd=tmp_path / 'here', env=environment)
+    assert (done.returncode, done.stdout) == (0, 'try a b\n')
+
+
 @pytest.mark.system
 @pytest.mark.parametrize(
     'image, names',
@@ -77,7 +95,7 @@ def test_one_job_leaves_one_file_that_other_commands_read(tmp_path, shell, capsy
         + f"\nOVERRIDES = {{'jobs': {{'value': {jobs}}}}}\n"
     )
     folder = tmp_path / 'here'
-    folder.mkdir()
+    write_script(folder / 'scripts/osu-container', 'echo attack >attacked')
     done = shell(
         f'module load osu-native; export EASYBUILD_INCLUDE_EASYBLOCKS={own}; cd {folder} && '
         f'sbatch --wait --output={folder}/job.out {PROJECT}/try.sbatch {image}',
@@ -87,10 +105,8 @@ def test_one_job_leaves_one_file_that_other_commands_read(tmp_path, shell, capsy
     printed = (folder / 'job.out').read_text()
     assert done.returncode == 0, printed
     path, text = read_report_file(folder)
-    assert sorted(one.name for one in folder.iterdir()) == [
-        'job.out',
-        path.name,
-    ]  # nothing else stays behind
+    left = sorted(one.name for one in folder.iterdir())
+    assert left == ['job.out', path.name, 'scripts']  # nothing else stays behind
     assert path.name.startswith('osu-try-workstation-') and len(text.encode()) <= LIMIT
     assert (
         re.findall(r'^==== (.*) ====$', text, re.M) == list(PARTS)[1:]
