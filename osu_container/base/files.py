@@ -15,6 +15,8 @@ import stat
 import zlib
 from typing import Any, Callable, Iterator, List, Optional, Set, Tuple, Union
 
+from osu_container.base.trust import may_others_write
+
 AnyPath = Union[str, 'os.PathLike[str]']
 
 #: Maximum number of bytes to read from a file or line, by kind of content
@@ -134,17 +136,17 @@ def require_own_folder(folder: Union[str, 'os.PathLike[str]']) -> None:
     Raise OSError if another user owns `folder` and can replace scripts in `folder`.
 
     The function accepts a folder of the current user or of root, and any folder in a parent folder
-    that is not writable for everybody. Otherwise (in a parent folder such as /tmp) the owner of
+    that only its owner may write to. Otherwise (in a parent folder such as /tmp) the owner of
     `folder` could replace a script before this project runs the script. If `folder` is a link, the
     owner of the link could change the target.
     """
     folder = os.path.abspath(str(folder))
     status, parent = os.lstat(folder), os.stat(os.path.dirname(folder))
-    if parent.st_mode & stat.S_IWOTH and status.st_uid not in (0, os.geteuid()):
+    if may_others_write(parent) and status.st_uid not in (0, os.geteuid()):
         raise OSError(
             errno.EPERM,
-            f"another user (UID {status.st_uid}) owns the folder, and everybody may write to the "
-            "parent folder. Choose a folder that belongs to you",
+            f"another user (UID {status.st_uid}) owns the folder, and several users may write to "
+            "the parent folder. Choose a folder that belongs to you",
             folder,
         )
 

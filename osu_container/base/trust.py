@@ -27,6 +27,15 @@ def _is_private_group(gid: int, uid: int) -> bool:
         return False
 
 
+def may_others_write(status: os.stat_result) -> bool:
+    """Return whether a user other than the owner may write to the file with this status."""
+    return bool(
+        status.st_mode & stat.S_IWOTH
+        or status.st_mode & stat.S_IWGRP
+        and not _is_private_group(status.st_gid, status.st_uid)
+    )
+
+
 def find_code_problem(path: str) -> Optional[str]:
     """
     Return the reason why the file `path` must not be run as code, otherwise None.
@@ -56,10 +65,9 @@ def find_code_problem(path: str) -> Optional[str]:
                 f"{checked_path}. Read the file, copy the file to your own folder, "
                 "and name the copy"
             )
-        others = status.st_mode & stat.S_IWOTH or (
-            status.st_mode & stat.S_IWGRP and not _is_private_group(status.st_gid, status.st_uid)
-        )
-        if others and not (os.path.isdir(checked_path) and status.st_mode & stat.S_ISVTX):
+        if may_others_write(status) and not (
+            os.path.isdir(checked_path) and status.st_mode & stat.S_ISVTX
+        ):
             return (
                 f"{real} would run as you, but other users may write to {checked_path}. Read the "
                 f"file, then run: chmod go-w {shell.quote(checked_path)}"

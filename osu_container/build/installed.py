@@ -14,6 +14,7 @@ from typing import Dict, Iterable, List, Union
 
 from osu_container.base import shell
 from osu_container.base.files import read_json, read_text
+from osu_container.base.trust import may_others_write
 from osu_container.build import ImageBuildError
 from osu_container.build.catalogue import find_command
 from osu_container.image import sif as sif_file
@@ -102,12 +103,12 @@ def verify_installation(root: str) -> List[str]:
     writable = [
         path
         for path in (Path(root), *Path(root).rglob('*'))
-        if path.lstat().st_mode & stat.S_IWOTH and not path.is_symlink()
+        if may_others_write(path.lstat()) and not path.is_symlink()
     ]
     if writable:
         problems.append(
-            f"all users can change {writable[0]} ({len(writable)} such files in total), although users of the module "
-            f"run these files. Remove the write permission: chmod -R o-w {shell.quote_path(root)}"
+            f"users other than the owner can change {writable[0]} ({len(writable)} such files in total), although "
+            f"users of the module run these files. Remove the write permission: chmod -R go-w {shell.quote_path(root)}"
         )
     return problems
 

@@ -9,6 +9,7 @@ import os
 
 import pytest
 
+from osu_container.base import trust
 from osu_container.build import ImageBuildError, cli, installed
 from osu_container.image import sif
 from tests.helpers.elf_folder import write_sif
@@ -83,17 +84,19 @@ def test_every_module_is_read_once(modules, capsys):
         ('facts', 'facts.json'),
         ('link to nothing', 'x.sif '),
         ('sum', 'x.sif.sha256'),
-        ('rights', 'chmod -R o-w'),
+        ('rights 777', 'chmod -R go-w'),
+        ('rights 775', 'chmod -R go-w'),
     ],
 )
-def test_changed_file_is_named_with_its_module(modules, capsys, change, text):
+def test_changed_file_is_named_with_its_module(modules, capsys, monkeypatch, change, text):
     root = modules / 'software' / 'bind'
     if change == 'image':
         with (root / 'x.sif').open('r+b') as handle:
             handle.seek(-1, os.SEEK_END)
             handle.write(b'!')
-    elif change == 'rights':
-        root.chmod(0o777)
+    elif change.startswith('rights'):  # of a group with several members
+        monkeypatch.setattr(trust, '_is_private_group', lambda gid, uid: False)
+        root.chmod(int(change[-3:], 8))
     elif change == 'sum':
         (root / 'x.sif.sha256').unlink()
     elif change == 'library':

@@ -131,7 +131,7 @@ def test_shared_folder_of_another_user_is_refused(tmp_path, kind):
     path.parent.mkdir()
     mine.mkdir()
     path.symlink_to(mine) if kind == 'a link' else path.mkdir(mode=0o777)
-    for mode in (0o755, 0o1777):
+    for mode in (0o755, 0o770, 0o1777):
         path.parent.chmod(mode)
         files.require_own_folder(path)
     os.lchown(path, 65534, 65534)
