@@ -24,7 +24,7 @@ fi
 # A function, so that its variables are local.
 _osu_container_env() {
     local project work lmod='' candidate modules
-    project=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+    project=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
     work=$project/.workstation
 
     for candidate in ${LMOD_PKG:+"$LMOD_PKG/init/bash"} /usr/share/lmod/lmod/init/bash; do
@@ -56,7 +56,7 @@ _osu_container_env() {
     # shellcheck source=scripts/completion.bash
     [[ $- != *i* ]] || . "$project/scripts/completion.bash"
 
-    modules=$(bash "$project/tools/workstation/eb_folder.sh" modules)
+    modules=$(BASH_ENV='' bash "$project/tools/workstation/eb_folder.sh" modules)
     # Lmod counts how often a folder was added, so it is added once only.
     [[ :${MODULEPATH:-}: == *:"$modules":* ]] || module use "$modules"
     if [[ -e $work/slurm/slurm.conf ]]; then

@@ -203,7 +203,7 @@ def run_command() -> int:
     # proof starts the user's program, which must keep the user's umask. The other subcommands write
     # scripts that are run later, and other users must not be able to change these scripts.
     if sys.argv[1:2] != ['proof']:
-        os.umask(os.umask(0o077) | stat.S_IWOTH)
+        os.umask((os.umask(0o077) | stat.S_IWOTH) & ~stat.S_IRWXU)
     return streams.run_process(main)
 
 

@@ -442,6 +442,8 @@ class Squashfs(FileTree):
                 )
                 if proc.returncode == -signal.SIGXCPU:
                     text = f"unsquashfs took more than {_CPU_SECONDS} s of CPU time"
+                elif re.search('create thread|memory', text):
+                    remedy = "Raise the memory limit of this shell (to show the limits: ulimit -a)"
                 elif proc.returncode == -signal.SIGXFSZ:
                     text = "unsquashfs reached the file size limit of this shell"
                     remedy = "Remove the limit: ulimit -f unlimited"

@@ -354,7 +354,7 @@ AROUND = {
     'all three closed': '{typed} <&- >&- 2>&-',
     'no HOME': 'unset HOME; {typed}',
     'a deleted current folder': 'mkdir gone; cd gone; rmdir ../gone; {typed}',
-    'umask 077': 'umask 077; {typed}',
+    'umask 777': 'umask 777; {typed}',
     'eight open files': 'ulimit -n 8; {typed}',
     'files of at most 1 KB': 'ulimit -f 1; {typed}',
     'two at once': '{{ {typed}; }} >/dev/null 2>../first & one=$!; {{ {typed}; }} >/dev/null 2>../second; two=$?\n'
@@ -394,7 +394,7 @@ FAULTS = [
     Fault('a closed folder', 'osu-container check closed ' + HOST, make_good_sif, ('closed',)),
     Fault('a closed folder', WRITE + ' -o closed', make_good_sif, ('closed',)),
     Fault('a deleted current folder', 'osu-container discover -o site.py'),
-    Fault('umask 077', WRITE, make_good_sif, works=True, code=0, made=('good-pure.eb',)),
+    Fault('umask 777', WRITE, make_good_sif, works=True, code=0, made=('good-pure.eb',)),
     Fault('eight open files', GOOD, make_good_sif),
     Fault('files of at most 1 KB', WRITE, make_good_sif, ('ulimit -f',)),
     Fault(

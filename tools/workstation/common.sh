@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Paths and messages that the scripts of this folder share. Sourced, never run.
 
-project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+project=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 # What make demo makes lies in this one folder, so that make clean can remove it.
 # shellcheck disable=SC2034  # used by the scripts that source this file
 work=$project/.workstation
