@@ -185,9 +185,10 @@ def _has_content(path: str, data: bytes) -> bool:
 
 def make_folder(folder: str) -> str:
     """
-    Create `folder` and a marker file in `folder`, and return the path of `folder`.
+    Create `folder` with a marker file inside, and return the path of `folder`.
 
-    Raises OSError if `folder` cannot be created.
+    Only a folder with a marker file can be removed by remove_folder(). Raises OSError if `folder`
+    cannot be created.
     """
     os.mkdir(folder)
     mark_folder(folder)
