@@ -116,7 +116,7 @@ def main(options: argparse.Namespace) -> int:
     # Without permission every file below the folder would seem to be missing.
     if root and not os.access(root, os.R_OK | os.X_OK):
         return print_usage_error(
-            "--sysroot: %s is not a folder that you may read. Name a readable folder that contains a system's files"
+            "--sysroot: %s is not a folder that you may read. Name a readable folder with the files of a system"
             % root
         )
     if options.facts and (options.output or options.json):
@@ -141,8 +141,9 @@ def find_demo_root(environment: Mapping[str, str]) -> str:
     """
     Return the folder with the simulated host of `make demo`, '' if the demo is not in use.
 
-    `. ./env.sh` selects the demo: it adds the demo's easyblock to EASYBUILD_INCLUDE_EASYBLOCKS. With
-    this setting, eb and `osu-container check` also read the host's files below this folder.
+    The command `. ./env.sh` selects the demo: env.sh adds the demo's easyblock to
+    EASYBUILD_INCLUDE_EASYBLOCKS. With this setting, eb and `osu-container check` also read the
+    host's files below the folder of the simulated host.
     """
     files = environment.get('EASYBUILD_INCLUDE_EASYBLOCKS', '')
     folder = os.path.realpath(str(STATE / 'host'))
