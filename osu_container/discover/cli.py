@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--facts',
         metavar='FILE',
         help="write a description of the host's libraries to FILE as JSON; `osu-container check "
-        "--facts FILE` on another machine reads this FILE",
+        "--facts FILE` on another machine reads the FILE",
     )
     parser.add_argument('--force', action='store_true', help="replace an existing FILE")
     parser.add_argument(

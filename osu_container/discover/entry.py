@@ -168,7 +168,7 @@ class _EntryBuilder:
                 spool = spool.partition('%')[0].rpartition('/')[0]
             files['slurm_spool'] = {
                 'value': [spool],
-                'why': "Slurm writes a file to this folder, and Cray PMI reads from the file on which nodes the ranks run",
+                'why': "Slurm writes a file to this folder, and Cray PMI reads from the file where each rank runs",
                 'source': '`scontrol show config`, or the default in slurm.conf(5)',
                 'date': survey.today,
                 'evidence': 'derived',

@@ -3,11 +3,11 @@ Read host descriptions: JSON files with facts about the libraries of a host.
 
 With a host description, `osu-container check` judges images for a host that is not this machine.
 
-Descriptions from public sources (public_hosts.py) have the same JSON format as the descriptions that
-`osu-container discover --facts FILE` writes. read_description() validates a description. The class
-DescribedHost has the methods of HostFileSystem in verdict/trial.py, but answers from a description
-instead of reading files. If a description lacks a fact, the fact is unknown, and the rules in
-verdict/rules/described_host.py report the gap.
+Descriptions from public sources (public_hosts.py) have the same JSON format as the descriptions
+that `osu-container discover --facts FILE` writes. read_description() validates a description. The
+class DescribedHost has the methods of HostFileSystem in verdict/trial.py. DescribedHost takes the
+answers from a description, and reads no files of the host. If a description lacks a fact, the fact
+is unknown, and the rules in verdict/rules/described_host.py report the gap.
 
 This module needs only Python 3.6 and its standard library. A description has these keys:
 
@@ -347,7 +347,7 @@ class DescribedHost:
         )
 
     def find_date_range(self) -> Tuple[Optional[str], Optional[str]]:
-        """Return the first and the last date of the statements, (None, None) without statements."""
+        """Return (first date, last date) of the statements, (None, None) without statements."""
         dates = sorted(
             statement['date']
             for statements in self.data['libraries'].values()

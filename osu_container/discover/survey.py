@@ -4,7 +4,7 @@ Survey a system: collect facts on its libraries, commands, networks and file sys
 The functions survey_* in host_*.py find the facts, and an object of class Survey collects the
 facts. A fact is a dict with the keys of the site data (value, why, source, date, evidence) and with
 the keys section and note for the report. If the system lacks a part that similar systems usually
-have, the function adds a dict to the list `missing`. The dict has the keys what (the missing part)
+have, the functions add a dict to the list `missing`. The dict has the keys what (the missing part)
 and consequence.
 """
 

@@ -249,7 +249,7 @@ def render_image_lines(settings: Settings, sif: str, reinstall_command: str) -> 
     )
     if settings.load_checks.site_image:
         message = protect_string(
-            "The image %s does not exist: the owner of the image has removed the file. Install the module with another "
+            "The image %s is gone: the owner has removed the file. Install the module with another "
             "image: %s" % (settings.load_checks.site_image['path'], reinstall_command)
         )
     # isFile() of Lmod is true for a broken link as well.

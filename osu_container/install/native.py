@@ -111,7 +111,7 @@ def find_link_problems(
         without = sorted(name for name in needs if soname not in needs[name])
         if without:
             problems.append(
-                '%s is not linked with %s, and without this library MPI cannot transfer buffers in GPU '
+                '%s is not linked with %s. Without the missing library, MPI cannot transfer buffers in GPU '
                 'memory. Run `module load %s`, then build the programs again (%s needs %s; the '
                 'library is missing in %d of %d programs: %s)'
                 % (
