@@ -18,8 +18,9 @@ library.
 
 If the interpreter of the program is musl's, the search follows musl (ldso/dynlink.c,
 load_library()): first LD_LIBRARY_PATH, then DT_RUNPATH or DT_RPATH of the requester and of the
-requesters of the requester, then musl's folders. musl treats the names of the C library's parts, such as libpthread, as names of the loader.
-musl ignores sonames and versions, and resolves all symbols at load time.
+requesters of the requester, then musl's folders. musl treats the names of the C library's parts, such
+as libpthread, as names of the loader. musl ignores sonames and versions, and resolves all symbols at
+load time.
 
 image/system.py reads the cache and the default folders of each loader. This module does not
 simulate LD_AUDIT.

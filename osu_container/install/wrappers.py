@@ -58,7 +58,7 @@ def make_wrappers(
     image = os.path.join(prefix, 'container.sif')
     if missing or not os.path.lexists(image):
         raise WrapperError(
-            "%s (exit code %d) has not created wrappers for %s in %s. The output of the command ends "
+            "%s (exit code %d) has not made wrappers for %s in %s. The output of the command ends "
             "with: %s"
             % (
                 command,

@@ -503,11 +503,9 @@ def list_contradictions(
 def _explain_missing_injection(proofs: Iterable[Proof]) -> str:
     """Return a clause that explains why ranks loaded the image's library and not the host's."""
     if any(proof.get('injection') for proof in proofs):
-        return (
-            ", although the host's library was injected: the loader finds the image's library first"
-        )
+        return ". The host's library was injected, but the loader finds the image's library first"
     return (
-        ", because the host's library was not injected: bind mounts of the module are missing, for example %s"
+        ". The host's library was not injected: the bind mounts of the module are missing, for example %s"
         % INJECTION_SCRIPT
     )
 
@@ -642,7 +640,7 @@ def judge_run(
     problems, notes = [], []
     if run.missing_ranks:
         problems.append(
-            "%s for %s of %d ranks: the sampler wrote no file. Check that all nodes have python3 and can access %s"
+            "%s for %s of %d: the sampler wrote no file for these ranks. Check that all nodes have python3 and can access %s"
             % (
                 UNPROVED,
                 _format_rank_numbers(run.missing_ranks),
