@@ -89,9 +89,9 @@ def list_codes(command: str) -> ExitCodes:
 
 def format_codes(command: str) -> str:
     """
-    Return the text about the exit codes of a command for its help.
+    Return the text on the exit codes of a command for the help of the command.
 
-    The arguments are those of list_codes().
+    command: see list_codes().
     """
     codes = '; '.join(f'{code} = {meaning}' for code, meaning in list_codes(command))
     return f"Exit codes: {codes}; {SIGNAL_CODES_TEXT}."

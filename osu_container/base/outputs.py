@@ -153,9 +153,9 @@ def _write_whole_file(path: str, data: bytes, force: bool) -> None:
 
 def rename_file(new: _Path, path: _Path, force: bool = False) -> None:
     """
-    Rename the file `new` to `path`, which must be on the same file system.
+    Rename the file `new` to `path`; `new` and `path` must be on the same file system.
 
-    force: whether to replace an existing file `path`; in this case the renamed file gets the access
+    force: whether to replace an existing file `path`. In this case the renamed file gets the access
     rights of the replaced file. Raises FileExistsError if `path` exists and `force` is False.
     """
     new, path = str(new), str(path)

@@ -80,7 +80,7 @@ def prepare_streams() -> None:
     Redirect closed standard streams to /dev/null, and make stdout accept any character.
 
     If a standard stream stayed closed, the next file that this program opens would get the file
-    descriptor of the stream, and a child process would write its output to the file. If the
+    descriptor of the stream, and the output of a child process would go to the file. If the
     encoding of stdout lacks a character, stdout prints an escape such as \\xe4, as stderr does.
     """
     for number, name in enumerate(('stdin', 'stdout', 'stderr')):

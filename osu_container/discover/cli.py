@@ -1,5 +1,5 @@
 """
-Inspect this system and describe its MPI, network, GPUs and Slurm as a site of this project.
+Survey the MPI, network, GPUs and Slurm of this system, and describe the system as a site.
 
     osu-container discover                        print a report
     osu-container discover -o site.py             write a site file for eb
@@ -195,7 +195,7 @@ def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
 
 
 def write_host_description(system: Dict[str, Any], options: argparse.Namespace) -> int:
-    """Write the host description, print the command that uses it, and return the exit code."""
+    """Write the host description, print the command that reads the description, and return 0."""
     from osu_container.discover import library_facts
     from osu_container.discover.host_facts import format_description
 

@@ -290,7 +290,7 @@ class DescribedHost:
     is_file = exists
 
     def is_described(self, path: str) -> bool:
-        """Return whether the description states that a file exists or that it is missing."""
+        """Return whether the description states that a file exists or that the file is missing."""
         return path in self.files or path in self.absent
 
     def list_plugins(self, folder: str) -> List[str]:

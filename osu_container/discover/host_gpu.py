@@ -109,7 +109,7 @@ def survey_rocm(survey: 'Survey') -> None:
     """
     Add facts on ROCm's libraries libhsa-runtime64 and libamdhip64 to the survey.
 
-    Both libraries come from the same release of ROCm.
+    libhsa-runtime64 and libamdhip64 come from the same release of ROCm.
     """
     host = survey.host
     folders = [

@@ -1,7 +1,8 @@
 """
 Find the MPI of a system, and how srun starts its ranks.
 
-The libraries are libmpi, Cray PMI, PALS and xpmem; srun starts ranks with its option --mpi=.
+This module searches for libmpi, Cray PMI, PALS and xpmem. This module also selects the value of
+srun's option --mpi=.
 """
 
 import os
@@ -21,8 +22,8 @@ def survey_libmpi(survey: 'Survey') -> None:
     """
     Add facts on a host MPI with the MPICH ABI to the survey.
 
-    Cray MPICH has the libmpi with this ABI in its folders lib-abi-mpich. On a host without
-    Cray MPICH, the host MPI is an MPICH.
+    Cray MPICH has a libmpi with the MPICH ABI in its folders lib-abi-mpich. On a host without Cray
+    MPICH, the host MPI is an MPICH.
     """
     host, loaded = survey.host, survey.host.get_variable('CRAY_MPICH_DIR').rstrip('/')
     source = (

@@ -377,7 +377,7 @@ class _ElfReader:
         return needed, defined, names
 
     def count_symbols(self) -> int:
-        """Return the number of symbols; a file stores this number only in its hash tables."""
+        """Return the number of symbols, which only the hash tables of a file contain."""
         if DT_GNU_HASH in self.dynamic:
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)

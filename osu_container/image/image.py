@@ -202,7 +202,7 @@ class FileTree:
         raise NotImplementedError
 
     def copy_file(self, path: str, folder: str) -> str:
-        """Return the path on this machine for one file of the image, see copy_files()."""
+        """Return the path on this machine for the file `path` of the image, see copy_files()."""
         return self.copy_files([path], folder)[path]
 
     def _resolve_all(self, paths: Iterable[str]) -> Dict[str, str]:
@@ -681,11 +681,15 @@ class Image:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def copy_file(self, path: str) -> str:
-        """Copy the file `path` of the image, and return the path of the copy on this machine."""
+        """
+        Return the path on this machine for the file `path` of the image; the file may be a copy.
+        """
         return self.tree.copy_file(path, self.folder)
 
     def exists(self, path: str) -> bool:
-        """Return whether `path` is a readable plain file in the image, or a link to such a file."""
+        """
+        Return whether `path` is a readable plain file in the image, or a link to a plain file.
+        """
         return self.tree.is_file(path)
 
     def resolve(self, path: str) -> Optional[str]:
@@ -743,8 +747,7 @@ class Image:
         """
         Return whether a loader for the processor `machine` stops its search at the file `path`.
 
-        A loader stops its search at a file for its own processor, and at a file that is not an ELF
-        file.
+        The loader stops its search if the file is for the loader's processor or is not an ELF file.
         """
         facts = self.read_elf_files([path]).get(path)
         return facts is None or facts.machine == machine

@@ -320,9 +320,9 @@ class _LibrarySearch:
 
     def prefetch_needed(self, libraries: Iterable[LoadedFile]) -> None:
         """
-        Read all files that `libraries` probably need with one call of read_elf_files().
+        Read the files that `libraries` probably need, with one call of read_elf_files().
 
-        One call for many files is faster than one call for each file.
+        A single call for many files is faster than a separate call for each file.
         """
         paths: Set[str] = set()
         for library in libraries:
@@ -346,9 +346,9 @@ def simulate_load(
     Return the Process that results if ld.so loads the files `start_names`.
 
     start_names: preloaded libraries, followed by the program or a library. ld.so searches for a
-    name without / in the same way as dlopen(). library_path: folders of LD_LIBRARY_PATH in the
-    container. opened_libraries: libraries that the program opens later with dlopen(). is_excluded:
-    function that returns True for a soname that is neither loaded nor reported as missing.
+    name without / as dlopen() does. library_path: folders of LD_LIBRARY_PATH in the container.
+    opened_libraries: libraries that the program opens later with dlopen(). is_excluded: function
+    that returns True for a soname that the simulation neither loads nor reports as missing.
     """
     search = _LibrarySearch(container, library_path, is_excluded)
     search.load_library(start_names[-1], None)

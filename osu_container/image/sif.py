@@ -86,8 +86,8 @@ def read_objects(path: str) -> List[SifObject]:
     """
     Return the descriptors of all objects in a SIF.
 
-    For a squashfs file the result is one partition, which contains the whole file. Raises
-    ImageError if the file does not exist, is not a SIF, is damaged or is truncated.
+    If the file is a squashfs, the result is a single partition: the whole file. Raises ImageError
+    if the file does not exist, is not a SIF, is damaged or is truncated.
     """
     try:
         handle = open_plain_file(path)

@@ -98,7 +98,8 @@ class SiteEasyBlock(EasyBlock):
         """
         Return the easyconfig parameters that MPIContainer and MPINative have in common.
 
-        This method extends EasyBuild's method, because EasyBuild rejects unknown parameters.
+        This method overrides extra_options() of EasyBuild, because EasyBuild rejects unknown
+        parameters.
         """
         parameters: Dict[str, Any] = EasyBlock.extra_options(extra_vars)
         parameters.update(
@@ -271,8 +272,8 @@ class SiteEasyBlock(EasyBlock):
         """
         Keep the older installation, instead of creating an empty installation folder.
 
-        EasyBuild's method would remove the older installation here. Later, install_step() replaces
-        the older installation by the new installation.
+        EasyBuild's own make_installdir() would remove the older installation. Later, install_step()
+        replaces the older installation by the new installation.
         """
 
     def install_step(self) -> None:
@@ -311,8 +312,8 @@ class SiteEasyBlock(EasyBlock):
         """
         Write the settings of the module to `folder`, for osu-explain and for the commands.
 
-        osu-explain prints the file settings.json. The commands of a container read the file
-        call-settings each time they run.
+        osu-explain prints the file settings.json. Each command of an installed module reads the
+        file call-settings when the command runs.
         """
         content = dict(explain_settings(self.resolve_settings()), module=self.full_mod_name)
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):

@@ -2,7 +2,8 @@
 Write the settings of a module as Lua statements, each with a short comment.
 
 The command osu-explain prints the complete reason of each setting. This module does not use
-EasyBuild's module generator, because its output differs between EasyBuild 4.9 and 5.4.
+EasyBuild's module generator, because the output of the generator differs between
+EasyBuild 4.9 and 5.4.
 """
 
 import re
@@ -328,7 +329,7 @@ DEFAULT_TEXT = 'local function default(name, value) pushenv(name, os.getenv(name
 
 
 def render_default_lines(settings: Settings) -> List[str]:
-    """Return the modulefile lines that set a variable only if the user has not set it."""
+    """Return the modulefile lines that set variables, unless the user has set the variables."""
     lines = [add_comment(DEFAULT_TEXT, "keeps a value that the user has set")]
     for entry in settings.environment.variables:
         call = format_lua_call('default', entry['name'], entry['value'])

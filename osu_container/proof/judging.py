@@ -444,7 +444,7 @@ def list_contradictions(
     """
     Return one sentence for each group of ranks that contradicts the expectation.
 
-    The parameters after `proofs` are fields of Expectation.
+    The parameters after `proofs` have the names and meanings of the fields of Expectation.
     """
     problems = []
     for group in _group_by_key(
@@ -640,7 +640,7 @@ def judge_run(
     problems, notes = [], []
     if run.missing_ranks:
         problems.append(
-            "%s for %s of %d: the sampler wrote no file for these ranks. Check that all nodes have python3 and can access %s"
+            "%s for %s of %d: the sampler left no file for these ranks. Check that all nodes have python3 and see %s"
             % (
                 UNPROVED,
                 _format_rank_numbers(run.missing_ranks),
@@ -784,16 +784,16 @@ def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
 
 def merge_proofs(proofs: List[Proof]) -> List[Dict[str, Any]]:
     """
-    Return one dict for each group of equal ranks, ordered by the lowest rank of the group.
+    Return one dict for each group of equal ranks, ordered by the lowest rank of each group.
 
     Keys of the dict:
 
-        ranks, nodes     lists of the numbers of the ranks and of the names of their nodes
+        ranks, nodes     list of the numbers of the ranks, and list of the names of their nodes
         container, image, executable, libraries    values of these keys in the proofs of the ranks
         shared           whether the ranks of a node share a container, None if unknown
         variables        {name: value} of the variables that are equal on all ranks of the group
         differing        names of all other variables
-        network, world   list with a dict for each variant, see _count_variants()
+        network, world   list with a dict for each different value, see _count_variants()
     """
     merged, identity = [], _make_identity_key(proofs)
     for alike in _group_by_key(
@@ -836,10 +836,11 @@ def _count_variants(
     proofs: Iterable[Proof], part: str, keys: Sequence[str]
 ) -> List[Dict[str, Any]]:
     """
-    Return one dict for each different value that ranks have for `part` of their proofs.
+    Count the ranks for each different value that the proofs of ranks have for `part`.
 
-    part: 'network' or 'world'; keys: keys of this part to compare. The dict has these keys, the key
-    `ranks` with the number of ranks, and the key `how` with the evidence of the first rank.
+    part: 'network' or 'world'. keys: keys of this part to compare. The result is a list with one
+    dict for each different value. Each dict contains `keys`, the number of ranks as `ranks`, and
+    the evidence of the first rank as `how`.
     """
     groups = _group_by_key(proofs, lambda proof: [(proof.get(part) or {}).get(key) for key in keys])
     variants = []

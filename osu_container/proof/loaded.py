@@ -5,7 +5,7 @@ Each library has a path, a release, a build id and an origin.
 
 * The origin is "host" if the file is the same (device and inode) as a file outside the container. The
   origin is "image" if the file is in the root file system of the container, or in a file system that
-  the host has not mounted. The origin is null if it cannot be determined.
+  the host has not mounted. The origin is null if the origin is unknown.
 * The paths in /proc/PID/maps are real paths: the kernel has followed all links.
 * The release comes from the contents of the file (image/libraries.py), or else from the file name.
   The key release_from names the source: "contents", "file name", or null without a release.

@@ -1,8 +1,8 @@
 """
 Read from /proc which network a running process has opened and how many ranks its MPI sees.
 
-This module does not call MPI or libfabric. It draws conclusions from the files and sockets that the
-process has open after MPI_Init:
+This module calls neither MPI nor libfabric. The module draws conclusions from the files and sockets
+that the process has open after MPI_Init:
 
 * If the device of a network card is open (/dev/cxi0, /dev/infiniband/uverbs0, ...), the process uses
   the libfabric provider of this card. The device is recorded as the domain.
@@ -15,7 +15,7 @@ process has open after MPI_Init:
 
 Sockets that the process has inherited from its parent are ignored, and so are connections to the
 process manager (PMI, PMIx). The sockets of libfabric's two TCP providers (tcp and sockets) look alike;
-if FI_PROVIDER is set, the provider is the one that FI_PROVIDER names.
+if FI_PROVIDER is set, FI_PROVIDER decides which provider is reported.
 
 This module needs only Python 3.6 and its standard library.
 """

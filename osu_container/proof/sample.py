@@ -1,5 +1,5 @@
 """
-Watch the process of a rank from outside, and record which libraries and network it uses.
+Watch the process of a rank from outside, and record its libraries and its network.
 
 This program is called the sampler. start.py runs the sampler on the node of the rank. The design:
 
@@ -8,8 +8,8 @@ This program is called the sampler. start.py runs the sampler on the node of the
 * The sampler watches the started process and its descendants, because container runtimes and wrappers
   fork. The first of these processes that has loaded a libmpi is the program of the rank.
 * The sampler reads the mapped libraries every 30 ms, later at intervals of a twentieth of the elapsed
-  time. A reading is final if the next reading agrees with it and the process has run in between, or
-  if readings agree for a quarter of a second. Agreement alone is not enough, because on a busy node
+  time. A reading is final if the next reading is equal and the process has run in between, or
+  if readings are equal for a quarter of a second. Agreement alone is not enough, because on a busy node
   the loader may wait between two libraries. The sampler uses at most a fifth of a core: on a node
   with thousands of processes, where a reading takes long, the intervals are longer.
 * Then the sampler writes the file of the rank and reads which network is open. MPI_Init opens the
@@ -77,7 +77,7 @@ def _find_mpi_process(root: int) -> Optional[_MpiProcess]:
 
 
 def _read_run_time(pid: int) -> Optional[float]:
-    """Return the CPU time of a process in seconds, None if the kernel does not count it."""
+    """Return the CPU time of a process in seconds, None if the kernel counts no time."""
     fields = loaded.read_proc_file('/proc/%s/schedstat' % pid).split()
     return int(fields[0]) / 1e9 if fields else None
 
