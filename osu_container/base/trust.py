@@ -2,8 +2,8 @@
 Decide which files this project runs as code, and which file names this project accepts.
 
 A site file contains Python code, which eb and osu-container run as the current user. If another
-user may write to a site file, this project does not run the file. For the same reason,
-ssh does not accept a configuration file to which another user may write (ssh_config(5)).
+user may write to a site file, this project does not run the file. For the same reason, ssh
+does not accept a configuration file to which another user may write (ssh_config(5)).
 
 This module uses only the standard library of Python 3.6.
 """

@@ -205,7 +205,7 @@ def write_host_description(system: Dict[str, Any], options: argparse.Namespace) 
     )
     outputs.write_file(options.facts, format_description(data), options.force)
     print(
-        "wrote %s: %d libraries\nUse it on another machine: osu-container check IMAGE.sif --site NAME --facts %s"
+        "wrote %s: %d libraries\nOn another machine, run: osu-container check IMAGE.sif --site NAME --facts %s"
         % (options.facts, len(data['libraries']), shell.quote_path(options.facts))
     )
     return 0

@@ -126,7 +126,7 @@ def survey_rocm(survey: 'Survey') -> None:
         if survey.select_library(
             'libhsa-runtime64',
             [(folder + '/lib/libhsa-runtime64.so.1', source)],
-            "Cray's GPU transport layer and libfabric open this library; libamdhip64 is from the same ROCm",
+            "Cray's GPU transport layer and libfabric open libhsa-runtime64; libamdhip64 is from the same ROCm",
             'GPU',
             'libhsa-runtime64.so.1',
             opened_as=['libhsa-runtime64.so'],

@@ -39,8 +39,8 @@ def survey_libmpi(survey: 'Survey') -> None:
     path = survey.select_library(
         'libmpi',
         candidates,
-        "this library is the host's MPI with the soname of the MPICH ABI: programs that are linked with "
-        "any MPICH can load this library",
+        "this libmpi is the host's MPI with the soname of the MPICH ABI: programs that are linked with "
+        "any MPICH can load the host's MPI",
         'MPI',
         LIBMPI,
     )
@@ -51,7 +51,7 @@ def survey_libmpi(survey: 'Survey') -> None:
             (os.path.join(os.path.dirname(candidate), LIBMPI_ABI), source)
             for candidate, source in ([(path, 'the folder of libmpi')] if path else candidates)
         ],
-        "this library is the host's MPI with the soname of the standard ABI of MPI 5, for programs that use this ABI",
+        "this libmpi is the host's MPI with the soname of the standard ABI of MPI 5, for programs with this ABI",
         'MPI',
         LIBMPI_ABI,
     )
@@ -98,7 +98,7 @@ def survey_open_mpi(survey: 'Survey') -> None:
     path = survey.select_library(
         'libompi',
         candidates + survey.list_library_candidates(soname),
-        "this library is the host's Open MPI, for images with Open MPI",
+        "this libmpi is the host's Open MPI, for images with Open MPI",
         'MPI',
         soname,
     )

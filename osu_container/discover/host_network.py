@@ -137,7 +137,7 @@ def survey_libfabric(survey: 'Survey') -> None:
     path = survey.select_library(
         'libfabric',
         system_candidates + mpi_candidates if survey.cray else mpi_candidates + system_candidates,
-        "this library is the host's network library, which contains the libfabric providers",
+        "libfabric is the network library of the host and contains the libfabric providers",
         'network',
         LIBFABRIC,
     )

@@ -99,7 +99,7 @@ def survey_file_systems(survey: 'Survey') -> None:
     paths += _find_root_links(host, paths)
     if skipped:
         host.add_remark(
-            "containers do not see the shared file systems %s: the runtime already binds the home folder, and a "
+            "the module does not bind the file systems %s: the runtime already binds the home folder, and a "
             "container needs no programs of the host" % ', '.join(sorted(set(skipped)))
         )
     paths = [path for path in sorted(set(paths)) if not re.search(r'[\s,:|{}%]', path)]

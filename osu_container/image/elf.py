@@ -1,8 +1,8 @@
 """
 Read facts about programs and libraries from their ELF files.
 
-This module neither loads nor executes the files. Like ld.so, the module uses the program headers of a
-file. The module supports 32-bit and 64-bit files, both byte orders and any processor. The module
+This module neither loads nor executes the files. Like ld.so, the module uses the program headers of
+a file. The module supports 32-bit and 64-bit files, both byte orders and any processor. The module
 compares each size in a file with the size of the file, so that a damaged file costs neither time
 nor memory.
 

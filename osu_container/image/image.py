@@ -682,7 +682,7 @@ class Image:
 
     def copy_file(self, path: str) -> str:
         """
-        Return the path on this machine for the file `path` of the image; the file may be a copy.
+        Return the path on this machine for the file `path` of the image (or for a copy).
         """
         return self.tree.copy_file(path, self.folder)
 

@@ -243,7 +243,7 @@ class SiteEasyBlock(EasyBlock):
         path = os.path.join(self.installdir, FACTS_FILE)
         if not os.path.isfile(path):
             raise EasyBuildError(
-                '%s does not exist, and this file describes the image and the host. Install '
+                'the file %s, which describes the image and the host, does not exist. Install '
                 'the module without --module-only, or add --try-amend=facts=FILE',
                 path,
             )

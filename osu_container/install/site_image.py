@@ -1,9 +1,9 @@
 """
 Locate the file of an image in a folder of the site, or at an absolute path.
 
-The image_folders in the data of a site contain images for all users. eb does not copy an
-image in an image folder: the installation contains a link to the image, and the image's sha256. If the owner
-replaces or removes the image, the modulefile prints a message.
+The image_folders in the data of a site contain images for all users. eb does not copy an image
+in an image folder: the installation contains a link to the image, and the image's sha256. If the
+owner replaces or removes the image, the modulefile prints a message.
 """
 
 import os

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '-o',
         '--output',
         metavar='DIR',
-        help="write the files of the ranks to the folder DIR, which all nodes must see, and keep them (default: "
+        help="write the files of the ranks to the folder DIR, which all nodes must see, and keep the files (default: "
         "a new folder in the current folder; the new folder is kept only if a rank contradicts the expectation)",
     )
     parser.add_argument(
@@ -61,8 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--expect',
         metavar='LIST',
-        help="compare the ranks with these values, for example libmpi=image,libfabric=host,provider=cxi; "
-        "the LIST may also contain container=yes|no and pmi=NAME",
+        help="compare the ranks with the values in LIST, for example libmpi=image,libfabric=host,provider=cxi; "
+        "LIST may also contain container=yes|no and pmi=NAME",
     )
     parser.add_argument(
         '--json',
@@ -225,7 +225,7 @@ def report_folder(folder: str, options: argparse.Namespace) -> int:
         folders = judging.list_step_folders(folder)
     except OSError as err:
         raise ProofError(
-            "cannot read the folder %s: %s. Ask its owner for access, or name another folder"
+            "cannot read the folder %s: %s. Ask the owner of the folder for access, or name another folder"
             % (folder, err.strerror)
         )
     if not folders:
@@ -298,8 +298,8 @@ def run(command: List[str], options: argparse.Namespace) -> int:
     except (ProofError, OSError) as err:
         if code is None:  # the script's interpreter does not exist, or the process limit is reached
             raise ProofError(
-                "cannot start %s: %s. If the command is a script, check the interpreter in its first line (#!); "
-                "check also the limits of this shell: ulimit -a"
+                "cannot start %s: %s. If the command is a script, check the interpreter in the first line (#!). "
+                "Check also the limits of this shell: ulimit -a"
                 % (command[0], getattr(err, 'strerror', err))
             )
         if not code:

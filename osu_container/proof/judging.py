@@ -624,7 +624,7 @@ def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optio
             ', or omit the option --mpi=, because the module selects the PMI type' if pmi else '',
         )
         if right
-        else "List the PMI types with `srun --mpi=list`, and choose the type that this MPI supports",
+        else "List the PMI types with `srun --mpi=list`, and choose the type that the MPI of the ranks supports",
     )
 
 
@@ -766,7 +766,7 @@ def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
         if all(proof['variables'].get(name) == value for proof in group)
     ]
     return (
-        "%s on %s each have their own user namespace, so they cannot read each other's memory (CMA): %s. "
+        "%s on %s each have their own user namespace, so these ranks cannot read each other's memory (CMA): %s. "
         "Start the program with a command of the module, do not set OSU_SHARE=0, and use Apptainer 1.3 or newer"
         % (
             format_ranks(group),
