@@ -1,1 +1,1 @@
-"""Help all commands with files, terminals, signals and exit codes, in Python 3.6 syntax."""
+"""Provide functions for files, terminals, signals and exit codes to all commands."""

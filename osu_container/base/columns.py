@@ -2,7 +2,7 @@
 Fit tables and paragraphs to the width of the terminal.
 
 This module uses only the standard library of Python 3.6, because the commands of installed modules
-import the module.
+import columns.py.
 """
 
 import shutil
@@ -62,9 +62,9 @@ def format_table(
     Return the lines of a table that has aligned columns and fits the terminal.
 
     All rows must have the same number of cells. right_aligned: indices of the right-aligned
-    columns, beginning with 0. If a row is too long, the last cell is wrapped within the last
-    column. If the last column is too narrow, the whole row is wrapped, and the second and later
-    lines of the row are indented.
+    columns, beginning with 0. If a row is longer than a line of the terminal, the function wraps
+    the last cell within the last column. If the last column is too narrow for wrapped text, the
+    function wraps the whole row and indents the second and later lines of the row.
     """
     sizes = [max(map(len, cells)) for cells in zip(*rows)]
     lines: List[str] = []

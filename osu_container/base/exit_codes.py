@@ -25,10 +25,10 @@ CODES: Dict[str, ExitCodes] = {
     'check': (
         (
             0,
-            "the best approach works; with --approach: the named approach works; with "
-            "--published: no prediction is wrong",
+            "the best approach works; with --approach, the named approach works; with "
+            "--published, no prediction is wrong",
         ),
-        (1, "the image or the host cannot be read; with --published: a prediction is wrong"),
+        (1, "the image or the host cannot be read; with --published, a prediction is wrong"),
         (4, "the approach works slowly"),
         (5, "it is unknown whether the approach works"),
         (6, "the approach fails"),
@@ -89,9 +89,9 @@ def list_codes(command: str) -> ExitCodes:
 
 def format_codes(command: str) -> str:
     """
-    Return the text about the exit codes of a command for its help.
+    Return the text on the exit codes of a command for the help of the command.
 
-    The arguments are those of list_codes().
+    command: see list_codes().
     """
     codes = '; '.join(f'{code} = {meaning}' for code, meaning in list_codes(command))
     return f"Exit codes: {codes}; {SIGNAL_CODES_TEXT}."

@@ -99,7 +99,7 @@ class FileTooLargeError(OSError):
 
 @contextlib.contextmanager
 def name_file_errors(path: AnyPath) -> Iterator[None]:
-    """In a with block, add the file name `path` to each OSError without a file name."""
+    """Add the file name `path` to each OSError without a file name during a with block."""
     try:
         yield
     except OSError as err:
@@ -235,9 +235,9 @@ def unpack_stream(handle: Any) -> Any:
     Return a binary file object with the text of `handle`, decompressed and in UTF-8.
 
     The function detects gzip, xz, bzip2, zstd and UTF-16. If the text is neither compressed nor in
-    UTF-16, the result is `handle`. Raises ValueError if the file is binary. Raises ValueError if
-    this Python cannot decompress the file; this message contains the command that decompresses the
-    file.
+    UTF-16, the result is `handle`. Raises ValueError if the file is binary, or if this Python
+    cannot decompress the file. In the second case the message contains the command that
+    decompresses the file.
     """
     if hasattr(handle, 'peek'):
         begin = handle.peek(40)

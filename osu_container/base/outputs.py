@@ -153,9 +153,9 @@ def _write_whole_file(path: str, data: bytes, force: bool) -> None:
 
 def rename_file(new: _Path, path: _Path, force: bool = False) -> None:
     """
-    Rename the file `new` to `path`, which must be on the same file system.
+    Rename the file `new` to `path`; `new` and `path` must be on the same file system.
 
-    force: whether to replace an existing file `path`; in this case the renamed file gets the access
+    force: whether to replace an existing file `path`. In this case the renamed file gets the access
     rights of the replaced file. Raises FileExistsError if `path` exists and `force` is False.
     """
     new, path = str(new), str(path)
@@ -185,9 +185,10 @@ def _has_content(path: str, data: bytes) -> bool:
 
 def make_folder(folder: str) -> str:
     """
-    Create `folder` and a marker file in `folder`, and return the path of `folder`.
+    Create `folder` with a marker file inside, and return the path of `folder`.
 
-    Raises OSError if `folder` cannot be created.
+    Only a folder with a marker file can be removed by remove_folder(). Raises OSError if `folder`
+    cannot be created.
     """
     os.mkdir(folder)
     mark_folder(folder)

@@ -1,8 +1,8 @@
 """
 Locate the folders of this project, in a clone or after an installation with pip.
 
-This module uses Python 3.6 syntax, because EasyBuild and the commands on compute nodes import the
-module.
+This module uses Python 3.6 syntax, because EasyBuild and the commands on compute nodes import
+places.py.
 """
 
 import os
@@ -37,9 +37,9 @@ def find_easyconfigs() -> str:
     """
     Return the path of the folder that contains this project's easyconfigs.
 
-    In a clone the folder is easyconfigs/. pip installs the easyconfigs to the folder
-    easybuild/easyconfigs below sys.prefix. EasyBuild searches this folder (get_paths_for() in
-    easybuild.tools.robot).
+    In a clone, the result is the folder easyconfigs/. pip installs the easyconfigs to the folder
+    easybuild/easyconfigs below sys.prefix, and EasyBuild searches easybuild/easyconfigs below
+    sys.prefix (get_paths_for() in easybuild.tools.robot).
     """
     subfolder = os.path.join('easybuild', 'easyconfigs')
     places = [str(PROJECT / 'easyconfigs')]

@@ -6,7 +6,7 @@ the encoding of the terminal lacks some letters. A child process terminates toge
 command.
 
 This module uses only the standard library of Python 3.6, because the commands of installed modules
-import the module.
+import streams.py.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ class SignalExit(SystemExit):
 
 
 def handle_signal(number: int, _: Optional[FrameType]) -> None:
-    """Raise SignalExit; from then on ignore termination signals, so that the clean-up ends."""
+    """Raise SignalExit, and ignore later termination signals so that the clean-up can end."""
     for termination_signal in TERMINATION_SIGNALS:
         signal.signal(termination_signal, signal.SIG_IGN)
     raise SignalExit(number)
@@ -80,7 +80,7 @@ def prepare_streams() -> None:
     Redirect closed standard streams to /dev/null, and make stdout accept any character.
 
     If a standard stream stayed closed, the next file that this program opens would get the file
-    descriptor of the stream, and a child process would write its output to the file. If the
+    descriptor of the stream, and the output of a child process would go to the file. If the
     encoding of stdout lacks a character, stdout prints an escape such as \\xe4, as stderr does.
     """
     for number, name in enumerate(('stdin', 'stdout', 'stderr')):
@@ -103,7 +103,7 @@ def prepare_streams() -> None:
 
 
 def print_stderr(text: str) -> None:
-    """Print `text` on stderr, and ignore an error of stderr, such as a closed terminal."""
+    """Print `text` on stderr, and ignore errors of stderr such as a closed terminal."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -114,7 +114,7 @@ def discard_output() -> None:
     """
     Discard the buffered output of stdout after an error of stdout.
 
-    Otherwise Python would try to write the output again at exit, and print a traceback.
+    Otherwise Python would try to write the buffered output again at exit, and print a traceback.
     """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -200,10 +200,10 @@ def run_process(function: Callable[[], int]) -> int:
 
 class ProgressScreen:
     """
-    The output of a long command: permanent lines, and a line with the current progress.
+    The output of a long command: permanent lines, and one line with the current progress.
 
-    On a terminal each progress line overwrites the previous progress line. In a file each changed
-    progress is a new line, but at most one line every INTERVAL seconds.
+    On a terminal each progress line overwrites the previous progress line. If the output goes to a
+    file, each change of the progress adds a line, but at most one line every INTERVAL seconds.
     """
 
     INTERVAL = 10.0
@@ -290,8 +290,8 @@ def terminate_with_parent(parent: int) -> Callable[[], None]:
     """
     Return a preexec_fn for Popen, so that a child process terminates with its parent.
 
-    When the parent process with the ID `parent` terminates, the kernel sends SIGTERM to the child.
-    If Python cannot call prctl(2), the preexec_fn does nothing.
+    parent: process ID of the parent. When the parent terminates, the kernel sends SIGTERM to the
+    child. If Python cannot call prctl(2), the preexec_fn does nothing.
     """
     try:
         import ctypes

@@ -6,8 +6,7 @@ line or insert keyboard input. Invisible characters, and characters that change 
 writing, make a name look like another name (Unicode Technical Report 36, "Unicode Security
 Considerations"). This module replaces all these characters by escapes as in Python and JSON.
 
-This module uses only the standard library of Python 3.6, because the module also runs on compute
-nodes.
+This module uses only the standard library of Python 3.6, because compute nodes also run terminal.py.
 """
 
 import re

@@ -2,8 +2,8 @@
 Decide which files this project runs as code, and which file names this project accepts.
 
 A site file contains Python code, which eb and osu-container run as the current user. If another
-user may write to a site file, this project does not run the file. ssh does not accept such a
-configuration file for the same reason (ssh_config(5)).
+user may write to a site file, this project does not run the file. For the same reason, ssh
+does not accept a configuration file to which another user may write (ssh_config(5)).
 
 This module uses only the standard library of Python 3.6.
 """
@@ -40,12 +40,13 @@ def find_code_problem(path: str) -> Optional[str]:
     """
     Return the reason why the file `path` must not be run as code, otherwise None.
 
-    The result is also None if the file does not exist. The rules are: The owner of the file, and
-    the owner of the folder of the file, must be the current user, root or the owner of this
-    package. Only the owner and the private group of the owner may have write permission. If `path`
-    is a link, the rules apply to the target, to the folder of the target and to the folder of the
-    link. In a folder with the sticky bit, such as /tmp, all users may have write permission,
-    because in such a folder nobody can replace another user's file.
+    The result is also None if the file does not exist.
+
+    The owner of the file, and the owner of the folder of the file, must be the current user, root
+    or the owner of this package. Only the owner and the private group of the owner may have write
+    permission. If `path` is a link, the rules apply to the target, to the folder of the target and
+    to the folder of the link. In a folder with the sticky bit, such as /tmp, all users may have
+    write permission, because nobody can replace another user's file in such a folder.
     """
     path = os.path.abspath(path)
     real = os.path.realpath(path)

@@ -1,5 +1,5 @@
 """
-Inspect this system and describe its MPI, network, GPUs and Slurm as a site of this project.
+Survey the MPI, network, GPUs and Slurm of this system, and describe the system as a site.
 
     osu-container discover                        print a report
     osu-container discover -o site.py             write a site file for eb
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--facts',
         metavar='FILE',
         help="write a description of the host's libraries to FILE as JSON; `osu-container check "
-        "--facts FILE` on another machine reads this FILE",
+        "--facts FILE` on another machine reads the FILE",
     )
     parser.add_argument('--force', action='store_true', help="replace an existing FILE")
     parser.add_argument(
@@ -116,7 +116,7 @@ def main(options: argparse.Namespace) -> int:
     # Without permission every file below the folder would seem to be missing.
     if root and not os.access(root, os.R_OK | os.X_OK):
         return print_usage_error(
-            "--sysroot: %s is not a folder that you may read. Name a readable folder that contains a system's files"
+            "--sysroot: %s is not a folder that you may read. Name a readable folder with the files of a system"
             % root
         )
     if options.facts and (options.output or options.json):
@@ -141,8 +141,9 @@ def find_demo_root(environment: Mapping[str, str]) -> str:
     """
     Return the folder with the simulated host of `make demo`, '' if the demo is not in use.
 
-    `. ./env.sh` selects the demo: it adds the demo's easyblock to EASYBUILD_INCLUDE_EASYBLOCKS. With
-    this setting, eb and `osu-container check` also read the host's files below this folder.
+    The command `. ./env.sh` selects the demo: env.sh adds the demo's easyblock to
+    EASYBUILD_INCLUDE_EASYBLOCKS. With this setting, eb and `osu-container check` also read the
+    host's files below the folder of the simulated host.
     """
     files = environment.get('EASYBUILD_INCLUDE_EASYBLOCKS', '')
     folder = os.path.realpath(str(STATE / 'host'))
@@ -194,7 +195,7 @@ def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
 
 
 def write_host_description(system: Dict[str, Any], options: argparse.Namespace) -> int:
-    """Write the host description, print the command that uses it, and return the exit code."""
+    """Write the host description, print the command that reads the description, and return 0."""
     from osu_container.discover import library_facts
     from osu_container.discover.host_facts import format_description
 
@@ -204,7 +205,7 @@ def write_host_description(system: Dict[str, Any], options: argparse.Namespace) 
     )
     outputs.write_file(options.facts, format_description(data), options.force)
     print(
-        "wrote %s: %d libraries\nUse it on another machine: osu-container check IMAGE.sif --site NAME --facts %s"
+        "wrote %s: %d libraries\nOn another machine, run: osu-container check IMAGE.sif --site NAME --facts %s"
         % (options.facts, len(data['libraries']), shell.quote_path(options.facts))
     )
     return 0

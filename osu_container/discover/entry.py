@@ -1,10 +1,10 @@
 """
 Build a site entry from a survey, so that eb can install modules for the site.
 
-data/sites/schema.py defines the format. The entry contains only the differences from a base entry.
-The base entry is 'cray' if the network is Slingshot, otherwise 'plain'. If the survey found no
-value for a key, the value of the base entry applies. With the values of the base entry, modules can
-start on any system.
+A site entry describes a site in the format of data/sites/schema.py. The entry contains only the
+differences from a base entry. The base entry is 'cray' if the network is Slingshot, otherwise
+'plain'. If the survey found no value for a key, the value of the base entry applies. Modules can
+start on any system with the values of the base entry.
 """
 
 import os
@@ -37,9 +37,10 @@ SLINGSHOT_IMAGE = 'osu-lumi-rocm-%s-mpich-4.2.3-libfabric-%s'
 
 def derive_site_name(survey: 'Survey') -> str:
     """
-    Return a name for the site.
+    Return a name for the surveyed site.
 
-    The name is the name of the Slurm cluster, or else the name of the node without its number.
+    The name is the name of the Slurm cluster. Without Slurm, the name is the name of the node
+    without the node's number.
     """
     name = (
         survey.get_value('slurm.cluster')
@@ -80,14 +81,14 @@ class _EntryBuilder:
     """
     Builds the facts of a site entry from a survey.
 
-    cxi: whether the libfabric provider of the site is cxi
+    cxi: whether the libfabric provider of the site is cxi.
     """
 
     def __init__(self, survey: 'Survey', cxi: bool) -> None:
         self.survey, self.cxi = survey, cxi
 
     def copy_fact(self, key: str, **changes: Any) -> Dict[str, Any]:
-        """Return a copy of a fact: the keys that site data have, updated with `changes`."""
+        """Return a copy of a fact with only the keys of the site data, updated with `changes`."""
         fact = self.survey.facts[key]
         names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
             ('why', 'date') if fact['why'] else ()
@@ -156,7 +157,7 @@ class _EntryBuilder:
         return facts
 
     def build_files(self) -> Dict[str, Any]:
-        """Return {name: fact} for the host paths that containers see under the same paths."""
+        """Return {name: fact} for the host paths that have the same path inside containers."""
         survey, pmi = self.survey, self.survey.get_value('pmi')
         files: Dict[str, Any] = OrderedDict()
         if 'files.file_systems' in survey.facts:
@@ -167,7 +168,7 @@ class _EntryBuilder:
                 spool = spool.partition('%')[0].rpartition('/')[0]
             files['slurm_spool'] = {
                 'value': [spool],
-                'why': "Slurm writes a file to this folder, and Cray PMI reads the nodes of the ranks from the file",
+                'why': "Slurm writes a file to this folder, and Cray PMI reads from the file where each rank runs",
                 'source': '`scontrol show config`, or the default in slurm.conf(5)',
                 'date': survey.today,
                 'evidence': 'derived',
@@ -251,7 +252,7 @@ class _EntryBuilder:
 
     def build_job_settings(self, with_gpus: bool) -> Dict[str, Any]:
         """
-        Return the fact on the options of a job.
+        Return the fact on the options with which the site's jobs start.
 
         with_gpus: whether jobs request GPUs.
         """
@@ -285,7 +286,7 @@ class _EntryBuilder:
         """
         Return the fact on the settings of the native build.
 
-        target: architecture of the GPUs, '' if the site has no GPUs
+        target: architecture of the GPUs, '' if the site has no GPUs.
         """
         survey, host, libmpi = (
             self.survey,
@@ -316,7 +317,7 @@ class _EntryBuilder:
                 }
         survey.add_missing(
             'an MPI compiler',
-            "osu-native cannot be built: load the module that provides mpicc of the MPI, or install mpicc",
+            "osu-native cannot be built: load the module that provides mpicc, or install mpicc",
         )
         return BASES['plain']['native']
 
@@ -373,8 +374,9 @@ def list_approach_problems(
     """
     Return [(approach, problem)]; the problem is None if eb can install the approach.
 
-    check_approach() and select_image() are the checks that the easyblock makes before it reads an
-    image. _find_node_problem() adds checks of this node.
+    The functions check_approach() and select_image() make the same checks as the easyblock before
+    the easyblock reads an image. The function _find_node_problem() makes further checks of this
+    node.
     """
     site = resolve_site(name, {name: entry})
     problems: List[Tuple[str, Optional[str]]] = []
@@ -392,14 +394,14 @@ def list_approach_problems(
 
 
 def _find_node_problem(survey: 'Survey', approach: Dict[str, Any]) -> Optional[str]:
-    """Return why this node cannot install or run an approach, None without a problem."""
+    """Return why this node cannot install or run an approach, None if the node can."""
     needed = survey.unresolved.get(approach['name'])
     if approach['container'] and survey.facts['runtime']['evidence'] == 'untested':
         return 'no container runtime is available: load the module that provides apptainer or singularity'
     if survey.provider_problem and 'libfabric' in approach['inject']:
         return survey.provider_problem
     return (
-        'only with an image that contains %s, because the injected host libraries need this dependency'
+        'this approach needs an image that contains %s, because the injected host libraries depend on these libraries'
         % ', '.join(needed)
         if needed
         else None

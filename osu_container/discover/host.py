@@ -1,9 +1,10 @@
 """
 Read the files of the surveyed system, and run commands on this machine.
 
-The files can be below another folder than /. A missing file or command raises no error. An unusual
-file results in a remark, and the result of a failed command names the problem. A command that hangs
-cannot block the survey, because each command has a time limit.
+The files of the surveyed system can be below another folder than /. A missing file or command
+raises no error. An unusual file results in a remark. The result of a failed command contains the
+reason of the failure. A command that hangs cannot block the survey, because each command has a time
+limit.
 """
 
 import glob
@@ -55,7 +56,7 @@ class SurveyedHost:
         """
         Set up the system to survey.
 
-        root: folder that contains the files of the system, '' for the real root folder /
+        root: folder that contains the files of the system, '' for the real root folder /.
         """
         self.root = os.path.abspath(root).rstrip('/') if root else ''
         self.environment = dict(os.environ if environment is None else environment)
@@ -90,7 +91,7 @@ class SurveyedHost:
         except OSError as err:
             if os.path.isdir(self.add_root(folder)) or isinstance(err, PermissionError):
                 self.add_remark(
-                    "cannot read the folder %s (%s): its content is unknown"
+                    "cannot read the folder %s (%s), so the content of the folder is unknown"
                     % (folder, err.strerror)
                 )
             return []
@@ -114,7 +115,7 @@ class SurveyedHost:
 
     def find_library_problem(self, path: str, soname: Optional[str] = None) -> Optional[str]:
         """
-        Return why a file is not a usable library, or None if the library is usable.
+        Return why a file is not a usable library, None for a usable library.
 
         The result is '' if the file does not exist.
 
@@ -135,13 +136,21 @@ class SurveyedHost:
             return "%s has the soname %s instead of %s" % (path, facts.soname, soname)
         machine = os.uname().machine
         if MACHINE_NAMES.get(machine, facts.machine) != facts.machine:
-            return "%s is a library for %s, but this machine is %s" % (path, facts.machine, machine)
+            return "%s is a library for the processor %s, but this machine has the processor %s" % (
+                path,
+                facts.machine,
+                machine,
+            )
         return None
 
     # Commands
 
     def find_command(self, name: str) -> Optional[str]:
-        """Return the path of a command below `root` or else on PATH; None if there is none."""
+        """
+        Return the path of a command below `root` or on PATH, None if the command is missing.
+
+        A command below `root` takes precedence over a command on PATH.
+        """
         folders = [self.add_root(folder) for folder in COMMAND_FOLDERS] if self.root else []
         return shutil.which(
             name, path=os.pathsep.join(folders + [self.environment.get('PATH', '')])
@@ -206,7 +215,7 @@ class SurveyedHost:
         """
         Return the value of an environment variable, '' if the variable is not set.
 
-        `root` is removed from the paths in the value.
+        The function removes `root` from the paths in the value.
         """
         value = self.environment.get(name, '')
         return value.replace(self.root + '/', '/') if self.root else value

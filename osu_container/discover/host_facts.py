@@ -3,11 +3,11 @@ Read host descriptions: JSON files with facts about the libraries of a host.
 
 With a host description, `osu-container check` judges images for a host that is not this machine.
 
-Descriptions from public sources (public_hosts.py) have the same JSON format as the descriptions that
-`osu-container discover --facts FILE` writes. read_description() validates a description. The class
-DescribedHost has the methods of HostFileSystem in verdict/trial.py, but answers from a description
-instead of reading files. If a description lacks a fact, the fact is unknown, and the rules in
-verdict/rules/described_host.py report the gap.
+Descriptions from public sources (public_hosts.py) have the same JSON format as the descriptions
+that `osu-container discover --facts FILE` writes. read_description() validates a description. The
+class DescribedHost has the methods of HostFileSystem in verdict/trial.py. DescribedHost takes the
+answers from a description, and reads no files of the host. If a description lacks a fact, the fact
+is unknown, and the rules in verdict/rules/described_host.py report the gap.
 
 This module needs only Python 3.6 and its standard library. A description has these keys:
 
@@ -40,7 +40,7 @@ FUNCTIONS_FILE = os.path.join(HOSTS_FOLDER, 'mpi-functions.txt')
 
 
 class HostDescriptionError(Exception):
-    """A file contains no valid host description; the text names the file and the remedy."""
+    """A file contains no valid host description; the message names the file and the remedy."""
 
 
 #: Facts of a statement, as a shape for matches_shape(). there: False if the library is missing;
@@ -118,9 +118,10 @@ FABRIC_TRAITS: Dict[str, Any] = {
 
 def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
     """
-    Return `data` if `data` are a valid description. Raises HostDescriptionError otherwise.
+    Return `data`, the content of a file, if `data` is a valid host description.
 
-    name: name of the file, for the error message
+    name: name of the file, for the error message. Raises HostDescriptionError if `data` is not a
+    valid host description.
     """
     is_valid = (
         matches_shape(data, SHAPE)
@@ -142,7 +143,11 @@ def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
 
 
 def read_description(path: str) -> Dict[str, Any]:
-    """Read a file and return its host description. Raises HostDescriptionError."""
+    """
+    Read a file and return the host description in the file.
+
+    Raises HostDescriptionError if the file contains no valid host description.
+    """
     try:
         return require_valid_description(read_json(path), path)
     except (OSError, ValueError) as err:
@@ -182,9 +187,9 @@ def _merge_statements(
     statements: List[Dict[str, Any]],
 ) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, str]]:
     """
-    Merge the statements on a library; return its facts, its traits and their evidence.
+    Merge the statements on a library; return (facts, traits, evidence).
 
-    The evidence is {name of a fact, or 'traits.' and the name of a trait: evidence}.
+    The evidence is a dict: {name of a fact, or 'traits.' and the name of a trait: evidence}.
     """
     facts: Dict[str, Any] = {}
     traits: Dict[str, Any] = {}
@@ -201,7 +206,7 @@ def _merge_statements(
 
 
 class DescribedHost:
-    """Answers the methods of HostFileSystem from a host description instead of from files."""
+    """Answers the methods of HostFileSystem from a host description, without reading files."""
 
     is_partial = True
     root = ''
@@ -279,13 +284,13 @@ class DescribedHost:
         return path
 
     def exists(self, path: str) -> bool:
-        """Return whether the description contains a file; the host may have more files."""
+        """Return whether the description contains the file `path`; the host may have more files."""
         return path in self.files
 
     is_file = exists
 
     def is_described(self, path: str) -> bool:
-        """Return whether the description states that a file exists or that it is missing."""
+        """Return whether the description states that a file exists or that the file is missing."""
         return path in self.files or path in self.absent
 
     def list_plugins(self, folder: str) -> List[str]:
@@ -319,7 +324,7 @@ class DescribedHost:
 
     def read_elf(self, path: str) -> ElfFacts:
         """
-        Return the facts on the library at `path`, as read_elf() would read them from the file.
+        Return the facts on the library at `path`, as elf.read_elf() would read them.
 
         Raises ElfError if the description lacks the file or states that the file is not a library.
         """
@@ -342,7 +347,7 @@ class DescribedHost:
         )
 
     def find_date_range(self) -> Tuple[Optional[str], Optional[str]]:
-        """Return the first and the last date of the statements, (None, None) without statements."""
+        """Return (first date, last date) of the statements, (None, None) without statements."""
         dates = sorted(
             statement['date']
             for statements in self.data['libraries'].values()

@@ -59,7 +59,11 @@ def survey_gpus(survey: 'Survey') -> None:
 
 
 def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
-    """Return architecture, source and evidence for AMD GPUs from the kernel's files, or None."""
+    """
+    Return architecture, source and evidence for AMD GPUs, None without AMD GPUs.
+
+    The source is the files of the kernel's driver kfd.
+    """
     versions = set()
     for node in host.list_names('/sys/class/kfd/kfd/topology/nodes'):
         match = re.search(
@@ -74,7 +78,11 @@ def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]
 
 
 def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
-    """Return architecture, source and evidence from a loaded craype-accel module, or None."""
+    """
+    Return architecture, source and evidence of GPUs, None without a craype-accel module.
+
+    The source is the loaded module craype-accel-....
+    """
     match = re.match(r'(?:amd_(gfx\w+)|nvidia(\d+))$', host.get_variable('CRAY_ACCEL_TARGET'))
     return (
         (
@@ -88,7 +96,11 @@ def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, st
 
 
 def _find_nvidia_architecture(survey: 'Survey') -> Optional[Tuple[str, str, str]]:
-    """Return architecture, source and evidence for the first GPU of nvidia-smi, or None."""
+    """
+    Return architecture, source and evidence for the first GPU that nvidia-smi lists.
+
+    The result is None if nvidia-smi lists no GPU.
+    """
     match = re.search(r',\s*(\d+)\.(\d+)\s*$', survey.get_command_output('nvidia'), re.M)
     return ('sm_' + ''.join(match.groups()), '`nvidia-smi`', 'measured') if match else None
 
@@ -97,7 +109,7 @@ def survey_rocm(survey: 'Survey') -> None:
     """
     Add facts on ROCm's libraries libhsa-runtime64 and libamdhip64 to the survey.
 
-    Both libraries come from the same release of ROCm.
+    libhsa-runtime64 and libamdhip64 come from the same release of ROCm.
     """
     host = survey.host
     folders = [
@@ -114,7 +126,7 @@ def survey_rocm(survey: 'Survey') -> None:
         if survey.select_library(
             'libhsa-runtime64',
             [(folder + '/lib/libhsa-runtime64.so.1', source)],
-            "Cray's GPU transport layer and libfabric open this library; libamdhip64 is from the same ROCm",
+            "Cray's GPU transport layer and libfabric open libhsa-runtime64; libamdhip64 is from the same ROCm",
             'GPU',
             'libhsa-runtime64.so.1',
             opened_as=['libhsa-runtime64.so'],
@@ -123,7 +135,7 @@ def survey_rocm(survey: 'Survey') -> None:
             if not survey.select_library(
                 'libamdhip64',
                 _list_versioned_libraries(host, folder + '/lib/libamdhip64', source),
-                "this library is the HIP runtime; libhsa-runtime64 is from the same ROCm",
+                "libamdhip64 is the HIP runtime; libhsa-runtime64 comes from the same release of ROCm",
                 'GPU',
                 opened_as=['libamdhip64.so'],
             ):
@@ -157,8 +169,8 @@ def survey_cuda(survey: 'Survey') -> None:
     """
     Add facts on the CUDA runtime library libcudart to the survey.
 
-    Cray's GPU transport layer needs libcudart. The library of the GPU driver is not searched, because
-    the container runtime injects this library.
+    Cray's GPU transport layer needs libcudart. The function does not search for the library of the
+    GPU driver (libcuda), because the container runtime injects libcuda.
     """
     host = survey.host
     candidates = [
@@ -175,7 +187,7 @@ def survey_cuda(survey: 'Survey') -> None:
         not survey.select_library(
             'libcudart',
             candidates,
-            "Cray's GPU transport layer needs this library, the CUDA runtime",
+            "Cray's GPU transport layer needs libcudart, the CUDA runtime",
             'GPU',
         )
         and survey.nvidia
@@ -191,7 +203,8 @@ def survey_gtl(survey: 'Survey') -> None:
     """
     Add facts on Cray MPICH's GPU transport layer (libmpi_gtl_*) to the survey.
 
-    The libraries are searched in the folders of loaded modules and in the folder of Cray MPICH.
+    The function searches for the libraries in the folders of loaded modules and in the folder of
+    Cray MPICH.
     """
     host = survey.host
     folders = [
@@ -220,7 +233,7 @@ def survey_gtl(survey: 'Survey') -> None:
                     host, '%s/libmpi_gtl_%s' % (folder, kind), source
                 )
             ],
-            "this library is the GPU transport layer of Cray MPICH for %s; without this library, "
+            "libmpi_gtl is the GPU transport layer of Cray MPICH for %s; without libmpi_gtl, "
             "MPI calls with buffers in GPU memory fail" % maker,
             'GPU',
         )
@@ -230,5 +243,5 @@ def survey_gtl(survey: 'Survey') -> None:
         survey.add_missing(
             'GTL (libmpi_gtl_...)',
             "with approach bind, programs fail at startup on GPU nodes, because the module enables GPU support: "
-            "run export MPICH_GPU_SUPPORT_ENABLED=0, or load a module cray-mpich that has this library",
+            "run export MPICH_GPU_SUPPORT_ENABLED=0, or load a module cray-mpich that contains libmpi_gtl",
         )

@@ -1,7 +1,8 @@
 """
 Find the MPI of a system, and how srun starts its ranks.
 
-The libraries are libmpi, Cray PMI, PALS and xpmem; srun starts ranks with its option --mpi=.
+This module searches for libmpi, Cray PMI, PALS and xpmem. This module also selects the value of
+srun's option --mpi=.
 """
 
 import os
@@ -21,8 +22,8 @@ def survey_libmpi(survey: 'Survey') -> None:
     """
     Add facts on a host MPI with the MPICH ABI to the survey.
 
-    Cray MPICH has the libmpi with this ABI in its folders lib-abi-mpich. On a host without
-    Cray MPICH, the host MPI is an MPICH.
+    Cray MPICH has a libmpi with the MPICH ABI in its folders lib-abi-mpich. On a host without Cray
+    MPICH, the host MPI is an MPICH.
     """
     host, loaded = survey.host, survey.host.get_variable('CRAY_MPICH_DIR').rstrip('/')
     source = (
@@ -38,8 +39,8 @@ def survey_libmpi(survey: 'Survey') -> None:
     path = survey.select_library(
         'libmpi',
         candidates,
-        "this library is the host's MPI with the soname of the MPICH ABI: programs that are linked with "
-        "any MPICH can load this library",
+        "this libmpi is the host's MPI with the soname of the MPICH ABI: programs that are linked with "
+        "any MPICH can load the host's MPI",
         'MPI',
         LIBMPI,
     )
@@ -50,7 +51,7 @@ def survey_libmpi(survey: 'Survey') -> None:
             (os.path.join(os.path.dirname(candidate), LIBMPI_ABI), source)
             for candidate, source in ([(path, 'the folder of libmpi')] if path else candidates)
         ],
-        "this library is the host's MPI with the soname of the standard ABI of MPI 5, for programs that use this ABI",
+        "this libmpi is the host's MPI with the soname of the standard ABI of MPI 5, for programs with this ABI",
         'MPI',
         LIBMPI_ABI,
     )
@@ -97,7 +98,7 @@ def survey_open_mpi(survey: 'Survey') -> None:
     path = survey.select_library(
         'libompi',
         candidates + survey.list_library_candidates(soname),
-        "this library is the host's Open MPI, for images with Open MPI",
+        "this libmpi is the host's Open MPI, for images with Open MPI",
         'MPI',
         soname,
     )
@@ -146,8 +147,8 @@ def _list_cray_builds(host: SurveyedHost, loaded: str) -> List[str]:
     Return the paths of libmpi in all releases of Cray MPICH, ordered by preference.
 
     The release of the loaded module comes first, then the other releases from the newest to the
-    oldest. In each release the build for GCC comes first, because this build needs no library of a
-    vendor's compiler.
+    oldest. In each release the build for GCC comes first, because the build for GCC needs no
+    library of a vendor's compiler.
 
     loaded: value of CRAY_MPICH_DIR, or ''.
     """
@@ -216,11 +217,11 @@ def survey_cray_libraries(survey: 'Survey') -> None:
         (
             'libcxi',
             'libcxi.so.1',
-            "libfabric's provider cxi uses the Slingshot card through this library",
+            "libfabric's provider cxi uses the Slingshot card through libcxi",
             survey.list_loader_folders(),
             survey.slingshot
-            and "the approaches bind and hybrid cannot use Slingshot, because the host's libfabric needs this "
-            "library; approach opensource uses the library of the image",
+            and "the approaches bind and hybrid cannot use Slingshot, because the host's libfabric needs libcxi; "
+            "approach opensource uses libcxi of the image",
         ),
         (
             'libpmi',
@@ -239,7 +240,7 @@ def survey_cray_libraries(survey: 'Survey') -> None:
         (
             'libpals',
             'libpals.so.0',
-            "Cray PMI gets information on the launcher from this library",
+            "Cray PMI gets information on the launcher from libpals",
             [
                 '/opt/cray/pe/lib64',
                 '/opt/cray/pe/pals/default/lib',
@@ -247,22 +248,23 @@ def survey_cray_libraries(survey: 'Survey') -> None:
                 '/opt/cray/pe/pals/*/lib',
                 '/opt/cray/pals/*/lib',
             ],
-            cray and "approach bind may fail at startup, because Cray PMI opens this library",
+            cray and "approach bind may fail at startup, because Cray PMI opens libpals",
         ),
         # /opt/xpmem: Alps (github.com/eth-cscs/netstack 67b49b80, documentation of system-stack)
         (
             'libxpmem',
             'libxpmem.so.0',
-            "MPI shares memory between the ranks of a node through this library",
+            "MPI shares memory between the ranks of a node through libxpmem",
             re.findall(r'-L(\S+)', host.get_variable('CRAY_XPMEM_POST_LINK_OPTS'))
             + ['/opt/cray/xpmem/default/lib64', '/opt/xpmem/lib64']
             + survey.list_loader_folders(),
-            cray and "approach bind is slower within a node, because ranks copy messages twice",
+            cray
+            and "within a node, approach bind is slower without libxpmem, because ranks copy messages twice",
         ),
         (
             'liblustreapi',
             'liblustreapi.so',
-            "Cray MPICH opens this library for MPI_File_open on Lustre",
+            "Cray MPICH opens liblustreapi for MPI_File_open on Lustre",
             survey.list_loader_folders(),
             None,
         ),
@@ -285,10 +287,10 @@ def survey_cray_libraries(survey: 'Survey') -> None:
 
 def survey_pmi(survey: 'Survey') -> None:
     """
-    Add to the survey the values of --mpi= with which srun starts the kinds of MPI.
+    Add to the survey the option --mpi= with which srun starts each kind of MPI.
 
-    The kinds are an MPI of an image, the host's MPI and Open MPI. Only values that `srun --mpi=list`
-    prints are used, because with a wrong value the ranks do not find each other.
+    The kinds are an MPI of an image, the host's MPI and Open MPI. The function selects only values
+    that `srun --mpi=list` prints. With a wrong value of --mpi=, the ranks do not find each other.
     """
     result = survey.host.command_results['mpi']
     kinds = parse_srun_mpi_types(result.output) if result.is_successful else []

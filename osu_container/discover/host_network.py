@@ -1,13 +1,14 @@
 """
 Find network interfaces, network cards, and libfabric with its providers on a system.
 
-/sys/class/infiniband lists the cards of InfiniBand, RoCE, Omni-Path (hfi1) and EFA. The names of cards
-do not identify the kind of card, because udev may change the names (rdma-core,
-kernel-boot/rdma-persistent-naming.rules: mlx5_0 becomes ibp12s0 or rocep8s0, efa_0 becomes rdmap0s6).
+/sys/class/infiniband lists the cards of InfiniBand, RoCE, Omni-Path (hfi1) and EFA. The name of a
+card does not identify the kind of the card, because udev may change the name (rdma-core,
+kernel-boot/rdma-persistent-naming.rules: mlx5_0 becomes ibp12s0 or rocep8s0, efa_0 becomes
+rdmap0s6).
 
 Sources: Linux, Documentation/ABI/stable/sysfs-class-infiniband; linux-rdma/rdma-core PR 884 (the
-link_layer of efa_0 is Unknown); Linux, drivers/infiniband/core/sysfs.c (node_type of iWARP is
-"4: RNIC").
+link_layer of efa_0 is Unknown); Linux, drivers/infiniband/core/sysfs.c (node_type of iWARP is "4:
+RNIC").
 """
 
 import os
@@ -29,7 +30,7 @@ INFINIBAND_FOLDER = '/sys/class/infiniband'
 
 
 class NetworkCard(NamedTuple):
-    """A card in /sys/class/infiniband."""
+    """A network card that /sys/class/infiniband lists."""
 
     name: str
     #: key of NETWORKS (data/networks.py), None if unknown
@@ -49,9 +50,9 @@ _KIND_BY_LINK = {'InfiniBand': 'InfiniBand', 'Ethernet': 'RoCE'}
 
 def survey_network_cards(survey: 'Survey') -> None:
     """
-    Add facts on the network interfaces and network cards, and on the best network.
+    Add facts on the network interfaces, the network cards and the best network.
 
-    The cards are those of Slingshot, and RDMA cards such as InfiniBand.
+    The network cards are Slingshot cards and RDMA cards such as InfiniBand.
     """
     host = survey.host
     names = [
@@ -101,7 +102,7 @@ def survey_network_cards(survey: 'Survey') -> None:
 
 
 def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
-    """Add the fact on the network to use: the preferred kind among the active cards."""
+    """Add a fact to the survey: the network to use, which is the preferred active card's."""
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((network for network in PREFERRED_NETWORKS if network in kinds), 'Ethernet')
     drivers = sorted({card.driver for card in cards if card.kind == kind and card.driver})
@@ -128,7 +129,7 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
 
 
 def survey_libfabric(survey: 'Survey') -> None:
-    """Add facts on libfabric, its providers, and the provider that the network needs."""
+    """Add facts on the host's libfabric, its providers, and the provider for the network."""
     mpi_candidates, system_candidates = (
         _list_mpi_libfabrics(survey),
         _list_system_libfabrics(survey),
@@ -136,7 +137,7 @@ def survey_libfabric(survey: 'Survey') -> None:
     path = survey.select_library(
         'libfabric',
         system_candidates + mpi_candidates if survey.cray else mpi_candidates + system_candidates,
-        "this library is the host's network library, which contains the libfabric providers",
+        "libfabric is the network library of the host and contains the libfabric providers",
         'network',
         LIBFABRIC,
     )
@@ -206,8 +207,7 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
     """
     Add the fact on the libfabric provider for the network to the survey.
 
-    path: path of the host's libfabric, or None.
-    providers: providers of this libfabric.
+    path: path of the host's libfabric, or None. providers: providers of the host's libfabric.
     """
     cards, cxi, kind = (
         survey.get_value('cards', []),
@@ -245,7 +245,7 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
         if cards:
             survey.add_missing(
                 'provider cxi',
-                "%s has only %s, so the approaches bind and hybrid cannot use the cards %s, and the provider is tcp. "
+                "the libfabric %s has only %s, so the approaches bind and hybrid cannot use the cards %s but use tcp. "
                 "If the image has libcxi, set the key provider to cxi in the site file and use approach opensource"
                 % (path, ', '.join(providers) or 'no known provider', ', '.join(cards)),
             )
@@ -257,7 +257,7 @@ def select_card_provider(
     """
     Add the fact on the best libfabric provider for an RDMA network to the survey.
 
-    Providers that the host's libfabric contains are preferred.
+    The function prefers providers that the host's libfabric contains.
     """
     network, parts = (
         NETWORKS[kind],
@@ -272,8 +272,8 @@ def select_card_provider(
         survey.provider_problem = "the host's libfabric has no provider %s" % name
         survey.add_missing(
             'provider ' + name,
-            "the approaches hybrid and bind fail at startup, because both inject the host's libfabric. Use "
-            "another approach with an image that has the provider%s"
+            "the approaches hybrid and bind fail at startup, because the host's libfabric lacks the provider. Use "
+            "another approach with an image that contains the provider%s"
             % (" or UCX" if network['ucx']['value'] else ''),
         )
     survey.add_missing(
@@ -285,7 +285,7 @@ def select_card_provider(
 
 
 def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
-    """Add the fact on the providers of a libfabric, and return them; [] if unknown."""
+    """Add the fact on the providers of a libfabric, and return the providers; [] if unknown."""
     try:
         names = read_fabric_traits(read_plain_file(os.path.realpath(survey.host.add_root(path))))[
             'providers'

@@ -1,4 +1,4 @@
-"""Find container runtime, Slurm, file systems, modules and library folders of a system."""
+"""Find the container runtime, Slurm, file systems, modules and library folders."""
 
 import os
 import re
@@ -99,8 +99,8 @@ def survey_file_systems(survey: 'Survey') -> None:
     paths += _find_root_links(host, paths)
     if skipped:
         host.add_remark(
-            "these file systems are not bound, because the runtime already binds the home folder, and a container "
-            "needs no programs of the host: %s" % ', '.join(sorted(set(skipped)))
+            "the module does not bind the file systems %s: the runtime already binds the home folder, and a "
+            "container needs no programs of the host" % ', '.join(sorted(set(skipped)))
         )
     paths = [path for path in sorted(set(paths)) if not re.search(r'[\s,:|{}%]', path)]
     if paths:
@@ -120,9 +120,10 @@ def survey_file_systems(survey: 'Survey') -> None:
 
 def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
     """
-    Return two lists of shared mount points: those to bind, and those to skip.
+    Return (shared mount points to bind, shared mount points to skip).
 
-    Mount points in system folders and mount points that contain the home folder are skipped.
+    The function skips mount points in system folders, and mount points that contain the home
+    folder.
     """
     paths: List[str] = []
     skipped: List[str] = []
@@ -137,7 +138,7 @@ def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
 
 
 def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
-    """Replace paths such as /pfs/a and /pfs/b by their common parent /pfs; return all paths."""
+    """Return `paths`, in which /pfs replaces siblings such as /pfs/a and /pfs/b."""
     tops = ['/' + path.split('/')[1] for path in paths]
     return [
         top if tops.count(top) > 1 and not (home + '/').startswith(top + '/') else path
@@ -147,10 +148,9 @@ def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
 
 def _find_root_links(host: 'SurveyedHost', paths: List[str]) -> List[str]:
     """
-    Return the symbolic links in / that lead to one of the paths.
+    Return the symbolic links in / that lead to one of `paths`, such as /scratch.
 
-    Links to a folder above or below one of the paths are included. An example of a link is
-    /scratch.
+    The result includes links to a folder above or below one of `paths`.
     """
     targets = list(paths)
     links: List[str] = []
@@ -216,7 +216,7 @@ def survey_node(survey: 'Survey') -> None:
         survey.add_fact(
             'glibc',
             glibc[-1],
-            'getconf on this machine, because the folder that replaces / has no C library'
+            'the command getconf on this machine, because the folder that replaces / has no C library'
             if host.root
             else '`getconf GNU_LIBC_VERSION`',
             section='system',
@@ -317,8 +317,9 @@ def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
             if soname.partition('.so')[0] not in listed:
                 survey.add_missing(
                     soname,
-                    "the host library %s needs this library. eb refuses to install approaches that inject the host "
-                    "library, unless the image has this library" % host.strip_root(facts.path),
+                    "the host library %s needs %s. eb refuses to install approaches that inject the host "
+                    "library, unless the image contains %s"
+                    % (host.strip_root(facts.path), soname, soname),
                 )
         for name, entry in APPROACHES.items() if missing else ():
             injected = [

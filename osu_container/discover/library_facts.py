@@ -1,10 +1,10 @@
 """
 Describe the libraries of this host as JSON, for `osu-container discover --facts FILE`.
 
-discover/host_facts.py defines the format. The description contains everything that
-`osu-container check` would read from the files: the libraries that site entries name, their
-dependencies, and the folders that ld.so searches. The description contains no other file and no name
-of a user.
+discover/host_facts.py defines the format of the host description. The host description contains
+everything that `osu-container check` would read from the files of the host: the libraries that site
+entries list, the dependencies of these libraries, and the folders that ld.so searches. The host
+description contains no facts about other files and no user names.
 """
 
 import os
@@ -35,7 +35,7 @@ class _LibraryCollector:
         self, host: HostFileSystem, sites: List[Dict[str, Any]], today: str, node: str
     ) -> None:
         """
-        Collect the libraries that the sites name, and the dependencies of these libraries.
+        Collect the libraries that site entries list, and the dependencies of these libraries.
 
         today: ISO date.
         node: name of this node.
@@ -198,7 +198,7 @@ def describe_host(
     entry: Dict[str, Any], root: str, name: str, today: str, node: str
 ) -> Dict[str, Any]:
     """
-    Return the description of a host as a dict, which can be written as JSON.
+    Return the description of a host as a dict that can be written as JSON.
 
     entry: entry of the surveyed site.
     root: folder that contains the files of the system, '' for the real root folder /.

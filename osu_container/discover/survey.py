@@ -1,10 +1,11 @@
 """
 Survey a system: collect facts on its libraries, commands, networks and file systems.
 
-The functions survey_* in host_*.py find the facts, and an object of class Survey collects the facts. A
-fact is a dict with the keys of the site data (value, why, source, date, evidence) and with the keys
-section and note for the report. If the system lacks a part that systems of this kind usually have,
-the list `missing` gets a dict with the keys what (the missing part) and consequence.
+The functions survey_* in host_*.py find the facts, and an object of class Survey collects the
+facts. A fact is a dict with the keys of the site data (value, why, source, date, evidence) and with
+the keys section and note for the report. If the system lacks a part that similar systems usually
+have, the functions add a dict to the list `missing`. The dict has the keys what (the missing part)
+and consequence.
 """
 
 import os
@@ -54,7 +55,11 @@ class Survey:
     """Collects the results of a survey: facts, missing parts and libraries."""
 
     def __init__(self, host: SurveyedHost, today: str) -> None:
-        """Begin a survey of a host; today: the current day as ISO date."""
+        """
+        Begin a survey of a host.
+
+        today: the current day as ISO date.
+        """
         self.host, self.today = host, today
         self.facts: Dict[str, Dict[str, Any]] = OrderedDict()
         self.missing: List[Dict[str, str]] = []
@@ -94,7 +99,7 @@ class Survey:
         return value
 
     def get_value(self, key: str, default: Any = None) -> Any:
-        """Return the value of a fact, or `default` if the survey has no such fact."""
+        """Return the value of a fact, or `default` if the survey does not contain the fact."""
         return self.facts[key]['value'] if key in self.facts else default
 
     def add_missing(self, part: str, consequence: str) -> None:
@@ -111,10 +116,10 @@ class Survey:
         **more: Any,
     ) -> Optional[str]:
         """
-        Add the fact on the first usable library among the candidates, and return its path.
+        Add the fact on the first usable library of `candidates`, and return the library's path.
 
-        candidates: pairs (path, source). The result is None if no candidate is usable. A candidate
-        that exists but is not usable results in a remark.
+        candidates: pairs (path, source). The result is None if no candidate is usable. For each
+        candidate that exists but is not usable, the function adds a remark.
         """
         for path, source in candidates:
             problem = self.host.find_library_problem(path, soname)
@@ -150,7 +155,11 @@ class Survey:
     # Commands and the dynamic loader
 
     def get_command_output(self, key: str) -> str:
-        """Return the output of a command without `root` in its paths, '' if the command failed."""
+        """
+        Return the output of a command, '' if the command failed.
+
+        The function removes `root` from the paths in the output.
+        """
         result = self.host.command_results.get(key)
         text = result.output if result is not None and result.is_successful else ''
         return text.replace(self.host.root + '/', '/') if self.host.root else text
@@ -178,7 +187,7 @@ class Survey:
         ]
 
     def list_path_candidates(self, soname: str) -> List[Tuple[str, str]]:
-        """Return (path, source) of a library in each folder of LD_LIBRARY_PATH."""
+        """Return (path, source) for the library in each folder of LD_LIBRARY_PATH."""
         return [
             ('%s/%s' % (folder, soname), 'LD_LIBRARY_PATH')
             for folder in self.host.list_variable_folders('LD_LIBRARY_PATH')

@@ -1,4 +1,4 @@
-"""Render the results of a survey as a report, or as a site file in Python to edit."""
+"""Render the results of a survey as a report for users or as a site file in Python."""
 
 import json
 import pprint
@@ -69,14 +69,17 @@ def wrap_text(text: str, first: str, follow: int) -> str:
     """
     Wrap a text to the width of the terminal, without breaking paths.
 
-    first: text before the first line.
-    follow: number of blanks before all other lines.
+    first: text before the first line. follow: number of blanks before all other lines.
     """
     return columns.fill_text(text, first, ' ' * follow)
 
 
 def format_survey_report(system: Dict[str, Any]) -> str:
-    """Return the report on a surveyed system as text; system: from discover_system()."""
+    """
+    Return the report on a surveyed system as text.
+
+    system: result of discover_system().
+    """
     lines = [
         columns.fill_text(
             '%s (%s node), %s%s'
@@ -108,12 +111,16 @@ def format_survey_report(system: Dict[str, Any]) -> str:
 
 
 def _format_section(title: str, lines: List[str]) -> List[str]:
-    """Return an empty line, the title and the lines of a section; [] if `lines` is empty."""
+    """
+    Return the lines of a section of the report, [] if `lines` is empty.
+
+    The result consists of an empty line, the title and `lines`.
+    """
     return ['', title] + lines if lines else []
 
 
 def _format_fact_lines(key: str, fact: Dict[str, Any]) -> List[str]:
-    """Return the lines of the report on a fact: its value, its evidence and its source."""
+    """Return the lines of the report on a fact: the fact's value, evidence and source."""
     name = key.replace('libraries.', '').replace('files.', '')
     value = format_value(fact['value'])
     note = ' (%s)' % fact['note'] if fact['note'] and fact['note'] != value else ''

@@ -1,3 +1,3 @@
 """
-Read facts about images, libraries and loaders from files, without executing the files.
+Read facts about container images, libraries and loaders from files, and execute no file.
 """

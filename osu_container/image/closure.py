@@ -1,9 +1,9 @@
 """
 Collect the host libraries that must be injected together with the host's MPI.
 
-If a host library is injected into a container, the libraries that this library needs must come from
-the host, too. This module finds the needed libraries with image/loader.py, which searches the
-default folders of the host in this case.
+If a host library is injected into a container, the libraries that the host library needs must also
+come from the host. This module finds the needed libraries with image/loader.py. For host libraries,
+image/loader.py searches the default folders of the host.
 """
 
 import os
@@ -42,7 +42,7 @@ GLIBC_SONAMES = frozenset(
 
 
 class _HostFiles:
-    """The files of a host, with the methods that ContainerFiles (image/loader.py) lists."""
+    """The files of a host, with the methods of the class ContainerFiles (image/loader.py)."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class _HostFiles:
         is_file: Callable[[str], bool],
     ) -> None:
         """
-        Create the description of the files of a host.
+        Set the folders and the functions with which this object reads the files of a host.
 
         folders: folders that the host's ld.so searches by default. find_cached, read_facts,
         is_file: see collect_dependencies().
@@ -94,8 +94,8 @@ class _HostFiles:
         """
         Return `path` unchanged, although `path` may be a link.
 
-        A library with two names is injected under both names, so this method does not resolve
-        links.
+        A library with two names is injected under each of the two names, so this method does not
+        resolve links.
         """
         return path
 
@@ -117,10 +117,11 @@ def collect_dependencies(
     for each library that exists neither on the host nor in the container.
 
     default_folders: folders that the host's ld.so searches by default. is_provided: function that
-    returns whether the loader of the container finds a soname by default; in this case the host's
-    library is not injected, unless the library is in one of build_folders. read_facts, is_file:
-    functions that replace the access to this machine's files. find_cached(soname, machine):
-    function that returns the path of a library in the host's ld.so.cache, or None.
+    returns whether the loader of the container finds a soname by default. If the container's loader
+    finds a soname, the function does not inject the host's library, unless the host's library is in
+    one of `build_folders`. read_facts, is_file: functions that replace the access to this machine's
+    files. find_cached(soname, machine): function that returns the path of a library in the host's
+    ld.so.cache, or None.
 
     Raises ElfError if a library of `paths` does not exist, or if a library is not an ELF file.
     """
@@ -152,7 +153,7 @@ def collect_dependencies(
     for path, _ in process.broken:
         host.read_elf(path)  # This raises ElfError if the file is damaged.
         raise ElfError(
-            f"{path} is built for another processor than the library that needs this file"
+            f"{path} is built for another processor than the library that needs the file"
         )
     libraries = OrderedDict(zip(start_sonames, (host.read_elf(path) for path in paths)))
     for library in process.loaded:

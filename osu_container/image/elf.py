@@ -1,8 +1,8 @@
 """
 Read facts about programs and libraries from their ELF files.
 
-This module does not load or execute the files. Like ld.so, the module uses the program headers of a
-file. The module supports 32-bit and 64-bit files, both byte orders and any processor. The module
+This module neither loads nor executes the files. Like ld.so, the module uses the program headers of
+a file. The module supports 32-bit and 64-bit files, both byte orders and any processor. The module
 compares each size in a file with the size of the file, so that a damaged file costs neither time
 nor memory.
 
@@ -39,8 +39,8 @@ class ElfFacts(NamedTuple):
     """
     Facts about one library or program, as read from the ELF file.
 
-    The name of a symbol with a version is 'name@VERSION'. The field `defined` contains both names
-    of such a symbol: 'name@VERSION' and 'name'.
+    The name of a symbol with a version is 'name@VERSION'. For a symbol with a version, the field
+    `defined` contains two names: 'name@VERSION' and 'name'.
     """
 
     #: path of the file
@@ -148,7 +148,7 @@ class ElfError(Exception):
 
 
 class _DamagedElfError(Exception):
-    """A file is not a valid ELF file. read_elf() adds the path of the file to the message."""
+    """A file is not a valid ELF file; read_elf() adds the path of the file to the message."""
 
 
 class _ElfReader:
@@ -229,9 +229,10 @@ class _ElfReader:
 
     def iterate_entries(self, form: str, data: bytes) -> Iterator[Tuple[int, ...]]:
         """
-        Return an iterator over the entries in `data`; each entry is a tuple of numbers.
+        Return an iterator over the entries of a table; each entry is a tuple of numbers.
 
-        form: format of one entry, see unpack(). The iterator skips an incomplete entry at the end.
+        data: content of the table. form: format of one entry, see unpack(). The iterator skips an
+        incomplete entry at the end.
         """
         form = self.order + form
         return struct.iter_unpack(
@@ -261,7 +262,10 @@ class _ElfReader:
 
     def find_offset(self, address: int) -> Tuple[int, int]:
         """
-        Return (offset of `address` in the file, number of bytes from `address` to segment end).
+        Return (offset, size) for the address `address` in the memory of the program.
+
+        offset: position in the file that is loaded to `address`. size: number of bytes from
+        `address` to the end of the segment.
         """
         for segment_type, offset, start, length in self.segments:
             if segment_type == PT_LOAD and start <= address < start + length:
@@ -274,7 +278,7 @@ class _ElfReader:
         """
         Return `size` bytes from the address that is the value of `tag`.
 
-        If the segment ends earlier, the result has fewer bytes.
+        If the segment of the file ends earlier, the result has fewer bytes.
         """
         offset, available = self.find_offset(self.get_tag(tag))
         return self.read_bytes(offset, min(size, available))
@@ -287,11 +291,11 @@ class _ElfReader:
         return os.fsdecode(self.strings[offset:end])
 
     def read_tag_strings(self, tag: int) -> List[str]:
-        """Return the strings to which the entries with `tag` in the dynamic section refer."""
+        """Return the strings to which the entries `tag` of the dynamic section refer."""
         return [self.read_string(offset) for offset in self.dynamic.get(tag, [])]
 
     def read_folders(self, tag: int) -> List[str]:
-        """Return the folders in `tag` (DT_RPATH or DT_RUNPATH), without empty entries."""
+        """Return the folders in the entry `tag` (DT_RPATH or DT_RUNPATH), without empty folders."""
         return list(filter(None, ':'.join(self.read_tag_strings(tag)[-1:]).split(':')))
 
     def read_interpreter(self) -> Optional[str]:
@@ -323,8 +327,8 @@ class _ElfReader:
         Yield (offset, numbers) for each entry in a linked list of symbol versions.
 
         tag: tag whose value is the address of the list. count: tag whose value is the length of the
-        list. form: format of an entry, see unpack(). links: index of the number in an entry that is
-        the distance to the next entry.
+        list. form: format of an entry, see unpack(). links: position, within the numbers of an
+        entry, of the distance to the next entry.
         """
         if tag not in self.dynamic:
             return
@@ -373,7 +377,7 @@ class _ElfReader:
         return needed, defined, names
 
     def count_symbols(self) -> int:
-        """Return the number of symbols, which the file stores only in its hash tables."""
+        """Return the number of symbols, which only the hash tables of a file contain."""
         if DT_GNU_HASH in self.dynamic:
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)
@@ -418,11 +422,10 @@ class _ElfReader:
         """
         Return (exported symbols, {number of a symbol: symbol}).
 
-        The value in the second result is a str for an undefined symbol, and (name with version,
-        name) for an exported symbol. Weak undefined symbols are not in the second result. The
-        exported symbols are necessary because a program also needs those exported symbols whose
-        data the program copies, see read_relocations(). names: {number of a version: name of the
-        version}.
+        In the dict, an undefined symbol is a str, and an exported symbol is (name with version,
+        name). The dict does not contain weak undefined symbols. The dict contains exported symbols
+        because a program copies the data of some exported symbols, see read_relocations(). names:
+        {number of a version: name of the version}.
         """
         exported: Set[str] = set()
         needed: Dict[int, Union[str, Tuple[str, str]]] = {}
@@ -502,7 +505,11 @@ class _ElfReader:
         return resolved_at_load, copied, highest
 
     def read_facts(self, path: str) -> ElfFacts:
-        """Return the ElfFacts of the open file. path: value of the field ElfFacts.path."""
+        """
+        Return the ElfFacts of the open file.
+
+        path: value of the field ElfFacts.path.
+        """
         verneed, verdef, names = self.read_versions()
         exported, needed = self.read_symbols(names)
         resolved_at_load, copied, _ = self.read_relocations() if needed else (set(), set(), 0)

@@ -3,8 +3,8 @@ Read facts about an image: its programs, libraries, MPI and environment.
 
 This module executes nothing in the image. For a SIF, the module extracts single files from the
 squashfs with unsquashfs, so that an image of many gigabytes is never copied. unsquashfs belongs to
-the package squashfs-tools, which SingularityCE and Apptainer also need. The module reads the folder
-of an unpacked image directly.
+the package squashfs-tools; SingularityCE and Apptainer also need squashfs-tools. If the image is
+unpacked, the module reads the folder of the image directly.
 """
 
 import binascii
@@ -81,7 +81,11 @@ class FileTree:
     """
 
     def __init__(self, path: str) -> None:
-        """Create an empty tree; `path` is the path of the image on this machine."""
+        """
+        Create an empty file tree.
+
+        path: path of the image on this machine.
+        """
         self.path = path
         self.entries: Dict[str, Tuple[str, str, str, int]] = {}
         self._names: Optional[Set[str]] = None
@@ -162,15 +166,15 @@ class FileTree:
         return entry is not None and entry[0] == '-' and ('r' in entry[1] or os.geteuid() == 0)
 
     def is_executable(self, path: str) -> bool:
-        """Return whether `path` is an executable plain file, or a link to an executable file."""
+        """Return whether `path` is an executable plain file, or a link to such a plain file."""
         entry = self.entries.get(self.resolve(path) or '')
         return entry is not None and entry[0] == '-' and entry[1][2] in 'xs'
 
     def find_programs(self, prefix: str) -> Dict[str, str]:
         """
-        Return {name: folder} of all executable files whose name begins with `prefix`.
+        Return {name: folder} of all executable files whose names begin with `prefix`.
 
-        The result includes links to executable files. For an empty prefix the result is empty.
+        The result includes links to executable files. If `prefix` is empty, the result is empty.
         """
         programs: Dict[str, str] = {}
         if not prefix:
@@ -230,14 +234,14 @@ class FileTree:
         raise NotImplementedError
 
     def copy_file(self, path: str, folder: str) -> str:
-        """Return the path on this machine for one file of the image, see copy_files()."""
+        """Return the path on this machine for the file `path` of the image, see copy_files()."""
         return self.copy_files([path], folder)[path]
 
     def _resolve_all(self, paths: Iterable[str]) -> Dict[str, str]:
         """
         Return {path: path with all links resolved} for `paths`.
 
-        Raises ImageError if a path does not exist.
+        Raises ImageError if one of `paths` does not exist.
         """
         real_paths = {}
         for path in paths:
@@ -249,7 +253,7 @@ class FileTree:
 
 
 def _make_copy_name(path: str) -> str:
-    """Return the file name for a copy of the file `path`; each path has another file name."""
+    """Return the file name for a copy of the file `path`; different paths get different names."""
     name = path.lstrip('/').replace('%', '%25').replace('/', '%2F')
     # Most file systems limit a file name to 255 bytes.
     return name if len(os.fsencode(name)) < 240 else hashlib.sha256(os.fsencode(path)).hexdigest()
@@ -301,7 +305,7 @@ DISK_FULL = re.compile(r'No space left on device|Disk quota exceeded')
 
 
 class Squashfs(FileTree):
-    """The file tree of a SIF. The SIF file contains this file tree as a squashfs."""
+    """The file tree of a SIF, which contains the file tree as a squashfs."""
 
     def __init__(self, path: str, offset: int) -> None:
         """
@@ -366,10 +370,10 @@ class Squashfs(FileTree):
 
     def _add_entry(self, kind: bytes, mode: bytes, size: bytes, name: bytes) -> int:
         """
-        Add a file from the list of unsquashfs, and return the number of added entries (0 or 1).
+        Add a file from the file list of unsquashfs, and return 1; return 0 without a new file.
 
-        The arguments are the groups of the pattern for a line of the list. name: path of the file;
-        for a link, followed by the link target; at the end a line end.
+        The arguments are the groups of the pattern for a line of the file list. name: path of the
+        file; for a link, the link target follows the path; the last character is a line end.
         """
         target = ''
         if kind == b'l':
@@ -498,7 +502,7 @@ class Squashfs(FileTree):
         """
         Raise ImageError if one of `paths` is not a plain file or exceeds the size limit.
 
-        Raises NoRoomError if the copies of the files do not fit into `folder`.
+        Raises NoRoomError if the copies of all files do not fit into `folder`.
         """
         for path in paths:
             kind, _, _, size = self.entries[path]
@@ -519,7 +523,7 @@ class Squashfs(FileTree):
 
 
 class UnpackedImage(FileTree):
-    """The file tree of an unpacked image, a folder that `apptainer build --sandbox` writes."""
+    """The file tree of an unpacked image: a folder that `apptainer build --sandbox` wrote."""
 
     def __init__(self, path: str) -> None:
         """
@@ -556,7 +560,7 @@ class UnpackedImage(FileTree):
 
     def _add_folder(self, folder: str) -> List[str]:
         """
-        Add all files in a folder to `entries`, and return the paths of its subfolders.
+        Add all files in `folder` to `entries`, and return the paths of the subfolders.
 
         folder: path of the folder in the image, '' for the root folder.
         """
@@ -584,7 +588,7 @@ class UnpackedImage(FileTree):
         return folders
 
     def copy_files(self, paths: Iterable[str], folder: str) -> Dict[str, str]:
-        """Return {path in the image: path of this file on the machine}, without copying files."""
+        """Return {path in the image: path on this machine} for `paths`, without copying files."""
         return {
             path: self.path.rstrip('/') + real for path, real in self._resolve_all(paths).items()
         }
@@ -612,7 +616,7 @@ class DefaultLibraries:
     The libraries that the usual loader of an image finds without LD_LIBRARY_PATH.
 
     An object of this class behaves like a dict {soname: path}. The object searches for a library
-    when a caller asks for the library for the first time.
+    only when a caller asks for the library.
     """
 
     def __init__(self, image: 'Image') -> None:
@@ -620,7 +624,9 @@ class DefaultLibraries:
         self._paths: Dict[str, Optional[str]] = {}
 
     def get(self, name: Optional[str], default: Optional[str] = None) -> Optional[str]:
-        """Return the path of the library `name`; `default` if the loader finds no such library."""
+        """
+        Return the path of the library `name`, or `default` if the loader finds no such library.
+        """
         if not name:
             return default
         if name not in self._paths:
@@ -658,9 +664,9 @@ class Image:
     """
     An image that is open for reading.
 
-    Use an Image in a with statement, because close() removes the copied files. Attributes: programs
-    is {name: folder in the image}. is_overlaid is whether the SIF contains an overlay, which may
-    add, hide and change any file.
+    Use an Image in a with statement, because close() removes the copied files. The attribute
+    `programs` is a dict {name: folder in the image}. The attribute `is_overlaid` is True if the SIF
+    contains an overlay. An overlay may add, hide and change any file.
     """
 
     #: whether only a part of the files is known, so that other files may exist
@@ -706,15 +712,19 @@ class Image:
         self.close()
 
     def close(self) -> None:
-        """Remove the copies that this object has made of files of the image."""
+        """Remove the copies of the image's files that this object has made."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def copy_file(self, path: str) -> str:
-        """Return the path on this machine of a copy of the image's file `path`."""
+        """
+        Return the path on this machine for the file `path` of the image (or for a copy).
+        """
         return self.tree.copy_file(path, self.folder)
 
     def exists(self, path: str) -> bool:
-        """Return whether `path` is a readable plain file in the image, or a link to such a file."""
+        """
+        Return whether `path` is a readable plain file in the image, or a link to a plain file.
+        """
         return self.tree.is_file(path)
 
     def resolve(self, path: str) -> Optional[str]:
@@ -723,7 +733,7 @@ class Image:
 
     def _read_ahead(self) -> None:
         """
-        Extract the files that each prediction needs with a single call of unsquashfs.
+        Extract the files that every prediction needs, with a single call of unsquashfs.
 
         A separate call of unsquashfs for each file would take noticeably longer.
         """
@@ -762,8 +772,8 @@ class Image:
         """
         Return the name of the processor for which the loader `path` is built.
 
-        The name is a value of ElfFacts.machine. If the image has no such loader, the result is the
-        name of this machine's processor.
+        The name is a value of ElfFacts.machine. If the image does not contain the loader, the
+        result is the name of this machine's processor.
         """
         facts = self.read_elf_files([path]).get(path) if path and self.exists(path) else None
         return facts.machine if facts else MACHINE_NAMES.get(platform.machine(), platform.machine())
@@ -772,8 +782,7 @@ class Image:
         """
         Return whether a loader for the processor `machine` stops its search at the file `path`.
 
-        A loader stops its search at a file for its own processor, and at a file that is not an ELF
-        file.
+        The loader stops its search if the file is for the loader's processor or is not an ELF file.
         """
         facts = self.read_elf_files([path]).get(path)
         return facts is None or facts.machine == machine
@@ -847,10 +856,10 @@ class Image:
 
     def find_privileges(self, path: str) -> Optional[str]:
         """
-        Return the names of the privileges that the program `path` gets, such as 'setuid'.
+        Return the privileges that the program `path` gets at its start, such as 'setuid'.
 
-        The result is None if the program gets no privileges. For a program with privileges, ld.so
-        uses the secure-execution mode (ld.so(8)).
+        The result is None if the program gets no privileges. ld.so runs a program with privileges
+        in the secure-execution mode (ld.so(8)).
         """
         mode, kinds = self.read_file_mode(path), ((2, 'setuid'), (5, 'setgid'))
         privileges = [name for place, name in kinds if mode[place] in 'sS']
@@ -897,8 +906,8 @@ class Image:
 
         Later, evaluate_environment(bound_texts) returns the stored environment. The bound files
         prepend `inject_folder` to LD_LIBRARY_PATH and LD_PRELOAD. Therefore evaluate_environment()
-        without bound files returns the stored environment without `inject_folder` in these two
-        variables.
+        without bound files returns the stored environment, but without `inject_folder` in
+        LD_LIBRARY_PATH and LD_PRELOAD.
         """
         self._environments[tuple(sorted(dict(bound_texts).items()))] = environment
         variables = dict(environment.variables)
@@ -920,9 +929,9 @@ class Image:
         Return [(path, text)] of the scripts that `apptainer run` starts.
 
         The first script is the runscript, to which `apptainer build` copies the entrypoint of an
-        OCI image. The other scripts are those whose names appear in the text of an earlier script.
-        For a binary file the text is None. The result is empty if the image has no runscript or an
-        empty entrypoint.
+        OCI image. The text of an earlier script contains the name of each other script. For a
+        binary file the text is None. The result is empty if the image has no runscript or an empty
+        entrypoint.
         """
         if self._entrypoint is None:
             self._entrypoint = self._find_entrypoint()
@@ -970,8 +979,8 @@ class Image:
         """
         Return the release of ROCm in the image, such as '6.0.3', None if unknown.
 
-        Debian combines packages from several releases of ROCm. For such an image the result is the
-        release of ROCr, the part of ROCm that calls the driver.
+        Debian combines packages from several releases of ROCm. For an image with Debian's packages,
+        the result is the release of ROCr, the part of ROCm that calls the driver.
         """
         for path in self.find_files(r'/opt/rocm[^/]*/\.info/version'):
             match = re.match(r'\s*(\d+\.\d+\.\d+)', self.read_file(path).decode('utf-8', 'replace'))
@@ -989,10 +998,11 @@ class Image:
 
     def _find_package_version(self, pattern: str, package: str) -> Optional[str]:
         """
-        Return the upstream version of the Debian package `package`, None if not installed.
+        Return the upstream version of a Debian package, None if the package is not installed.
 
-        pattern: regular expression that matches the path of a file of the package. If the image
-        contains no such file, the function does not read dpkg's list of packages, which is large.
+        pattern: regular expression that matches the path of a file of the package. If no path in
+        the image matches `pattern`, the function does not read dpkg's list of packages, because the
+        list is large.
         """
         if not self.find_files(pattern) or not self.find_files(_DPKG_STATUS):
             return None
@@ -1004,11 +1014,10 @@ class Image:
 
     def find_cuda_release(self) -> Optional[str]:
         """
-        Return the newest release of CUDA in the image, such as '12.8.1', or None.
+        Return the newest release of CUDA in the image, such as '12.8.1'; None without CUDA.
 
-        The result is None if the image contains no CUDA. NVIDIA's images set CUDA_VERSION. In
-        Debian's packages, the file name of CUDA's runtime contains the release. PyTorch installs
-        CUDA's runtime as the wheel nvidia-cuda-runtime.
+        NVIDIA's images set CUDA_VERSION. In Debian's packages, the file name of CUDA's runtime
+        contains the release. PyTorch installs CUDA's runtime as the wheel nvidia-cuda-runtime.
         """
         matches = [re.match(r'cuda-(\d+)\.(\d+)$', name) for name in self.list_folder('/usr/local')]
         matches += [
@@ -1027,12 +1036,13 @@ class Image:
 
     def find_libcuda(self, library_path: Iterable[str]) -> Optional[Tuple[str, str]]:
         """
-        Return (path, driver release) of the image's NVIDIA driver library (libcuda), or None.
+        Return (path, driver release) of the image's NVIDIA driver library libcuda, or None.
 
         library_path: folders of LD_LIBRARY_PATH in the container. With --nv, one of these folders
-        contains the host's driver library. The result is None if the folder of the image's driver
-        library comes after this folder, because then programs use the host's library. In NVIDIA's
-        images, the folder of cuda-compat comes first.
+        contains the host's libcuda. The result is None if `library_path` lists the folder of the
+        host's libcuda before the folder of the image's libcuda, because programs then use the
+        host's libcuda. In NVIDIA's images, the folder of the image's libcuda (cuda-compat) comes
+        first.
         """
         for folder in library_path:
             path = folder + '/libcuda.so.1'
@@ -1043,9 +1053,10 @@ class Image:
 
     def list_library_folders(self) -> List[str]:
         """
-        Return the known folders of LD_LIBRARY_PATH that the environment of the image sets.
+        Return the folders that the environment of the image adds to LD_LIBRARY_PATH.
 
-        The result does not contain the folder that the runtime appends to LD_LIBRARY_PATH.
+        The result contains only known folders, and does not contain the folder that the container
+        runtime appends to LD_LIBRARY_PATH.
         """
         environment = self.evaluate_environment()
         folders, _ = parse_folder_list(
@@ -1060,7 +1071,7 @@ class Image:
         return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
 
     def has_rccl(self) -> bool:
-        """Return whether the image contains RCCL or NVIDIA's NCCL."""
+        """Return whether the image contains the library RCCL or NVIDIA's library NCCL."""
         return bool(self.find_files(r'.*/lib[rn]ccl\.so(\.[\d.]+)?'))
 
     def contains_library(self, folder: str, sonames: Iterable[str]) -> bool:
@@ -1081,7 +1092,7 @@ class Image:
         """
         Return the sorted paths of all files that match the regular expression `pattern`.
 
-        The expression must match the whole path in the image.
+        `pattern` must match the whole path of a file in the image.
         """
         if pattern not in self._matches:  # Each approach searches the same patterns.
             self._matches[pattern] = list(filter(self.exists, self.tree.find_paths(pattern)))

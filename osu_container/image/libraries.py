@@ -1,10 +1,11 @@
 """
 Identify the family, release and build id of an MPI or libfabric library from its file.
 
-This module does not load or execute the library. The module reports a release only if the file
-contains the release in one of the forms below. The path of a library is no proof of the release: a
-path such as /opt/mpich/4.2.3 may be the old name of a link or a copy. Another text that looks like
-a release is no proof either: libmpi of Intel MPI contains 1.2.13, which is the release of zlib.
+This module neither loads nor executes the library. The module reports a release only if the file of
+the library contains the release in a form that the module knows. The path of a library does not
+prove the release: a path such as /opt/mpich/4.2.3 may be the old name of a link or a copy. Other
+numbers in the file do not prove the release: libmpi of Intel MPI contains 1.2.13, the release of
+zlib.
 
 This module uses only the standard library of Python 3.6, and no binutils, because installed modules
 also use this module on compute nodes.
@@ -19,7 +20,7 @@ from osu_container.base.files import AnyPath, open_plain_file
 
 
 class LibraryVersion(NamedTuple):
-    """The family and release of a library."""
+    """The family of a library, such as MPICH, and the release of the library."""
 
     #: 'MPICH', 'Cray MPICH', 'Open MPI', 'Intel MPI', 'libfabric', or None for another library
     family: Optional[str]
@@ -132,8 +133,8 @@ def read_libfabric_version(elf: ElfSections) -> Optional[Tuple[int, int]]:
     Return the version (major, minor) that fi_version() of a libfabric returns, or None.
 
     fi_version() returns the constant FI_VERSION(major, minor) = major << 16 | minor, so the machine
-    code of fi_version() loads one constant and returns. If the machine code does something else,
-    the result is None.
+    code of fi_version() loads one constant and returns. The result is None if the machine code does
+    something else.
     """
     code = elf.read_code(b'fi_version', 16)
     if code is None or len(code) < 16:
@@ -202,10 +203,10 @@ def identify_library(data: Any) -> LibraryVersion:
 
 def read_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:
     """
-    Return (LibraryVersion, build id) of the library file `path`; the build id may be None.
+    Return (LibraryVersion, build id) of a library; the build id may be None.
 
-    Raises OSError if the file cannot be read. Raises ValueError if the file is damaged or is not a
-    64-bit little-endian ELF file.
+    path: path of the library file. Raises OSError if the file cannot be read. Raises ValueError if
+    the file is damaged or is not a 64-bit little-endian ELF file.
     """
     with open_plain_file(path) as handle:
         try:

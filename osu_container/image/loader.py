@@ -1,26 +1,26 @@
 """
 Predict which files ld.so loads in a container, without executing anything.
 
-In this module, the requester of a library is the library or program that needs this library
-(DT_NEEDED).
+The requester of a library is the library or program that needs the library (DT_NEEDED).
 
 The search follows glibc (ld.so(8); elf/dl-load.c and dl-deps.c). ld.so searches in this order:
 
 1. DT_RPATH of the requester, of the requesters of the requester, and of the program. ld.so skips
-   this step if the requester has DT_RUNPATH.
+   DT_RPATH if the requester has DT_RUNPATH.
 2. LD_LIBRARY_PATH.
 3. DT_RUNPATH of the requester.
 4. The cache (ld.so.cache), then the default folders.
 
-In each folder, ld.so first searches the subfolders for newer processors. ld.so does not search
-again for a name or soname for which a file is loaded. ld.so loads a file with two names only
-once. ld.so skips files for another processor, and stops the search at a file that is not a library.
+In each folder, ld.so first searches the subfolders for newer processors. If a file with a requested
+name or soname is already loaded, ld.so does not search again. ld.so loads a file with two names
+only once. ld.so skips files for another processor, and stops the search at a file that is not a
+library.
 
 If the interpreter of the program is musl's, the search follows musl (ldso/dynlink.c,
 load_library()): first LD_LIBRARY_PATH, then DT_RUNPATH or DT_RPATH of the requester and of the
-requesters of the requester, then musl's folders. For musl, the names of the C library's libraries
-stand for the loader itself. musl ignores sonames and versions, and resolves all symbols at load
-time.
+requesters of the requester, then musl's folders. musl treats the names of the C library's parts, such
+as libpthread, as names of the loader. musl ignores sonames and versions, and resolves all symbols at
+load time.
 
 image/system.py reads the cache and the default folders of each loader. This module does not
 simulate LD_AUDIT.
@@ -113,7 +113,7 @@ def _list_musl_folders(library: LoadedFile, system: LoaderConfig) -> List[str]:
 
 
 def _list_requesters(library: Optional[LoadedFile]) -> List[LoadedFile]:
-    """Return `library`, the requester of `library`, the requester of that requester, etc."""
+    """Return `library`, its requester, and then the requester of each returned file in turn."""
     chain = []
     while library is not None:
         chain.append(library)
@@ -216,7 +216,7 @@ def _matches_machine(path: str, container: ContainerFiles, machine: Optional[str
 
 
 class _LibrarySearch:
-    """The files that one call of simulate_load() has loaded so far."""
+    """The state of a simulate_load() call: the files that were loaded so far."""
 
     def __init__(
         self,
@@ -247,7 +247,9 @@ class _LibrarySearch:
         return self.loaded[0].facts.machine if self.loaded else None
 
     def find_path(self, name: str, requester: Optional[LoadedFile]) -> Optional[str]:
-        """Return the path of the library `name` that `requester` needs, None if not found."""
+        """
+        Return the path of the library `name` that `requester` needs, None without such a file.
+        """
         if self.uses_musl() and _MUSL_BUILTINS.match(name):
             return _get_loader_config(self.container, self.program).interpreter
         return find_library(
@@ -260,7 +262,11 @@ class _LibrarySearch:
         )[0]
 
     def is_resolved(self, name: str) -> bool:
-        """Return whether a file with the name or soname `name` was loaded or failed to load."""
+        """
+        Return whether the search for the name or soname `name` is finished.
+
+        A search is finished if a file was loaded, or if the file could not be loaded.
+        """
         if name in self.by_name:
             return True
         for library in self.loaded:  # The soname of a file may differ from its requested name.
@@ -299,10 +305,10 @@ class _LibrarySearch:
 
     def load_needed(self, start: int) -> int:
         """
-        Load the libraries that the loaded files need, breadth first.
+        Load, breadth first, the libraries that the loaded files need.
 
-        start: index of the first loaded file whose needed libraries are loaded. Returns the number
-        of loaded files.
+        start: index in the list of loaded files. The function loads the libraries that the files
+        from `start` on need. The result is the number of all loaded files.
         """
         while start < len(self.loaded):
             self.prefetch_needed(self.loaded[start:])
@@ -314,9 +320,9 @@ class _LibrarySearch:
 
     def prefetch_needed(self, libraries: Iterable[LoadedFile]) -> None:
         """
-        Read all files that `libraries` probably need with one call of read_elf_files().
+        Read the files that `libraries` probably need, with one call of read_elf_files().
 
-        One call for many files is faster than one call for each file.
+        A single call for many files is faster than a separate call for each file.
         """
         paths: Set[str] = set()
         for library in libraries:
@@ -340,9 +346,9 @@ def simulate_load(
     Return the Process that results if ld.so loads the files `start_names`.
 
     start_names: preloaded libraries, followed by the program or a library. ld.so searches for a
-    name without / in the same way as dlopen(). library_path: folders of LD_LIBRARY_PATH in the
-    container. opened_libraries: libraries that the program opens later with dlopen(). is_excluded:
-    function that returns True for a soname that is neither loaded nor reported as missing.
+    name without / as dlopen() does. library_path: folders of LD_LIBRARY_PATH in the container.
+    opened_libraries: libraries that the program opens later with dlopen(). is_excluded: function
+    that returns True for a soname that the simulation neither loads nor reports as missing.
     """
     search = _LibrarySearch(container, library_path, is_excluded)
     search.load_library(start_names[-1], None)
@@ -368,10 +374,12 @@ def list_version_problems(
     Return the symbol versions that a library in a process needs but no library defines.
 
     The result is [(library, soname of the provider, missing versions, provider)]. The provider is
-    the file that should define the versions. For each item of the result ld.so prints "version
-    `...' not found" and exits. The result contains no provider without any versions, because ld.so
-    then only prints "no version information available". For musl, which ignores versions, the
-    result is empty.
+    the file that should define the versions. For each item of the result, ld.so prints "version
+    `...' not found" and exits.
+
+    If a provider defines no versions at all, ld.so only prints "no version information available",
+    and the result does not contain the provider. For musl the result is empty, because musl ignores
+    versions.
     """
     problems = []
     for library in [] if process.uses_musl else process.loaded:
@@ -388,8 +396,8 @@ def list_undefined_symbols(process: Process) -> List[Tuple[LoadedFile, str, bool
     """
     Return the symbols that a library in a process needs but no library exports.
 
-    The result is [(library, symbol, whether the process fails at load time)]. If the process does
-    not fail at load time, the process fails when it calls the symbol.
+    The result is [(library, symbol, whether the process fails at load time)]. Otherwise, the
+    process fails when the process calls the symbol.
     """
     exported: Set[str] = set()
     versioned = {library.facts.soname for library in process.loaded if library.facts.verdef}

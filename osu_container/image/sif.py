@@ -60,7 +60,7 @@ class SifObject(NamedTuple):
 
 
 def _describe_other_file(path: str) -> str:
-    """Return a text for a file that is not a SIF: the type of the file and the remedy."""
+    """Return a message on a file that is not a SIF: the type of the file and the remedy."""
     names: Set[str] = set()
     try:
         with open(path, 'rb') as stream:
@@ -86,8 +86,8 @@ def read_objects(path: str) -> List[SifObject]:
     """
     Return the descriptors of all objects in a SIF.
 
-    For a squashfs file the result is one partition, which contains the whole file. Raises
-    ImageError if the file does not exist, is not a SIF, is damaged or is truncated.
+    If the file is a squashfs, the result is a single partition: the whole file. Raises ImageError
+    if the file does not exist, is not a SIF, is damaged or is truncated.
     """
     try:
         handle = open_plain_file(path)
@@ -174,11 +174,11 @@ def read_sif(path: str) -> Tuple[int, Dict[str, str]]:
 
 def has_overlay(path: str) -> bool:
     """
-    Return whether a SIF contains an overlay that the runtime uses.
+    Return whether a SIF contains an overlay that the container runtime uses.
 
-    A user who adds an overlay without --groupid adds the overlay outside of the group of the system
-    partition. The runtime ignores such an overlay (observed with Apptainer 1.4.5). Raises
-    ImageError if the SIF cannot be read or contains no squashfs.
+    If a user adds an overlay without --groupid, the overlay is outside of the group of the system
+    partition. The runtime ignores an overlay outside of this group (observed with Apptainer 1.4.5).
+    Raises ImageError if the SIF cannot be read or contains no squashfs.
     """
     objects = read_objects(path)
     group = _find_system_partition(path, objects).group
@@ -228,15 +228,18 @@ def is_signed(path: str) -> bool:
 
 def find_signature_problem(path: str, command: str) -> Optional[str]:
     """
-    Return a message if a SIF was changed after it was signed, otherwise None.
+    Return a message if a SIF was changed after the SIF was signed, otherwise None.
 
-    command: path of singularity or apptainer. This command verifies the signatures with the keys in
-    the user's keyring, without contact to a key server. If the keyring does not contain the
-    necessary key, the result is None. Raises ImageError if the SIF cannot be read.
+    command: path of singularity or apptainer. The function runs the command to verify the
+    signatures with the keys in the user's keyring, without contact to a key server. If the keyring
+    does not contain the necessary key, the result is None. Raises ImageError if the SIF cannot be
+    read.
     """
     state, text = verify_signature(path, command) if is_signed(path) else ('verified', '')
     if state == 'wrong':
-        return f"{path} was changed after it was signed: {text}. Copy or build the image again"
+        return (
+            f"{path} was changed after the image was signed: {text}. Copy or build the image again"
+        )
     return None
 
 
@@ -287,7 +290,8 @@ def parse_labels(raw: bytes) -> Dict[str, str]:
     """
     Parse the JSON text of an image's labels and return {name of the label: value}.
 
-    `apptainer build` stores this text in the image. If the text is invalid, the result is empty.
+    text: JSON text that `apptainer build` stores in the image. If `text` is invalid, the result is
+    empty.
     """
     try:
         labels = parse_json(raw.decode('utf-8', 'replace'))

@@ -78,9 +78,10 @@ def list_hwcaps_folders(loader: bytes, cpu: Tuple[str, Set[str]]) -> List[str]:
     """
     Return the glibc-hwcaps subfolders that a loader searches in each library folder.
 
-    loader: content of the loader's file. cpu: result of read_processor(). Loaders have these
-    subfolders since glibc 2.33. The result does not contain the older subfolders (tls, haswell):
-    glibc 2.37 does not search these, and no distribution installed an MPI in such a subfolder.
+    loader: content of the loader's file. cpu: result of read_processor(). Loaders search
+    glibc-hwcaps subfolders since glibc 2.33. The result does not contain the older subfolders (tls,
+    haswell): glibc 2.37 does not search the older subfolders, and no distribution installed an MPI
+    in an older subfolder.
     """
     machine, flags = cpu
     folders: List[str] = []
@@ -97,8 +98,8 @@ def read_cache(data: bytes, machine: Optional[str], levels: Sequence[str] = ()) 
     Return {name: path} of the libraries for one processor in an ld.so.cache.
 
     data: content of the cache. machine: name of the processor as in ElfFacts. levels: subfolders of
-    glibc-hwcaps that this processor supports, in the order of preference; a library in such a
-    subfolder takes precedence over a library elsewhere. If the cache is damaged, the result is
+    glibc-hwcaps that the processor supports, in the order of preference. A library in a subfolder
+    of `levels` takes precedence over a library elsewhere. If the cache is damaged, the result is
     empty, because ld.so ignores a damaged cache.
     """
     start = 0
@@ -152,8 +153,9 @@ def _read_cache_levels(data: bytes, order: str, start: int, extension: int) -> L
     """
     Return the names of the glibc-hwcaps subfolders that a cache lists.
 
-    An entry of the cache contains the index of a subfolder in this list. start: offset at which the
-    new format begins in the file. extension: offset of the list in the file.
+    An entry of the cache refers to a subfolder by the index of the subfolder in the result. start:
+    offset at which the new format begins in the file. extension: offset, in the file, of the list
+    of subfolders.
     """
     # `extension` is an offset from the beginning of the file. The offsets of the names are relative
     # to the beginning of the new format.
@@ -191,10 +193,11 @@ class LoaderConfig:
         machine: Optional[str] = None,
     ) -> None:
         """
-        Create the search rules from the values that the class describes.
+        Create the search rules of one loader.
 
-        find_cached: function find_cached(name, machine) that returns the path of a library in the
-        loader's cache, or None. cpu: result of read_processor().
+        The docstring of the class describes most parameters. find_cached: function
+        find_cached(name, machine) that returns the path of a library in the loader's cache, or
+        None. cpu: result of read_processor().
         """
         self.interpreter, self.folders, self.lib, self.musl = interpreter, list(folders), lib, musl
         self.subfolders, self.machine = list(subfolders), machine
@@ -209,8 +212,8 @@ class LoaderConfig:
         Return the paths at which the loader looks for the library `name`, in order.
 
         machine: name of the processor as in ElfFacts; None stands for the loader's processor.
-        nodeflib: whether to leave out the default folders, because the file that needs the library
-        was linked with `ld -z nodefaultlib`.
+        nodeflib: whether to leave out the default folders. ld.so leaves out the default folders if
+        the file that needs the library was linked with `ld -z nodefaultlib`.
         """
         machine = machine or self.machine
         cached = self._cached_paths[name, machine] = self._find_cached(name, machine)

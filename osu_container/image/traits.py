@@ -1,7 +1,8 @@
 """
 Detect the features of an MPI or libfabric library from strings in the library's file.
 
-The strings are names of functions in messages, options of configure and names of variables. The
+The strings are names of functions in messages, options of the script configure, and names of
+variables. The
 tests load libraries and compare the detected features with the features that the libraries report
 (tests/image/test_traits.py). The tests cover the wheels of MPICH 3.4.3 to 5.0.2, Open MPI 5.0.11
 and Intel MPI 2021.19.0, and Debian's libfabric 1.17 and 2.1. No libfabric with the provider cxi was
@@ -66,8 +67,8 @@ def find_provider_release(data: bytes) -> Optional[Tuple[int, int, int]]:
     Return (major, minor, revision) of the provider in a plugin of libfabric, or None.
 
     data: content of the plugin's file. The result is None if the file contains no unambiguous
-    release. The release matters because libfabric uses the newest of several providers with the
-    same name (ofi_register_provider() in libfabric's src/fabric.c).
+    release. If several providers have the same name, libfabric uses the provider with the newest
+    release (ofi_register_provider() in libfabric's src/fabric.c).
     """
     releases: Set[Tuple[int, int, int]] = set()
     for match in _REGISTERED.finditer(data):
@@ -175,8 +176,8 @@ def find_requested_apis(data: bytes) -> Optional[Dict[str, Tuple[int, int]]]:
     Return {provider: (major, minor)} of the libfabric API that an MPICH requests.
 
     data: content of the MPICH library. The key '' stands for all providers that are not keys of the
-    result. For these providers, MPICH requests the API of the libfabric with which MPICH was built.
-    The result is None if the file contains no unambiguous table.
+    result. For the providers of the key '', MPICH requests the API of the libfabric with which
+    MPICH was built. The result is None if the file contains no unambiguous table of APIs.
     """
     # The table is a variable and not a constant (MPIDI_OFI_caps_list in globals.c).
     variables = ElfSections(data).read_section(b'.data') or data
@@ -253,9 +254,9 @@ def find_single_copy_variable(
     """
     Return the environment variable that disables single-copy transfers in an MPI.
 
-    SINGLE_COPY lists these variables. The result is None if the MPI does not use single-copy
-    transfers by default. data: content of the MPI's library, None if the MPI is known from
-    published data only.
+    The list SINGLE_COPY contains all known variables of this kind. The result is None if the MPI
+    does not use single-copy transfers by default. data: content of the MPI's library, None if the
+    MPI is known from published data only.
     """
     variable, since = SINGLE_COPY.get(family or '', (b'', ''))
     numbers, first = (

@@ -2,9 +2,10 @@
 Write the file call-settings, which bin/run-in-container reads when it runs a command.
 
 bin/run-in-container starts the commands of an installed module in the container. For users who call
-the container runtime directly, the modulefile sets the same variables. A user or another module can
-replace the variables of the modulefile, but cannot change the file call-settings. Each line of
-call-settings is KEY VALUE. The file settings.json contains the reason of each setting.
+the container runtime directly, the modulefile sets variables with the same settings. A user or
+another module can replace the variables of the modulefile, but cannot change the file
+call-settings. Each line of call-settings has the form KEY VALUE. The file settings.json contains
+the reason of each setting.
 """
 
 from typing import List, Tuple
@@ -27,8 +28,8 @@ def render_call_settings(
     """
     Return the text of the file call-settings.
 
-    sif: file name of the image in the installation. wrapped: the installation contains the wrappers
-    of lumi-container-wrapper.
+    sif: file name of the image in the installation. wrapped: whether the installation contains the
+    wrappers of lumi-container-wrapper.
     """
     rows = [
         ('image', sif),
@@ -62,13 +63,13 @@ def render_call_settings(
 
 
 def format_bind(path: str, target: str) -> str:
-    """Return the bind of `path` to `target` in the syntax of --bind of the container runtime."""
+    """Return the bind mount of `path` at `target` in the syntax of the runtime's --bind."""
     return path if path == target else '%s:%s' % (path, target)
 
 
 def render_module_injection(settings: Settings, sif: str = '') -> str:
     """
-    Return the environment script by which a container loads the host's libraries first.
+    Return the environment script that makes a container load the host's libraries first.
 
     sif: file name of the image in the installation.
     """
@@ -85,10 +86,10 @@ def render_module_injection(settings: Settings, sif: str = '') -> str:
 
 def format_run_files(settings: Settings) -> str:
     """
-    Return the value of the key `files`: files to bind only if they exist on the node.
+    Return the value of the key `files`: files to bind only if the files exist on a node.
 
-    The value is a list of SOURCE:TARGET[|NAME=VALUE...], separated by commas. If SOURCE does not
-    exist on a node, run-in-container sets the variables NAME there.
+    The value is a list of SOURCE:TARGET[|NAME=VALUE...], separated by commas. On a node without the
+    file SOURCE, run-in-container sets each variable NAME to VALUE.
     """
     return ','.join(
         '|'.join(
@@ -103,8 +104,8 @@ def format_expectation(settings: Settings) -> str:
     """
     Return the value of OSU_PROMISE: the libraries that osu-proof expects in each rank.
 
-    If the approach uses no libfabric (libfabric=none), MPI communicates through another library,
-    such as UCX or its own TCP code. In this case the value names no provider.
+    If the approach uses no libfabric (libfabric=none), MPI communicates through UCX, its own TCP
+    code or another library. In this case the value contains no provider.
     """
     approach = APPROACHES[settings.approach]
     return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=%s' % (
@@ -121,7 +122,7 @@ def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
     """
     Return [(name, value, command)] of the variables that configure this project's commands.
 
-    command: the command that reads the variable.
+    The third part is the name of the command that reads the variable.
     """
     variables = [('OSU_PROMISE', format_expectation(settings), 'proof')]
     if settings.stack.launcher != DEFAULT_LAUNCHER:

@@ -2,7 +2,7 @@
 Define SiteEasyBlock, the base class of the easyblocks MPIContainer and MPINative.
 
 SiteEasyBlock selects the site, records the facts about image and host, installs the files, and
-writes the modulefile. If a step fails, the older installation stays unchanged.
+writes the modulefile. If a step of the installation fails, an older installation stays unchanged.
 """
 
 import contextlib
@@ -83,7 +83,7 @@ def select_site(name: Optional[str]) -> Tuple[Dict[str, Any], str]:
     Return (data of the site, folder that replaces the root folder of the host).
 
     name: name of the site, path of a site file, or None for the site of this machine. The folder is
-    '' unless the host is simulated. Raises SettingsError if the site does not exist.
+    '' unless the host is simulated. Raises SettingsError if no site has the name.
     """
     if name and is_site_file(name):
         return resolve_local_site(None, SiteFile(name), socket.gethostname(), os.environ)
@@ -98,7 +98,8 @@ class SiteEasyBlock(EasyBlock):
         """
         Return the easyconfig parameters that MPIContainer and MPINative have in common.
 
-        This method extends EasyBuild's method, because EasyBuild rejects unknown parameters.
+        This method overrides extra_options() of EasyBuild, because EasyBuild rejects unknown
+        parameters.
         """
         parameters: Dict[str, Any] = EasyBlock.extra_options(extra_vars)
         parameters.update(
@@ -149,9 +150,9 @@ class SiteEasyBlock(EasyBlock):
         Set the attributes `approach`, `site` and `host_root`.
 
         approaches: the approaches that this easyblock can install. `host_root` is the folder that
-        replaces the root folder of the host, '' on a real system. Raises EasyBuildError if
-        `approaches` does not contain `approach`, if the site does not support `approach`, or if
-        EasyBuild does not write modulefiles in Lua.
+        replaces the root folder of the host, '' on a real system. Raises EasyBuildError if the
+        approach of the easyconfig is not one of `approaches`, if the site does not support the
+        approach, or if EasyBuild does not write modulefiles in Lua.
         """
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError(
@@ -169,10 +170,10 @@ class SiteEasyBlock(EasyBlock):
 
     def translate_errors(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """
-        Call `function`, and replace an error of this project by EasyBuildError.
+        Call `function`, and replace an error of this project by an EasyBuildError.
 
         The message of the EasyBuildError begins with the file name of the easyconfig. With
-        named=False the message does not contain this file name.
+        named=False the message does not contain the file name of the easyconfig.
         """
         named = kwargs.pop('named', True)
         try:
@@ -196,9 +197,7 @@ class SiteEasyBlock(EasyBlock):
         return settings
 
     def require_value(self, parameter: str, values: Sequence[str]) -> None:
-        """
-        Raise EasyBuildError unless `values` contains the value of the easyconfig's `parameter`.
-        """
+        """Raise EasyBuildError unless the value of the easyconfig's `parameter` is in `values`."""
         if self.cfg[parameter] not in values:
             raise EasyBuildError(
                 "%s: unknown %s '%s', expected one of: %s",
@@ -212,7 +211,8 @@ class SiteEasyBlock(EasyBlock):
         """
         Return the eb command that repeats this installation.
 
-        parameters: easyconfig parameters whose current values the command sets with --try-amend.
+        parameters: names of easyconfig parameters. The command sets these parameters to their
+        current values with --try-amend.
         """
         name = self.resolve_easyconfig_name()
         if name != os.path.basename(self.cfg.path):
@@ -223,7 +223,7 @@ class SiteEasyBlock(EasyBlock):
         return shell.join_words(['eb', name, '-r', '--rebuild'] + options)
 
     def resolve_easyconfig_name(self) -> str:
-        """Return the name of the easyconfig under which eb can find the easyconfig again."""
+        """Return the name under which eb can find the easyconfig of this installation again."""
         name, suffix = os.path.basename(self.cfg.path), self.cfg['versionsuffix'] + '.eb'
         # --try-amend writes a file with the suffix in its name into a temporary folder.
         if self.is_tweaked() and name.endswith(suffix):
@@ -243,7 +243,7 @@ class SiteEasyBlock(EasyBlock):
         path = os.path.join(self.installdir, FACTS_FILE)
         if not os.path.isfile(path):
             raise EasyBuildError(
-                '%s does not exist, and without this file the image and the host are unknown. Install '
+                'the file %s, which describes the image and the host, does not exist. Install '
                 'the module without --module-only, or add --try-amend=facts=FILE',
                 path,
             )
@@ -272,13 +272,13 @@ class SiteEasyBlock(EasyBlock):
         """
         Keep the older installation, instead of creating an empty installation folder.
 
-        EasyBuild's method would remove the older installation here. Later, install_step() replaces
-        the older installation by the new installation.
+        EasyBuild's own make_installdir() would remove the older installation. Later, install_step()
+        replaces the older installation by the new installation.
         """
 
     def install_step(self) -> None:
         """
-        Install into a temporary folder, then rename this folder to the installation folder.
+        Install into a temporary folder, then rename the folder to the installation folder.
 
         If an error occurs before the renaming, the older installation stays complete, and no
         partial installation exists.
@@ -286,7 +286,7 @@ class SiteEasyBlock(EasyBlock):
         problem = find_space_problem(
             self.installdir,
             self.estimate_space(),
-            'free some space, or install to another folder: eb --installpath=FOLDER',
+            'free some disk space, or install to another folder: eb --installpath=FOLDER',
         )
         if problem:
             raise EasyBuildError('no space for %s: %s', self.installdir, problem)
@@ -312,8 +312,8 @@ class SiteEasyBlock(EasyBlock):
         """
         Write the settings of the module to `folder`, for osu-explain and for the commands.
 
-        osu-explain prints the file settings.json. The commands of a container read the file
-        call-settings each time they run.
+        osu-explain prints the file settings.json. Each command of an installed module reads the
+        file call-settings when the command runs.
         """
         content = dict(explain_settings(self.resolve_settings()), module=self.full_mod_name)
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
@@ -347,7 +347,7 @@ class SiteEasyBlock(EasyBlock):
         """
         Write the modulefile, and with --module-only also the files of write_settings().
 
-        EasyBuild's method would not write the settings that osu-explain prints.
+        EasyBuild's own make_module_step() would not write the settings that osu-explain prints.
         """
         if (
             not fake
@@ -362,7 +362,7 @@ class SiteEasyBlock(EasyBlock):
         """
         Run all steps; after an error, restore the older installation and the older modulefile.
 
-        EasyBuild's method would leave the files that the failed step has written.
+        EasyBuild's own run_all_steps() would leave the files that the failed step has written.
         """
         # A lost connection must also restore. EasyBuild handles the other signals.
         if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
@@ -427,8 +427,8 @@ class SiteEasyBlock(EasyBlock):
         """
         Return the line of the modulefile that prepends the folder bin to PATH.
 
-        EasyBuild's method would also add folders such as lib to search paths. The programs do not
-        need these folders, because they find their own libraries.
+        EasyBuild's own make_module_req() would also add folders such as lib to search paths. The
+        programs do not need search paths, because the programs find their own libraries.
         """
         return self.module_generator.prepend_paths('PATH', ['bin'])
 
@@ -462,10 +462,11 @@ class SiteEasyBlock(EasyBlock):
 
     def make_module_description(self) -> str:
         """
-        Return the module help, which names the MPI, libfabric, programs and launch command.
+        Return the module help, which lists the MPI, libfabric, programs and launch command.
 
         EasyBuild takes the module help from the easyconfig, which does not depend on the site. This
-        method replaces that text, and removes the headings because the help is short.
+        method replaces EasyBuild's module help by a help for the site. The help has no headings,
+        because the text is short.
         """
         settings = self.resolve_settings()
         self.cfg['description'] = '\n'.join(

@@ -1,9 +1,9 @@
 """
 Build a missing image, and verify the sha256 and the signature of an image.
 
-The easyblock MPIContainer uses this module before it installs an image. The command
-scripts/osu-container of the clone builds a missing image. If this project was installed with pip,
-there is no clone, and no image can be built.
+The easyblock MPIContainer uses this module before it installs an image. To build a missing image,
+this module calls the command scripts/osu-container in the clone of the project. After an
+installation with pip no clone exists, so no image can be built.
 """
 
 import json
@@ -61,7 +61,7 @@ def _run_builder(arguments: List[str], **options: Any) -> Tuple[int, str]:
 
 
 def _try_build(name: str, mode: str, target: str) -> Optional[str]:
-    """Build the image `name` as the file `target`; return None, or the reason of a failure."""
+    """Build the image `name` as the file `target`; return None, or why the build failed."""
     if mode == 'no':
         return 'build_image=no is set'
     if find_builder() is None:
@@ -111,8 +111,8 @@ def obtain_image(
 
     mode: one of BUILD_MODES. folders: the folders of EasyBuild's source path. image_help: location
     of the page about images. report: function that prints a line for the user. sha256: the image's
-    sha256 in the easyconfig; if the easyconfig has one, the function builds nothing, because a new
-    build has another sha256.
+    sha256 in the easyconfig. If the easyconfig contains a sha256, the function builds no image,
+    because a new build has another sha256.
 
     Raises ImageError if the image was not built. The message contains the commands that the user
     can run.
@@ -148,9 +148,8 @@ def read_sha256_file(path: str) -> Optional[str]:
     Return the sha256 of the file NAME that the file NAME.sha256 contains.
 
     path: path of NAME.sha256. The result has lower-case digits. The result is None if NAME.sha256
-    does not exist or is empty. If NAME.sha256 has a single line, this line may contain the sha256
-    without a file name. Raises ImageError if NAME.sha256 cannot be read or contains no sha256 of
-    NAME.
+    does not exist or is empty. A file NAME.sha256 with a single line may contain the sha256 without
+    a file name. Raises ImageError if NAME.sha256 cannot be read or contains no sha256 of NAME.
     """
     try:
         lines = read_plain_file(path, 'text').decode('utf-8', 'replace').split('\n')
@@ -185,15 +184,15 @@ def check_image(
     is_site_image: bool = False,
 ) -> str:
     """
-    Verify the sha256 and the signature of the image `sif`, and return its sha256.
+    Verify the sha256 and the signature of the image `sif`, and return the image's sha256.
 
-    expected: the sha256 that the image must have. Without this sha256 the function accepts only an
-    image of the site (is_site_image). sum_file: path of the file that the user can write with the
-    sha256. image_help: location of the page about images. runtime: command of the container
-    runtime.
+    expected: the sha256 that the image must have. If `expected` is missing, the function accepts
+    only an image of the site (is_site_image). sum_file: path of the file to which the user can
+    write the sha256. image_help: location of the page about images. runtime: command of the
+    container runtime.
 
-    Raises ImageError if `expected` is missing or different, or if the signature does not match the
-    image.
+    Raises ImageError if the image is not accepted without `expected`, if the sha256 differs from
+    `expected`, or if the signature does not match the image.
     """
     name = os.path.basename(sif)
     if not expected and not is_site_image:

@@ -2,7 +2,8 @@
 Write the settings of a module as Lua statements, each with a short comment.
 
 The command osu-explain prints the complete reason of each setting. This module does not use
-EasyBuild's module generator, because its output differs between EasyBuild 4.9 and 5.4.
+EasyBuild's module generator, because the output of the generator differs between
+EasyBuild 4.9 and 5.4.
 """
 
 import re
@@ -91,8 +92,8 @@ def add_comment(code: str, text: str) -> str:
     """
     Return `code` with a Lua comment: the beginning of `text` up to a punctuation mark.
 
-    The comment is at the end of the last line of `code`, or on a separate line above `code` if the
-    last line would be too long.
+    The comment is at the end of the last line of `code`. If the last line would be too long, the
+    comment is on a separate line above `code`.
     """
     comment = format_lua_comment(re.split(r'[.;:,](?=\s|$)| \(', text)[0])
     last_line = code.rpartition('\n')[2]
@@ -118,7 +119,8 @@ def wrap_help_text(
 
     A word that is longer than WIDTH, such as a path, gets a separate line. first: text before
     `text` on the first line. begin: column at which `text` begins on each line. whole: commands in
-    `text` that stay on one line if they fit, so that users can copy the commands.
+    `text`. Each command stays on one line if the line is long enough, so that users can copy the
+    command.
     """
     for command in whole:
         text = text.replace(command, command.replace(' ', '\0'))
@@ -194,10 +196,10 @@ def render_modulefile(
     settings: Settings, names: Tuple[str, str], reinstall_command: str, sif: Optional[str] = None
 ) -> str:
     """
-    Return the lines of the modulefile that follow the lines of EasyBuild.
+    Return the modulefile lines that follow the lines that EasyBuild writes.
 
-    EasyBuild writes the help, `local root` and PATH. names: the name of the module, and the same
-    name as EasyBuild writes it in names of variables. reinstall_command: eb command for messages.
+    EasyBuild writes the help, `local root` and PATH. names: the name of the module, and the form of
+    the name that EasyBuild uses in names of variables. reinstall_command: eb command for messages.
     sif: file name of the image in the installation, None for a native module.
     """
     lines = render_family_lines(settings)
@@ -283,8 +285,9 @@ def render_check_lines(settings: Settings, name: str, reinstall_command: str) ->
     """
     Return the modulefile lines that print a warning if the system has changed.
 
-    The lines compare the size of the image, the sizes of host libraries and the user's loaded
-    modules with those at installation. The result is empty if there is nothing to compare.
+    At load time, the lines compare the size of the image, the sizes of host libraries and the
+    user's loaded modules with the values at installation. The result is empty if there is nothing
+    to compare.
     """
     checks = settings.load_checks
     shell = [
@@ -326,7 +329,7 @@ DEFAULT_TEXT = 'local function default(name, value) pushenv(name, os.getenv(name
 
 
 def render_default_lines(settings: Settings) -> List[str]:
-    """Return the modulefile lines that set a variable only if the user has not set it."""
+    """Return the modulefile lines that set variables, unless the user has set the variables."""
     lines = [add_comment(DEFAULT_TEXT, "keeps a value that the user has set")]
     for entry in settings.environment.variables:
         call = format_lua_call('default', entry['name'], entry['value'])
@@ -378,9 +381,9 @@ INJECT_TEXT = (
 
 def render_runtime_lines(settings: Settings, name: str) -> List[str]:
     """
-    Return the modulefile lines that set variables of the container runtime, such as binds.
+    Return the modulefile lines that set variables of the container runtime.
 
-    name: name of the module.
+    The variables contain, for example, the bind mounts of containers. name: name of the module.
     """
     prefix = settings.container.env_prefix or ''
     names = {'kept': re.sub(r'\W', '_', name).upper(), 'variable': prefix + '_BIND'}
@@ -421,7 +424,7 @@ if gone or isDir(own) and not isFile(own .. ".squashfs") then bind(own .. ":/use
 
 
 def render_bind_lines(settings: Settings) -> List[str]:
-    """Return the modulefile lines that bind host files to another path in the container."""
+    """Return the modulefile lines that bind host files to other paths in the container."""
     lines, last_reason = [], ''
     for path, target, why in settings.container.binds:
         folder, _, name = target.rpartition('/')

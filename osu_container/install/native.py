@@ -1,9 +1,9 @@
 """
-Check and complete a native build, which compiles the benchmarks without a container.
+Check and complete a native build of the benchmarks, which uses no container.
 
-This module checks the loaded modules, the environment and the linked libraries. If the source
-archive of the benchmarks is not available, the module installs the mpi4py ports of the benchmarks
-in place of the C programs.
+This module checks the loaded modules, the environment and the linked libraries of the build. If the
+source archive of the benchmarks is not available, install/native.py installs the mpi4py ports of
+the benchmarks in place of the C programs.
 """
 
 import os
@@ -39,7 +39,7 @@ PORTS = [
 
 
 class PortsError(Exception):
-    """The mpi4py ports cannot be installed. The message contains the reason and the remedy."""
+    """The mpi4py ports of the benchmarks cannot be installed; the message has the remedy."""
 
 
 def find_prgenv(modules: Iterable[str]) -> Optional[str]:
@@ -95,8 +95,8 @@ def find_link_problems(
     """
     Return a message for each library in `sonames` that an MPI program is not linked with.
 
-    bindir: folder of the programs. programs: file names in this folder. modules: modules that
-    provide the libraries `sonames`.
+    bindir: folder of the programs. programs: file names of programs in `bindir`. modules: names of
+    the Lmod modules that provide the libraries `sonames`.
     """
     needs = {}
     for name in programs if sonames else []:
@@ -111,7 +111,7 @@ def find_link_problems(
         without = sorted(name for name in needs if soname not in needs[name])
         if without:
             problems.append(
-                '%s is not linked with %s, and without this library MPI cannot transfer buffers in GPU '
+                '%s is not linked with %s. Without the missing library, MPI cannot transfer buffers in GPU '
                 'memory. Run `module load %s`, then build the programs again (%s needs %s; the '
                 'library is missing in %d of %d programs: %s)'
                 % (
@@ -148,9 +148,9 @@ def link_programs(folder: str, prefix: str) -> List[str]:
 
 def select_mpi4py_wheel(python: str, sources: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
     """
-    Return the source of mpi4py's wheel for the Python at a path.
+    Return the source of the mpi4py wheel for a Python; `python` is the path of the Python.
 
-    Raises PortsError if no wheel is known for this Python.
+    Raises PortsError if no wheel is known for the release of the Python.
     """
     show = 'import sys; print("%d.%d" % sys.version_info[:2])'
     version = subprocess.check_output([python, '-c', show], universal_newlines=True).strip()
@@ -175,9 +175,10 @@ def check_source(path: str, expected: str) -> None:
 
 def install_ports(wheel: str, launcher: str, folder: str, libmpi: str) -> None:
     """
-    Install mpi4py from its wheel and the launcher osu-port, with a link in bin for each port.
+    Install mpi4py from a wheel, and install the launcher osu-port for the mpi4py ports.
 
-    `libmpi` is the MPI library that the launcher passes to mpi4py.
+    The function also creates a link in the folder bin for each port of a benchmark. libmpi: path of
+    the MPI library that the launcher passes to mpi4py.
     """
     for name in ('bin', 'libexec', 'lib'):
         os.makedirs(os.path.join(folder, name))

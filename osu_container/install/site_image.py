@@ -1,9 +1,9 @@
 """
 Locate the file of an image in a folder of the site, or at an absolute path.
 
-The image_folders in the data of a site contain images for all users. An image in such a folder is
-not copied: the installation contains a link to the image, and the sha256 of the image. If the owner
-replaces or removes the image, the modulefile prints a message.
+The image_folders in the data of a site contain images for all users. eb does not copy an image
+in an image folder: the installation contains a link to the image, and the image's sha256. If the
+owner replaces or removes the image, the modulefile prints a message.
 """
 
 import os
@@ -23,10 +23,10 @@ _VARIABLE_PREFIX = re.compile(r'\{(\w+)\}')
 
 def list_image_folders(site: Dict[str, Any], root: str, environ: Mapping[str, str]) -> List[str]:
     """
-    Return the image folders of a site, with environment variables replaced.
+    Return the image folders of a site, with the values of environment variables inserted.
 
-    root: folder that replaces the root folder of the host. `root` does not apply to a folder that
-    begins with an environment variable.
+    root: folder that replaces the root folder of the host. The function does not prepend `root` to
+    a folder that begins with an environment variable.
     """
     folders = []
     for folder in site['image_folders']['value']:
@@ -70,7 +70,7 @@ def require_readable(path: str) -> str:
 
 
 def find_named_image(name: str, folders: Iterable[str]) -> Optional[str]:
-    """Return the path of the first file `name` in `folders`, None if no folder contains it."""
+    """Return the path of the first file `name` in `folders`, None if no folder has the file."""
     paths = [os.path.join(folder, name) for folder in folders]
     return next((path for path in paths if os.path.isfile(path)), None)
 
@@ -80,9 +80,9 @@ def resolve_site_image(path: str, folders: List[str]) -> Optional[str]:
     Return the path of a site's image inside an image folder, None for any other image.
 
     path: path of the image. folders: image folders of the site. If `path` is a link, the result is
-    the target of the link: LUMI's lumi-multitorch-latest.sif is a link to a file with a date in its
-    name, and will later be a link to another file. If an image folder itself is a link, the result
-    begins with the name of the folder, not with the target of the folder.
+    the target of the link. For example, LUMI's lumi-multitorch-latest.sif is a link to a file with
+    a date in its name, and the link may later have another target. If an image folder itself is a
+    link, the result begins with the name of the image folder, not with the target of the link.
     """
     real = os.path.realpath(path)
     for folder in folders:
@@ -99,9 +99,10 @@ def resolve_site_image(path: str, folders: List[str]) -> Optional[str]:
 
 def read_site_stamp(path: Optional[str]) -> Optional[Dict[str, Any]]:
     """
-    Return the path and size of a site's image, which the modulefile compares at load time.
+    Return the path and the size of a site's image, None if `path` is None.
 
-    The result is None if `path` is None, because the image does not belong to the site.
+    The modulefile compares the path and the size with the image at load time. `path` is None if the
+    image does not belong to the site.
     """
     if path is None:
         return None
@@ -110,11 +111,11 @@ def read_site_stamp(path: Optional[str]) -> Optional[Dict[str, Any]]:
 
 def find_image_changes(installed: str) -> List[str]:
     """
-    Return a message if the sha256 of an installed image differs from the recorded sha256.
+    Return a list with a message if an installed image has changed, otherwise [].
 
-    installed: path of the image in the installation. The result is a list with at most one message.
-    If the image is missing, the list is empty, because the modulefile reports a missing image or
-    uses the image of the site.
+    The function compares the sha256 of the image with the recorded sha256. installed: path of the
+    image in the installation. If the image is missing, the list is empty, because the modulefile
+    reports a missing image or uses the image of the site.
     """
     try:
         expected = read_sha256_file(installed + '.sha256')

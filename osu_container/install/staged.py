@@ -1,8 +1,9 @@
 """
-Replace an installation by a newer installation; after an error keep the older one.
+Replace an installation by a newer installation, or keep the old one after an error.
 
-If the file system permits, all installations of an image share one file. Each installation contains
-a copy of osu-proof, because osu-proof must also work after the clone is removed.
+If the file system permits hard links, all installations of an image share one file. Each
+installation contains a copy of osu-proof, because osu-proof must also work after the user has
+removed the clone of this project.
 """
 
 import contextlib
@@ -68,14 +69,16 @@ def place_image(image: str, sha256: str, share: bool, target: str, link: bool = 
     Create the image file `target` and the file `target`.sha256, and return a description.
 
     The description is a sentence about `target`, such as "... is a copy of ...". By default
-    `target` is a copy of `image`. share: `target` is a hard link to `image`, see is_shareable(), so
-    that all installations share one read-only file; if the file system refuses the hard link
-    (EXDEV, between two projects of Lustre), `target` is a copy. link: `target` is a symbolic link
-    to `image`, an image of the site, and `image` stays unchanged.
+    `target` is a copy of `image`.
+
+    share: whether to create `target` as a hard link to `image` (see is_shareable()), so that all
+    installations share one read-only file. If the file system refuses the hard link (EXDEV, between
+    two projects of Lustre), `target` is a copy. link: whether to create `target` as a symbolic link
+    to `image`, an image of the site. In this case `image` stays unchanged.
 
     Unless `target` is a symbolic link, the function computes the sha256 of `target`, because
     another process may have replaced the image since the first check, or a disk may have damaged
-    the image. Raises ImageError if this sha256 differs from `sha256`.
+    the image. Raises ImageError if the computed sha256 differs from the argument `sha256`.
     """
     with open(target + '.sha256', 'w') as handle:
         handle.write('%s  %s\n' % (sha256, os.path.basename(target)))
@@ -104,7 +107,7 @@ def place_image(image: str, sha256: str, share: bool, target: str, link: bool = 
 
 
 def read_image_stamp(path: str) -> Dict[str, int]:
-    """Return {'size': bytes} of an image, which the modulefile compares at load time."""
+    """Return {'size': size of the image in bytes}, which the modulefile compares at load time."""
     return {'size': os.path.getsize(path)}
 
 
@@ -113,18 +116,18 @@ class StagedInstall:
     A new installation in a temporary folder beside the installation folder.
 
     commit() renames the temporary folder to the installation folder. The older installation is kept
-    until finish() or rollback(). EasyBuild's lock on the installation folder prevents that a second
-    process installs at the same time.
+    until finish() or rollback() is called. EasyBuild's lock on the installation folder prevents a
+    second process from installing at the same time.
 
-    A kill at any moment does not damage the user's software, and leaves either the older or the
-    newer installation. If the kill happens between two renamings, the installation folder may be
-    missing; the next StagedInstall then restores the older installation and removes the temporary
-    folders.
+    If this process is killed, the user's software stays undamaged, and either the older or the
+    newer installation exists. If this process is killed between two renamings, the installation
+    folder may be missing. The next StagedInstall then restores the older installation and removes
+    the temporary folders.
 
-    commit() moves the user's software (PRESERVED_NAMES) to the newer installation, the folder
-    user-software last. rollback() moves the folder user-software back first. As long as the older
-    installation still contains a part of the user's software, a folder user-software in the newer
-    installation is not the user's folder, and the move replaces this folder.
+    commit() moves the user's software (PRESERVED_NAMES) to the newer installation, and moves the
+    folder user-software last. rollback() moves the folder user-software back first. As long as the
+    older installation still contains a part of the user's software, a folder user-software in the
+    newer installation is not the user's folder, and rollback() replaces such a folder.
     """
 
     def __init__(self, final: str) -> None:
@@ -160,7 +163,6 @@ class StagedInstall:
         self._move_software()
 
     def _move_software(self) -> None:
-        """Move the user's software from the older to the newer installation."""
         names = [name for name in PRESERVED_NAMES if os.path.lexists(os.path.join(self.old, name))]
         new_folder = os.path.join(self.final, FOLDER)
         if names and os.path.isdir(new_folder):
@@ -173,13 +175,13 @@ class StagedInstall:
         """
         Remove the temporary folder and the older installation.
 
-        The method does not remove a copy of such a folder that somebody has made.
+        The method does not remove a copy that somebody has made of one of these two folders.
         """
         for leftover in (self.stage, self.old):
             remove_folder(leftover)
 
     def rollback(self) -> None:
-        """Remove the new installation and restore the older one."""
+        """Remove the new installation and restore the older installation."""
         if self.committed:
             for name in reversed(self.moved_names):
                 os.rename(os.path.join(self.final, name), os.path.join(self.old, name))

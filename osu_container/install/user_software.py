@@ -1,11 +1,13 @@
 """
 Create the folder for software that the user adds to a container.
 
-The folder is user-software in the installation and /user-software in the container, as in LUMI's
-container modules (github.com/Lumi-supercomputer/LUMI-EasyBuild-containers 2382fef7, PyTorch 2.7.1;
-LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua). The command make-squashfs packs the folder into
-the file user-software.squashfs. The module then mounts this file at /user-software in place of the
-folder. Only modules with the command make-squashfs have the folder.
+The path of the folder is user-software in the installation and /user-software in the container. The
+names are those of LUMI's container modules (github.com/Lumi-supercomputer/LUMI-EasyBuild-containers
+2382fef7, PyTorch 2.7.1; LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua).
+
+The command make-squashfs packs the folder user-software into the file user-software.squashfs. Then
+the module mounts user-software.squashfs at /user-software in place of the folder. Only modules with
+the command make-squashfs have the folder user-software.
 """
 
 import os
@@ -47,8 +49,8 @@ def make_user_folder(
     Create the folder user-software and the command unmake-squashfs in an installation.
 
     runtime: command of the container runtime. image: path of the image. programs: {name: folder in
-    the image} of the commands of the module. If these commands include the image's Python, the
-    function also creates a virtual environment in the folder.
+    the image} of the commands of the module. If `programs` contains the image's Python, the
+    function also creates a virtual environment in the folder user-software.
 
     Returns (folders, reason). folders: folders in the container that the module prepends to PATH.
     reason: why the virtual environment could not be created, otherwise None.

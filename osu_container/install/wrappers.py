@@ -1,15 +1,17 @@
 """
 Create wrappers with lumi-container-wrapper (tykky), which replace run-in-container.
 
-A wrapper is a script that starts a program in the container. This module calls `wrap-container -w
-FOLDER --prefix PREFIX IMAGE`, which writes bin/<program>, _bin/<program>, common.sh and
-container.sif to the existing folder PREFIX. A wrapper calls the runtime with the file container.sif
-beside the folder bin. The wrapper passes SINGULARITY_BIND, SINGULARITYENV_LD_LIBRARY_PATH and
-SINGULARITYENV_LD_PRELOAD to the runtime, and ignores APPTAINER_*. The exit code of wrap-container
-is 0 even after a failure, so this module checks the written files.
+A wrapper is a script that starts a program in the container. This module calls the command
+`wrap-container -w FOLDER --prefix PREFIX IMAGE`. The command writes bin/<program>, _bin/<program>,
+common.sh and container.sif to the existing folder PREFIX. The exit code of wrap-container is 0 even
+after a failure, so this module checks the written files.
+
+A wrapper starts the container runtime with the file PREFIX/container.sif. The wrapper passes
+SINGULARITY_BIND, SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD to the runtime, and
+ignores APPTAINER_*.
 
 The source of these facts is github.com/CSCfi/hpc-container-wrapper: frontends/wrap-container.py,
-generate_wrappers.sh. The module was tested with a copy of lumi-container-wrapper.
+generate_wrappers.sh. The tests use a copy of lumi-container-wrapper.
 """
 
 import os
@@ -73,13 +75,13 @@ def make_wrappers(
 
 def check_wrapper(wrapper: str, settings: Settings) -> None:
     """
-    Raise WrapperError if wrappers of wrap-container do not support the module's approach.
+    Raise WrapperError if the wrappers of wrap-container do not support an approach.
 
     wrapper: value of the easyconfig parameter `wrapper`.
     """
     if settings.container.uses_entrypoint:
         raise WrapperError(
-            "wrapper=%s: a wrapper of this kind does not start the entrypoint of the image, but "
+            "wrapper=%s: a wrapper of lumi-container-wrapper does not start the entrypoint of the image, but "
             "approach '%s' needs the entrypoint. Repeat without the option --try-amend=wrapper="
             % (wrapper, settings.approach)
         )

@@ -1,15 +1,15 @@
 """
 Prove which MPI, libfabric and network a rank really used, by reading its running process.
 
-loaded.py          reads which libraries and environment variables a process has loaded
+loaded.py          reads the libraries and the environment variables of a process
 opened_network.py  reads which network a process has opened and how many ranks its MPI sees
-sample.py          is the sampler, which start.py runs on the node of each rank
+sample.py          is the sampler: a program that start.py runs on the node of each rank
 layout.py          defines the layout of the file that the sampler writes for a rank
 judging.py         reads and judges the files of all ranks
 proof_text.py      formats the judgement as text
 cli.py             implements the command `osu-container proof`
 
-All files need only Python 3.6 and its standard library. Each installed module contains a copy of
-these files for its command osu-proof, so these files import only files that
+This package needs only the standard library of Python 3.6. Each installed module contains a copy of
+the package for the command osu-proof. Therefore the package imports only files that
 osu_container/install/staged.py installs.
 """

@@ -1,12 +1,15 @@
 """
-The command `osu-container proof`: judge which MPI, libfabric and network the ranks of a run used.
+Run `osu-container proof`: judge which MPI, libfabric and network a run used.
 
-The command runs a program and judges its ranks, or judges the files in the folder of an earlier
-run. Installed modules provide the same command under the name osu-proof. The command sets the
-environment variable SLURM_TASK_PROLOG, which has the same effect as srun's option --task-prolog:
-on the node of each task, Slurm runs the script proof/task-prolog before the task, as the user, with
-the process id of the task. So the command neither parses options of srun nor changes the command
-line of the program. build_watch_variables() explains what the command does with other launchers.
+The command runs a program and judges its ranks. If the command gets the folder of an earlier run,
+the command judges the files in this folder. Installed modules provide the same command under the
+name osu-proof.
+
+To observe the ranks, the command sets the environment variable SLURM_TASK_PROLOG, which has the
+same effect as srun's option --task-prolog. On the node of each task, Slurm runs the script
+proof/task-prolog before the task starts. The script runs as the user and gets the process id of the
+task. Therefore the command neither parses options of srun nor changes the command line of the
+program. The docstring of build_watch_variables() describes other launchers, such as mpiexec.
 
 This module needs only Python 3.6 and its standard library.
 """
@@ -46,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '-o',
         '--output',
         metavar='DIR',
-        help="write the files of the ranks to the folder DIR, which all nodes must see, and keep them (default: "
+        help="write the files of the ranks to the folder DIR, which all nodes must see, and keep the files (default: "
         "a new folder in the current folder; the new folder is kept only if a rank contradicts the expectation)",
     )
     parser.add_argument(
@@ -58,8 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--expect',
         metavar='LIST',
-        help="compare the ranks with these values, for example libmpi=image,libfabric=host,provider=cxi; "
-        "the LIST may also contain container=yes|no and pmi=NAME",
+        help="compare the ranks with the values in LIST, for example libmpi=image,libfabric=host,provider=cxi; "
+        "LIST may also contain container=yes|no and pmi=NAME",
     )
     parser.add_argument(
         '--json',
@@ -111,9 +114,10 @@ def main(options: argparse.Namespace) -> int:
 
 def _parse_trailing_options(words: List[str], options: argparse.Namespace) -> List[str]:
     """
-    Parse the options in `words` after the folder, and return a list with the folder only.
+    Parse options that follow a folder on the command line, and return [folder].
 
-    The values of the options are stored in `options`.
+    words: the folder, followed by the options. The function stores the values of the options in
+    `options`.
     """
     parser = options.parser
     parser.parse_args(words[1:], options)
@@ -132,12 +136,16 @@ def resolve_expectation(
     run: judging.WatchedRun, options: argparse.Namespace, shell_expectation: Optional[str] = None
 ) -> Optional[judging.Expectation]:
     """
-    Return what the ranks of a run should use, or None if nothing is expected of the ranks.
+    Return the expectation for the ranks of a run, or None if nothing is expected.
 
-    The module of the ranks sets the expectation in OSU_PROMISE. The option --approach replaces the
-    approach and the libraries of this expectation, and --expect replaces the values that it names.
+    An expectation lists the MPI, libfabric and network that the ranks should use. An installed
+    module stores the expectation in the variable OSU_PROMISE. The option --approach replaces the
+    approach and the libraries of the expectation. The option --expect replaces the values that the
+    option lists.
+
     shell_expectation: value of OSU_PROMISE in this shell, for ranks without this variable (srun's
-    option --export can remove it). Raises ProofError if the value of an option is invalid.
+    option --export can remove the variable). Raises ProofError if the value of an option is
+    invalid.
     """
     expectation = judging.find_expectation(run.proofs) or (
         judging.parse_expectation(shell_expectation) if shell_expectation else None
@@ -160,10 +168,10 @@ def build_approach_expectation(
     name: str, module: Optional[judging.Expectation]
 ) -> judging.Expectation:
     """
-    Return what the ranks should use if they run with the approach `name`.
+    Return the expectation for ranks that run with the approach `name`.
 
-    module: expectation of the loaded module; the result has the same provider and pmi. Raises
-    ProofError if no approach has this name.
+    module: expectation of the loaded module. The function copies the provider and the PMI type from
+    `module`. Raises ProofError if no approach has the name `name`.
     """
     from osu_container.data.approaches import APPROACHES
 
@@ -184,9 +192,10 @@ def judge_steps(
     folders: Iterable[str], options: argparse.Namespace, shell_expectation: Optional[str] = None
 ) -> List[JudgedStep]:
     """
-    Judge the ranks of the step in each folder, and return one JudgedStep for each folder.
+    Judge the ranks of Slurm steps, and return one JudgedStep for each step's folder.
 
-    shell_expectation: see resolve_expectation(). Raises ProofError if a file is damaged.
+    shell_expectation: see resolve_expectation(). Raises ProofError if the file of a rank is
+    damaged.
     """
     judged = []
     for folder in folders:
@@ -205,7 +214,7 @@ def report_folder(folder: str, options: argparse.Namespace) -> int:
     """
     Judge the folder of an earlier run, print the report and return the exit code.
 
-    Raises ProofError if the folder contains no file of a rank, or if a file is damaged.
+    Raises ProofError if the folder contains no file of a rank, or if the file of a rank is damaged.
     """
     if not os.path.isdir(folder):
         raise ProofError(
@@ -216,7 +225,7 @@ def report_folder(folder: str, options: argparse.Namespace) -> int:
         folders = judging.list_step_folders(folder)
     except OSError as err:
         raise ProofError(
-            "cannot read the folder %s: %s. Ask its owner for access, or name another folder"
+            "cannot read the folder %s: %s. Ask the owner of the folder for access, or name another folder"
             % (folder, err.strerror)
         )
     if not folders:
@@ -243,7 +252,6 @@ def report_folder(folder: str, options: argparse.Namespace) -> int:
 
 
 def _format_steps(judged: Iterable[JudgedStep]) -> str:
-    """Return the reports on all steps as text; the name of a step's folder is its heading."""
     reports = []
     for step in judged:
         name = os.path.basename(os.path.abspath(step[0]))
@@ -257,7 +265,7 @@ def _format_steps(judged: Iterable[JudgedStep]) -> str:
 
 def run(command: List[str], options: argparse.Namespace) -> int:
     """
-    Run a command, judge what the ranks of its steps used, and return the exit code.
+    Run a command, judge which MPI and network its ranks used, and return the exit code.
 
     Raises ProofError if the command cannot be started, or if no rank has left a file to judge.
     """
@@ -290,8 +298,8 @@ def run(command: List[str], options: argparse.Namespace) -> int:
     except (ProofError, OSError) as err:
         if code is None:  # the script's interpreter does not exist, or the process limit is reached
             raise ProofError(
-                "cannot start %s: %s. If the command is a script, check the interpreter in its first line (#!); "
-                "check also the limits of this shell: ulimit -a"
+                "cannot start %s: %s. If the command is a script, check the interpreter in the first line (#!). "
+                "Check also the limits of this shell: ulimit -a"
                 % (command[0], getattr(err, 'strerror', err))
             )
         if not code:
@@ -309,11 +317,14 @@ def build_watch_variables(command: Sequence[str], folder: str) -> Dict[str, str]
     """
     Return environment variables that make the ranks of a command write files to `folder`.
 
-    srun runs a prolog script before each task, and this script starts the sampler. Other launchers
-    cannot run a prolog, and inside a Slurm job the tasks of srun are only the daemons of these
-    launchers. With such a launcher the variable OSU_PROOF makes the wrappers of a module start the
-    sampler. The launcher is the first word of the command if this word is a known launcher, otherwise
-    the launcher that the module sets for its site (OSU_LAUNCHER).
+    srun runs a prolog script before each task, and the prolog script starts the sampler. Other
+    launchers, such as mpiexec, run no prolog script. Inside a Slurm job such a launcher uses srun
+    only to start its daemons, so a prolog script of srun would watch the daemons and not the ranks.
+    For such a launcher, the function sets the variable OSU_PROOF, and the commands of an installed
+    module then start the sampler.
+
+    The launcher is the first word of the command if this word is a known launcher. Otherwise the
+    launcher is the value of OSU_LAUNCHER, which the module sets for the site.
     """
     name = os.path.basename(command[0])
     others = [
@@ -338,10 +349,10 @@ def report_steps(
     folder: str, steps: List[str], command: List[str], code: int, options: argparse.Namespace
 ) -> bool:
     """
-    Judge the steps of a command, print the report, and return whether a rank contradicts.
+    Report on the ranks of a command; return whether a rank contradicts the expectation.
 
-    folder: contains the folders of the steps; code: exit code of the command. Raises ProofError if
-    no rank has left a file to judge.
+    folder: folder of the run, with one subfolder for each Slurm step. code: exit code of the
+    command. Raises ProofError if no rank has left a file to judge.
     """
     if not steps:
         raise ProofError(explain_missing_proof(command, code))
@@ -365,9 +376,9 @@ def make_run_folder(output: Optional[str]) -> str:
     """
     Create the folder for the files of a run, and return the path of the folder.
 
-    output: path of the folder; None creates a folder with a new name in the current folder. Raises
-    OSError if the folder cannot be created. Raises ProofError if the folder already contains files
-    of ranks.
+    output: path of the folder. If `output` is None, the function creates a folder with a new name
+    in the current folder. Raises OSError if the folder cannot be created. Raises ProofError if the
+    folder already contains files of ranks.
     """
     if not output:
         return tempfile.mkdtemp(
@@ -385,9 +396,9 @@ def make_run_folder(output: Optional[str]) -> str:
 
 def _find_new_steps(folder: str, token: str) -> List[str]:
     """
-    Return the subfolders of `folder` with files that contain the token, ordered by step.
+    Return the subfolders of `folder` whose files contain `token`, ordered by step number.
 
-    The token identifies the steps that one call of this command has started.
+    The token identifies the Slurm steps that one call of `osu-container proof` has started.
     """
     end = time.monotonic() + STEP_FOLDER_TIMEOUT
     while True:
@@ -400,17 +411,21 @@ def _find_new_steps(folder: str, token: str) -> List[str]:
 
 
 def explain_missing_proof(command: Sequence[str], code: int) -> str:
-    """Return why a command that exited with `code` has left no file of a rank to judge."""
+    """
+    Return a message that explains why no rank of a command has left a file to judge.
+
+    code: exit code of the command.
+    """
     if code:
-        return "nothing to prove: %s exited with code %d, see the output of this command above" % (
+        return "nothing to prove: %s exited with code %d, see the output of the command above" % (
             command[0],
             code,
         )
     return (
-        "nothing to prove: `%s` started no rank that a proof can watch, because a proof watches ranks that "
-        "srun starts, and commands of a module that another launcher starts. With mpiexec, write "
-        "scripts/rank-proof FOLDER before the name of your own program; in a script for sbatch, write "
-        "export OSU_PROOF=1; instead of srun --task-prolog=PROLOG, use export SLURM_TASK_PROLOG=PROLOG"
+        "nothing to prove: `%s` started no rank that osu-container proof can watch. The program must be started "
+        "by srun, or be a command of an installed module. If mpiexec starts your own program, write "
+        "scripts/rank-proof FOLDER before the name of the program. In a script for sbatch, write "
+        "export OSU_PROOF=1. Instead of srun --task-prolog=PROLOG, use export SLURM_TASK_PROLOG=PROLOG"
         % shell.join_words(command)
     )
 

@@ -2,9 +2,9 @@
 Judge whether the ranks of a run used the MPI, libfabric and network that are expected.
 
 The sampler has written one file for each rank. This module checks that all files exist, that all
-ranks loaded the same libraries, and that the ranks match the expectation. Each contradiction is a
-sentence that names the ranks. If the sampler could not see a value, such as the libfabric provider,
-the result is a note and not a contradiction.
+ranks loaded the same libraries, and that the ranks match the expectation. Each contradiction is
+reported in a sentence that names the ranks. If the sampler could not see a value, such as the
+libfabric provider, this module reports a note and not a contradiction.
 
 This module needs only Python 3.6 and its standard library.
 """
@@ -43,7 +43,7 @@ class WatchedRun(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """What the ranks of a run should use; a field with None allows any value."""
+    """The MPI, libfabric and network that ranks should use; None allows any value of a field."""
 
     approach: Optional[str]
     #: whether the ranks run in a container
@@ -79,7 +79,7 @@ UNPROVED = 'No proof'
 
 
 class ProofError(Exception):
-    """A run cannot be judged; the text gives the reason and the remedy."""
+    """The ranks of a run cannot be judged; the message contains the reason and the remedy."""
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class ProofError(Exception):
 
 def _load_proof(path: str, rank: int) -> Proof:
     """
-    Read the file of a rank and return its content, with all keys of layout.py.
+    Read the file of a rank and return the content, with all keys that layout.py defines.
 
     Raises ProofError if the file is missing or damaged.
     """
@@ -99,7 +99,7 @@ def _load_proof(path: str, rank: int) -> Proof:
         return layout.check_proof(proof, rank)
     except OSError as err:
         raise ProofError(
-            "rank %d left no file: %s: %s. Check that all nodes have python3 and can access the folder"
+            "rank %d left no file: %s: %s. Check that all nodes have python3 and can access the folder of the file"
             % (rank, path, err.strerror)
         )
     except ValueError as err:
@@ -111,7 +111,7 @@ def _load_proof(path: str, rank: int) -> Proof:
 
 def read_proofs(directory: AnyPath, ranks: int) -> List[Proof]:
     """
-    Return the proofs of the ranks 0 to `ranks` - 1 of a run, ordered by rank.
+    Return the contents of the files of the ranks 0 to `ranks` - 1, ordered by rank.
 
     Raises ProofError if the file of a rank is missing or damaged, or if a rank has loaded no MPI.
     """
@@ -126,7 +126,7 @@ def read_proofs(directory: AnyPath, ranks: int) -> List[Proof]:
 
 
 def _list_rank_files(directory: AnyPath) -> Dict[int, str]:
-    """Return {number of a rank: path of the file of this rank} for all such files in a folder."""
+    """Return {number of a rank: path of the rank's file} for all files of ranks in a folder."""
     files = {}
     for path in glob.glob(os.path.join(glob.escape(str(directory)), 'rank-*.json')):
         match = re.match(r'rank-(\d+)\.json$', os.path.basename(path))
@@ -136,7 +136,11 @@ def _list_rank_files(directory: AnyPath) -> Dict[int, str]:
 
 
 def has_run_token(directory: str, token: str) -> bool:
-    """Return whether the files in a folder contain the token, which identifies a proof."""
+    """
+    Return whether the files of ranks in a folder contain `token`.
+
+    The token identifies one call of `osu-container proof`.
+    """
     for path in _list_rank_files(directory).values():
         try:
             proof = parse_json(read_plain_file(path, 'rank').decode('utf-8'))
@@ -148,9 +152,10 @@ def has_run_token(directory: str, token: str) -> bool:
 
 def list_step_folders(directory: str) -> List[str]:
     """
-    Return the folders with files of ranks: [directory], or else subfolders of `directory`.
+    Return the folders that contain files of ranks, ordered by the number of the Slurm step.
 
-    The subfolders are ordered by the number of the step.
+    If `directory` itself contains such files, the result is [directory]. Otherwise the result
+    contains subfolders of `directory`.
     """
     if _list_rank_files(directory):
         return [str(directory)]
@@ -162,7 +167,7 @@ def list_step_folders(directory: str) -> List[str]:
 
 
 def _split_step_name(path: str) -> List[Any]:
-    """Return a sort key for the folder of a step; with this key, step 9.0 precedes step 10.0."""
+    """Return a sort key for the name of a step's folder, so that step 9.0 precedes step 10.0."""
     return [
         int(part) if part.isdigit() else part for part in re.split(r'(\d+)', os.path.basename(path))
     ]
@@ -206,9 +211,9 @@ def wait_for_files(
     """
     Wait at most `seconds` until the files of all ranks exist and are complete.
 
-    ranks: number of ranks; None takes the number that the files contain. If Slurm has killed a sampler
-    together with the step, the file of its rank stays incomplete. Such a file contains the facts that
-    the sampler had recorded before.
+    ranks: number of ranks; if `ranks` is None, the function reads the number of ranks from the
+    files. If Slurm kills a sampler together with the step, the file of the sampler's rank stays
+    incomplete. An incomplete file contains the facts that the sampler had recorded before.
     """
     end = time.monotonic() + seconds
     changed, last_counts, tasks = time.monotonic(), (0, 0), ranks or 0
@@ -240,8 +245,9 @@ def parse_expectation(text: str, is_explicit: bool = False) -> Expectation:
     """
     Parse a text such as 'approach=hybrid container=yes provider=cxi' to an Expectation.
 
-    text: value of the variable OSU_PROMISE, or with `is_explicit` the value of the option --expect, in
-    which commas may separate the parts. Raises ProofError if a part of the text is invalid.
+    text: value of the variable OSU_PROMISE. If `is_explicit` is True, `text` is the value of the
+    option --expect, in which commas may separate the parts. Raises ProofError if a part of the text
+    is invalid.
     """
     values = {}
     for part in (text.replace(',', ' ') if is_explicit else text).split():
@@ -282,9 +288,10 @@ def parse_expectation(text: str, is_explicit: bool = False) -> Expectation:
 
 def find_expectation(proofs: Iterable[Proof]) -> Optional[Expectation]:
     """
-    Return the expectation that a module has set for these ranks, or None.
+    Return the Expectation that a module has set for ranks, or None without such a module.
 
-    The module sets the variable OSU_PROMISE. Raises ProofError if the value is invalid.
+    The module sets the variable OSU_PROMISE. Raises ProofError if the value of OSU_PROMISE is
+    invalid.
     """
     texts = [
         proof.get('promise') or proof.get('variables', {}).get('OSU_PROMISE') for proof in proofs
@@ -344,11 +351,11 @@ def _identify_build(library: Proof) -> str:
 
 def _make_identity_key(proofs: Iterable[Proof]) -> Callable[[Proof], Dict[str, List[str]]]:
     """
-    Return a function that maps the proof of a rank to {library: [build, origin]}.
+    Return a function that maps the file content of a rank to {library: [build, origin]}.
 
-    The ranks of a run agree if this function returns equal values for all ranks. If the process of a
-    rank terminated before a library could be read, the function returns the build and the origin that
-    are known from another rank with the same path of the library.
+    The ranks of a run agree if the returned function gives equal values for all ranks. The process
+    of a rank may terminate before the sampler has read a library. In this case the value contains
+    the build and the origin that another rank has recorded for the same path.
     """
     readable: Dict[Tuple[bool, str, str], List[str]] = {}
     for proof in proofs:
@@ -374,12 +381,15 @@ def _make_identity_key(proofs: Iterable[Proof]) -> Callable[[Proof], Dict[str, L
 
 
 def _is_identified(library: Proof) -> bool:
-    """Return whether both the build and the origin of a library are known."""
     return bool(library['where'] and (library['build_id'] or library['sha256']))
 
 
 def _group_by_key(proofs: Iterable[Any], key: Callable[[Any], Any]) -> List[List[Any]]:
-    """Return lists of proofs for which `key` returns equal values, in their first order."""
+    """
+    Split `proofs` into lists of proofs for which the function `key` returns equal values.
+
+    The lists are in the order in which their first proofs occur in `proofs`.
+    """
     groups: Dict[str, List[Any]] = {}
     for proof in proofs:
         groups.setdefault(json.dumps(key(proof), sort_keys=True), []).append(proof)
@@ -387,7 +397,11 @@ def _group_by_key(proofs: Iterable[Any], key: Callable[[Any], Any]) -> List[List
 
 
 def find_disagreement(proofs: Sequence[Proof]) -> Optional[str]:
-    """Return a sentence that names the ranks with different libraries, None if all agree."""
+    """
+    Return a sentence that names the ranks with different libraries, or None.
+
+    The result is None if all ranks have loaded the same libraries.
+    """
     identity = _make_identity_key(proofs)
     groups = sorted(_group_by_key(proofs, identity), key=len, reverse=True)
     if len(groups) < 2:
@@ -430,7 +444,7 @@ def list_contradictions(
     """
     Return one sentence for each group of ranks that contradicts the expectation.
 
-    The parameters after `proofs` are fields of Expectation.
+    The parameters after `proofs` have the names and meanings of the fields of Expectation.
     """
     problems = []
     for group in _group_by_key(
@@ -487,21 +501,21 @@ def list_contradictions(
 
 
 def _explain_missing_injection(proofs: Iterable[Proof]) -> str:
-    """Return a clause: why ranks loaded a library of the image instead of the host's library."""
+    """Return a clause that explains why ranks loaded the image's library and not the host's."""
     if any(proof.get('injection') for proof in proofs):
-        return ", which was injected, but the loader finds the library of the image first"
+        return ". The host's library was injected, but the loader finds the image's library first"
     return (
-        ", which was not injected: the bind mounts of the module are missing, for example %s"
+        ". The host's library was not injected: the bind mounts of the module are missing, for example %s"
         % INJECTION_SCRIPT
     )
 
 
 def _list_allowed_providers(proof: Proof, expected: Optional[str], is_explicit: bool) -> List[str]:
     """
-    Return the libfabric providers that a rank may use; [] allows any provider.
+    Return the libfabric providers that a rank may use; an empty list allows any provider.
 
-    FI_PROVIDER of the rank names these providers; if FI_PROVIDER is not set, the result is the
-    expected provider. With `is_explicit` the expected provider takes precedence over FI_PROVIDER.
+    The variable FI_PROVIDER of the rank lists the allowed providers. If FI_PROVIDER is not set, or
+    if `is_explicit` is True, the result is the expected provider.
     """
     variable, links = (
         proof.get('variables', {}).get(name) for name in ('FI_PROVIDER', 'FI_LNX_PROV_LINKS')
@@ -558,9 +572,9 @@ def list_wrong_providers(
 
 def _format_network_evidence(proofs: Sequence[Proof]) -> str:
     """
-    Return the evidence from which the sampler recognized the network of these ranks.
+    Return the evidence from which the sampler recognized the network of ranks.
 
-    If the ranks have different evidence, the result is the evidence of the first rank.
+    If the evidence differs between the ranks, the result is the evidence of the first rank.
     """
     first = proofs[0]['network']['how']
     return (
@@ -572,9 +586,10 @@ def _format_network_evidence(proofs: Sequence[Proof]) -> str:
 
 def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optional[str]:
     """
-    Return a sentence that names the ranks whose MPI sees only one rank, or None.
+    Return a sentence that names the ranks whose MPI sees no other rank, or None.
 
-    pmi: value of srun's option --mpi= that the module expects
+    The result is None if the MPI of each rank sees other ranks. pmi: value of srun's option --mpi=
+    that the module expects.
     """
     alone = [
         proof
@@ -595,7 +610,7 @@ def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optio
     who = (
         "%d ranks are %d times rank 0" % (len(alone), len(alone))
         if len(alone) > 1
-        else "one rank does not see the other ranks"
+        else "the MPI of one rank does not see the other ranks"
     )
     return "%s: the MPI of %s sees 1 rank, but srun started %d (%s; srun used --mpi=%s). %s" % (
         who,
@@ -609,7 +624,7 @@ def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optio
             ', or omit the option --mpi=, because the module selects the PMI type' if pmi else '',
         )
         if right
-        else "List the PMI types with `srun --mpi=list`, and choose the type that this MPI supports",
+        else "List the PMI types with `srun --mpi=list`, and choose the type that the MPI of the ranks supports",
     )
 
 
@@ -619,13 +634,13 @@ def judge_run(
     """
     Return a list of problems and a list of notes on a run; each entry is a sentence.
 
-    A problem makes the proof fail. A note names an undetermined fact or an unusual setting. Without
-    an expectation, the ranks are only compared with each other.
+    Each problem makes the proof fail. A note reports an undetermined fact or an unusual setting. If
+    `expectation` is None, the function only compares the ranks with each other.
     """
     problems, notes = [], []
     if run.missing_ranks:
         problems.append(
-            "%s for %s of %d: these ranks left no file. Check that their nodes have python3 and can access %s"
+            "%s for %s of %d: the sampler left no file for these ranks. Check that all nodes have python3 and see %s"
             % (
                 UNPROVED,
                 _format_rank_numbers(run.missing_ranks),
@@ -655,7 +670,6 @@ def judge_run(
 
 
 def _list_notes(run: WatchedRun, expectation: Expectation) -> List[str]:
-    """Return one sentence for each undetermined fact and each unusual setting of a run."""
     notes = [
         _note_unseen_network(run.proofs, expectation),
         _note_user_provider(run.proofs, expectation),
@@ -666,7 +680,6 @@ def _list_notes(run: WatchedRun, expectation: Expectation) -> List[str]:
 
 
 def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
-    """Return a note that names the ranks whose network the sampler did not see, or None."""
     unseen = [proof for proof in proofs if not (proof.get('network') or {}).get('layer')]
     if not unseen:
         return None
@@ -680,7 +693,7 @@ def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> O
         }
     )
     why = (
-        "the program terminated before it opened a network, or the program needs no network"
+        "the program terminated before the program opened a network, or the program needs no network"
         if all(proof.get('complete', True) for proof in unseen)
         else "the sampler was terminated, usually together with the step"
     )
@@ -692,7 +705,6 @@ def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> O
 
 
 def _note_user_provider(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
-    """Return a note if FI_PROVIDER of ranks differs from the expected provider, else None."""
     providers = sorted(
         {proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in proofs}
         - {'', expectation.provider}
@@ -709,20 +721,23 @@ def _note_user_provider(proofs: Iterable[Proof], expectation: Expectation) -> Op
 
 
 def _note_unseen_world(proofs: Iterable[Proof]) -> Optional[str]:
-    """Return a note that names ranks whose MPI sees an unknown number of ranks, or None."""
     unknown = [proof for proof in proofs if (proof.get('world') or {}).get('size') is None]
     if not unknown:
         return None
     how = (unknown[0].get('world') or {}).get('how') or 'the program terminated too early'
-    return "cannot tell how many ranks the MPI of %s sees: %s" % (format_ranks(unknown), how)
+    return "cannot tell how many ranks of the run are visible to the MPI library of %s: %s" % (
+        format_ranks(unknown),
+        how,
+    )
 
 
 def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, Set[str]]:
     """
     Return {name of a node: set of the namespaces of the ranks on this node}.
 
-    Only nodes with several ranks in containers are included. A node is omitted if the namespace of
-    one of its ranks could not be read. space: type of the namespaces, 'user' or 'mnt'.
+    The result contains only nodes on which several ranks run in containers. If the namespace of a
+    rank could not be read, the result does not contain the rank's node. space: type of the
+    namespaces, 'user' or 'mnt'.
     """
     nodes: Dict[str, List[Any]] = {}
     for proof in proofs:
@@ -736,7 +751,7 @@ def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, S
 
 
 def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
-    """Return a note if ranks of one node cannot read each other's memory, otherwise None."""
+    """Return a sentence if ranks on one node cannot read each other's memory, otherwise None."""
     apart = {
         node
         for node, namespaces in _collect_node_namespaces(proofs, 'user').items()
@@ -751,7 +766,7 @@ def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
         if all(proof['variables'].get(name) == value for proof in group)
     ]
     return (
-        "%s on %s each have their own user namespace, so they cannot read each other's memory (CMA): %s. "
+        "%s on %s each have their own user namespace, so these ranks cannot read each other's memory (CMA): %s. "
         "Start the program with a command of the module, do not set OSU_SHARE=0, and use Apptainer 1.3 or newer"
         % (
             format_ranks(group),
@@ -769,16 +784,16 @@ def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
 
 def merge_proofs(proofs: List[Proof]) -> List[Dict[str, Any]]:
     """
-    Return one dict for each group of equal ranks, ordered by the lowest rank of the group.
+    Return one dict for each group of equal ranks, ordered by the lowest rank of each group.
 
     Keys of the dict:
 
-        ranks, nodes     lists of the numbers of the ranks and of the names of their nodes
+        ranks, nodes     list of the numbers of the ranks, and list of the names of their nodes
         container, image, executable, libraries    values of these keys in the proofs of the ranks
         shared           whether the ranks of a node share a container, None if unknown
         variables        {name: value} of the variables that are equal on all ranks of the group
         differing        names of all other variables
-        network, world   list with a dict for each variant, see _count_variants()
+        network, world   list with a dict for each different value, see _count_variants()
     """
     merged, identity = [], _make_identity_key(proofs)
     for alike in _group_by_key(
@@ -821,10 +836,11 @@ def _count_variants(
     proofs: Iterable[Proof], part: str, keys: Sequence[str]
 ) -> List[Dict[str, Any]]:
     """
-    Return one dict for each different value that ranks have for `part` of their proofs.
+    Count the ranks for each different value that the proofs of ranks have for `part`.
 
-    part: 'network' or 'world'; keys: keys of this part to compare. The dict has these keys, the key
-    `ranks` with the number of ranks, and the key `how` with the evidence of the first rank.
+    part: 'network' or 'world'. keys: keys of this part to compare. The result is a list with one
+    dict for each different value. Each dict contains `keys`, the number of ranks as `ranks`, and
+    the evidence of the first rank as `how`.
     """
     groups = _group_by_key(proofs, lambda proof: [(proof.get(part) or {}).get(key) for key in keys])
     variants = []

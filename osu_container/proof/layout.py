@@ -1,8 +1,9 @@
 """
-Define the keys and types of the file that the sampler writes for a rank, and validate files.
+Define and validate the keys and types of the file that the sampler writes for a rank.
 
-A file may be damaged, or another program may have written it. check_proof() returns a dict with all
-keys of the layout; each value has the type of its key or is None.
+The file of a rank may be damaged, or another program may have written the file. check_proof()
+returns a dict with all keys of the layout. Each value in the dict has the type that the layout
+requires, or is None.
 
 This module needs only Python 3.6 and its standard library.
 """
@@ -54,7 +55,7 @@ NEEDED = ('libraries', 'node', 'rank', 'container')
 
 def _complete_value(name: str, value: Any, shape: Any) -> Any:
     """
-    Return a value with all keys of its shape; keys that are missing get the value None.
+    Return a copy of a value in which all missing keys of its layout have the value None.
 
     shape: part of the layout. name: name of the value in error messages. Raises ValueError if the
     value does not have the type that `shape` requires.
@@ -86,7 +87,7 @@ def check_proof(proof: Dict[str, Any], rank: int) -> Dict[str, Any]:
     """
     Return the content of a rank's file with all keys; missing keys get the value None.
 
-    Raises ValueError, with the reason, if a key has an invalid value or a needed key is missing.
+    Raises ValueError, with the reason, if a key has an invalid value or a required key is missing.
     """
     completed = _complete_value('the proof', proof, PROOF)
     missing = [

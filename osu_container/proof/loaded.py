@@ -5,7 +5,7 @@ Each library has a path, a release, a build id and an origin.
 
 * The origin is "host" if the file is the same (device and inode) as a file outside the container. The
   origin is "image" if the file is in the root file system of the container, or in a file system that
-  the host has not mounted. The origin is null if it cannot be determined.
+  the host has not mounted. The origin is null if the origin is unknown.
 * The paths in /proc/PID/maps are real paths: the kernel has followed all links.
 * The release comes from the contents of the file (image/libraries.py), or else from the file name.
   The key release_from names the source: "contents", "file name", or null without a release.
@@ -63,7 +63,7 @@ _RELEASE_IN_NAME = re.compile(r'\.so\.(\d+(?:\.\d+)+)$')
 
 
 class Mount(NamedTuple):
-    """A line of /proc/PID/mountinfo, see proc(5)."""
+    """A mount of a process: one line of /proc/PID/mountinfo, see proc(5)."""
 
     #: 'major:minor'
     device: str
@@ -100,7 +100,7 @@ def list_proc_folder(path: str) -> List[str]:
 
 def read_process_stat(pid: int) -> Optional[Tuple[int, int]]:
     """
-    Return the parent's pid and the start time of a process, the time in clock ticks.
+    Return the pid of a process's parent and the start time of the process in clock ticks.
 
     The result is None if the process is a zombie or does not exist.
     """
@@ -132,7 +132,11 @@ def list_mapped_files(pid: int) -> List[str]:
 
 
 def select_libraries(paths: Iterable[str]) -> Dict[str, str]:
-    """Return {key of LIBRARIES: first path that matches the pattern of this key}."""
+    """
+    Return {key: first path that matches the pattern LIBRARIES[key]}.
+
+    The keys stand for MPI and network libraries, such as 'libmpi' and 'libfabric'.
+    """
     libraries = {}
     for path in paths:
         for name, pattern in LIBRARIES.items():
@@ -142,7 +146,11 @@ def select_libraries(paths: Iterable[str]) -> Dict[str, str]:
 
 
 def _read_mounts(pid: object) -> List[Mount]:
-    """Return the mounts that a process sees, in the order of mounting; pid: may be 'self'."""
+    """
+    Return the mounts that a process sees, in the order of mounting.
+
+    pid: number of the process, or 'self' for this process.
+    """
     mounts = []
     for line in os.fsdecode(read_proc_file('/proc/%s/mountinfo' % pid)).splitlines():
         fields = line.split(' ')
@@ -167,8 +175,8 @@ def _find_mount(path: str, mounts: Iterable[Mount]) -> Optional[Mount]:
     """
     Return the mount that contains a path, None if no mount contains the path.
 
-    Of several such mounts, the result is the mount with the longest mount point. Of several mounts
-    with this mount point, the result is the mount that was made last.
+    If several mounts contain the path, the result is the mount with the longest mount point. If
+    several mounts have the same mount point, the result is the newest of these mounts.
     """
     best = None
     for mount in mounts:
@@ -195,7 +203,7 @@ def resolve_origin(
     image: Optional[str] = None,
 ) -> Tuple[Optional[str], Optional[str]]:
     """
-    Return the origin of a file that a process in a container sees, and its host path.
+    Return whether a mapped file belongs to the host or the image, and the host path.
 
     The result is ('host', path on the host), ('image', None), or (None, None) if the origin is
     unknown.
@@ -236,9 +244,9 @@ def _open_files(paths: Dict[str, str]) -> Dict[str, int]:
     """
     Open the files in {name: path} and return {name: file descriptor}.
 
-    Files that cannot be opened are omitted. The files are opened before they are read, because a short
-    program may terminate during the reading: an open file stays readable, even if another process
-    reuses the pid.
+    The result does not contain files that cannot be opened. The function opens all files before any
+    file is read, because a short program may terminate during the reading. An open file stays
+    readable, even if another process reuses the pid.
     """
     descriptors = {}
     for name, path in paths.items():
@@ -318,7 +326,7 @@ def add_checksums(pid: int, facts: Dict[str, Any]) -> None:
 
 
 def read_environment(pid: int) -> Dict[str, str]:
-    """Return the variables with which a process started, {} if they cannot be read."""
+    """Return the variables with which a process started, {} if the variables cannot be read."""
     pairs = (
         os.fsdecode(item).partition('=')
         for item in read_proc_file('/proc/%s/environ' % pid).split(b'\0')

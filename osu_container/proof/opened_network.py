@@ -1,8 +1,8 @@
 """
 Read from /proc which network a running process has opened and how many ranks its MPI sees.
 
-This module does not call MPI or libfabric. It draws conclusions from the files and sockets that the
-process has open after MPI_Init:
+This module calls neither MPI nor libfabric. The module draws conclusions from the files and sockets
+that the process has open after MPI_Init:
 
 * If the device of a network card is open (/dev/cxi0, /dev/infiniband/uverbs0, ...), the process uses
   the libfabric provider of this card. The device is recorded as the domain.
@@ -15,7 +15,7 @@ process has open after MPI_Init:
 
 Sockets that the process has inherited from its parent are ignored, and so are connections to the
 process manager (PMI, PMIx). The sockets of libfabric's two TCP providers (tcp and sockets) look alike;
-if FI_PROVIDER is set, the provider is the one that FI_PROVIDER names.
+if FI_PROVIDER is set, FI_PROVIDER decides which provider is reported.
 
 This module needs only Python 3.6 and its standard library.
 """
@@ -56,7 +56,7 @@ _World = Tuple[Optional[int], Optional[str], str]
 
 
 def _parse_address(text: str) -> Tuple[str, int]:
-    """Return the address and the port in a field of /proc/net/tcp such as '0100007F:1F90'."""
+    """Return (address, port) of a field in /proc/net/tcp such as '0100007F:1F90'."""
     words, port = text.split(':')
     # The address consists of 32-bit words in the byte order of the machine.
     raw = b''.join(struct.pack('=I', int(words[n : n + 8], 16)) for n in range(0, len(words), 8))
@@ -69,9 +69,11 @@ def list_sockets(pid: int, inodes: Container[str]) -> List[Dict[str, Any]]:
     """
     Return the listening and connected TCP sockets that a process has open, each as a dict.
 
-    Keys of the dict: state ('listens' or 'connected'), address, port, and peer ('address:port' of a
-    connected peer, else None). inodes: inodes of the sockets that the process has open; other sockets
-    in the network namespace of the process are omitted.
+    Keys of the dict: state ('listens' or 'connected'), address, port, and peer. The value of peer
+    is 'address:port' for a connected socket, otherwise None.
+
+    inodes: inodes of the sockets that the process has open. The result omits other sockets in the
+    network namespace of the process.
     """
     sockets = []
     for name in ('tcp', 'tcp6') if inodes else ():
@@ -134,17 +136,16 @@ def list_descriptors(pid: int) -> Dict[int, str]:
 
 
 def _select_inodes(files: Mapping[int, str]) -> Set[str]:
-    """Return the inodes of the sockets in a result of list_descriptors()."""
     return {match.group(1) for match in map(_SOCKET.match, files.values()) if match}
 
 
 def list_inherited_sockets() -> Set[str]:
-    """Return the inodes of all sockets of this process, which the rank has inherited too."""
+    """Return the inodes of all sockets that this process and the rank have inherited."""
     return _select_inodes(list_descriptors(os.getpid()))
 
 
 def _list_manager_addresses(environment: Mapping[str, str]) -> Set[str]:
-    """Return 'address:port' of each process manager that the environment variables name."""
+    """Return 'address:port' of each process manager that an environment variable contains."""
     addresses: Set[str] = set()
     for name, value in environment.items():
         if name.startswith('PMIX_SERVER_URI'):  # 'pmix-server.18229;tcp4://127.0.0.1:38461'
@@ -205,9 +206,10 @@ def parse_allowed_providers(text: Optional[str], links: Optional[str] = None) ->
     Return the network providers that a value of FI_PROVIDER allows; [] allows any provider.
 
     text: value of FI_PROVIDER. 'tcp;ofi_rxm' means the provider tcp under the utility provider
-    ofi_rxm, and '^tcp' excludes the provider tcp (fi_fabric(7)). links: value of FI_LNX_PROV_LINKS,
-    such as 'shm+cxi:cxi0|shm+cxi:cxi1'. This variable names the providers that the provider lnx uses
-    (fi_lnx(7)).
+    ofi_rxm, and '^tcp' excludes the provider tcp (fi_fabric(7)).
+
+    links: value of FI_LNX_PROV_LINKS, such as 'shm+cxi:cxi0|shm+cxi:cxi1'. FI_LNX_PROV_LINKS lists
+    the providers that the provider lnx combines (fi_lnx(7)).
     """
     if not text or text.startswith('^'):
         return []
@@ -227,11 +229,12 @@ def identify_network(
     """
     Return the network that a process uses, as a dict; None if `resources` show no network.
 
-    Keys of the dict: layer ('libfabric'; 'ucx'; 'mpi' if MPI itself uses TCP; None if unknown),
-    provider, domains, how (the evidence as text), opened (the resources).
+    Keys of the dict: layer, provider, domains, how (the evidence as text), opened (the resources).
+    The layer is 'libfabric', 'ucx', 'mpi' (MPI itself uses TCP), or None if unknown.
 
-    resources: result of read_open_resources() for the process; libraries: names of the libraries that
-    the process has mapped; environment: its variables; addresses: result of list_interfaces()
+    resources: result of read_open_resources() for the process; libraries: names of the libraries
+    that the process has mapped; environment: variables of the process; addresses: result of
+    list_interfaces()
     """
     over_ucx = 'libucp' in libraries and any('/ucx_shm_' in path for path in resources['shared'])
     used = 'ucx' if over_ucx else 'libfabric' if 'libfabric' in libraries else 'mpi'
@@ -253,7 +256,7 @@ def identify_network(
 def _identify_by_device(
     devices: Iterable[str], layer: str, libraries: Container[str], environment: Mapping[str, str]
 ) -> Optional[_Network]:
-    """Return the network of a process with these open devices, None if no device is known."""
+    """Return the network that a process's open devices show, None without a known device."""
     for pattern, provider in DEVICES:
         names = [match.group(1) for match in map(pattern.match, devices) if match]
         if not names:
@@ -276,7 +279,7 @@ def _identify_by_sockets(
     environment: Mapping[str, str],
     addresses: Mapping[str, str],
 ) -> Optional[_Network]:
-    """Return the network of a process with these sockets, None if no socket shows a network."""
+    """Return the network that a process's TCP sockets show, None if the sockets show none."""
     listens = [entry for entry in sockets if entry['state'] == 'listens']
     bound = [entry for entry in listens if entry['address'] in addresses]
     domains = [addresses[entry['address']] for entry in bound]
@@ -320,7 +323,7 @@ _PALS = ('PALS_APINFO', 'PALS_APID')
 
 def _matches_task_rank(environment: Mapping[str, str], variable: str) -> bool:
     """
-    Return whether `variable` contains the number of this rank, as the launcher has set it.
+    Return whether `variable` contains the rank number that the launcher has set.
 
     variable: name of a variable that a process manager sets, such as PMI_RANK. If the process has
     inherited the variable from a shell in an outer step, the variable contains another number.
@@ -340,13 +343,14 @@ def derive_world(
     Derive how many ranks the MPI of a process sees, and return the result as a dict.
 
     Keys of the dict: size (number of ranks that MPI sees, None if unknown), tasks (number of ranks
-    that the launcher started), pmi (kind of the process manager), how (the evidence as text). The size
-    is derived from other facts, because reading the memory of MPI would stop the process. If MPICH,
-    Intel MPI, Cray MPICH or Open MPI finds no process manager of its kind, each rank sees only itself,
-    and the size is 1.
+    that the launcher started), pmi (kind of the process manager), how (the evidence as text).
 
-    family: family of the loaded libmpi; libraries: names of the libraries that the process has mapped;
-    files: result of list_descriptors(); resources: result of read_open_resources()
+    The function derives the size from other facts, because reading the memory of MPI would stop the
+    process. If MPICH, Intel MPI, Cray MPICH or Open MPI finds no supported process manager, each
+    rank sees only itself, and the size is 1.
+
+    family: family of the loaded libmpi; libraries: names of the libraries that the process has
+    mapped; files: result of list_descriptors(); resources: result of read_open_resources()
     """
     launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS']
@@ -371,7 +375,11 @@ def derive_world(
 def _derive_open_mpi_world(
     environment: Mapping[str, str], libraries: Container[str], tasks: Optional[int]
 ) -> _World:
-    """Return size, process manager and evidence for an Open MPI without a PMIx connection."""
+    """
+    Return (size, process manager, evidence) for an Open MPI without a PMIx connection.
+
+    size: number of ranks that MPI sees, None if unknown.
+    """
     if _matches_task_rank(environment, 'PMIX_RANK'):
         return tasks, 'PMIx', "PMIX_RANK is set"
     if 'libpmi' in libraries or 'libpmi2' in libraries:
@@ -390,7 +398,11 @@ def _derive_pmi_world(
     files: Mapping[int, str],
     tasks: Optional[int],
 ) -> Optional[_World]:
-    """Return size, process manager and evidence if a rank has PMI or PALS, otherwise None."""
+    """
+    Return (size, process manager, evidence) for a rank with PMI or PALS, otherwise None.
+
+    size: number of ranks that MPI sees, None if unknown.
+    """
     pals = [name for name in _PALS if environment.get(name)]
     if family == 'Cray MPICH' and pals:
         return tasks, 'PALS', "%s is set" % pals[0]
@@ -409,7 +421,11 @@ def _derive_pmi_world(
 def _derive_world_without_pmi(
     environment: Mapping[str, str], family: Optional[str], speaks_pmix: bool, tasks: Optional[int]
 ) -> _World:
-    """Return size, process manager and evidence for a rank without a process manager."""
+    """
+    Return (size, process manager, evidence) for a rank without a process manager.
+
+    size: number of ranks that MPI sees, None if unknown.
+    """
     number = environment.get('PMI_FD', '')
     if family not in ('MPICH', 'Intel MPI', 'Cray MPICH'):
         return None, None, "the family of the loaded libmpi is unknown"
@@ -424,12 +440,16 @@ def _derive_world_without_pmi(
         and _matches_task_rank(environment, 'PMI_RANK')
         and environment.get('PMI_SIZE') == str(tasks)
     ):
-        return None, None, "the socket PMI_FD=%s is closed, as it is after MPI_Finalize" % number
+        return (
+            None,
+            None,
+            "the socket PMI_FD=%s is closed, because MPI_Finalize closes the socket" % number,
+        )
     if number.isdigit():
         return (
             1,
             None,
-            "PMI_FD=%s is no open socket of this process; an outer step has set this variable"
+            "PMI_FD=%s is no open socket of this process; an outer Slurm step has set PMI_FD"
             % number,
         )
     return (

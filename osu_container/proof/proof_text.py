@@ -40,14 +40,14 @@ def format_count(number: int, noun: str) -> str:
 
 
 def _format_nodes(names: Iterable[str]) -> str:
-    """Return names of nodes as text; abbreviate more than four names to three of them."""
+    """Return the names of nodes as text; of more than four nodes, the text names only three."""
     names = sorted(names)
     return ', '.join(names) if len(names) <= 4 else '%s, ... %s' % (', '.join(names[:2]), names[-1])
 
 
 def _format_library(facts: Dict[str, Any], name: str) -> str:
     """
-    Return release, origin, path and build of a library as text.
+    Return a text on a library: release, origin, path and build.
 
     An example is 'MPICH 4.2.3 of the image: /lib/libmpi.so.12 (build id 1a2b)'.
     """
@@ -65,7 +65,8 @@ def _format_library(facts: Dict[str, Any], name: str) -> str:
         if facts['build_id']
         else 'sha256 %s' % facts['sha256'][:12]
         if facts['sha256']
-        else facts['problem'] or 'the process terminated before its checksum was computed'
+        else facts['problem']
+        or 'the process terminated before the checksum of the library was computed'
     )
     return '%s: %s (%s)' % (' '.join(words), facts['host_path'] or facts['path'], build)
 
@@ -115,7 +116,7 @@ def _format_world(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
 
 
 def _format_group(group: Dict[str, Any]) -> List[str]:
-    """Return the lines of the report on a group of equal ranks; group: from merge_proofs()."""
+    """Return the lines of the report on one group of equal ranks, a result of merge_proofs()."""
     number = len(group['ranks'])
     inside = (
         'in the container %s' % os.path.basename(group['image'])
@@ -150,9 +151,9 @@ def _format_group(group: Dict[str, Any]) -> List[str]:
 
 def format_matched_expectation(expectation: Expectation, proofs: Sequence[Proof]) -> str:
     """
-    Return as text what the ranks match, such as 'in a container, provider tcp'.
+    Return a text on what all ranks match, such as 'in a container, provider tcp'.
 
-    The provider is included only if the sampler saw the network of every rank.
+    The text contains the provider only if the sampler saw the network of every rank.
     """
     parts = (
         []
@@ -176,7 +177,7 @@ def format_matched_expectation(expectation: Expectation, proofs: Sequence[Proof]
 
 
 def _wrap_sentences(label: Optional[str], texts: Iterable[str]) -> List[str]:
-    """Return texts as wrapped lines; `label` and a colon precede each text."""
+    """Return each text as wrapped lines that begin with `label` and a colon."""
     lines = []
     for text in texts:
         lines += columns.fill_text(
@@ -251,7 +252,7 @@ def format_report(
 def build_report_data(
     run: WatchedRun, expectation: Optional[Expectation], problems: List[str], notes: List[str]
 ) -> Dict[str, Any]:
-    """Return the judgement of a step as a dict, which the option --json prints."""
+    """Return the judgement of a step as a dict; the option --json prints this dict."""
     return {
         'directory': os.path.abspath(run.directory),
         'tasks': run.tasks,

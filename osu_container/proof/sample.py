@@ -1,5 +1,5 @@
 """
-Watch the process of a rank from outside, and record which libraries and network it uses.
+Watch the process of a rank from outside, and record its libraries and its network.
 
 This program is called the sampler. start.py runs the sampler on the node of the rank. The design:
 
@@ -8,8 +8,8 @@ This program is called the sampler. start.py runs the sampler on the node of the
 * The sampler watches the started process and its descendants, because container runtimes and wrappers
   fork. The first of these processes that has loaded a libmpi is the program of the rank.
 * The sampler reads the mapped libraries every 30 ms, later at intervals of a twentieth of the elapsed
-  time. A reading is final if the next reading agrees with it and the process has run in between, or
-  if readings agree for a quarter of a second. Agreement alone is not enough, because on a busy node
+  time. A reading is final if the next reading is equal and the process has run in between, or
+  if readings are equal for a quarter of a second. Agreement alone is not enough, because on a busy node
   the loader may wait between two libraries. The sampler uses at most a fifth of a core: on a node
   with thousands of processes, where a reading takes long, the intervals are longer.
 * Then the sampler writes the file of the rank and reads which network is open. MPI_Init opens the
@@ -77,7 +77,7 @@ def _find_mpi_process(root: int) -> Optional[_MpiProcess]:
 
 
 def _read_run_time(pid: int) -> Optional[float]:
-    """Return the CPU time of a process in seconds, None if the kernel does not count it."""
+    """Return the CPU time of a process in seconds, None if the kernel counts no time."""
     fields = loaded.read_proc_file('/proc/%s/schedstat' % pid).split()
     return int(fields[0]) / 1e9 if fields else None
 
@@ -97,10 +97,11 @@ class _LoadDetector:
 
     def update(self, look: Optional[_MpiProcess], now: float) -> bool:
         """
-        Add the reading `look`, made at the time `now`; return whether `process` is final.
+        Add the reading `look`, made at the time `now`; return whether the readings are final.
 
-        If a shell with a preloaded libmpi starts the program, the shell is not taken for the program,
-        because exec soon changes the executable and the next reading differs.
+        The final reading is in the attribute `process`. A shell with a preloaded libmpi may start
+        the program. The shell is not mistaken for the program, because exec soon changes the
+        executable, and the next reading differs.
         """
         previous, self.last_look = self.last_look, look
         if look and self.since is None:
@@ -124,9 +125,10 @@ class _ProcessMonitor:
     """
     Tracks whether a process exists.
 
-    A process may still run even if one reading does not find it. When a thread of a Go program such as
-    Apptainer executes another program, the process is a zombie for a moment (de_thread() in fs/exec.c)
-    and keeps its start time. If the start time changes, another process has the same pid.
+    A process may still run even if one reading does not find the process. When a thread of a Go
+    program such as Apptainer executes another program, the process is a zombie for a moment
+    (de_thread() in fs/exec.c) and keeps its start time. If the start time changes, another process
+    has the same pid.
     """
 
     def __init__(self, pid: int) -> None:
@@ -135,7 +137,7 @@ class _ProcessMonitor:
         self.unseen: Optional[float] = None
 
     def track_absence(self, now: float) -> Optional[float]:
-        """Return the time since when the process has been absent, None if it exists at `now`."""
+        """Return the time at which the process disappeared, None if the process exists at `now`."""
         stat = loaded.read_process_stat(self.pid)
         self.begin = self.begin or (stat and stat[1])
         self.unseen = None if stat and stat[1] == self.begin else self.unseen or now
@@ -146,9 +148,9 @@ def wait_for_mpi(
     root: int, inherited: Iterable[str]
 ) -> Tuple[Optional['RankProcess'], Optional[str]]:
     """
-    Watch a process until the process or a descendant has loaded MPI.
+    Watch a process until the process or one of its descendants has loaded MPI.
 
-    Returns (the process with MPI, None), or (None, reason) if no process has loaded MPI.
+    The result is (the process with MPI, None), or (None, reason) if no process has loaded MPI.
 
     inherited: inodes of the sockets that the process has inherited from its parent
     """
@@ -208,10 +210,10 @@ class RankProcess:
 
     def inspect(self) -> Dict[str, Any]:
         """
-        Return the network of the process and the ranks that its MPI sees, as a dict.
+        Return a dict: the network of the process, and the number of ranks that its MPI sees.
 
-        The keys are network and world. Libraries that the process has loaded since the last reading
-        are added to `facts`.
+        The keys of the dict are network and world. The function also adds libraries that the
+        process has loaded since the last reading to `facts`.
         """
         paths = loaded.list_mapped_files(self.pid)
         libraries = loaded.select_libraries(paths)
@@ -232,7 +234,7 @@ class RankProcess:
         }
 
     def waits_for_plugin(self) -> bool:
-        """Return whether RCCL is loaded but its network plugin, which RCCL loads later, is not."""
+        """Return whether RCCL is loaded, but RCCL has not yet loaded its network plugin."""
         return 'librccl' in self.facts['libraries'] and 'librccl-net' not in self.facts['libraries']
 
     def watch(self, keep: Callable[[], None]) -> None:
@@ -262,7 +264,7 @@ class RankProcess:
             wait *= 2
 
     def add_checksums(self) -> None:
-        """Wait until the rank has started, then add the checksums of libraries without build id."""
+        """Wait for the start of the rank, then add checksums of libraries without a build id."""
         while self.is_alive() and time.monotonic() - self.since < CHECKSUM_DELAY:
             time.sleep(LOOK_EVERY)
         loaded.add_checksums(self.pid, self.facts)
@@ -280,10 +282,10 @@ def _extract_endpoint(look: Dict[str, Any]) -> Optional[Tuple[Any, ...]]:
 
 def read_rank(environment: Mapping[str, str]) -> int:
     """
-    Return the number of this rank, from the variable that its launcher sets.
+    Return the number of this rank, which the launcher stores in an environment variable.
 
-    PMI_RANK is read only if the launcher is unknown, because PMI_RANK may come from a shell in an
-    outer step.
+    The function reads PMI_RANK only if the launcher is unknown, because PMI_RANK may come from a
+    shell in an outer Slurm step.
     """
     launcher = detect_launcher(environment)[1]
     names = [launcher['rank']] if launcher else ['PMI_RANK', 'PMIX_RANK', 'SLURM_PROCID']
@@ -293,7 +295,7 @@ def read_rank(environment: Mapping[str, str]) -> int:
 
 
 def read_step(environment: Mapping[str, str]) -> Dict[str, Any]:
-    """Return a dict with the job, the step and the number of tasks of this rank's step."""
+    """Return a dict with the job, the Slurm step and the step's number of tasks for this rank."""
     launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'PMI_SIZE']
     tasks = next((environment[name] for name in names if environment.get(name)), '')
@@ -306,9 +308,10 @@ def read_step(environment: Mapping[str, str]) -> Dict[str, Any]:
 
 def write_json(path: str, content: Any) -> None:
     """
-    Write `content` as JSON to the file `path`. Raises OSError.
+    Write `content` as JSON to the file `path`.
 
-    The file appears as a whole, so that no reader sees a part of it.
+    The file appears only when its content is complete, so that no program reads a partial file.
+    Raises OSError if the file cannot be written.
     """
     part = '%s.part-%d' % (path, os.getpid())
     try:
@@ -326,11 +329,11 @@ def write_json(path: str, content: Any) -> None:
 
 def report_write_failure(pid: int, directory: str, err: OSError) -> None:
     """
-    Print to stderr of the process `pid` that the ranks cannot write their files.
+    Print, on stderr of the user's program, that the ranks cannot write their files.
 
-    The process `pid` is the program of the user, because the user does not see stderr of a task
-    prolog. If stderr of the program is a socket, which no process can open by a path, the text is
-    printed to stderr of the sampler.
+    pid: process of the user's program. The function uses stderr of this process, because the user
+    does not see stderr of a task prolog. If stderr of the program is a socket, which no process can
+    open by a path, the function prints the message on stderr of the sampler.
     """
     text = (
         "No proof: cannot write to %s: %s. Name another folder that all nodes see: "
@@ -347,11 +350,11 @@ def report_write_failure(pid: int, directory: str, err: OSError) -> None:
 
 def main(pid: int, directory: str, run: Optional[str] = None) -> None:
     """
-    Watch the process `pid` and write the file of its rank to the folder `directory`.
+    Watch the process `pid` and write the file of the process's rank to `directory`.
 
-    run: token that identifies the proof. The sampler has inherited the environment and the open files
-    of the program. The sampler closes all files except the standard streams at once, and closes stderr
-    after the first write, because srun waits until stderr is closed.
+    run: token that identifies the proof. The sampler has inherited the environment and the open
+    files of the program. At once, the sampler closes all files except the standard streams. After
+    the first write the sampler closes stderr, because srun waits until stderr is closed.
     """
     inherited = opened_network.list_inherited_sockets()
     for number in opened_network.list_descriptors(os.getpid()):

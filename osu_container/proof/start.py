@@ -1,8 +1,8 @@
 """
 Start the sampler, which watches a rank: python3 -I -S start.py PID DIR [TOKEN]
 
-PID is the process of the rank, DIR the folder for the file of the rank. Python does not cache the
-bytecode of the script that it starts, so this script is short and imports the sampler from sample.py.
+PID is the process of the rank, and DIR is the folder for the file of the rank. Python does not cache
+the bytecode of a started script. Therefore start.py is short and imports the sampler from sample.py.
 """
 
 import os
