@@ -607,13 +607,7 @@ def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optio
     )
     tasks = alone[0]['world']['tasks'] or len(proofs)
     used = sorted({proof.get('variables', {}).get('SLURM_MPI_TYPE') or 'none' for proof in alone})
-    who = (
-        "%d ranks are %d times rank 0" % (len(alone), len(alone))
-        if len(alone) > 1
-        else "the MPI of one rank does not see the other ranks"
-    )
-    return "%s: the MPI of %s sees 1 rank, but srun started %d (%s; srun used --mpi=%s). %s" % (
-        who,
+    return "the MPI of %s sees 1 rank, but srun started %d ranks (%s; srun used --mpi=%s). %s" % (
         format_ranks(alone),
         tasks,
         alone[0]['world']['how'],
