@@ -648,7 +648,7 @@ def start_by_script(text, name='/opt/osu/bin/osu_latency'):
         own.rename(it.image.resolve_path('/opt/real/program'))
         it.image.write(name, text)
         it.image.resolve_path(name).chmod(0o755)
-        for shell in ('/bin/sh', '/usr/bin/env'):
+        for shell in ('/bin/sh', '/bin/bash', '/usr/bin/env'):
             it.image.copy(make_program_without_mpi(it.parts), shell)
 
     return defer_change(change)
@@ -1360,19 +1360,6 @@ SPEAKS = {
             GPU,
             'fails',
             'LD_LIBRARY_PATH osu_latency:2',
-        ),
-        (
-            'by a loader that is started',
-            'hybrid',
-            combine_changes(
-                image(),
-                start_by_script(
-                    f'#!/bin/sh\nexec {LOADER} --library-path /opt/mpich/lib:/usr/lib /opt/real/program "$@"\n'
-                ),
-            ),
-            GPU,
-            'fails',
-            'LD_LIBRARY_PATH /lib64/ld-linux-x86-64.so.2',
         ),
         (
             'set anew',
@@ -2188,16 +2175,6 @@ SPEAKS = {
             'fails',
             'srun --mpi=pmix cray_shasta',
         ),
-        (
-            'no variables',
-            'pure',
-            combine_changes(
-                image(), start_by_script('#!/bin/sh\nexec env -i A=1 /opt/real/program\n')
-            ),
-            GPU,
-            'fails',
-            '/usr/bin/env -i srun',
-        ),
     ],
     'no program': [
         (
@@ -2272,13 +2249,36 @@ SPEAKS = {
             )
             for text, said in (
                 ('#!/bin/sh\n/opt/mpiexec /opt/real/program\n', '/opt/mpiexec'),
-                ('#!/bin/sh\nenv -i PMI_RANK=0 /opt/real/program\n', '/usr/bin/env'),
+                ('#!/bin/sh\nenv -i A=1 /opt/real/program\n', '/usr/bin/env'),
+                (
+                    f'#!/bin/sh\nexec {LOADER} --library-path /usr/lib /opt/real/program\n',
+                    LOADER,
+                ),
+                # findings of 2026-11-28: scripts whose first or later lines end or change them
+                ('#!/bin/bash -l\nexec /opt/real/program\n', '/bin/bash -l'),
+                ('#!/bin/sh -e\ncd /opt/none\nexec /opt/real/program\n', 'osu_latency:2'),
+                ('#!/bin/sh\nset -e; mkdir -p /opt/none\nexec /opt/real/program\n', 'mkdir'),
+                ('#!/bin/sh\nset -e; cd /opt/none\nexec /opt/real/program\n', 'set -e'),
+                ('#!/bin/sh\nset -eu; A=/x:$PYTHONPATH\nexec /opt/real/program\n', '$PYTHONPATH'),
+                ('#!/bin/sh\nexec /opt/real/program 2>/opt/app.log\n', 'writes'),
+                ('#!/bin/sh\n/opt/real/program\nexec /opt/real/program\n', 'osu_latency:3'),
                 (
                     '#!/bin/sh\n[ "$A" ] || exec /bin/sh\nexec /opt/real/program\n',
                     '/opt/osu/bin/osu_latency:2',
                 ),
                 ('#!/opt/real/program\n\n', '/opt/osu/bin/osu_latency /opt/real/program'),
             )
+        ),
+        (
+            'BASH_ENV of the image',
+            'hybrid',
+            combine_changes(
+                image(environment={'BASH_ENV': '/opt/bash.env'}),
+                start_by_script('#!/bin/bash\nexec /opt/real/program\n'),
+            ),
+            GPU,
+            'unknown',
+            'BASH_ENV osu_latency',
         ),
         (
             'ctypes',
@@ -3025,7 +3025,6 @@ SILENT = {
                 GPU,
             )
             for text in (
-                '#!/bin/sh\nset -- /opt/real/program "$@"\nexec "$@"\n',
                 '#!/bin/sh\n. /opt/set.sh; export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/x\nenv A=1 /opt/real/program\n',
                 '#!/usr/bin/env sh\nPATH=/opt/real:$PATH; if [ -d /opt/real ]; then program "$@"; fi\n',
                 '#!/bin/sh\nA=1 sh -c "/opt/real/program"\n',

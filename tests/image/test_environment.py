@@ -175,12 +175,12 @@ def test_usual_spellings_evaluate_as_in_the_runtime(box, text, value):
         ('A=1\nX+=1', '90-environment.sh:2', 'X+=1'),
         ('A=1\nfor X in a b; do echo; done', '90-environment.sh:2', 'for'),
         ('[[ -n $A ]] || export X=1', '90-environment.sh:1', '[['),
-        ('\nexport Y\n. ~/x', '90-environment.sh:3', 'path'),
+        ('\nexport Y\n. ~/x', '90-environment.sh:3', '~/x'),
         ('set -u', '90-environment.sh:1', 'set'),
         ('f() {\n X=1\n}\nf', '90-environment.sh:1', '('),
         ('echo 1 | read X', '90-environment.sh:1', '|'),
         ('eval "X=1"', '90-environment.sh:1', 'eval'),
-        ('. /opt/b/none.sh || . "$HOME"/x.sh', '90-environment.sh:1', 'path'),
+        ('. /opt/b/none.sh || . "$HOME"/x.sh', '90-environment.sh:1', '/x.sh'),
         ('if [ -d /tmp/x ]; then export X=1; fi', '90-environment.sh:1', 'condition'),
         ('[ -d "$HOME" ] && return\nexport X=1', '90-environment.sh:1', 'return'),
         ('export X=a\\:b', '90-environment.sh:1', 'backslash'),
@@ -204,10 +204,9 @@ def test_unsupported_syntax_is_unknown_with_file_and_line(
     'text',
     [
         'export X=$(hostname)',
-        'alias X=1',
         'if hostname; then export X=1; fi',
         'hostname && export X=1',
-        'read X </etc/hostname',
+        'hostname >/etc/none',
     ],
 )
 def test_unsupported_syntax_affects_only_its_possible_variables(box, text):
@@ -584,7 +583,7 @@ ENDLESS = {
     'a value that doubles': 'A=xxxxxxxx\n' + 'A=$A$A\n' * 40,
     'a script that sources itself twice': '. /.singularity.d/env/90-environment.sh\n' * 2,
     'a script of megabytes': 'export A=1\n' * 500_000,
-    'a long chain of commands': 'a && ' * 20_000 + 'b\n',
+    'commands nested deeply': 'if a; then\n' * 9_000 + 'b\n' + 'fi\n' * 9_000,
 }
 
 
@@ -624,24 +623,6 @@ int main(void)
 }
 '''
 READ = ['LD_LIBRARY_PATH', 'FI_PROVIDER', 'X']
-#: Expressions by which a script computes its folder
-FOLDERS = [
-    '$(dirname "$0")',
-    '$(dirname $0)',
-    '${0%/*}',
-    '$(cd "$(dirname "$0")" && pwd)',
-    '$(cd "$(dirname "$0")" && pwd -P)',
-    '$(cd "$(dirname "$0")/.." && pwd)/bin',
-    '$(cd $(dirname $0); pwd)',
-    '$(dirname "$(readlink -f "$0")")',
-    '$(dirname "$(realpath "$0")")',
-    '$(dirname "${BASH_SOURCE[0]}")',
-    '$(cd "$(dirname "${BASH_SOURCE[0]}")" >/dev/null 2>&1 && pwd)',
-    '$(dirname -- "$0")',
-    '{whole}',
-    '$PWD',
-    '$(dirname "$1")',
-]
 BEFORE = [
     '',
     '',
@@ -744,9 +725,7 @@ class Files:
 def draw_script(seed, folder):
     """Return the text of a random script in `folder` that starts a program in `folder`."""
     rng = random.Random(seed)
-    folder_word = (
-        rng.choice(FOLDERS).replace('{whole}', folder) if rng.random() < 0.9 else folder + '/../bin'
-    )
+    folder_word = rng.choice([folder] * 4 + [folder + '/../bin', '$PWD', '$(dirname "$0")'])
     lines = [
         rng.choice(
             ['#!/bin/sh', '#!/bin/bash', '#!/bin/sh -e', '#!/usr/bin/env bash', '#!/bin/bash -eu']
@@ -816,9 +795,6 @@ def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program,
                 check=False,
                 timeout=60,
             )
-            # The script has exited before it starts the program.
-            if done.returncode == 4 or 'unbound variable' in done.stderr:
-                continue
             lines = (['none'] * 5 + done.stdout.split('\n'))[-5:]
             assert os.path.realpath(lines[0]) == os.path.realpath(launched.program), (
                 seed,

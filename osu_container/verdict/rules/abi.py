@@ -173,17 +173,7 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
 
 @rule('PMI', source='srun(1), --mpi', facts=('pmi', 'host'), needs_process=True)
 def check_pmi(trial: Trial) -> Iterator[Finding]:
-    """The MPI supports the site's PMI, and each rank gets the variables that srun sets."""
-    command = trial.program.launched_program.isolating_command
-    if command:
-        yield make_finding(
-            'fails',
-            '%s unsets the variables by which %s gives each rank its number, so every rank would '
-            'run alone' % (command, launching.select_launcher_command(trial.site)),
-            [(trial.image.path, command)],
-            'unset only single variables: `env -u NAME`',
-        )
-        return
+    """The MPI supports the site's PMI."""
     protocol, protocols = _find_required_pmi(trial), trial.mpi.get('pmi')
     if protocols and protocol not in protocols:
         yield make_finding(
