@@ -6,10 +6,11 @@ extension module of mpi4py needs this MPI (DT_NEEDED). If mpi4py was installed a
 searches for an MPI when the program imports mpi4py (mpi4py 4.1.2, _mpiabi.py).
 """
 
+import itertools
 import posixpath
 import re
 from collections import OrderedDict
-from typing import Callable, Dict, List, Optional, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.elf import ElfFacts
 from osu_container.image.environment import (
@@ -21,9 +22,9 @@ from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.scripts import PYTHON_NAME, LaunchedProgram
 from osu_container.image.traits import read_mpi_traits
 
-#: Pattern for the path of mpi4py's extension module. A wheel contains one extension module for each
-#: ABI, such as MPI.mpich.cpython-311-x86_64-linux-gnu.so
-_LIBRARY_PATTERN = r'.*/mpi4py/MPI(\.\w+)?\.(cpython-|abi3\.)?[^/]*so'
+#: Pattern for the file name of mpi4py's extension module. A wheel contains one extension module for
+#: each ABI, such as MPI.mpich.cpython-311-x86_64-linux-gnu.so. Group 2 is the version of Python
+_LIBRARY_NAME = r'MPI(\.\w+)?\.(?:cpython-(\d+)-[^/]*\.|abi3\.|)so$'
 _ABI_LIBRARY = re.compile(r'MPI\.(mpich|openmpi|mpiabi|impi)\.(?:cpython|abi3)')
 #: Names of an MPI library that a wheel tries to open, in this order
 LIBMPI_NAMES = ['libmpi.so', 'libmpi.so.12', 'libmpi.so.40']
@@ -34,16 +35,25 @@ _ABIS = {
     'Open MPI': 'openmpi',
     'the standard ABI of MPI 5': 'mpiabi',
 }
-#: Pattern for Python code that may open another MPI than mpi4py would, or start another program
+#: Pattern for Python code that may import another mpi4py or open another MPI than mpi4py would, or
+#: that may start another program
 _MPI_OVERRIDES = re.compile(
     r'\b(CDLL|LoadLibrary|dlopen)\((?!\s*(?:None|r?([\'"])(?:(?!mpi|\2).)*\2))|'
-    r'\b(os\.exec\w+|mpi4py\.rc\.|_mpiabi|setdlopenflags)\b|'
+    r'\b(os\.exec\w+|os\.spawn\w+|os\.system|subprocess|runpy|importlib|__import__|exec\(|'
+    r'_mpiabi|setdlopenflags|sys\.path|sys\.modules|addsitedir)|\brc\b|'
     r'os\.(?:environ(?:\[|\.\w+\()|putenv\()\s*[\'"](?:LD_|FI_|MPI|OMPI|I_MPI|PMI|UCX)\w*|'
     r'os\.environ\.update'
 )
-#: Pattern for Python code that imports mpi4py, and for `-m mpi4py.run`. A comment that mentions
-#: mpi4py does not match
-_IMPORTS = re.compile(r'''\b(import|from)\s+([\w.]+\s*,\s*)*mpi4py\b|['"]mpi4py\b|-m mpi4py\b''')
+#: Pattern for a statement of Python that imports from one module, and is not indented
+_IMPORT = re.compile(
+    r'(?:import\s+(\w+)[\w.]*(\s+as\s+\w+)?\s*(#.*)?$|from\s+(\w+)[\w.]*\s+import\s)'
+)
+#: Options of Python that change neither the search for modules nor the imported modules
+_HARMLESS_OPTIONS = re.compile(r'-[uBOsqb]+$')
+#: Modules of Python that are no files
+_BUILTIN_MODULES = frozenset('sys time gc math itertools errno atexit builtins'.split())
+#: Files with which setuptools and namespace packages extend Python, without a change of sys.path
+_HARMLESS_PTH = re.compile(r'(distutils-precedence|[\w.-]+-nspkg)\.pth$')
 #: Pattern for the value to which a program sets MPI4PY_LIBMPI. The program osu-port of this project
 #: contains such a line
 _LIBMPI = re.compile(r"^LIBMPI = '([\w.:/-]+)'$", re.M)
@@ -61,35 +71,79 @@ _INTEL_LIBFABRIC_FOLDERS = [
 ]
 
 
-def uses_mpi4py(image: Image, launched: LaunchedProgram) -> Optional[bool]:
-    """
-    Return whether a launched program is a Python interpreter that imports mpi4py.
+class PythonProgram(NamedTuple):
+    """A Python interpreter and the code that it runs."""
 
-    The result is None if the program is a Python interpreter, but an import of mpi4py is unknown.
+    path: str  #: path of the interpreter in the image
+    options: List[str]  #: options of the interpreter before the code
+    text: str  #: the code, '' for an interpreter without a script
+    script: Optional[str]  #: path of the script in the image, None for -c, -m and no script
+    problem: Optional[str]  #: why the code may import another mpi4py or MPI, None if it does not
+
+
+def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[PythonProgram]:
+    """
+    Return the PythonProgram that a launched program is, None for other programs.
+
     The function assumes that Python without a script imports mpi4py.
     """
-    if not launched.program or not re.match(PYTHON_NAME, posixpath.basename(launched.program)):
-        return False
-    text = _read_program_text(image, launched)
-    if not launched.words[1:] or _LIBMPI.search(text):
-        return True
-    return (
-        None
-        if _MPI_OVERRIDES.search(text) or not _IMPORTS.search(text) or '-S' in launched.words
-        else True
-    )
+    path = launched.program
+    if not path or not re.match(PYTHON_NAME, posixpath.basename(path)):
+        return None
+    words = [word if isinstance(word, str) else '' for word in launched.words[1:]]
+    options = list(itertools.takewhile(re.compile(r'-[bBdEIOPqsSuv]+$').match, words))
+    words = words[len(options) :]
+    text, script = '', None
+    problem: Optional[str] = None
+    if words[:1] == ['-c']:
+        text = ''.join(words[1:2])
+        problem = _find_code_problem(text)
+    elif words and not re.match(r'-m mpi4py\b', ' '.join(words[:2])):
+        script = words[0] if words[0].startswith('/') and image.exists(words[0]) else None
+        text = image.read_text(script) or '' if script else ''
+        if not _LIBMPI.search(text):  # The launcher osu-port of this project has such a line.
+            problem = _find_code_problem(text) if script else 'the code is unknown'
+            problem = problem or _find_own_module(image, words[0], text)
+    if problem:
+        problem = f"the Python program {' '.join(words[: 1 + (words[0] == '-m')])}: {problem}"
+    return PythonProgram(path, options, text, script, problem)
 
 
-def _read_program_text(image: Image, launched: LaunchedProgram) -> str:
-    """Return the Python code that the interpreter runs, '' if the code is unknown."""
-    words = [word for word in launched.words[1:] if isinstance(word, str)]
-    paths = [word for word in words if not word.startswith('-')]
-    if '-c' in words or '-m' in words:
-        return ' '.join(words)
-    return image.read_text(paths[0]) or '' if paths and image.exists(paths[0]) else ''
+def _list_statements(text: str) -> List[str]:
+    return [line for line in re.split(r'\n|;[ \t]*', text) if not line.lstrip().startswith('#')]
 
 
-def list_imported_libraries(image: Image, launched: LaunchedProgram) -> List[str]:
+def _list_imported_names(text: str) -> List[str]:
+    """Return the sorted names of the modules that Python code imports, except mpi4py."""
+    matches = [_IMPORT.match(line) for line in _list_statements(text)]
+    names = {match.group(1) or match.group(4) for match in matches if match}
+    return sorted(names - {'mpi4py', '__future__'})
+
+
+def _find_code_problem(text: str) -> Optional[str]:
+    """Return why Python code cannot be followed plainly, None if the code imports mpi4py."""
+    override = _MPI_OVERRIDES.search(text)
+    if override:
+        return f'the code uses {override.group().strip()}'
+    statements = [line for line in _list_statements(text) if re.search(r'\bimport\b', line)]
+    for statement in statements:
+        if not _IMPORT.match(statement):
+            return f'`{statement.strip()[:80]}` may import mpi4py, or another module first'
+    if not any(re.match(r'(import|from)\s+mpi4py\b', statement) for statement in statements):
+        return 'the code does not import mpi4py itself'
+    return None
+
+
+def _find_own_module(image: Image, script: str, text: str) -> Optional[str]:
+    """Return why a module beside a script may change mpi4py, None if there is no such module."""
+    for folder in {posixpath.dirname(path) for path in (script, image.resolve(script) or script)}:
+        for name in _list_imported_names(text):
+            if image.exists(f'{folder}/{name}.py') or image.find_file_type(f'{folder}/{name}'):
+                return f'the code imports {name} from {folder}'
+    return None
+
+
+def list_imported_libraries(image: Image, python: PythonProgram) -> List[str]:
     """
     Return the paths of extension modules that a Python program may import besides mpi4py.
 
@@ -97,8 +151,7 @@ def list_imported_libraries(image: Image, launched: LaunchedProgram) -> List[str
     such as h5py, petsc4py and dtfft.
     """
     modules: List[str] = []
-    names = re.findall(r'^(?:import|from)\s+(\w+)', _read_program_text(image, launched), re.M)
-    for name in sorted(set(names) - {'mpi4py'}):
+    for name in _list_imported_names(python.text):
         paths = image.find_files(f'.*/(?:site|dist)-packages/{name}/.*[.]so[^/]*')
         if sum(image.tree.entries[path][3] for path in paths) > _MAX_LIBRARY_BYTES:
             continue
@@ -123,35 +176,96 @@ def find_sys_prefix(image: Image, python: str) -> str:
     return posixpath.dirname(posixpath.dirname(image.resolve(python) or python))
 
 
-def _find_library_variants(image: Image, launched: LaunchedProgram) -> Dict[str, str]:
+def _list_module_folders(
+    image: Image, python: PythonProgram, environment: Environment
+) -> Tuple[List[str], str, Optional[str]]:
     """
-    Return {ABI: path} of the extension modules of the mpi4py that a Python program imports.
+    Return (folders, version, problem) of the search for modules in a Python interpreter.
 
-    If mpi4py was not installed as a wheel, the only key is ''. The result is empty if the image
-    contains no mpi4py. The result is also empty if the image contains several mpi4py, and it is
-    unknown which mpi4py the program imports.
+    folders: the folders of sys.path in order, without folders of the user. version: '311' for Python 3.11.
+    problem: why the folders are unknown, otherwise None. Sources: docs.python.org, "The
+    initialization of the sys.path module search path"; Debian Python Policy, "Module path".
     """
-    folders: Dict[str, Dict[str, str]] = OrderedDict()
-    for path in image.find_files(_LIBRARY_PATTERN):
-        match = _ABI_LIBRARY.match(posixpath.basename(path))
-        variants = folders.setdefault(posixpath.dirname(path), {})
-        variants[match.group(1) if match else ''] = path
-    if len(folders) < 2:
-        return next(iter(folders.values()), {})
-    roots, _ = parse_folder_list(launched.environment.variables.get('PYTHONPATH'))
-    prefix = find_sys_prefix(image, launched.program or '')
-    roots += [prefix + '/local' if prefix == '/usr' else prefix, prefix]
-    for root in roots:
-        below = [folder for folder in folders if folder.startswith(root + '/')]
-        if below:
-            return folders[below[0]] if len(below) == 1 else {}
-    return {}
+    unknown = [option for option in python.options if not _HARMLESS_OPTIONS.match(option)]
+    if unknown:
+        return [], '', f'the option {unknown[0]} changes the search for modules'
+    home, path = (
+        resolve_process_variable(environment, name) for name in ('PYTHONHOME', 'PYTHONPATH')
+    )
+    if home and home.value != '' or path and path.value is None:
+        return [], '', 'PYTHONHOME is set, or PYTHONPATH is unknown'
+    real = image.resolve(python.path) or python.path
+    prefix, base = find_sys_prefix(image, python.path), posixpath.dirname(posixpath.dirname(real))
+    names = [posixpath.basename(real)] + image.list_folder(base + '/lib')
+    versions = re.findall(r'\bpython(\d\.\d+)\b', ' '.join(names))
+    if not versions or len(set(versions)) > 1 and names[0] != 'python' + versions[0]:
+        return [], '', f'the version of {real} is unknown'
+    name = 'python' + versions[0]
+    folders = [posixpath.dirname(image.resolve(python.script) or '')] if python.script else []
+    if _LIBMPI.search(python.text):  # The launcher osu-port of this project inserts this folder.
+        folders.append(posixpath.dirname(folders[0]) + '/lib/python')
+    folders += parse_folder_list(path)[0]
+    folders += [f'{base}/lib/{name}', f'{base}/lib64/{name}', f'{base}/lib/{name}/lib-dynload']
+    config = image.read_text(prefix + '/pyvenv.cfg') or '' if prefix != base else ''
+    sites = [prefix]
+    if prefix != base and re.search(r'(?im)^include-system-site-packages *= *true', config):
+        sites.append(base)
+    for site in sites:
+        if site == '/usr' and image.find_file_type('/usr/lib/python3/dist-packages') == 'd':
+            folders += [f'/usr/local/lib/{name}/dist-packages', '/usr/lib/python3/dist-packages']
+            continue
+        for root in ['/usr/local', '/usr'] if site == '/usr' else [site]:
+            folders += [f'{root}/{lib}/{name}/site-packages' for lib in ('lib', 'lib64')]
+    return folders, versions[0].replace('.', ''), None
+
+
+def _find_library_variants(
+    image: Image, python: PythonProgram, environment: Environment, origin: Optional[str]
+) -> Tuple[Dict[str, str], Optional[str]]:
+    """
+    Return ({ABI: path}, problem) for the mpi4py that a Python program imports.
+
+    The dict has the extension modules of mpi4py. If mpi4py was not installed as a wheel, the only
+    key is ''. origin: path of the extension module that the interpreter found in a dry run, None
+    without a dry run. problem: why mpi4py is unknown, otherwise None.
+    """
+    match = re.match(_LIBRARY_NAME, posixpath.basename(origin)) if origin else None
+    if origin:
+        folders, version, problem = [posixpath.dirname(posixpath.dirname(origin))], '', None
+        version = match.group(2) or '' if match else ''
+    else:
+        folders, version, problem = _list_module_folders(image, python, environment)
+    if problem:
+        return {}, problem
+    files = [(folder, image.list_folder(folder)) for folder in folders]
+    names = {name.partition('.')[0] for _, folder_files in files for name in folder_files}
+    for folder, folder_files in files if not origin else ():
+        for name in folder_files if folder.endswith('-packages') else ():
+            is_pth = name.endswith('.pth') and not _HARMLESS_PTH.match(name)
+            if is_pth or re.match('(site|user)customize', name):
+                return {}, f'{folder}/{name} may change which modules Python finds'
+    missing = set(_list_imported_names(python.text)) - names - _BUILTIN_MODULES
+    if missing and not origin:
+        return {}, f'{python.path} finds no module {min(missing)} in the image'
+    folder = next((folder for folder, names in files if {'mpi4py', 'mpi4py.py'} & set(names)), '')
+    variants = {}
+    for name in image.list_folder(folder + '/mpi4py') if folder else ():
+        match = re.match(_LIBRARY_NAME, name)
+        if match and (match.group(2) or version) == version:
+            abi = _ABI_LIBRARY.match(name)
+            variants[abi.group(1) if abi else ''] = f'{folder}/mpi4py/{name}'
+    if variants and '' not in variants and 'os' in names and 'ctypes' not in names:
+        return {}, f'{python.path} has no module ctypes, which mpi4py needs'
+    problem = f'{python.path} finds no mpi4py of its version in {folder or ", ".join(folders)}'
+    return variants, None if variants else problem
 
 
 def find_opened_libraries(
     image: Image,
     launched: LaunchedProgram,
+    python: PythonProgram,
     load: Callable[[str], Tuple[Optional[ElfFacts], bool]],
+    origin: Optional[str] = None,
 ) -> Tuple[List[str], Optional[str], Optional[str]]:
     """
     Return (names, missing, reason) for the libraries that Python opens through mpi4py.
@@ -160,17 +274,11 @@ def find_opened_libraries(
     libraries that mpi4py does not find, otherwise None. reason: why the libraries are unknown,
     otherwise None. load: function load(name) that returns (ElfFacts of the file that ld.so finds
     for the name, whether ld.so can load this file). The ElfFacts are None if ld.so finds no file.
+    origin: path of mpi4py's extension module that the interpreter found in a dry run, or None.
     """
-    libraries = _find_library_variants(image, launched)
-    if not libraries:
-        return (
-            [],
-            None,
-            'the image contains several mpi4py, and it is unknown which mpi4py '
-            f'{launched.program} imports'
-            if image.find_files(_LIBRARY_PATTERN)
-            else f'the image contains no mpi4py for the Python {launched.program}',
-        )
+    libraries, problem = _find_library_variants(image, python, launched.environment, origin)
+    if problem:
+        return [], None, problem
     if '' in libraries:
         return [libraries['']], None, None
     abi, libmpi = (
@@ -186,7 +294,7 @@ def find_opened_libraries(
             if name in libraries
             else ([], 'MPI of ABI ' + abi.value, None)
         )
-    declared = _LIBMPI.search(_read_program_text(image, launched))
+    declared = _LIBMPI.search(python.text)
     setting = libmpi.value if libmpi else declared.group(1) if declared else None
     failing = []
     for name in _list_libmpi_candidates(image, launched, setting):

@@ -48,7 +48,11 @@ from osu_container.image.loader import (
     list_version_problems,
     simulate_load,
 )
-from osu_container.image.mpi4py import find_opened_libraries, list_imported_libraries, uses_mpi4py
+from osu_container.image.mpi4py import (
+    find_opened_libraries,
+    list_imported_libraries,
+    read_python_program,
+)
 from osu_container.image.scripts import (
     LaunchedProgram,
     find_program,
@@ -600,6 +604,7 @@ def _resolve_startup(
     container: Container,
     library_path: List[str],
     roots: List[str],
+    mpi4py: Optional[str] = None,
 ) -> Tuple[List[str], Process, Optional[str]]:
     """
     Return (opened libraries, process, reason) for a launched program.
@@ -607,17 +612,12 @@ def _resolve_startup(
     process: the process after the program has loaded the opened libraries.
     reason: why the MPI is unknown, None if the MPI is known.
     roots: preloaded libraries, then the program.
+    mpi4py: path of mpi4py's extension module that Python found in a dry run, or None.
     """
     process = simulate_load(roots, container, library_path)
-    is_mpi4py = uses_mpi4py(image, launched)
-    if is_mpi4py is None:
-        words = launched.words[1 : 3 if launched.words[1:2] == ['-m'] else 2]
-        return (
-            [],
-            process,
-            'it is unknown which libraries the Python program %s opens'
-            % ' '.join(filter(None, words)),
-        )
+    python = read_python_program(image, launched)
+    if python and python.problem:
+        return [], process, python.problem
 
     def check_library(name: str) -> Tuple[Optional[ElfFacts], bool]:
         """Return (ElfFacts of the file that dlopen(name) finds, whether this file loads)."""
@@ -630,14 +630,12 @@ def _resolve_startup(
         )
 
     opened, missing, reason = (
-        find_opened_libraries(image, launched, check_library)
-        if is_mpi4py and not process.missing
+        find_opened_libraries(image, launched, python, check_library, mpi4py)
+        if python and not process.missing
         else ([], None, None)
     )
     container.bound_now = opened
-    for path in (
-        list_imported_libraries(image, launched) if is_mpi4py and opened and not reason else ()
-    ):
+    for path in list_imported_libraries(image, python) if python and opened and not reason else ():
         extended = simulate_load(roots, container, library_path, opened + [path])
         lacking = {name for name, _ in extended.missing} - {name for name, _ in process.missing}
         if lacking and not reason:
@@ -648,7 +646,7 @@ def _resolve_startup(
                 path,
                 ', '.join(sorted(lacking)),
             )
-    if not is_mpi4py and not _find_process_mpi(process):
+    if not python and not _find_process_mpi(process):
         opened = list(filter(None, [_find_launched_path(image, launched, _OPEN_FUNCTIONS)]))
     process = simulate_load(roots, container, library_path, opened)
     if missing:
@@ -714,6 +712,7 @@ def build_trial(
     host: Host,
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
+    mpi4py: Optional[str] = None,
 ) -> Trial:
     """
     Return the Trial of an approach with an image on a site and its host.
@@ -721,6 +720,7 @@ def build_trial(
     program: command line in the container, with all arguments that affect which libraries are
     loaded.
     runtime: the container runtime, as in ContainerEnvironment.
+    mpi4py: path of mpi4py's extension module that Python found in a dry run, or None.
 
     Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
     MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
@@ -728,7 +728,7 @@ def build_trial(
     """
     family, soname, path = select_image_mpi(image, list_mpi_families(approach))
     requested = _find_requested_mpi(
-        image, select_program(image, program, image.evaluate_environment())
+        image, select_program(image, program, image.evaluate_environment()), mpi4py
     )
     if requested:
         family, soname = MPI_FAMILIES[requested], requested
@@ -773,7 +773,7 @@ def build_trial(
     is_static = start is not None and not image.read_elf_files([start])[start].dynamic
     if start and not is_static:
         opened, process, reason = _resolve_startup(
-            image, launched, container, library_path, preload + [start]
+            image, launched, container, library_path, preload + [start], mpi4py
         )
         process_mpi = _find_process_mpi(process)
     if process_mpi:
@@ -868,7 +868,9 @@ def load_image_file(trial: Trial, path: str) -> Process:
     )
 
 
-def _find_requested_mpi(image: Image, launched: LaunchedProgram) -> Optional[str]:
+def _find_requested_mpi(
+    image: Image, launched: LaunchedProgram, mpi4py: Optional[str]
+) -> Optional[str]:
     """
     Return the soname of the image's MPI that a program loads, without injected libraries.
 
@@ -879,8 +881,9 @@ def _find_requested_mpi(image: Image, launched: LaunchedProgram) -> Optional[str
     if not program or not image.read_elf_files([program])[program].dynamic:
         return None
     library_path = _list_image_library_path(launched)
+    container = Container(image, {}, {})
     return _find_process_mpi(
-        _resolve_startup(image, launched, Container(image, {}, {}), library_path, [program])[1]
+        _resolve_startup(image, launched, container, library_path, [program], mpi4py)[1]
     )
 
 

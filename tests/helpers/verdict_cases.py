@@ -598,13 +598,16 @@ def use_python(
     text='from mpi4py import MPI\n',
     more='',
     at='/opt/mpich/lib',
+    option='',
+    site=None,
 ):
     """
     Return a change: the image's program is one of Python, of text, with mpi4py.
 
     libraries: sonames of MPI in the lib of its prefix, None for the first: libmpi.so is a text as
     in wheels; own: as WHEEL; rpath: DT_RPATH of Python, as conda has it; more: C source of mpi4py's
-    library; at: folder (str) of the image's own MPI
+    library; at: folder (str) of the image's own MPI; option: option of Python in the first line;
+    site: folder with mpi4py, None for that of Python
     """
 
     def change(it):
@@ -618,11 +621,11 @@ def use_python(
                 parts.plain(
                     name, source=more or 'void present(void) {}\n', needed=[make_mpi(parts, soname)]
                 ),
-                f'{prefix}/lib/python3.11/site-packages/mpi4py/{name}',
+                f'{site or prefix + "/lib/python3.11/site-packages"}/mpi4py/{name}',
             )
         for name in libraries:
             image.copy(make_mpi(parts, name), f'{prefix}/lib/{name}')
-        image.write('/opt/osu/bin/osu_latency', f'#!{prefix}/bin/python3\n{text}')
+        image.write('/opt/osu/bin/osu_latency', f'#!{prefix}/bin/python3{option}\n{text}')
         if at != '/opt/mpich/lib':
             image.resolve_path(at).mkdir(parents=True)
             image.resolve_path('/opt/mpich/lib/libmpi.so.12').rename(
@@ -2287,6 +2290,83 @@ SPEAKS = {
             GPU,
             'unknown',
             'Python /opt/osu/bin/osu_latency',
+        ),
+        *(
+            (what, 'bind', change, GPU, 'unknown', message)
+            for what, change, message in (
+                ('python -S', use_python(option=' -S'), '-S'),
+                ('python -I', use_python(option=' -I'), '-I'),
+                ('python -E', use_python(option=' -E'), '-E'),
+                (
+                    'mpi4py of another Python',
+                    use_python(own={'MPI.cpython-39-x86_64-linux-gnu.so': 'libmpi.so.12'}),
+                    '/usr/lib/python3.11/site-packages',
+                ),
+                (
+                    'mpi4py where Python does not look',
+                    use_python(site='/opt/py'),
+                    'no mpi4py',
+                ),
+                (
+                    'sys.path of the script',
+                    use_python(text='import sys\nsys.path.insert(0, "/opt/py")\nimport mpi4py\n'),
+                    'sys.path',
+                ),
+                (
+                    'a stub on PYTHONPATH',
+                    combine_changes(
+                        image(environment={'PYTHONPATH': '/opt/stub'}),
+                        use_python(),
+                        write_file('/opt/stub/mpi4py/__init__.py', ''),
+                    ),
+                    '/opt/stub',
+                ),
+                (
+                    'PYTHONHOME',
+                    combine_changes(image(environment={'PYTHONHOME': '/nowhere'}), use_python()),
+                    'PYTHONHOME',
+                ),
+                (
+                    'python3-minimal',
+                    combine_changes(use_python(), write_file('/usr/lib/python3.11/os.py', '')),
+                    'ctypes',
+                ),
+                (
+                    'several names per import',
+                    use_python(text='import sys, h5x\nfrom mpi4py import MPI\n'),
+                    'h5x',
+                ),
+                (
+                    'an indented import',
+                    use_python(text='from mpi4py import MPI\nif MPI:\n    import h5x\n'),
+                    'h5x',
+                ),
+                (
+                    'a package that is missing',
+                    use_python(text='import numpy\nfrom mpi4py import MPI\n'),
+                    'numpy',
+                ),
+                (
+                    'a module of the program',
+                    combine_changes(
+                        use_python(text='import settings\nfrom mpi4py import MPI\n'),
+                        write_file('/opt/osu/bin/settings.py', ''),
+                    ),
+                    'settings /opt/osu/bin',
+                ),
+                (
+                    'rc of mpi4py',
+                    use_python(text='from mpi4py import rc\nfrom mpi4py import MPI\n'),
+                    'rc',
+                ),
+                (
+                    'a .pth file',
+                    combine_changes(
+                        use_python(), write_file('/usr/lib/python3.11/site-packages/x.pth', '')
+                    ),
+                    'x.pth',
+                ),
+            )
         ),
         (
             'a module of Python',
