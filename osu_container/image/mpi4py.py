@@ -80,6 +80,11 @@ class PythonProgram(NamedTuple):
     script: Optional[str]  #: path of the script in the image, None for -c, -m and no script
     problem: Optional[str]  #: why the code may import another mpi4py or MPI, None if it does not
 
+    @property
+    def has_own_folder(self) -> bool:
+        """Whether the code is this project's osu-port, which inserts a folder with mpi4py."""
+        return bool(_LIBMPI.search(self.text))
+
 
 def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[PythonProgram]:
     """
@@ -113,7 +118,7 @@ def _list_statements(text: str) -> List[str]:
     return [line for line in re.split(r'\n|;[ \t]*', text) if not line.lstrip().startswith('#')]
 
 
-def _list_imported_names(text: str) -> List[str]:
+def list_imported_names(text: str) -> List[str]:
     """Return the sorted names of the modules that Python code imports, except mpi4py."""
     matches = [_IMPORT.match(line) for line in _list_statements(text)]
     names = {match.group(1) or match.group(4) for match in matches if match}
@@ -137,7 +142,7 @@ def _find_code_problem(text: str) -> Optional[str]:
 def _find_own_module(image: Image, script: str, text: str) -> Optional[str]:
     """Return why a module beside a script may change mpi4py, None if there is no such module."""
     for folder in {posixpath.dirname(path) for path in (script, image.resolve(script) or script)}:
-        for name in _list_imported_names(text):
+        for name in list_imported_names(text):
             if image.exists(f'{folder}/{name}.py') or image.find_file_type(f'{folder}/{name}'):
                 return f'the code imports {name} from {folder}'
     return None
@@ -151,7 +156,7 @@ def list_imported_libraries(image: Image, python: PythonProgram) -> List[str]:
     such as h5py, petsc4py and dtfft.
     """
     modules: List[str] = []
-    for name in _list_imported_names(python.text):
+    for name in list_imported_names(python.text):
         paths = image.find_files(f'.*/(?:site|dist)-packages/{name}/.*[.]so[^/]*')
         if sum(image.tree.entries[path][3] for path in paths) > _MAX_LIBRARY_BYTES:
             continue
@@ -202,7 +207,7 @@ def _list_module_folders(
         return [], '', f'the version of {real} is unknown'
     name = 'python' + versions[0]
     folders = [posixpath.dirname(image.resolve(python.script) or '')] if python.script else []
-    if _LIBMPI.search(python.text):  # The launcher osu-port of this project inserts this folder.
+    if python.has_own_folder:
         folders.append(posixpath.dirname(folders[0]) + '/lib/python')
     folders += parse_folder_list(path)[0]
     folders += [f'{base}/lib/{name}', f'{base}/lib64/{name}', f'{base}/lib/{name}/lib-dynload']
@@ -244,7 +249,7 @@ def _find_library_variants(
             is_pth = name.endswith('.pth') and not _HARMLESS_PTH.match(name)
             if is_pth or re.match('(site|user)customize', name):
                 return {}, f'{folder}/{name} may change which modules Python finds'
-    missing = set(_list_imported_names(python.text)) - names - _BUILTIN_MODULES
+    missing = set(list_imported_names(python.text)) - names - _BUILTIN_MODULES
     if missing and not origin:
         return {}, f'{python.path} finds no module {min(missing)} in the image'
     folder = next((folder for folder, names in files if {'mpi4py', 'mpi4py.py'} & set(names)), '')

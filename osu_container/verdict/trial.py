@@ -194,6 +194,16 @@ class Container:
         #: paths of libraries that Python opens with RTLD_NOW (sys.getdlopenflags), so that ld.so
         #: resolves all of their symbols at once
         self.bound_now: Sequence[str] = ()
+        #: {name: path, or None for a missing library} that the image's loader lists in a dry run.
+        #: The loader is right where the files of the image suggest another path
+        self.listed: Dict[str, Optional[str]] = {}
+
+    def follow_listing(self, listing: 'Optional[Listing]') -> None:
+        """Use the paths that the image's loader lists, except files that the image lacks."""
+        if listing and listing.is_trusted:
+            paths = listing.libraries.items()
+            self.listed = {name: path for name, path in paths if self.exists(path)}
+            self.listed.update((name, None) for name in listing.missing_libraries)
 
     def read_loader_config(self, interpreter: Optional[str]) -> Any:
         """
@@ -712,7 +722,7 @@ def build_trial(
     host: Host,
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
-    mpi4py: Optional[str] = None,
+    listing: 'Optional[Listing]' = None,
 ) -> Trial:
     """
     Return the Trial of an approach with an image on a site and its host.
@@ -720,13 +730,14 @@ def build_trial(
     program: command line in the container, with all arguments that affect which libraries are
     loaded.
     runtime: the container runtime, as in ContainerEnvironment.
-    mpi4py: path of mpi4py's extension module that Python found in a dry run, or None.
+    listing: what the image's loader and Python found in a dry run, None without a dry run.
 
     Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
     MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
     library that the approach needs or a PMI that the approach needs.
     """
     family, soname, path = select_image_mpi(image, list_mpi_families(approach))
+    mpi4py = listing.mpi4py if listing else None
     requested = _find_requested_mpi(
         image, select_program(image, program, image.evaluate_environment()), mpi4py
     )
@@ -746,6 +757,7 @@ def build_trial(
         map_opened_names(approach, site, host, injected),
         _map_opened_libraries(image, injected, host, plugins),
     )
+    container.follow_listing(listing)
     launched = select_program(
         image,
         program,
@@ -831,6 +843,7 @@ def build_trial(
         _extend_pmi_traits(read_process_traits(process, soname, image, host) or {}, plugins),
         _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
         or {},
+        listing,
     )
 
 

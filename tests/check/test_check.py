@@ -181,6 +181,7 @@ def test_local_runtime_sharing_affects_the_verdict(
 GLIBC_LIST = """\tlinux-vdso.so.1 (0x00007ffd)
 \tlibmpi.so.12 => /opt/mpich/lib/libmpi.so.12 (0x00007f2a)
 \t/opt/a/libpre.so (0x00007f2b)
+\tliba b.so => /opt/mpi ü/lib/liba b.so (0x00007f2c)
 \tlibgone.so.1 => not found
 /opt/x: /usr/lib/libfabric.so.1: version `FABRIC_1.9' not found (required by /opt/mpich/lib/libmpi.so.12)
 undefined symbol: fi_open, version FABRIC_1.9\t(/opt/mpich/lib/libmpi.so.12)
@@ -202,6 +203,7 @@ MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-ru
                 'libraries': {
                     'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12',
                     'libpre.so': '/opt/a/libpre.so',
+                    'liba b.so': '/opt/mpi ü/lib/liba b.so',
                 },
                 'undefined_symbols': {'fi_open', 'MPI_Init_c'},
             },
@@ -308,8 +310,8 @@ def read_dry_run_finding(verdict):
             'hybrid',
             {'afterwards': lambda own: own.resolve_path('/opt/mpich/lib/libmpi.so.12').unlink()},
             'works',
-            'unknown',
-            ('unknown', 'libmpi.so.12 => not found'),
+            'fails',
+            (NOTE, 'libmpi.so.12 => not found'),
         ),
     ],
 )
