@@ -215,9 +215,10 @@ def _list_module_folders(
     sites = [prefix]
     if prefix != base and re.search(r'(?im)^include-system-site-packages *= *true', config):
         sites.append(base)
+    debian = [f'/usr/local/lib/{name}/dist-packages', '/usr/lib/python3/dist-packages']
     for site in sites:
-        if site == '/usr' and image.find_file_type('/usr/lib/python3/dist-packages') == 'd':
-            folders += [f'/usr/local/lib/{name}/dist-packages', '/usr/lib/python3/dist-packages']
+        if site == '/usr' and any(image.find_file_type(folder) for folder in debian):
+            folders += debian
             continue
         for root in ['/usr/local', '/usr'] if site == '/usr' else [site]:
             folders += [f'{root}/{lib}/{name}/site-packages' for lib in ('lib', 'lib64')]

@@ -81,9 +81,8 @@ _BIND_VARIABLES = [
 _FIND_MPI4PY = """import sys
 if sys.argv[1] and sys.path[:1] == ['']: sys.path[0] = sys.argv[1]
 from importlib.util import find_spec
-spec = find_spec('mpi4py.MPI')
-missing = [name for name in sys.argv[2:] if not find_spec(name)]
-print('%s', 'ImportError: no module ' + missing[0] if missing else spec and spec.origin)
+missing = [name for name in ['mpi4py.MPI'] + sys.argv[2:] if not find_spec(name)]
+print('%s', 'ImportError: no module ' + missing[0] if missing else find_spec('mpi4py.MPI').origin)
 """
 #: Lines of glibc (elf/rtld.c, elf/dl-version.c), musl (ldso/dynlink.c) and this project's entrypoint
 _LOADS = re.compile(r'\s+(?:(.+) => )?(/.+) \(0x[0-9a-f]+\)$')

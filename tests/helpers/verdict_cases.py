@@ -1364,6 +1364,23 @@ SPEAKS = {
             'fails',
             'LD_LIBRARY_PATH osu_latency:2',
         ),
+        *(
+            (
+                f'an unknown folder of a script: {folder}',
+                'hybrid',
+                combine_changes(
+                    image(mpi_folder='/usr/lib'),
+                    start_by_script(
+                        f'#!/bin/sh\nexport LD_LIBRARY_PATH={folder}/lib:$LD_LIBRARY_PATH\n'
+                        'exec /opt/real/program\n'
+                    ),
+                ),
+                GPU,
+                'unknown',
+                'LD_LIBRARY_PATH osu_latency:2 --start',
+            )
+            for folder in ('$HOME', '$(pwd)', '$CONDA_PREFIX')
+        ),
         (
             'set anew',
             'hybrid',
