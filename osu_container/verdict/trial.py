@@ -15,7 +15,6 @@ import re
 from collections import OrderedDict
 from typing import (
     TYPE_CHECKING,
-    AbstractSet,
     Any,
     Callable,
     Collection,
@@ -295,7 +294,7 @@ class Program(NamedTuple):
     unknown_reason: Optional[str]
     #: the program and scripts that the requested command line starts
     launched_program: LaunchedProgram
-    #: libraries that the program opens with dlopen(); for Python: its MPI and mpi4py
+    #: MPI and mpi4py that a Python program opens with dlopen(), [] for other programs
     opened_libraries: List[str]
 
 
@@ -467,83 +466,9 @@ def _find_process_mpi(process: Process) -> Optional[str]:
     )
 
 
-#: Functions that execute a program or open a library by a path. _OTHER_CALLS: functions that start
-#: programs or open libraries in other ways, or that change variables
-_EXEC_FUNCTIONS, _OPEN_FUNCTIONS = frozenset(['execv', 'execl']), frozenset(['dlopen'])
-_OTHER_CALLS = re.compile(
-    r'((un)?setenv|putenv|clearenv|_*environ|exec(ve|le|vpe?|lp|veat)|fexecve|v?fork|clone|'
-    r'posix_spawnp?|system|popen|dlmopen)$'
-)
-_PATH, _LIBRARY = (
-    re.compile(rb'(?<=\0)/[!-~]+(?=\0)'),
-    re.compile(rb'(?<=\0)[\w.+-]+\.so[\w.]*(?=\0)'),
-)
-
-
-def _find_launched_path(
-    image: Image, launcher: LaunchedProgram, functions: AbstractSet[str]
-) -> Optional[str]:
-    """
-    Return the path that a compiled launcher passes to `functions`, None if uncertain.
-
-    functions: C functions that take a path, such as execv or dlopen. The launcher must call no
-    other function that starts a program, opens a library or changes variables. Exactly one path in
-    the launcher must lead to a program or library, and this program or library must load an MPI.
-    """
-    program = launcher.program
-    if program is None:
-        return None
-    facts = image.read_elf_files([program]).get(program)
-    if facts is None or not facts.dynamic:
-        return None
-    calls = {name.partition('@')[0] for name in facts.undefined}
-    if (
-        not calls & functions
-        or calls & (_EXEC_FUNCTIONS | _OPEN_FUNCTIONS) - functions
-        or any(_OTHER_CALLS.match(name) for name in calls.union(facts.defined))
-    ):
-        return None
-    content = image.read_file(program)
-    texts = {text.decode('ascii') for text in _PATH.findall(content)}
-    texts -= {program, facts.interpreter}
-    paths = [path for path in sorted(texts) if image.exists(path)]
-    elf_paths = list(image.read_elf_files(paths))
-    names = {text.decode('ascii') for text in _LIBRARY.findall(content)}
-    if (
-        len(elf_paths) != 1
-        or names - set(facts.needed) - {facts.soname}
-        and functions is _OPEN_FUNCTIONS
-        or any('x' in image.read_file_mode(path) for path in paths if path not in elf_paths)
-    ):
-        return None
-    library_path = _list_image_library_path(launcher)
-    process, launched_process = (
-        simulate_load([path], Container(image, {}, {}), library_path)
-        for path in (program, elf_paths[0])
-    )
-    return (
-        elf_paths[0]
-        if not (process.missing or process.broken or _find_process_mpi(process))
-        and _find_process_mpi(launched_process)
-        else None
-    )
-
-
 def _list_image_library_path(launched: LaunchedProgram) -> List[str]:
     variable = launched.environment.variables.get('LD_LIBRARY_PATH')
     return parse_folder_list(variable or launched.environment.default, True)[0]
-
-
-def _follow_exec(image: Image, launched: LaunchedProgram) -> LaunchedProgram:
-    """Return the program that a compiled launcher executes; return other programs unchanged."""
-    path = _find_launched_path(image, launched, _EXEC_FUNCTIONS)
-    if path is None or launched.program is None:
-        return launched
-    return launched._replace(
-        program=path,
-        words=[path] + launched.words[1:],
-        scripts=launched.scripts + [(launched.program, '')],
-    )
 
 
 #: Maximum number of programs that check inspects in an image
@@ -569,7 +494,7 @@ def select_program(
                 "srun; give a shell line as `sh -c 'A=1 program'`. To inspect a program on the "
                 'host, run the program with `osu-container proof`' % (image.path, words[0])
             )
-        return _follow_exec(image, resolve_program(image, words, environment))
+        return resolve_program(image, words, environment)
     if not image.programs:
         return LaunchedProgram(
             None,
@@ -580,9 +505,7 @@ def select_program(
         )
     paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_MAX_PROGRAMS]]
     image.read_elf_files(paths)  # extracts all files at once
-    candidates = [
-        _follow_exec(image, resolve_program(image, [path], environment)) for path in paths
-    ]
+    candidates = [resolve_program(image, [path], environment) for path in paths]
     facts = image.read_elf_files(
         [candidate.program for candidate in candidates if candidate.program]
     )
@@ -656,8 +579,6 @@ def _resolve_startup(
                 path,
                 ', '.join(sorted(lacking)),
             )
-    if not python and not _find_process_mpi(process):
-        opened = list(filter(None, [_find_launched_path(image, launched, _OPEN_FUNCTIONS)]))
     process = simulate_load(roots, container, library_path, opened)
     if missing:
         process = process._replace(missing=process.missing + [(missing, process.loaded[0])])

@@ -657,23 +657,6 @@ def start_by_script(text, name='/opt/osu/bin/osu_latency'):
     return defer_change(change)
 
 
-def use_launcher(calls, how='execv("/opt/real/program", arguments)'):
-    """
-    Return a change: the image's program is a compiled one, which calls a function and then how
-    (C expressions).
-    """
-    code = f'int main(int count, char **arguments) {{ {calls}; return {how} == 0; }}\n'
-    return combine_changes(
-        image(),
-        start_by_script(''),
-        defer_change(
-            lambda it: it.image.copy(
-                it.parts.plain('libown.so.1', needed=[it.parts.mpi()]), '/opt/real/libown.so.1'
-            ).executable('/opt/osu/bin/osu_latency', code)
-        ),
-    )
-
-
 def make_lost_data_library(parts):
     """Return a library whose data nobody has."""
     return parts.plain('liblost.so.1', source='extern int lost;\nint *where = &lost;\n')
@@ -2227,14 +2210,6 @@ SPEAKS = {
             '/opt/mpiexec library',
         ),
         (
-            'a compiled launcher that sets a variable',
-            'bind',
-            use_launcher('setenv("A", "B", 1)'),
-            GPU,
-            'unknown',
-            'osu_latency library',
-        ),
-        (
             'MPI inside',
             'bind',
             image(
@@ -3097,13 +3072,6 @@ SILENT = {
                 ),
                 program('/opt/any /opt/osu/bin/osu_latency'),
             ),
-            GPU,
-        ),
-        ('a compiled launcher', 'hybrid', use_launcher('abs(0)'), GPU),
-        (
-            'a library that is opened by its path',
-            'hybrid',
-            use_launcher('abs(0)', 'dlopen("/opt/real/libown.so.1", 2)'),
             GPU,
         ),
         *(

@@ -17,7 +17,6 @@ from osu_container.image.loader import (
     list_version_problems,
     simulate_load,
 )
-from osu_container.image.scripts import PYTHON_NAME
 from osu_container.verdict.commands import has_static_mpi
 from osu_container.verdict.dry_run import Listing, find_loader_path
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
@@ -147,14 +146,8 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
         if program and '/' in library.name and library.name in trial.program.opened_libraries:
             yield make_finding(
                 'fails',
-                "the host's %s would not be used: %s opens %s by its path"
-                % (
-                    soname,
-                    'mpi4py'
-                    if re.match(PYTHON_NAME, posixpath.basename(program.path))
-                    else format_library(program),
-                    library.path,
-                ),
+                "the host's %s would not be used: mpi4py opens %s by its path"
+                % (soname, library.path),
                 [(library.facts.path, 'is found first')],
                 'remove the library from the Python environment (pip uninstall), or set '
                 'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py uses the library that '
