@@ -46,29 +46,22 @@ _MPI_OVERRIDES = re.compile(
 )
 #: Pattern for a statement of Python that imports from one module, and is not indented
 _IMPORT = re.compile(
-    r'(?:import\s+(\w+)[\w.]*(\s+as\s+\w+)?\s*(#.*)?$|from\s+(\w+)[\w.]*\s+import\s)'
+    r'import\s+(\w+)[\w.]*(\s+as\s+\w+)?\s*(?:#.*)?$|from\s+(\w+)[\w.]*\s+import\s'
 )
 #: Options of Python that change neither the search for modules nor the imported modules
 _HARMLESS_OPTIONS = re.compile(r'-[uBOsqb]+$')
-#: Modules of Python that are no files
-_BUILTIN_MODULES = frozenset('sys time gc math itertools errno atexit builtins'.split())
+#: Modules that do not change which MPI mpi4py opens: mpi4py, NumPy and modules of Python
+_KNOWN_MODULES = frozenset(
+    'mpi4py argparse array atexit collections contextlib copy csv ctypes dataclasses datetime enum '
+    'functools gc getpass glob io itertools json logging math numpy operator os pathlib pickle '
+    'platform pprint random re shutil signal socket statistics string struct sys tempfile textwrap '
+    'threading time traceback typing uuid warnings __future__'.split()
+)
 #: Files with which setuptools and namespace packages extend Python, without a change of sys.path
 _HARMLESS_PTH = re.compile(r'(distutils-precedence|[\w.-]+-nspkg)\.pth$')
 #: Pattern for the value to which a program sets MPI4PY_LIBMPI. The program osu-port of this project
 #: contains such a line
 _LIBMPI = re.compile(r"^LIBMPI = '([\w.:/-]+)'$", re.M)
-#: Maximum total size of the libraries in a Python package. Larger packages such as torch are not
-#: read
-_MAX_LIBRARY_BYTES = 64 * 1024 * 1024
-#: Folders in which a wheel looks for the libfabric of an Intel MPI, relative to the parent folder
-#: of the MPI's folder lib
-_INTEL_LIBFABRIC_FOLDERS = [
-    'opt/mpi/libfabric/lib',
-    'libfabric/lib',
-    'libfabric',
-    'lib/libfabric',
-    'lib',
-]
 
 
 class PythonProgram(NamedTuple):
@@ -79,6 +72,11 @@ class PythonProgram(NamedTuple):
     text: str  #: the code, '' for an interpreter without a script
     script: Optional[str]  #: path of the script in the image, None for -c, -m and no script
     problem: Optional[str]  #: why the code may import another mpi4py or MPI, None if it does not
+
+    @property
+    def uses_numpy(self) -> bool:
+        """Whether the code imports NumPy."""
+        return bool(re.search(r'\b(import|from)\s+numpy\b', self.text))
 
     @property
     def has_own_folder(self) -> bool:
@@ -102,70 +100,39 @@ def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[Pyt
     problem: Optional[str] = None
     if words[:1] == ['-c']:
         text = ''.join(words[1:2])
-        problem = _find_code_problem(text)
+        problem = _find_code_problem(image, text, '')
     elif words and not re.match(r'-m mpi4py\b', ' '.join(words[:2])):
         script = words[0] if words[0].startswith('/') and image.exists(words[0]) else None
         text = image.read_text(script) or '' if script else ''
+        folder = posixpath.dirname(image.resolve(script) or '') if script else ''
         if not _LIBMPI.search(text):  # The launcher osu-port of this project has such a line.
-            problem = _find_code_problem(text) if script else 'the code is unknown'
-            problem = problem or _find_own_module(image, words[0], text)
+            problem = _find_code_problem(image, text, folder) if script else 'the code is unknown'
     if problem:
         problem = f"the Python program {' '.join(words[: 1 + (words[0] == '-m')])}: {problem}"
     return PythonProgram(path, options, text, script, problem)
 
 
-def _list_statements(text: str) -> List[str]:
-    return [line for line in re.split(r'\n|;[ \t]*', text) if not line.lstrip().startswith('#')]
+def _find_code_problem(image: Image, text: str, folder: str) -> Optional[str]:
+    """
+    Return why Python code cannot be followed plainly, None if the code imports mpi4py.
 
-
-def list_imported_names(text: str) -> List[str]:
-    """Return the sorted names of the modules that Python code imports, except mpi4py."""
-    matches = [_IMPORT.match(line) for line in _list_statements(text)]
-    names = {match.group(1) or match.group(4) for match in matches if match}
-    return sorted(names - {'mpi4py', '__future__'})
-
-
-def _find_code_problem(text: str) -> Optional[str]:
-    """Return why Python code cannot be followed plainly, None if the code imports mpi4py."""
+    folder: folder of the script, in which Python looks for modules first.
+    """
     override = _MPI_OVERRIDES.search(text)
     if override:
         return f'the code uses {override.group().strip()}'
-    statements = [line for line in _list_statements(text) if re.search(r'\bimport\b', line)]
-    for statement in statements:
-        if not _IMPORT.match(statement):
-            return f'`{statement.strip()[:80]}` may import mpi4py, or another module first'
-    if not any(re.match(r'(import|from)\s+mpi4py\b', statement) for statement in statements):
-        return 'the code does not import mpi4py itself'
-    return None
-
-
-def _find_own_module(image: Image, script: str, text: str) -> Optional[str]:
-    """Return why a module beside a script may change mpi4py, None if there is no such module."""
-    for folder in {posixpath.dirname(path) for path in (script, image.resolve(script) or script)}:
-        for name in list_imported_names(text):
-            if image.exists(f'{folder}/{name}.py') or image.find_file_type(f'{folder}/{name}'):
-                return f'the code imports {name} from {folder}'
-    return None
-
-
-def list_imported_libraries(image: Image, python: PythonProgram) -> List[str]:
-    """
-    Return the paths of extension modules that a Python program may import besides mpi4py.
-
-    The result contains the extension modules of each imported package in which a library needs MPI,
-    such as h5py, petsc4py and dtfft.
-    """
-    modules: List[str] = []
-    for name in list_imported_names(python.text):
-        paths = image.find_files(f'.*/(?:site|dist)-packages/{name}/.*[.]so[^/]*')
-        if sum(image.tree.entries[path][3] for path in paths) > _MAX_LIBRARY_BYTES:
-            continue
-        facts = image.read_elf_files(paths)
-        if any(re.match('libmpi', soname) for elf in facts.values() for soname in elf.needed):
-            modules += [
-                path for path in sorted(facts) if re.search(r'[.](cpython-|abi3)[^/]*so$', path)
-            ]
-    return modules
+    names = set()
+    for line in re.split(r'\n|;[ \t]*', text):
+        match = _IMPORT.match(line)
+        name = match.group(1) or match.group(3) if match else None
+        if (
+            name is None
+            and re.match(r'(?!\s*#).*\bimport\b', line)
+            or (name and (name not in _KNOWN_MODULES or image.exists(f'{folder}/{name}.py')))
+        ):
+            return f'it is unknown what `{line.strip()[:80]}` imports'
+        names.add(name)
+    return None if 'mpi4py' in names else 'the code does not import mpi4py itself'
 
 
 def find_sys_prefix(image: Image, python: str) -> str:
@@ -187,18 +154,17 @@ def _list_module_folders(
     """
     Return (folders, version, problem) of the search for modules in a Python interpreter.
 
-    folders: the folders of sys.path in order, without folders of the user. version: '311' for Python 3.11.
-    problem: why the folders are unknown, otherwise None. Sources: docs.python.org, "The
+    folders: the folders of sys.path in order, without folders of the user. version: '311' for
+    Python 3.11. problem: why the folders are unknown, otherwise None. Sources: docs.python.org, "The
     initialization of the sys.path module search path"; Debian Python Policy, "Module path".
     """
-    unknown = [option for option in python.options if not _HARMLESS_OPTIONS.match(option)]
-    if unknown:
-        return [], '', f'the option {unknown[0]} changes the search for modules'
     home, path = (
         resolve_process_variable(environment, name) for name in ('PYTHONHOME', 'PYTHONPATH')
     )
-    if home and home.value != '' or path and path.value is None:
-        return [], '', 'PYTHONHOME is set, or PYTHONPATH is unknown'
+    is_plain = all(_HARMLESS_OPTIONS.match(option) for option in python.options)
+    if not is_plain or home and home.value != '' or path and path.value is None:
+        command = ' '.join([python.path] + python.options)
+        return [], '', f'options of {command}, PYTHONHOME or PYTHONPATH change where Python looks'
     real = image.resolve(python.path) or python.path
     prefix, base = find_sys_prefix(image, python.path), posixpath.dirname(posixpath.dirname(real))
     names = [posixpath.basename(real)] + image.list_folder(base + '/lib')
@@ -207,8 +173,6 @@ def _list_module_folders(
         return [], '', f'the version of {real} is unknown'
     name = 'python' + versions[0]
     folders = [posixpath.dirname(image.resolve(python.script) or '')] if python.script else []
-    if python.has_own_folder:
-        folders.append(posixpath.dirname(folders[0]) + '/lib/python')
     folders += parse_folder_list(path)[0]
     folders += [f'{base}/lib/{name}', f'{base}/lib64/{name}', f'{base}/lib/{name}/lib-dynload']
     config = image.read_text(prefix + '/pyvenv.cfg') or '' if prefix != base else ''
@@ -235,14 +199,17 @@ def _find_library_variants(
     key is ''. origin: path of the extension module that the interpreter found in a dry run, None
     without a dry run. problem: why mpi4py is unknown, otherwise None.
     """
-    match = re.match(_LIBRARY_NAME, posixpath.basename(origin)) if origin else None
+    if python.has_own_folder:
+        above = posixpath.dirname(posixpath.dirname(image.resolve(python.script or '') or ''))
+        origin = f'{above}/lib/python/mpi4py/MPI.so'
     if origin:
-        folders, version, problem = [posixpath.dirname(posixpath.dirname(origin))], '', None
+        match = re.match(_LIBRARY_NAME, posixpath.basename(origin))
         version = match.group(2) or '' if match else ''
+        folders = [posixpath.dirname(posixpath.dirname(origin))]
     else:
         folders, version, problem = _list_module_folders(image, python, environment)
-    if problem:
-        return {}, problem
+        if problem:
+            return {}, problem
     files = [(folder, image.list_folder(folder)) for folder in folders]
     names = {name.partition('.')[0] for _, folder_files in files for name in folder_files}
     for folder, folder_files in files if not origin else ():
@@ -250,14 +217,13 @@ def _find_library_variants(
             is_pth = name.endswith('.pth') and not _HARMLESS_PTH.match(name)
             if is_pth or re.match('(site|user)customize', name):
                 return {}, f'{folder}/{name} may change which modules Python finds'
-    missing = set(list_imported_names(python.text)) - names - _BUILTIN_MODULES
-    if missing and not origin:
-        return {}, f'{python.path} finds no module {min(missing)} in the image'
+    if python.uses_numpy and 'numpy' not in names and not origin:
+        return {}, f'{python.path} finds no numpy in the image'
     folder = next((folder for folder, names in files if {'mpi4py', 'mpi4py.py'} & set(names)), '')
     variants = {}
     for name in image.list_folder(folder + '/mpi4py') if folder else ():
         match = re.match(_LIBRARY_NAME, name)
-        if match and (match.group(2) or version) == version:
+        if match and (not version or match.group(2) in (None, version)):
             abi = _ABI_LIBRARY.match(name)
             variants[abi.group(1) if abi else ''] = f'{folder}/mpi4py/{name}'
     if variants and '' not in variants and 'os' in names and 'ctypes' not in names:
@@ -309,13 +275,12 @@ def find_opened_libraries(
         if family and not is_loadable:
             failing.append(name)
         elif family:
+            if name.startswith('/') and image.exists(name):
+                if image.read_traits(name, read_mpi_traits)['family'] == 'Intel MPI':
+                    return [], None, f'mpi4py may open a libfabric of its own for {name}'
             library = libraries.get(_ABIS.get(family, ''))
-            fabrics = _find_intel_libfabric(image, launched.environment, name)
-            return (
-                [name] + fabrics + ([library] if library else []),
-                None if library else f'mpi4py for {family}',
-                None,
-            )
+            names = [name] + ([library] if library else [])
+            return names, None if library else f'mpi4py for {family}', None
     return (
         failing[:1],
         None if failing else ', '.join(LIBMPI_NAMES[:-1]) + ' or ' + LIBMPI_NAMES[-1],
@@ -351,30 +316,3 @@ def _list_libmpi_candidates(
         else:
             names += [place + '/' + name if place else name for name in LIBMPI_NAMES]
     return names
-
-
-def _find_intel_libfabric(image: Image, environment: Environment, name: str) -> List[str]:
-    """
-    Return [path] of the libfabric that a wheel of mpi4py opens for an Intel MPI.
-
-    name: path of the MPI library. The result is empty in three cases: the library is not an Intel
-    MPI; `name` is not a path; or the environment variables of Intel MPI select no such libfabric.
-    """
-    fabrics, internal = (
-        variable and variable.value or ''
-        for variable in (
-            resolve_process_variable(environment, setting)
-            for setting in ('I_MPI_FABRICS', 'I_MPI_OFI_LIBRARY_INTERNAL')
-        )
-    )
-    if (
-        not name.startswith('/')
-        or not image.exists(name)
-        or fabrics == 'shm'
-        or internal.lower() in ('0', 'no', 'off', 'false', 'disable')
-        or image.read_traits(name, read_mpi_traits)['family'] != 'Intel MPI'
-    ):
-        return []
-    above = posixpath.dirname(posixpath.dirname(name))
-    paths = [f'{above}/{folder}/libfabric.so.1' for folder in _INTEL_LIBFABRIC_FOLDERS]
-    return [path for path in paths if image.exists(path)][:1]

@@ -29,7 +29,7 @@ from osu_container.image.environment import (
     merge_observed_environment,
     resolve_process_variable,
 )
-from osu_container.image.mpi4py import list_imported_names, read_python_program
+from osu_container.image.mpi4py import read_python_program
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.trial import (
@@ -306,7 +306,7 @@ def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     folder = posixpath.dirname(trial.image.resolve(python.script) or '') if python.script else ''
     settings = _render_wrapper_settings(trial, 'PYTHON|MPI4PY|LD_')
     code = [python.path] + python.options + ['-c', _FIND_MPI4PY % _MARK, folder]
-    output = _run_container(trial, settings, code + list_imported_names(python.text))
+    output = _run_container(trial, settings, code + ['numpy'] * python.uses_numpy)
     answer = re.search(r'(?m)^%s (/.*)$' % _MARK, output)
     errors = re.findall(r'(?m)^.*(?:Error\b|Fatal Python error|error while loading).*$', output)
     # The dry run hides the home folder, in which the run may find the missing module.

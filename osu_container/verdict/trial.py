@@ -49,7 +49,6 @@ from osu_container.image.loader import (
 )
 from osu_container.image.mpi4py import (
     find_opened_libraries,
-    list_imported_libraries,
     read_python_program,
 )
 from osu_container.image.scripts import (
@@ -568,17 +567,6 @@ def _resolve_startup(
         else ([], None, None)
     )
     container.bound_now = opened
-    for path in list_imported_libraries(image, python) if python and opened and not reason else ():
-        extended = simulate_load(roots, container, library_path, opened + [path])
-        lacking = {name for name, _ in extended.missing} - {name for name, _ in process.missing}
-        if lacking and not reason:
-            reason = (
-                '%s belongs to a package that the program imports, and this file needs %s, '
-                'which is missing'
-            ) % (
-                path,
-                ', '.join(sorted(lacking)),
-            )
     process = simulate_load(roots, container, library_path, opened)
     if missing:
         process = process._replace(missing=process.missing + [(missing, process.loaded[0])])

@@ -2334,9 +2334,14 @@ SPEAKS = {
                     'h5x',
                 ),
                 (
-                    'a package that is missing',
+                    'NumPy is missing',
                     use_python(text='import numpy\nfrom mpi4py import MPI\n'),
                     'numpy',
+                ),
+                (
+                    'a package that may use another MPI',
+                    use_python(text='import h5py\nfrom mpi4py import MPI\n'),
+                    'h5py',
                 ),
                 (
                     'a module of the program',
@@ -2344,7 +2349,7 @@ SPEAKS = {
                         use_python(text='import settings\nfrom mpi4py import MPI\n'),
                         write_file('/opt/osu/bin/settings.py', ''),
                     ),
-                    'settings /opt/osu/bin',
+                    'settings',
                 ),
                 (
                     'rc of mpi4py',
@@ -2367,22 +2372,6 @@ SPEAKS = {
             GPU,
             'unknown',
             '-m solver',
-        ),
-        (
-            'a package that lacks something',
-            'bind',
-            combine_changes(
-                use_python(text='import h5py\nfrom mpi4py import MPI\n'),
-                defer_change(
-                    lambda it: it.image.copy(
-                        make_open_mpi_user(it.parts),
-                        '/usr/lib/python3.11/site-packages/h5py/_x.abi3.so',
-                    )
-                ),
-            ),
-            GPU,
-            'unknown',
-            'h5py/_x.abi3.so libmpi.so.40',
         ),
         (
             'a name, and no PATH that is known',
@@ -3051,6 +3040,12 @@ SILENT = {
     'PMI': [('Cray MPICH under cray_shasta', 'bind', image(), GPU)],
     'no program': [
         ('mpi4py', 'bind', use_python(), GPU),
+        (
+            'mpi4py of the launcher osu-port',
+            'bind',
+            use_python(text="LIBMPI = 'libmpi.so.12'\n", option=' -I', site='/opt/osu/lib/python'),
+            GPU,
+        ),
         (
             "mpi4py over Debian's MPICH, with the link that people make",
             'pure',
