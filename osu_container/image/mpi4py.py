@@ -130,7 +130,7 @@ def _find_code_problem(image: Image, text: str, folder: str) -> Optional[str]:
             and re.match(r'(?!\s*#).*\bimport\b', line)
             or (name and (name not in _KNOWN_MODULES or image.exists(f'{folder}/{name}.py')))
         ):
-            return f'it is unknown what `{line.strip()[:80]}` imports'
+            return f'cannot tell what `{line.strip()[:80]}` imports'
         names.add(name)
     return None if 'mpi4py' in names else 'the code does not import mpi4py itself'
 

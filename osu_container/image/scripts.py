@@ -180,8 +180,10 @@ class _WrapperEvaluator(ShellEvaluator):
         """Evaluate a command, or record the program that the command starts."""
         name, line = (command.words or [''])[0], command.line
         if self.call is not None or command.redirected:
-            reason = f'runs after {self.call[0]}' if self.call else 'writes to a file'
-            raise UnsupportedSyntaxError(line, f'`{name}` {reason}')
+            reason = f'the redirection of `{name}` may fail'
+            if self.call:
+                reason = f'the script runs `{self.call[0]}`, and then `{name}`'
+            raise UnsupportedSyntaxError(line, reason)
         if not command.words or name in _SIDE_COMMANDS and not command.assignments:
             if name in ('.', 'source'):  # Some shells exit if the file does not exist.
                 path = (self.split_fields(command.words[1:2], line) or [''])[0]

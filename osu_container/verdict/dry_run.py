@@ -8,8 +8,11 @@ lists the libraries; the loader starts neither the program nor MPI (ld.so(8),
 LD_TRACE_LOADED_OBJECTS; musl's --list). The function getallenv of the action script (Apptainer
 1.4.5, SingularityCE 4) prints the resulting environment, so that no variable is unknown.
 
-request_listing() runs the loader, add_listing() adds the result to a Trial, and the rule "dry run"
-(rules/loading.py) compares the result with the prediction.
+For a Python program, the image's Python then reports which mpi4py it finds, without a start of MPI.
+
+request_listing() runs the loader, and add_listing() adds the result to a Trial. The predicted
+process follows the loader's list, because the loader is right about what it finds. The rule "dry
+run" (rules/loading.py) compares the list with the prediction.
 """
 
 import glob

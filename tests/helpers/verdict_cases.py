@@ -2255,7 +2255,7 @@ SPEAKS = {
                 ('#!/bin/sh\nset -e; mkdir -p /opt/none\nexec /opt/real/program\n', 'mkdir'),
                 ('#!/bin/sh\nset -e; cd /opt/none\nexec /opt/real/program\n', 'set -e'),
                 ('#!/bin/sh\nset -eu; A=/x:$PYTHONPATH\nexec /opt/real/program\n', '$PYTHONPATH'),
-                ('#!/bin/sh\nexec /opt/real/program 2>/opt/app.log\n', 'writes'),
+                ('#!/bin/sh\nexec /opt/real/program 2>/opt/app.log\n', 'redirection'),
                 ('#!/bin/sh\n/opt/real/program\nexec /opt/real/program\n', 'osu_latency:3'),
                 (
                     '#!/bin/sh\n[ "$A" ] || exec /bin/sh\nexec /opt/real/program\n',
