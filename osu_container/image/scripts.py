@@ -333,9 +333,10 @@ def _resolve_shell_script(
     return resolve_program(image, shell.call, environment._replace(variables=inherited), depth - 1)
 
 
-#: Program that starts a command without changing its environment -> pattern for the words between
-#: the program and the command. Sources: coreutils, taskset(1), numactl(8)
+#: Program that starts a command -> pattern for the words between the program and the command.
+#: Sources: coreutils, taskset(1), numactl(8)
 _LAUNCHERS = {
+    'env': r'(-u [A-Za-z_]\w* |[A-Za-z_]\w*=\S* )*',
     'nice': r'(-n -?\d+ |--adjustment=\S+ |--?\d+ )?',
     'timeout': r'((-k|-s) \S+ |--?\S+ )*[\d.]+[smhd]? ',
     'taskset': r'(-c |--cpu-list )?[\w,:-]+ ',
@@ -356,11 +357,11 @@ def _resolve_elf_program(
     unknown = LaunchedProgram(
         None, [path] + arguments, environment, f'cannot tell which program {path} starts', []
     )
-    if not rest or not _SHELL_NAME.match(kind) and kind != 'env' and kind not in _LAUNCHERS:
+    if not rest or not _SHELL_NAME.match(kind) and kind not in _LAUNCHERS:
         loads = re.match(r'ld-(linux|musl)|ld64', kind)
         return unknown if loads and rest else unknown._replace(program=path, reason=None)
     texts = [word if isinstance(word, str) else '-?' for word in rest]
-    if _SHELL_NAME.match(kind):
+    if kind not in _LAUNCHERS:
         if texts[0] == '-c' and len(rest) > 1:
             words = rest[2:] or [path]
             return _resolve_shell_script(image, kind, path, texts[1], words, environment, depth)
@@ -368,23 +369,16 @@ def _resolve_elf_program(
             text = image.read_text(texts[0]) or ''
             return _resolve_shell_script(image, kind, texts[0], text, rest, environment, depth)
         return unknown
-    if kind in _LAUNCHERS:
-        options = re.match(_LAUNCHERS[kind], ' '.join(texts) + ' ')
-        count = options.group().count(' ') if options else len(rest)
-        if not texts[count:] or texts[count].startswith('-'):
-            return unknown
-        return resolve_program(image, rest[count:], environment, depth - 1)
-    variables = dict(environment.variables)
-    while texts and re.match(r'(-u|--unset)$|(--unset|[A-Za-z_]\w*)=', texts[0]):
-        name, _, value = texts.pop(0).partition('=')
-        if name in ('-u', '--unset') and (value or texts):
-            variables[value or texts.pop(0)] = Variable('', True, path)
-        else:
-            variables[name] = Variable(value, True, path)
-    if not texts or texts[0].startswith('-'):
+    match = re.match(_LAUNCHERS[kind], ''.join(re.sub(r'\s', '_', text) + ' ' for text in texts))
+    count = match.group().count(' ') if match else 0
+    if not match or not texts[count:] or texts[count].startswith('-'):
         return unknown
-    command, environment = rest[len(rest) - len(texts) :], environment._replace(variables=variables)
-    return resolve_program(image, command, environment, depth - 1)
+    variables = dict(environment.variables)
+    for text in texts[:count] if kind == 'env' else ():
+        name, _, value = text.partition('=')  # After -u, the value is empty: the variable is unset.
+        variables[name] = Variable(value, True, path)
+    environment = environment._replace(variables=variables)
+    return resolve_program(image, rest[count:], environment, depth - 1)
 
 
 def split_command(line: str) -> List[str]:
