@@ -371,6 +371,55 @@ def test_unreadable_script_is_reported_and_all_is_unknown(box, monkeypatch):
 NAMES = ['A', 'B', 'C', 'LD_LIBRARY_PATH']
 
 
+#: Templates of statements with the fields of Words
+SIMPLE = [
+    'export {name}={value}',
+    '{name}={value}',
+    'unset {name}',
+    '{name}={value}; export {name}',
+    'export {name}={value} {other}={text}',
+    ': "{parameter}"',
+    '{test} && export {name}={value}',
+    '{test} || {name}={value}',
+    '{name}={value}  # a comment "',
+    'export {name}=\\\n{value}',
+    'echo {quoted} >/dev/null',
+]
+NESTED = [
+    'if {test}; then\n{body}\nfi',
+    'if {test}\nthen {body}\nelif {test}; then {body}\nelse\n{body}\nfi',
+]
+#: Templates of statements that the evaluator does not support
+UNFOLLOWED = ['export {name}', '{name}+={value}']
+UNFOLLOWED_NESTED = [
+    'for {name} in {value} {quoted} b; do {body}\ndone',
+    'set -u; {body}\nset +u',
+    'f() {{ {body}\n}}',
+    'f',
+    'g() {{\n{body}\n}}; g',
+    'while {test}; do {body}\nbreak; done',
+    'eval "{name}=q"',
+    'case {quoted} in\n  n{text}|*opt*) {body}\n ;;\nesac',
+    '{test} && {{ {body}\n}} || {name}={value}',
+    '! {test} && {name}=1',
+    'set -a; {body}\nset +a',
+    'export "{name}={parameter}"',
+    ': "${{{name}:={text}}}"',
+]
+
+
+class Words:
+    """The random fields of a template: {name} is always the same, the others are drawn anew."""
+
+    def __init__(self, scripts, depth):
+        self.scripts, self.depth, self.name = scripts, depth, scripts.name()
+
+    def __getitem__(self, field):
+        if field in ('name', 'other'):
+            return self.name if field == 'name' else self.scripts.name()
+        return getattr(self.scripts, field)(*[self.depth - 1] * (field == 'body'))
+
+
 class Scripts:
     """A generator of random scripts that bash and the runtime interpret in the same way."""
 
@@ -464,58 +513,11 @@ class Scripts:
 
     def statement(self, depth=3):
         """Return a statement; depth: maximum depth of nested statements."""
-        name = self.name()
-        simple = [
-            lambda: f'export {name}={self.value()}',
-            lambda: f'{name}={self.value()}',
-            lambda: f'unset {name}' if self.followable else f'export {name}',
-            lambda: f'{name}={self.value()}; export {name}',
-            lambda: f'unset {name}',
-            *([] if self.followable else [lambda: f'{name}+={self.value()}']),
-            lambda: f'export {name}={self.value()} {self.name()}={self.text()}',
-            lambda: f': "{self.parameter()}"',
-            lambda: f'{self.test()} && export {name}={self.value()}',
-            lambda: f'{self.test()} || {name}={self.value()}',
-            lambda: f'{name}={self.value()}  # a comment "',
-            lambda: f'export {name}=\\\n{self.value()}',
-            lambda: f'echo {self.quoted()} >/dev/null',
-        ]
-        if depth <= 0 or self.random.random() < 0.5:
-            return self.choose(*simple)
-        inner = depth - 1
-        unfollowed = (
-            []
-            if self.followable
-            else [
-                lambda: (
-                    f'for {name} in {self.value(1)} {self.quoted()} b; do {self.body(inner)}\ndone'
-                ),
-                lambda: f'set -u; {self.body(inner)}\nset +u',
-                lambda: f'f() {{ {self.body(inner)}\n}}',
-                'f',
-                lambda: f'f{depth}() {{\n{self.body(inner)}\n}}; f{depth}',
-                lambda: f'while {self.test()}; do {self.body(inner)}\nbreak; done',
-                lambda: f'eval "{name}=q"',
-                lambda: (
-                    f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n'
-                    ' ;;\nesac'
-                ),
-                lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
-                lambda: f'! {self.test()} && {name}=1',
-                lambda: f'set -a; {self.body(inner)}\nset +a',
-                lambda: f'export "{name}={self.parameter()}"',
-                lambda: f': "${{{name}:={self.text()}}}"',
-            ]
-        )
-        return self.choose(
-            lambda: f'if {self.test()}; then\n{self.body(inner)}\nfi',
-            lambda: (
-                f'if {self.test()}\nthen {self.body(inner)}\n'
-                f'elif {self.test()}; then {self.body(inner)}\n'
-                f'else\n{self.body(inner)}\nfi'
-            ),
-            *unfollowed,
-        )
+        is_simple = depth <= 0 or self.random.random() < 0.5
+        templates = SIMPLE if is_simple else NESTED
+        if not self.followable:
+            templates = templates + (UNFOLLOWED if is_simple else UNFOLLOWED_NESTED)
+        return self.choose(*templates).format_map(Words(self, depth))
 
     def script(self):
         """Return a script of one to six statements."""
