@@ -179,9 +179,10 @@ class _WrapperEvaluator(ShellEvaluator):
     def run_command(self, command: Command) -> Optional[bool]:
         """Evaluate a command, or record the program that the command starts."""
         name, line = (command.words or [''])[0], command.line
-        if self.call is not None or command.redirected:
+        is_last = self.call is None or name in ('echo', 'exit')
+        if not is_last or command.redirected:
             reason = f'the redirection of `{name}` may fail'
-            if self.call:
+            if not is_last and self.call:
                 reason = f'the script runs `{self.call[0]}`, and then `{name}`'
             raise UnsupportedSyntaxError(line, reason)
         if not command.words or name in _SIDE_COMMANDS and not command.assignments:

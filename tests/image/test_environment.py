@@ -672,6 +672,7 @@ START = [
     'X=1 {}',
     'exec {} | cat',
     '{}; true',
+    '{}; exit $?',
     'env -u LD_LIBRARY_PATH {}',
     'env X=5 FI_PROVIDER=tcp {}',
     'env -i {}',
