@@ -6,7 +6,8 @@ of these constructs follows POSIX (Shell Command Language, 2.10) and mvdan.cc/sh
 interpreter of the container runtimes. The evaluator treats the output of a command as unknown. At
 any other construct (loop, `case`, function, pipe, `eval`) the evaluation of the script stops, and
 every variable is unknown until a later script sets the variable. On the host itself, the dry run
-reports the real values (osu_container/verdict/dry_run.py).
+reports the real values (osu_container/verdict/dry_run.py). image/scripts.py evaluates the wrapper
+script of a program with the same class.
 
 The evaluator runs the scripts in the order of Apptainer 1.4.5, whose source is
 internal/pkg/util/fs/files/action_script.sh; test runs of Apptainer 1.4.5 confirmed this order.
@@ -23,16 +24,15 @@ osu_container/verdict/trial.py.
    variables that a script has set to the empty string or without `export`.
 """
 
+import posixpath
 import re
 from typing import (
     TYPE_CHECKING,
     Any,
-    Callable,
     Dict,
     Iterable,
     List,
     NamedTuple,
-    NoReturn,
     Optional,
     Tuple,
 )
@@ -59,16 +59,12 @@ class Variable(NamedTuple):
     known_prefix: str = ''  #: the text with which an unknown value certainly begins
 
 
-#: Value of Environment.default for a program that `env -i` starts: all other variables are unset
-UNSET = Variable('', False, None)
-
-
 class Environment(NamedTuple):
     """The variables that a program gets from the environment scripts of an image."""
 
     variables: Dict[str, Variable]  #: variables that are set after the last script
     #: State of all variables that are not in `variables`. None: the program gets the host's value.
-    #: UNSET: the variable is unset. Otherwise: the value is unknown, because the evaluation stopped
+    #: Otherwise the value is unknown, because the evaluation of a script stopped
     default: Optional[Variable]
     #: (whether the exit is certain, 'FILE:LINE', reason) if a script exits and prevents the start
     #: of the program, otherwise None
@@ -95,20 +91,13 @@ _MOUNTED_PATH = re.compile(
 #: The option --app of the runtime selects an app with its own environment. This module assumes that
 #: the user selects no app
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
-#: Pattern for commands that may set any variable, and for an assignment to an array element
-_UNBOUNDED_EFFECT = re.compile(
-    r'(?<![\w$./-])(eval|source|command(?!\s+-[vV])|builtin|exec|shopt|enable|trap|readonly|'
-    r'declare|typeset|let|set|break|continue)\b|(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*\.\s|'
-    r'\w\[|\(\('
+#: Commands that may stop the container, and other commands of the shell with effects that this
+#: module does not evaluate
+STOPPING_COMMANDS = frozenset('exit exec shift set readonly declare typeset'.split())
+UNSUPPORTED_COMMANDS = frozenset(
+    'eval command builtin shopt enable trap let break continue read getopts printf mapfile '
+    'readarray local alias unalias { } ! [['.split()
 )
-#: Patterns for the names that a statement may set: NAME=, ${NAME:=...}, and the arguments of the
-#: commands that take names of variables
-_ASSIGNED_NAME = re.compile(r'([A-Za-z_]\w*)(?:\+?=|:=)')
-_NAMING_COMMAND = re.compile(
-    r'\b(?:export|local|unset|read|getopts|printf|mapfile|readarray)\b([^\n;|&]*)'
-)
-#: Pattern for expansions with a side effect: ${NAME:=...} assigns, and ${NAME:?} exits
-_ASSIGNING_EXPANSION = re.compile(r'\$\{\w+:?[=?]')
 #: Maximum number of nested scripts that source each other
 _MAX_DEPTH = 20
 #: Maximum number of characters of one script. The largest known script has 60 KB (a script of Spack
@@ -125,36 +114,26 @@ _MAX_STEPS = 500000
 # ---- Syntax: text -> statements
 
 
-class Part(NamedTuple):
-    """One part of a word in a shell script: a text, a variable or an unsupported construct."""
+class Command(NamedTuple):
+    """A simple command of a shell script: assignments, words and redirections."""
 
-    kind: str  #: kind of the part: 'text', 'variable' or 'unknown'
-    value: str  #: the text, the name of the variable, or a description of the construct
-    quoted: bool = False  #: the shell neither splits a quoted part nor uses it as a pattern
-    operator: str = ''  #: operator in ${NAME...}: '-', '+', ':-' or ':+', '' if there is none
-    word: Optional[List['Part']] = None  #: the word after the operator
-
-
-class Node(NamedTuple):
-    """
-    A statement of a shell script.
-
-    The content of the field `parts` depends on the field `kind`. In the following list, a body is
-    a list of statements, and a word is a list of Part.
-
-    'simple': (assignments [(name, word)], words [word], whether the statement redirects output to a
-    file other than /dev/null)
-    'and': (operator '&&' or '||', first statement, second statement)
-    'if': (branches [(body of the condition, body)], body of `else`)
-    """
-
-    kind: str  #: kind of the statement: 'simple', 'and' or 'if'
     line: int  #: number of the line in the script, from 1
-    source: str  #: text of the whole script
-    begin: int  #: index of the first character of the statement in `source`
-    end: int  #: index after the last character of the statement in `source`
-    parts: Tuple[Any, ...]  #: parts of the statement, see the class
+    assignments: List[Tuple[str, str]]  #: (name, source text of the value)
+    words: List[str]  #: source texts of the words
+    redirected: bool  #: whether a redirection may fail: to any file except /dev/null
 
+
+class Conditional(NamedTuple):
+    """The statement `if` of a shell script."""
+
+    line: int  #: number of the line in the script, from 1
+    branches: List[Tuple[Any, Any]]  #: (Body of the condition, Body) of `if` and of each `elif`
+    otherwise: Any  #: Body after `else`
+
+
+#: Statements of a script: a list of chains. A chain is a list of (operator, Command or
+#: Conditional); the operator is '&&', '||', or '' for the first statement of the chain
+Body = List[List[Tuple[str, Any]]]
 
 # Patterns for the pieces of a word. No text matches two alternatives, so that a search never
 # backtracks.
@@ -167,26 +146,36 @@ _BRACES = _PLAIN_BRACES.replace(')*', '|%s|%s)*' % (_COMMAND, _INNER_BRACES))
 _DOUBLE = r'"(?:[^"`$\\]|\\.|\$(?![{(])|%s)*"' % '|'.join(
     (_BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES)
 )
-_PIECE_PATTERN = (
+_PIECES = (
     r"(?P<escape>\\.)|(?P<single>'[^']*')|(?P<double>%s)|(?P<command>%s|%s)|"
     r"(?P<arithmetic>%s)|(?P<braces>%s)|"
     r"\$(?P<name>[A-Za-z_]\w*|[0-9@*#?$!-])|(?P<odd>\$'(?:[^'\\]|\\.)*')|(?P<plain>%%s)"
     % (_DOUBLE, _BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES)
 )
-_PIECE = re.compile(_PIECE_PATTERN % r"""\$(?![{('"])|[^\\'"`$]""", re.S)
-_TOKEN = re.compile(
-    r'(?P<blank>(?:[ \t]|\\\n)+|#[^\n]*)|(?P<to>(?:\d+|&)?(?:>>|>\||>&|<&|<>|[<>]))|'
-    r'(?P<end>\n|&&|\|\||;;|\(\(|[;&|()])|(?P<word>(?:%s)+)'
-    % re.sub(r'\?P<\w+>', '?:', _PIECE_PATTERN % r"""\$(?![{('"])|[^\s;&|<>()\\'"`$]"""),
+_PIECE = re.compile(_PIECES % r"""\$(?![{('"])|~|[^\\'"`$~]+""", re.S)
+#: Single quotes and ~ have no special meaning inside double quotes.
+_QUOTED_PIECE = re.compile(
+    _PIECES.replace("(?P<single>'[^']*')|", '').replace(r"(?P<odd>\$'(?:[^'\\]|\\.)*')|", '')
+    % r"""\$(?![{(])|[^\\"`$]+""",
     re.S,
 )
-
+_TOKEN = re.compile(
+    r'(?P<blank>(?:[ \t]|\\\n)+|#[^\n]*)|(?P<to>(?:\d+|&)?(?:>>|>\||>&|<&|<>|[<>]))|'
+    r'(?P<end>\n|&&|\|\||;;|[;&|()])|(?P<word>(?:%s)+)'
+    % re.sub(r'\?P<\w+>', '?:', _PIECES % r"""\$(?![{('"])|[^\s;&|<>()\\'"`$]"""),
+    re.S,
+)
+#: Pattern for a piece whose end these patterns may miss, and for an expansion that assigns or exits
+_MISLEADING = re.compile(
+    r"""\$\{[^}]*'|\$\{[^"}]*(?:"[^"}]*"[^"}]*)*"[^"}]*\}|(?:\$\(|`)[^)`]*(?:\bcase\b|#|<<)|"""
+    r'\$\{\w+:?[=?]'
+)
 _EXPANSION = re.compile(r'([A-Za-z_]\w*|[0-9]+|[@*?$!-])(?:(:?[-+])(.*))?$', re.S)
-_ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=')
-#: Reserved words that cannot begin a command, and reserved words of unsupported constructs
-_NO_COMMAND = frozenset(
-    'then else elif fi do done esac } ]] in coproc time function '
-    'for while until select case { [[ !'.split()
+_ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=(.*)', re.S)
+#: Pattern for the name of a command without quotes and expansions
+_COMMAND_NAME = re.compile(r'[\w./+:@%,-]+$|\[$')
+_RESERVED_WORDS = frozenset(
+    'then else elif fi do done esac in coproc time function for while until select case'.split()
 )
 
 
@@ -203,288 +192,109 @@ class UnsupportedSyntaxError(Exception):
         self.location: Optional[str] = None  #: 'FILE:LINE', None until run_script() sets it
 
 
-def make_text_part(text: str, quoted: bool = False) -> Part:
-    """Return a Part of kind 'text'."""
-    return Part('text', text, quoted)
-
-
-def parse_script(script: str) -> List[Node]:
+def _tokenize(script: str) -> List[Tuple[Optional[str], str, int]]:
     """
-    Parse a shell script and return its statements.
+    Return the tokens [(kind, text, line)] of a script.
 
-    Raises UnsupportedSyntaxError if the script has an unsupported construct.
+    kind: 'word', 'to' for a redirection, or 'end' for a separator, which ends a command. The last
+    token has the kind 'end' and an empty text. Raises UnsupportedSyntaxError.
     """
-    script = script.replace('\r\n', '\n')  # mvdan.cc/sh replaces CRLF in the same way.
-    if '\r' in script or '\0' in script:
-        raise UnsupportedSyntaxError(1, 'the script is not a text file')
-    parser = _ScriptParser(script)
-    try:
-        return parser.parse_body(('',))
-    except RecursionError:
-        raise UnsupportedSyntaxError(parser.get_line(), 'commands are nested too deeply')
-
-
-def _tokenize(script: str) -> List[Tuple[Optional[str], str, int, int, int]]:
-    """
-    Return the tokens [(kind, text, line, begin, end)] of a script.
-
-    kind: 'word', 'to' for a redirection, or 'end' for a separator, which ends a command. begin,
-    end: the token is script[begin:end]. The last token has the kind 'end' and an empty text.
-    """
-    tokens: List[Tuple[Optional[str], str, int, int, int]] = []
+    tokens: List[Tuple[Optional[str], str, int]] = []
     position, line = 0, 1
     while position < len(script):
         token = _TOKEN.match(script, position)
         if (
             not token
             or token.lastgroup == 'blank'
-            and token.group().startswith('#')
-            and token.group()[-1] == '\\'
+            and re.match(r'#.*\\$', token.group())
+            or token.lastgroup == 'word'
+            and _MISLEADING.search(token.group())
         ):
-            text = script[position : position + 20].split('\n')[0]
+            text = script[position:].split('\n', 1)[0][:40]
             raise UnsupportedSyntaxError(line, f'this syntax is not supported: {text}')
         if token.lastgroup != 'blank':
-            tokens.append((token.lastgroup, token.group(), line, position, token.end()))
+            tokens.append((token.lastgroup, token.group(), line))
         position, line = token.end(), line + token.group().count('\n')
-    return tokens + [('end', '', line, position, position)]
+    return tokens + [('end', '', line)]
 
 
 class _ScriptParser:
     """
-    The parser of one script. The attribute `position` is the index of the next token.
-
-    The methods raise UnsupportedSyntaxError if the script has an unsupported construct.
+    The parser of one script. The methods raise UnsupportedSyntaxError at unsupported constructs.
     """
 
     def __init__(self, script: str) -> None:
-        self.script, self.tokens, self.position = script, _tokenize(script), 0
-
-    def get_line(self) -> int:
-        """Return the line number of the next token."""
-        return self.tokens[self.position][2]
+        script = script.replace('\r\n', '\n')  # mvdan.cc/sh replaces CRLF in the same way.
+        if '\r' in script or '\0' in script:
+            raise UnsupportedSyntaxError(1, 'the script is not a text file')
+        self.tokens, self.position = _tokenize(script), 0  # position: index of the next token
 
     def peek(self) -> str:
         """Return the text of the next token, '' at the end of the script."""
         return self.tokens[self.position][1]
 
-    def make_node(self, kind: str, begin: int, *parts: Any) -> Node:
-        """Return a Node for the tokens from index `begin` to the last consumed token."""
-        first, last = self.tokens[begin], self.tokens[self.position - 1]
-        return Node(kind, first[2], self.script, first[3], last[4], parts)
-
-    def raise_unsupported(self) -> NoReturn:
-        raise UnsupportedSyntaxError(
-            self.get_line(),
-            f"this syntax is not supported: {self.peek().strip() or 'unexpected end of a command'}",
-        )
-
-    def expect(self, *expected: str) -> str:
-        """Consume the next token and return its text, which must be one of `expected`."""
-        if self.peek() not in expected:
-            self.raise_unsupported()
+    def consume(self, is_expected: bool = True) -> str:
+        """Consume the next token and return its text; raise an error if it is not expected."""
+        kind, text, line = self.tokens[self.position]
+        if not is_expected or not text:
+            raise UnsupportedSyntaxError(
+                line, f"this syntax is not supported: {text.strip() or 'unexpected end'}"
+            )
         self.position += 1
-        return self.tokens[self.position - 1][1]
+        return text
 
     def skip_newlines(self) -> None:
         while self.peek() == '\n':
             self.position += 1
 
-    def parse_body(self, ends: Tuple[str, ...], empty: bool = True) -> List[Node]:
-        """
-        Parse statements until the next token is one of `ends`, and return the statements.
-
-        The parser does not consume the token of `ends`. empty: whether the body may contain no
-        statement.
-        """
-        statements: List[Node] = []
+    def parse_body(self, *ends: str) -> Body:
+        """Parse statements until the next token is one of `ends`, which is not consumed."""
+        body: Body = []
         self.skip_newlines()
         while self.peek() not in ends:
-            statements.append(self.parse_and_or())
+            chain = [('', self.parse_statement())]
+            while self.peek() in ('&&', '||'):
+                operator = self.consume()
+                self.skip_newlines()
+                chain.append((operator, self.parse_statement()))
+            body.append(chain)
             if self.peek() not in ends:
-                self.expect(';', '\n')
+                self.consume(self.peek() in (';', '\n'))
             self.skip_newlines()
-        return statements if statements or empty else self.raise_unsupported()
+        return body
 
-    def parse_and_or(self) -> Node:
-        """Parse a chain of statements that `&&` and `||` join, and return its Node."""
-        begin, node = self.position, self.parse_command()
-        while self.peek() in ('&&', '||'):
-            operator = self.expect('&&', '||')
-            self.skip_newlines()
-            node = self.make_node('and', begin, operator, node, self.parse_command())
-        return node
-
-    def parse_command(self) -> Node:
-        return self.parse_if() if self.peek() == 'if' else self.parse_simple()
-
-    def parse_if(self) -> Node:
-        branches: List[Tuple[List[Node], List[Node]]] = []
-        begin, other, word = self.position, [], 'elif'
-        self.position += 1
-        while word == 'elif':
-            condition = self.parse_body(('then',), False)
-            self.expect('then')
-            branches.append((condition, self.parse_body(('elif', 'else', 'fi'), False)))
-            word = self.expect('elif', 'else', 'fi')
-        if word == 'else':
-            other = self.parse_body(('fi',), False)
-            self.expect('fi')
-        return self.make_node('if', begin, branches, other)
-
-    def parse_redirection(self) -> bool:
-        """Consume a redirection; return whether opening the file of the redirection may fail."""
-        kind = self.expect(self.peek()).lstrip('0123456789')
-        name = find_literal(self.parse_word())
-        return name != '/dev/null' and not (
-            kind in ('>&', '<&') and re.match(r'\d+$|-$', name or '')
-        )
-
-    def parse_simple(self) -> Node:
-        assignments: List[Tuple[str, List[Part]]] = []
-        words: List[List[Part]] = []
-        redirected, begin = False, self.position
-        if self.peek() in _NO_COMMAND:
-            self.raise_unsupported()
+    def parse_statement(self) -> Any:
+        """Parse a Command or a Conditional."""
+        line = self.tokens[self.position][2]
+        if self.peek() == 'if':
+            branches, otherwise, word = [], [], 'elif'
+            self.consume()
+            while word == 'elif':
+                condition = self.parse_body('then')
+                self.consume(bool(condition))
+                branches.append((condition, self.parse_body('elif', 'else', 'fi')))
+                word = self.consume(bool(branches[-1][1]))
+            if word == 'else':
+                otherwise = self.parse_body('fi')
+                self.consume(bool(otherwise))
+            return Conditional(line, branches, otherwise)
+        command, redirected = Command(line, [], [], False), False
+        begin = self.position
         while self.tokens[self.position][0] != 'end':
-            if self.tokens[self.position][0] == 'to':
-                redirected = self.parse_redirection() or redirected
-                continue
-            if not words and re.match(r'\w+\+=', self.peek()):
-                self.raise_unsupported()
-            word = self.parse_word()
-            name, value = split_assignment(word)
-            if name and not words:
-                assignments.append((name, value))
-                if not value and self.peek() == '(':  # The value is an array.
-                    self.raise_unsupported()
-                continue
-            words.append(word)
-        return (
-            self.make_node('simple', begin, assignments, words, redirected)
-            if self.position > begin
-            else self.raise_unsupported()
-        )
-
-    def parse_word(self) -> List[Part]:
-        kind, text, line = self.tokens[self.position][:3]
-        if kind != 'word':
-            self.raise_unsupported()
-        self.position += 1
-        return _parse_parts(text, False, line)
-
-
-def _parse_parts(text: str, quoted: bool, line: int, brace: bool = False) -> List[Part]:
-    """
-    Return the parts of a word, or of a text inside a word.
-
-    quoted: whether the text is inside double quotes. brace: whether the text is inside ${ }, where
-    the shell removes quotes even inside double quotes. line: line number for an
-    UnsupportedSyntaxError.
-    """
-    parts: List[Part] = []
-    for piece in _PIECE.finditer(text) if not quoted or brace else _QUOTED_PIECE.finditer(text):
-        kind, value = piece.lastgroup, piece.group()
-        if (
-            kind == 'plain'
-            and value == '~'
-            and not quoted
-            and _get_unquoted_prefix(parts[-1:])[-1:] in ('', '=', ':')
-        ):
-            parts.append(Part('unknown', 'the value contains the home folder ~'))
-        elif kind == 'plain':
-            parts.append(make_text_part(value, quoted))
-        elif kind == 'escape':
-            parts += _unescape(value[1], quoted, brace)
-        elif kind == 'single':
-            parts.append(make_text_part(value[1:-1], True))
-        elif kind == 'double':
-            parts += _parse_parts(value[1:-1], True, line) or [make_text_part('', True)]
-        elif kind == 'name':
-            parts.append(Part('variable', value[1:], quoted))
-        elif kind == 'braces':
-            parts.append(_parse_expansion(value[2:-1], quoted, line))
-        else:
-            description = {
-                'command': 'the value contains the output of a command',
-                'arithmetic': 'the value contains an arithmetic expression',
-            }.get(kind or '', "the value contains the unsupported quotes $'...'")
-            # With these constructs inside $( ), _COMMAND may have found the wrong end.
-            if kind == 'command' and re.search(r'\bcase\b|#|<<', value):
-                raise UnsupportedSyntaxError(line, description)
-            parts.append(Part('unknown', description, quoted))
-        # Join adjacent parts of text, because each letter was a part of its own.
-        if (
-            len(parts) > 1
-            and parts[-1].kind == parts[-2].kind == 'text'
-            and parts[-1].quoted == parts[-2].quoted
-        ):
-            parts[-2:] = [make_text_part(parts[-2].value + parts[-1].value, parts[-1].quoted)]
-    return parts
-
-
-#: Pattern for a piece inside double quotes. Single quotes and ~ have no special meaning there
-_QUOTED_PIECE = re.compile(
-    _PIECE_PATTERN.replace("(?P<single>'[^']*')|", '').replace(r"(?P<odd>\$'(?:[^'\\]|\\.)*')|", '')
-    % r"""\$(?![{(])|[^\\"`$]""",
-    re.S,
-)
-
-
-def _unescape(letter: str, quoted: bool, brace: bool) -> List[Part]:
-    """
-    Return the parts that a backslash and the following `letter` become.
-
-    quoted, brace: see _parse_parts().
-    """
-    if letter == '\n':
-        return []
-    if not quoted:  # mvdan.cc/sh keeps some backslashes that POSIX removes.
-        return [Part('unknown', 'the value contains a backslash outside quotes')]
-    is_removed = letter in '$`"\\' or brace and letter == '}'
-    return [make_text_part(letter if is_removed else '\\' + letter, True)]
-
-
-def _parse_expansion(content: str, quoted: bool, line: int) -> Part:
-    """Return the Part for the expansion ${...} whose braces contain the text `content`."""
-    match = _EXPANSION.match(content)
-    # If the content has such quotes, _BRACES may have found the wrong end of the expansion.
-    if "'" in content or content.count('"') % 2 or not match and '=' in content:
-        raise UnsupportedSyntaxError(line, f'the expansion ${{{content}}} is not supported')
-    if not match:
-        return Part('unknown', 'the value contains an unsupported ${ } expansion', quoted)
-    name, operator, word = match.groups()
-    return Part(
-        'variable',
-        name,
-        quoted,
-        operator or '',
-        _parse_parts(word, quoted, line, True) if operator else None,
-    )
-
-
-def _get_unquoted_prefix(word: List[Part]) -> str:
-    """Return the unquoted text at the beginning of a word, '' if there is none."""
-    return word[0].value if word and word[0].kind == 'text' and not word[0].quoted else ''
-
-
-def find_literal(word: List[Part]) -> Optional[str]:
-    """Return the text of a word, None if the word contains an expansion."""
-    return (
-        ''.join(part.value for part in word) if all(part.kind == 'text' for part in word) else None
-    )
-
-
-def split_assignment(word: List[Part]) -> Tuple[Optional[str], List[Part]]:
-    """
-    Split a word of the form NAME=VALUE into (name, word of the value).
-
-    For any other word the result is (None, []).
-    """
-    match = _ASSIGNMENT.match(_get_unquoted_prefix(word))
-    if not match:
-        return None, []
-    rest = word[0].value[match.end() :]
-    return match.group(1), ([make_text_part(rest)] if rest else []) + word[1:]
+            is_redirection = self.tokens[self.position][0] == 'to'
+            text = self.consume(bool(command.words) or self.peek() not in _RESERVED_WORDS)
+            assignment = None if command.words else _ASSIGNMENT.match(text)
+            if is_redirection:
+                file = self.consume(self.tokens[self.position][0] == 'word')
+                is_descriptor = text[-1] == '&' and re.match(r'\d+$|-$', file)
+                redirected = redirected or file != '/dev/null' and not is_descriptor
+            elif assignment:
+                command.assignments.append((assignment.group(1), assignment.group(2)))
+            else:
+                command.words.append(text)
+        if self.position == begin:
+            self.consume(False)
+        return command._replace(redirected=redirected)
 
 
 # ---- Evaluation
@@ -494,8 +304,12 @@ class _ScriptReturn(Exception):
     """The current script executes `return`; the script that sources it continues."""
 
 
-class _ScriptExit(Exception):
+class ScriptExit(Exception):
     """A script exits, so the runtime will not start the program."""
+
+
+#: (reason, 'FILE:LINE') of an unknown value
+Origin = Tuple[Optional[str], str]
 
 
 class _Piece(NamedTuple):
@@ -503,14 +317,13 @@ class _Piece(NamedTuple):
 
     value: Optional[str]  #: text of the piece, None if unknown
     quoted: bool  #: whether the piece is inside quotes
-    #: (reason, 'FILE:LINE') of an unknown value, None if the value is known
-    origin: Optional[Tuple[Optional[str], str]] = None
+    origin: Optional[Origin] = None  #: origin of an unknown value, None if the value is known
     expanded: bool = True  #: whether the piece is the result of a variable or a command
 
 
-class _ShellEvaluator:
+class ShellEvaluator:
     """
-    An evaluator of the environment scripts of one image.
+    An evaluator of shell scripts in an image.
 
     In the attribute `variables`, the value None stands for a variable that a script has unset. Each
     method that evaluates a statement returns whether the statement succeeds, or None if the result
@@ -525,19 +338,13 @@ class _ShellEvaluator:
         self.default: Optional[Variable] = None
         self.exit_point: Optional[Tuple[bool, str, str]] = None
         self.file, self.depth, self.steps = '', 0, 0
-
-    def count_steps(self, steps: int = 1) -> None:
-        """Count steps of work. Raises UnsupportedSyntaxError after more than _MAX_STEPS steps."""
-        self.steps += steps
-        if self.steps > _MAX_STEPS:
-            raise UnsupportedSyntaxError(
-                1,
-                'the environment scripts of the image are too long, or source each other too often',
-            )
+        #: Why the shell may skip the current statement, '' if the shell certainly runs it. In such
+        #: a statement, the evaluator makes each variable unknown that the statement sets
+        self.doubt = ''
 
     # ---- methods for variables
 
-    def format_location(self, line: int) -> str:
+    def locate(self, line: int) -> str:
         """Return 'FILE:LINE' for a line of the current script."""
         return f'{self.file}:{line}'
 
@@ -551,27 +358,6 @@ class _ShellEvaluator:
             )
         return self.default
 
-    def set_variable(
-        self,
-        name: str,
-        value: Optional[str],
-        line: int,
-        origin: Optional[Tuple[Optional[str], str]] = None,
-        exported: bool = False,
-        known_prefix: str = '',
-    ) -> None:
-        """
-        Set the variable `name` to `value`, or to an unknown value if `value` is None.
-
-        exported: True exports the variable, False keeps the export state. origin: reason and
-        location of an unknown value, as in _Piece. known_prefix: known beginning of an unknown
-        value.
-        """
-        reason, location = origin or (None, self.format_location(line))
-        self.variables[name] = Variable(
-            value, exported or self.is_exported(name), location, reason, known_prefix
-        )
-
     def is_exported(self, name: str) -> Optional[bool]:
         """Return whether the variable `name` is exported after an assignment, None if unknown."""
         variable = self.variables.get(name, self.default)
@@ -579,56 +365,68 @@ class _ShellEvaluator:
 
     def mark_unknown(self, name: str, line: int, reason: str) -> None:
         """Make the value and the export state of the variable `name` unknown."""
-        self.variables[name] = Variable(None, None, self.format_location(line), reason)
+        self.variables[name] = Variable(None, None, self.locate(line), reason)
 
     def mark_all_unknown(self, location: str, reason: str) -> None:
-        """
-        Make the values of all variables unknown.
-
-        location: 'FILE:LINE' of the cause. reason: text about the cause.
-        """
+        """Make the values of all variables unknown; location: 'FILE:LINE' of the cause."""
         self.variables = dict(_NO_APP)
         self.default = Variable(None, None, location, reason)
 
     # ---- methods for words
 
-    def expand(self, word: List[Part], line: int) -> List[_Piece]:
-        """Expand the variables in a word and return the pieces of the word."""
+    def expand(
+        self, text: str, line: int, quoted: bool = False, in_braces: bool = False
+    ) -> List[_Piece]:
+        """
+        Expand the variables in the source text of a word and return the pieces of the word.
+
+        quoted: whether the text is inside double quotes. in_braces: whether the text is inside
+        ${ }, where the shell removes quotes even inside double quotes.
+        """
         pieces: List[_Piece] = []
-        for part in word:
-            if part.kind == 'text':
-                pieces.append(_Piece(part.value, part.quoted, None, False))
-            elif part.kind == 'unknown':
-                pieces.append(_Piece(None, part.quoted, (part.value, self.format_location(line))))
-            else:
-                pieces += [
-                    _Piece(piece.value, part.quoted or piece.quoted, piece.origin)
-                    for piece in self.expand_parameter(part, line)
-                ]
-                # A quoted part is a field even if its value is empty.
-                pieces += [_Piece('', True)] if part.quoted else []
+        for match in (_QUOTED_PIECE if quoted and not in_braces else _PIECE).finditer(text):
+            kind, value = match.lastgroup, match.group()
+            if kind == 'plain' and (quoted or value != '~'):
+                pieces.append(_Piece(value, quoted, None, False))
+            elif kind == 'single':
+                pieces.append(_Piece(value[1:-1], True, None, False))
+            elif kind == 'double':
+                pieces += self.expand(value[1:-1], line, True) + [_Piece('', True)]
+            elif kind == 'escape' and (quoted or value[1] == '\n'):
+                is_removed = value[1] in '$`"\\\n' or in_braces and value[1] == '}'
+                kept = value.strip('\n')[is_removed:]
+                pieces += [_Piece(kept, True, None, False)] if kept else []
+            elif kind == 'name' or kind == 'braces' and _EXPANSION.match(value[2:-1]):
+                parts = _EXPANSION.match(value[1:] if kind == 'name' else value[2:-1])
+                name, operator, word = parts.groups() if parts else (value[1:], '', '')
+                pieces += self.expand_parameter(name, operator or '', word or '', line, quoted)
+            else:  # mvdan.cc/sh keeps some backslashes that POSIX removes.
+                pieces.append(
+                    _Piece(None, quoted, (_UNKNOWN_PIECES[kind or ''], self.locate(line)))
+                )
         return pieces
 
-    def expand_parameter(self, part: Part, line: int) -> List[_Piece]:
-        """Expand a part of kind 'variable' and return its pieces."""
-        variable, operator = self.get(part.value), part.operator
+    def expand_parameter(
+        self, name: str, operator: str, word: str, line: int, quoted: bool
+    ) -> List[_Piece]:
+        """Expand ${NAME OPERATOR WORD} and return its pieces."""
+        variable = self.get(name)
         if variable is not None and variable.value is None:
+            origin = (variable.reason, variable.location or self.locate(line))
             prefix = variable.known_prefix if operator[-1:] != '+' else ''
-            location = variable.location or self.format_location(line)
-            return ([_Piece(prefix, part.quoted)] if prefix else []) + [
-                _Piece(None, part.quoted, (variable.reason, location))
+            return [_Piece(prefix, quoted), _Piece(None, quoted, origin)]
+        value = variable.value or '' if variable else ''
+        is_set = variable is not None and (value != '' or operator[:1] != ':')
+        pieces = [_Piece('' if operator[-1:] == '+' else value, quoted)]
+        if operator and is_set == (operator[-1] == '+'):
+            pieces = [
+                piece._replace(expanded=True) for piece in self.expand(word, line, quoted, True)
             ]
-        value = variable.value if variable else ''
-        if not operator:
-            return [_Piece(value, part.quoted)]
-        if (variable is not None and (value != '' or operator[0] != ':')) == (operator[-1] == '+'):
-            return self.expand(part.word or [], line)
-        return [_Piece('' if operator[-1] == '+' else value, part.quoted)]
+        # A quoted expansion is a field even if its value is empty.
+        return pieces + [_Piece('', True)] * quoted
 
     @staticmethod
-    def join_expansion(
-        pieces: List[_Piece],
-    ) -> Tuple[Optional[str], Optional[Tuple[Optional[str], str]], str]:
+    def join_pieces(pieces: List[_Piece]) -> Tuple[Optional[str], Optional[Origin], str]:
         """
         Join the pieces of a word and return (text, origin, known prefix).
 
@@ -641,18 +439,10 @@ class _ShellEvaluator:
                 return None, piece.origin, text
             text += piece.value
             if len(text) > _MAX_VALUE_LENGTH:
-                raise UnsupportedSyntaxError(
-                    1, f'a value has more than {_MAX_VALUE_LENGTH} characters'
-                )
+                raise UnsupportedSyntaxError(1, 'a value is longer than a program accepts')
         return text, None, ''
 
-    def expand_value(
-        self, word: List[Part], line: int
-    ) -> Tuple[Optional[str], Optional[Tuple[Optional[str], str]], str]:
-        """Expand a word without splitting, such as an assigned value; see join_expansion()."""
-        return self.join_expansion(self.expand(word, line))
-
-    def split_fields(self, words: List[List[Part]], line: int) -> Optional[List[Any]]:
+    def split_fields(self, words: List[str], line: int) -> Optional[List[Any]]:
         """
         Expand `words` and return the list of fields, None if the number of fields is unknown.
 
@@ -662,182 +452,157 @@ class _ShellEvaluator:
         fields: List[Any] = []
         for word in words:
             pieces = self.expand(word, line)
-            value, _, prefix = self.join_expansion(pieces)
+            value, _, prefix = self.join_pieces(pieces)
             for piece in pieces:
-                if not piece.quoted and (
-                    piece.value is None
-                    or re.search(r'[*?\[]' + r'|\s' * piece.expanded, piece.value)
-                    or not piece.expanded
-                    and '{' in piece.value
-                ):
-                    # The shell may split the piece, replace a pattern by file names, or expand
-                    # {a,b}.
+                # The shell may split the piece, replace a pattern by file names, or expand {a,b}.
+                special = r'[*?\[\s]' if piece.expanded else r'[*?\[{]'
+                if not piece.quoted and (piece.value is None or re.search(special, piece.value)):
                     return None
             if value != '' or any(piece.quoted for piece in pieces):
                 fields.append(_NONEMPTY if value is None and prefix else value)
-        if 'IFS' in self.variables:
-            return None
-        return fields
+        return None if 'IFS' in self.variables else fields
 
     # ---- methods for statements
 
-    def run(self, statements: List[Node]) -> Optional[bool]:
-        """Evaluate `statements` in order and return the status of the last statement."""
+    def run_body(self, body: Body, doubt: str = '') -> Optional[bool]:
+        """Evaluate statements in order and return the status of the last statement."""
+        outer, self.doubt = self.doubt, self.doubt or doubt
         status: Optional[bool] = True
-        for node in statements:
-            self.count_steps()
-            status = getattr(self, 'run_' + node.kind)(node)
+        for chain in body:
+            status = self.run_chain(chain)
+        self.doubt = outer
+        return None if doubt else status
+
+    def run_chain(self, chain: List[Tuple[str, Any]]) -> Optional[bool]:
+        """Evaluate statements that `&&` and `||` join."""
+        status: Optional[bool] = True
+        for operator, statement in chain:
+            self.steps += 1
+            if self.steps > _MAX_STEPS:
+                raise UnsupportedSyntaxError(1, 'the scripts of the image are too long')
+            if operator and status is None:
+                doubt = f'the value depends on the result of a command before {operator}'
+                self.run_body([[('', statement)]], doubt)
+            elif not operator or status == (operator == '&&'):
+                is_command = isinstance(statement, Command)
+                status = self.run_command(statement) if is_command else self.run_if(statement)
         return status
 
-    def mark_changes_unknown(self, node: Node, reason: str) -> None:
-        """
-        Make every variable unknown that the statement `node` may change.
+    def run_condition(self, body: Body) -> Optional[bool]:
+        """Evaluate the condition of `if`."""
+        return self.run_body(body)
 
-        The caller does not know whether the shell runs this statement. Raises
-        UnsupportedSyntaxError if the statement may change any variable.
-        """
-        text = node.source[node.begin : node.end]
-        self.count_steps(1 + len(text) // 10)
-        # These commands may exit the shell. An assignment to a variable that `readonly`, `declare`
-        # or `typeset` has made read-only exits the shell, too.
-        match = re.search(
-            r'(?<![\w$./-])(exit|exec|shift|set|readonly|declare|typeset)(?![\w.=-])|\$\{\w+:?\?',
-            text,
-        )
-        if match:
-            self.exit_point = self.exit_point or (
-                False,
-                self.format_location(node.line),
-                f'`{match.group()}` may run',
-            )
-        if re.search(r'(?<![\w$./-])return\b', text):
-            raise UnsupportedSyntaxError(
-                node.line, 'it is unknown whether the script executes `return` at this line'
-            )
-        names = set(_ASSIGNED_NAME.findall(text))
-        is_unbounded = bool(_UNBOUNDED_EFFECT.search(text))
-        for words in _NAMING_COMMAND.findall(text):
-            words = re.sub(r'(?<=[=:/\w])("[^"]*"|\'[^\']*\'|\$\w+|\$\{\w+\})', '', words)
-            names.update(re.findall(r'[A-Za-z_]\w*', words))
-            is_unbounded = is_unbounded or '$' in words or '`' in words
-        if is_unbounded:
-            raise UnsupportedSyntaxError(node.line, reason)
-        for name in sorted(names):
-            self.mark_unknown(name, node.line, reason)
-
-    def stop_evaluation(self, line: int, command: str) -> NoReturn:
-        """Record that the script exits with the statement `command`, and raise _ScriptExit."""
-        self.exit_point = (True, self.format_location(line), f'`{command}` runs')
-        raise _ScriptExit()
-
-    def set_path(self, folders: List[str]) -> None:
-        """Set and export PATH, as the runtime does."""
-        self.set_variable('PATH', ':'.join(folders), 0, exported=True)
-
-    def run_and(self, node: Node) -> Optional[bool]:
-        """Evaluate a statement of the form `FIRST && SECOND` or `FIRST || SECOND`."""
-        operator, first, second = node.parts
-        status = self.run([first])
-        if status is None:
-            self.mark_changes_unknown(
-                second,
-                f'the value depends on the result of an unsupported command before {operator}',
-            )
-            return None
-        return self.run([second]) if status == (operator == '&&') else status
-
-    def run_if(self, node: Node) -> Optional[bool]:
-        for condition, body in node.parts[0]:
-            status = self.run(condition)
+    def run_if(self, node: Conditional) -> Optional[bool]:
+        for number, (condition, body) in enumerate(node.branches):
+            status = self.run_condition(condition)
             if status:
-                return self.run(body)
+                return self.run_body(body)
             if status is None:
-                self.mark_changes_unknown(
-                    node,
-                    'the value depends on a condition that cannot be evaluated '
-                    f'({self.format_location(node.line)})',
-                )
+                location = self.locate(node.line)
+                doubt = f'the value depends on a condition that cannot be evaluated ({location})'
+                rest = [part for branch in node.branches[number + 1 :] for part in branch]
+                for part in [body] + rest + [node.otherwise]:
+                    self.run_body(part, doubt)
                 return None
-        return self.run(node.parts[1])
+        return self.run_body(node.otherwise)
 
-    def run_simple(self, node: Node) -> Optional[bool]:
+    def run_command(self, command: Command) -> Optional[bool]:
         """Evaluate a statement that consists of assignments or of one command."""
-        assignments, words, redirected = node.parts
-        command = find_literal(words[0]) if words else ''
-        text = node.source[node.begin : node.end]
-        if redirected or assignments and words or _ASSIGNING_EXPANSION.search(text):
-            self.mark_changes_unknown(
-                node,
-                'the command that sets the variable may fail, or sets the variable '
-                'for one command only',
-            )
-            return None
-        for name, word in assignments:
-            self.assign(name, word, node.line)
+        line, words = command.line, command.words
+        if (command.redirected or command.assignments and words) and not self.doubt:
+            doubt = 'the command may fail, or sets the variable for one command only'
+            return self.run_body([[('', command)]], doubt)
+        for name, text in command.assignments:
+            self.assign(name, text, line)
         if not words:
-            return None if any(_has_unknown(word) for _, word in assignments) else True
-        method = _BUILTINS.get(command or '')
-        if method:
-            return method(self, node.line, words)
+            texts = ' '.join(text for _, text in command.assignments)
+            return None if re.search(r'`|\$\((?!\()', texts) else True
+        name = words[0]
+        if name in BUILTINS:
+            return getattr(self, BUILTINS[name])(line, words)
+        if name in STOPPING_COMMANDS:
+            return self.stop(line, words)
         # After a stopped evaluation, any command may be a function that the script has defined.
-        if command is None or self.default:
-            raise UnsupportedSyntaxError(
-                node.line, f"{command or 'a command with an unknown name'} cannot be evaluated"
-            )
-        if _UNBOUNDED_EFFECT.search(text) or _NAMING_COMMAND.match(text):
-            self.mark_changes_unknown(node, f'{command} cannot be evaluated')
-        return True if command in ('echo', ':', 'true') else False if command == 'false' else None
+        if (
+            self.default
+            or not _COMMAND_NAME.match(name)
+            or name in UNSUPPORTED_COMMANDS
+            and words[:2] != ['command', '-v']
+        ):
+            raise UnsupportedSyntaxError(line, f'{name} cannot be evaluated')
+        return {'echo': True, ':': True, 'true': True, 'false': False}.get(name)
 
-    def assign(self, name: str, word: List[Part], line: int, exported: bool = False) -> None:
-        """Evaluate the assignment of `word` to the variable `name`."""
-        value, origin, prefix = self.expand_value(word, line)
+    def stop(self, line: int, words: List[str]) -> Optional[bool]:
+        """
+        Record that the script may exit or replace the program.
+
+        After `shift` the runtime does not start the program, because `shift` removes the first
+        argument of the script, which is the path of the program.
+        """
+        if words == ['exec'] and not self.doubt:
+            return True
+        is_certain = words[0] in ('exit', 'exec', 'shift') and not self.doubt
+        why = f"`{words[0]}` {'runs' if is_certain else 'may run'}"
+        self.exit_point = self.exit_point or (is_certain, self.locate(line), why)
+        if is_certain:
+            raise ScriptExit()
+        raise UnsupportedSyntaxError(line, f'{words[0]} cannot be evaluated')
+
+    def assign(self, name: str, text: str, line: int, exported: bool = False) -> None:
+        """Evaluate the assignment of the word `text` to the variable `name`."""
+        value, origin, prefix = self.join_pieces(self.expand(text, line))
         if _READ_ONLY_NAME.match(name):  # The shell skips the rest of the script at this error.
             raise UnsupportedSyntaxError(line, f'{name} may be a read-only variable')
-        self.set_variable(name, value, line, origin, exported, prefix)
+        reason, location = origin or (None, self.locate(line))
+        self.variables[name] = Variable(
+            value, exported or self.is_exported(name), location, reason, prefix
+        )
+        if self.doubt:
+            self.mark_unknown(name, line, self.doubt)
 
-    def export(self, line: int, words: List[List[Part]]) -> Optional[bool]:
+    def export(self, line: int, words: List[str]) -> Optional[bool]:
         for word in words[1:]:
-            name, value = split_assignment(word)
-            if name:
-                self.assign(name, value, line, True)
+            assignment = _ASSIGNMENT.match(word)
+            if assignment:
+                self.assign(assignment.group(1), assignment.group(2), line, True)
                 continue
-            name = find_literal(word)
-            if name is None or not re.match(r'[A-Za-z_]\w*$', name):
+            if not re.match(r'[A-Za-z_]\w*$', word):
                 # The runtime skips the whole script at an invalid name.
-                raise UnsupportedSyntaxError(
-                    line, 'the script calls `export` with an option or an invalid name'
-                )
-            variable = self.variables.get(name)
-            if variable:
-                self.variables[name] = variable._replace(exported=True)
-            elif self.get(name) is None:
-                self.mark_unknown(name, line, 'the script exports the variable before setting it')
-        # Shells differ in whether the status of `$(command)` in a word becomes the status of
-        # `export`.
-        return None if any(_has_unknown(word) for word in words) else True
+                raise UnsupportedSyntaxError(line, f'`export {word}` is not supported')
+            variable = self.variables.get(word)
+            if variable and not self.doubt:
+                self.variables[word] = variable._replace(exported=True)
+            elif variable or self.get(word) is None:
+                reason = self.doubt or 'the script exports the variable before setting it'
+                self.mark_unknown(word, line, reason)
+        # Shells differ in whether the status of `$(command)` becomes the status of `export`.
+        return None if re.search(r'`|\$\(', ' '.join(words)) else True
 
-    def unset(self, line: int, words: List[List[Part]]) -> Optional[bool]:
-        for field in self.split_fields(words[1:], line) or [None]:
-            if not isinstance(field, str) or field.startswith('-'):
-                raise UnsupportedSyntaxError(
-                    line, 'the script calls `unset` with an option or an unknown name'
-                )
-            self.variables[field] = None
+    def unset(self, line: int, words: List[str]) -> Optional[bool]:
+        for name in words[1:]:
+            if not re.match(r'[A-Za-z_]\w*$', name):
+                raise UnsupportedSyntaxError(line, f'`unset {name}` is not supported')
+            self.variables[name] = None
+            if self.doubt:
+                self.mark_unknown(name, line, self.doubt)
         return True
 
-    def source(self, line: int, words: List[List[Part]]) -> Optional[bool]:
+    def source(self, line: int, words: List[str]) -> Optional[bool]:
         """Evaluate `. FILE` or `source FILE`."""
         path = (self.split_fields(words[1:2], line) or [None])[0]
-        if not isinstance(path, str) or not path.startswith('/'):
-            raise UnsupportedSyntaxError(
-                line, 'the script sources a file, and the path of this file is unknown'
-            )
+        if not isinstance(path, str) or not path.startswith('/') or self.doubt:
+            raise UnsupportedSyntaxError(line, f"cannot tell which file `{' '.join(words)}` reads")
         if self.is_file(path) is False:
             return False  # The runtime prints a message and continues with the script.
         text = self.read_text(path) if self.is_file(path) else None
         if text is None:
             raise UnsupportedSyntaxError(line, f'the script sources {path}, which cannot be read')
         return self.run_script(path, text, line)
+
+    def return_(self, line: int, words: List[str]) -> Optional[bool]:
+        if self.doubt:
+            raise UnsupportedSyntaxError(line, 'it is unknown whether `return` runs')
+        raise _ScriptReturn()
 
     def read_text(self, path: str) -> Optional[str]:
         """Return the text of a file in the container, None if the file cannot be read."""
@@ -847,51 +612,31 @@ class _ShellEvaluator:
         """
         Evaluate the script with the path `path` and the text `text`.
 
-        line: if another script sources this script, the line number of the sourcing statement, for
-        error messages.
+        line: if another script sources this script, the line number of the sourcing statement.
         """
-        if self.depth >= _MAX_DEPTH:
+        self.steps += 100 + len(text)
+        if self.depth >= _MAX_DEPTH or len(text) > _MAX_SCRIPT_LENGTH or self.steps > _MAX_STEPS:
             raise UnsupportedSyntaxError(
-                line, f'more than {_MAX_DEPTH} scripts source each other in a chain'
+                line, f'{path} is too long, or too many scripts source each other'
             )
-        if len(text) > _MAX_SCRIPT_LENGTH:
-            raise UnsupportedSyntaxError(
-                line, f'{path} has more than {_MAX_SCRIPT_LENGTH} characters'
-            )
-        self.count_steps(100 + len(text))
         caller, self.file = self.file, path
         self.depth += 1
         try:
-            return self.run(parse_script(text))
+            return self.run_body(_ScriptParser(text).parse_body(''))
         except UnsupportedSyntaxError as err:
-            err.location = err.location or self.format_location(err.line)
+            err.location = err.location or self.locate(err.line)
             raise
         except _ScriptReturn:
             return None
         finally:
-            self.depth -= 1
-            self.file = caller
-
-    def run_exit_command(self, line: int, words: List[List[Part]]) -> Optional[bool]:
-        """
-        Evaluate a statement with the command `return`, `exit`, `exec` or `shift`.
-
-        After `shift` the runtime does not start the program, because `shift` removes the first
-        argument of the script, which is the path of the program.
-        """
-        command = find_literal(words[0]) or ''
-        if command == 'return':
-            raise _ScriptReturn()
-        if command == 'exec' and len(words) == 1:
-            return True
-        self.stop_evaluation(line, command)
+            self.depth, self.file, self.doubt = self.depth - 1, caller, ''
 
     # ---- methods for tests
 
-    def run_test(self, line: int, words: List[List[Part]]) -> Optional[bool]:
+    def run_test(self, line: int, words: List[str]) -> Optional[bool]:
         """Evaluate the command `test` or `[`."""
         fields = self.split_fields(words[1:], line)
-        if fields is not None and find_literal(words[0]) == '[':
+        if fields is not None and words[0] == '[':
             fields = fields[:-1] if fields[-1:] == [']'] else None
         return None if fields is None else self.evaluate_test(fields)
 
@@ -904,35 +649,27 @@ class _ShellEvaluator:
         if len(fields) > 1 and fields[0] == '!':
             status = self.evaluate_test(fields[1:])
             return None if status is None else not status
-        if len(fields) == 0:
-            return False
-        if _NONEMPTY in fields:  # 99-base.sh, which the runtime adds, contains such tests.
-            results = {('-n',): True, ('-z',): False, (): True}
-            return results.get(tuple(fields[:-1])) if fields[-1] is _NONEMPTY else None
-        if None in fields:
+        if fields and fields[-1] is _NONEMPTY:  # 99-base.sh of the runtime has such tests.
+            return {('-n',): True, ('-z',): False, (): True}.get(tuple(fields[:-1]))
+        if None in fields or _NONEMPTY in fields:
             return None
-        if len(fields) == 1:
-            return None if fields[0] in ('!', '(') else fields[0] != ''
+        if len(fields) < 2:
+            return None if fields[:1] in (['!'], ['(']) else fields[:1] not in ([], [''])
         if len(fields) == 2:
             return self.evaluate_unary_test(*fields)
-        if (
-            len(fields) == 3
-            and fields[1] in ('=', '==', '!=')
-            and not set(fields[::2]) & {'!', '(', ')'}
-        ):
-            return (fields[0] == fields[2]) == (fields[1] != '!=')
+        if len(fields) == 3 and fields[1] in ('=', '==', '!='):
+            is_operand = not {fields[0], fields[2]} & {'!', '(', ')'}
+            return (fields[0] == fields[2]) == (fields[1] != '!=') if is_operand else None
         return None
 
     def evaluate_unary_test(self, operator: str, operand: str) -> Optional[bool]:
         """Return whether a test such as `-d FOLDER` is true, None if the result is unknown."""
         if operator in ('-z', '-n'):
             return (operand == '') == (operator == '-z')
-        if operator not in ('-d', '-e', '-f'):
-            return None
         kind = self.find_file_type(operand) if operand else ''
-        if not kind:
-            return None if kind is None else False
-        return {'-d': kind == 'd', '-e': True, '-f': kind == '-'}[operator]
+        if kind is None or operator not in ('-d', '-e', '-f'):
+            return None
+        return {'-d': kind == 'd', '-e': bool(kind), '-f': kind == '-'}[operator]
 
     def find_file_type(self, path: str) -> Optional[str]:
         """
@@ -942,18 +679,13 @@ class _ShellEvaluator:
         """
         if path in self.bound_texts:
             return '-'
-        if (
-            not path.startswith('/')
-            or _MOUNTED_PATH.match(re.sub('/+', '/', path))
-            or '/..' in path
-        ):
+        mounted = _MOUNTED_PATH.match(re.sub('/+', '/', path))
+        if not path.startswith('/') or mounted or '/..' in path:
             return None
-        kind = self.files.find_file_type(path)
-        # The user may bind a folder to a new path. Such a bind adds no path
-        # below a folder of the image.
-        if kind is None:
-            return '' if self.files.find_file_type('/' + path.strip('/').split('/')[0]) else None
-        return kind
+        # The user may bind a folder to a new path. Such a bind adds no path below a folder of the
+        # image.
+        is_known = self.files.find_file_type('/' + path.strip('/').split('/')[0])
+        return self.files.find_file_type(path) or ('' if is_known else None)
 
     def is_file(self, path: str) -> Optional[bool]:
         """Return whether a path is a plain file in the container, None if unknown."""
@@ -961,24 +693,25 @@ class _ShellEvaluator:
         return None if kind is None else kind == '-'
 
 
-#: Command that the evaluator supports -> method that evaluates the command
-_BUILTINS: Dict[str, Callable[..., Optional[bool]]] = {
-    'export': _ShellEvaluator.export,
-    'unset': _ShellEvaluator.unset,
-    '.': _ShellEvaluator.source,
-    'source': _ShellEvaluator.source,
-    '[': _ShellEvaluator.run_test,
-    'test': _ShellEvaluator.run_test,
-    'return': _ShellEvaluator.run_exit_command,
-    'exit': _ShellEvaluator.run_exit_command,
-    'exec': _ShellEvaluator.run_exit_command,
-    'shift': _ShellEvaluator.run_exit_command,
+#: Command that the evaluator supports -> name of the method that evaluates the command
+BUILTINS = {
+    'export': 'export',
+    'unset': 'unset',
+    '.': 'source',
+    'source': 'source',
+    '[': 'run_test',
+    'test': 'run_test',
+    'return': 'return_',
 }
-
-
-def _has_unknown(word: List[Part]) -> bool:
-    """Return whether `word` contains $(command) or an unsupported expansion."""
-    return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
+#: Kind of a piece of a word -> reason why the value is unknown
+_UNKNOWN_PIECES = {
+    'plain': 'the value contains the home folder ~',
+    'escape': 'the value contains a backslash outside quotes',
+    'command': 'the value contains the output of a command',
+    'arithmetic': 'the value contains an arithmetic expression',
+    'braces': 'the value contains an unsupported ${ } expansion',
+    'odd': "the value contains the unsupported quotes $'...'",
+}
 
 
 def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environment:
@@ -988,14 +721,11 @@ def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environ
     files: an Image, or an object with the same methods (osu_container/check/described.py).
     bound_texts: {path in the container: text} of files that the user binds into the container.
     """
-    shell = _ShellEvaluator(files, bound_texts)
+    shell = ShellEvaluator(files, bound_texts)
     problems: List[Tuple[str, str]] = []
     try:
         _run_scripts(shell, problems)
-        # If no script sets PATH, the program gets the PATH that the runtime itself uses.
-        if shell.get('PATH') is None:
-            shell.set_path(DEFAULT_PATH)
-    except _ScriptExit:
+    except ScriptExit:
         pass
     variables = {
         name: variable
@@ -1006,70 +736,52 @@ def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environ
     return Environment(variables, shell.default, shell.exit_point, problems)
 
 
-def _run_scripts(shell: _ShellEvaluator, problems: List[Tuple[str, str]]) -> None:
+def _extend_path(shell: ShellEvaluator) -> None:
+    """Append the default folders that PATH does not contain to PATH, as the runtime does."""
+    path, shell.file = shell.get('PATH'), 'the runtime'
+    if path is None or path.value is not None:
+        folders = path.value.split(':') if path and path.value else []
+        folders += [folder for folder in DEFAULT_PATH if folder not in folders]
+        shell.variables['PATH'] = Variable(':'.join(folders), True, shell.locate(0))
+
+
+def _run_scripts(shell: ShellEvaluator, problems: List[Tuple[str, str]]) -> None:
     """
     Evaluate the environment scripts of an image in the order of the runtime.
 
     The function appends (path, reason) to `problems` for each script that the runtime skips.
     """
-
-    def set_default_path() -> None:
-        """Set PATH to the default folders if PATH is unset or empty."""
-        shell.file = 'the runtime'
-        if not shell.get('PATH'):
-            shell.set_path(DEFAULT_PATH)
-
-    def extend_path() -> None:
-        """Append the default folders that PATH does not contain to PATH."""
-        path = shell.get('PATH')
-        if path is None or path.value is not None:
-            folders = path.value.split(':') if path and path.value else []
-            folders += [folder for folder in DEFAULT_PATH if folder not in folders]
-            shell.set_path(folders)
-
-    def run(path: str) -> None:
-        text = shell.read_text(path)
-        if text is None:
-            problems.append((path, 'cannot be read'))
-            shell.mark_all_unknown(shell.format_location(1), f'{path} cannot be read')
-            return
+    bound = [path for path in shell.bound_texts if posixpath.dirname(path) == SCRIPTS_FOLDER]
+    has_folder = bound or shell.files.find_file_type(SCRIPTS_FOLDER) == 'd'
+    names = [posixpath.basename(path) for path in bound]
+    names += shell.files.list_folder(SCRIPTS_FOLDER) if has_folder else []
+    for path in [f'{SCRIPTS_FOLDER}/{name}' for name in sorted(set(names))] or ['/environment']:
+        name = posixpath.basename(path)
+        kind = '-' if path in bound else shell.files.find_file_type(path)
+        if has_folder and not re.match(r'(?!\.|99-runtimevars\.sh$).*\.sh$', name):
+            continue
+        if kind != '-':
+            problems += [(path, 'is a broken link')] if has_folder and kind is None else []
+            continue
+        if name == '90-environment.sh' and shell.get('PATH') is None:
+            _extend_path(shell)
+        shell.file, text = path, shell.read_text(path)
         try:
+            if text is None:
+                problems.append((path, 'cannot be read'))
+                raise UnsupportedSyntaxError(1, f'{path} cannot be read')
             shell.run_script(path, text)
         except UnsupportedSyntaxError as err:
-            shell.mark_all_unknown(err.location or shell.format_location(1), str(err))
+            shell.mark_all_unknown(err.location or f'{path}:1', str(err))
         except RecursionError:
-            shell.mark_all_unknown(shell.format_location(1), 'commands are nested too deeply')
-
-    names = [
-        path[len(SCRIPTS_FOLDER) + 1 :]
-        for path in shell.bound_texts
-        if path.startswith(SCRIPTS_FOLDER + '/')
-    ]
-    if names or shell.files.find_file_type(SCRIPTS_FOLDER) == 'd':
-        for name in sorted(set(names + shell.files.list_folder(SCRIPTS_FOLDER))):
-            path = f'{SCRIPTS_FOLDER}/{name}'
-            if not name.endswith('.sh') or name.startswith('.') or name == '99-runtimevars.sh':
-                continue
-            shell.file = path
-            kind = '-' if path in shell.bound_texts else shell.files.find_file_type(path)
-            if kind != '-':
-                if kind is None:
-                    problems.append((path, 'is a broken link'))
-                continue
-            if name == '90-environment.sh' and not shell.get('PATH'):
-                extend_path()
-            run(path)
-            if name in ('10-docker2singularity.sh', '10-docker.sh'):
-                shell.file = 'the runtime'
-                extend_path()
-            if name == '99-base.sh':
-                set_default_path()
-    else:
-        if shell.files.find_file_type('/environment') == '-':
-            run('/environment')
-            shell.file = 'the runtime'
-            extend_path()
-        set_default_path()
+            shell.mark_all_unknown(f'{path}:1', 'commands are nested too deeply')
+        if name in ('10-docker2singularity.sh', '10-docker.sh', 'environment'):
+            _extend_path(shell)
+        if name == '99-base.sh' and shell.get('PATH') is None:
+            _extend_path(shell)
+    # If no script sets PATH, the program gets the PATH that the runtime itself uses.
+    if shell.get('PATH') is None:
+        _extend_path(shell)
 
 
 def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -> Environment:
@@ -1107,7 +819,7 @@ def resolve_process_variable(
     if name not in environment.variables:
         if host_value is not None and environment.default is None:
             return Variable(host_value, True, None)
-        return None if environment.default is UNSET else environment.default
+        return environment.default
     variable = environment.variables[name]
     if variable.exported is None:
         return variable._replace(

@@ -34,6 +34,7 @@ from typing import (
     Dict,
     Iterable,
     List,
+    Mapping,
     NamedTuple,
     Optional,
     Sequence,
@@ -231,6 +232,8 @@ class _LibrarySearch:
         """
         self.container, self.library_path = container, library_path
         self.is_excluded = is_excluded or (lambda name: False)
+        #: {name: path, or None for a missing library} that the real loader has found in a dry run
+        self.listed: Mapping[str, Optional[str]] = getattr(container, 'listed', {})
         self.loaded: List[LoadedFile] = []
         self.missing: List[Tuple[str, Optional[LoadedFile]]] = []
         self.broken: List[Tuple[str, Optional[LoadedFile]]] = []
@@ -247,9 +250,9 @@ class _LibrarySearch:
         return self.loaded[0].facts.machine if self.loaded else None
 
     def find_path(self, name: str, requester: Optional[LoadedFile]) -> Optional[str]:
-        """
-        Return the path of the library `name` that `requester` needs, None without such a file.
-        """
+        """Return the path of the library `name` that `requester` needs, None if not found."""
+        if name in self.listed:
+            return self.listed[name]
         if self.uses_musl() and _MUSL_BUILTINS.match(name):
             return _get_loader_config(self.container, self.program).interpreter
         return find_library(

@@ -6,10 +6,11 @@ extension module of mpi4py needs this MPI (DT_NEEDED). If mpi4py was installed a
 searches for an MPI when the program imports mpi4py (mpi4py 4.1.2, _mpiabi.py).
 """
 
+import itertools
 import posixpath
 import re
 from collections import OrderedDict
-from typing import Callable, Dict, List, Optional, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.elf import ElfFacts
 from osu_container.image.environment import (
@@ -21,9 +22,9 @@ from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.scripts import PYTHON_NAME, LaunchedProgram
 from osu_container.image.traits import read_mpi_traits
 
-#: Pattern for the path of mpi4py's extension module. A wheel contains one extension module for each
-#: ABI, such as MPI.mpich.cpython-311-x86_64-linux-gnu.so
-_LIBRARY_PATTERN = r'.*/mpi4py/MPI(\.\w+)?\.(cpython-|abi3\.)?[^/]*so'
+#: Pattern for the file name of mpi4py's extension module. A wheel contains one extension module for
+#: each ABI, such as MPI.mpich.cpython-311-x86_64-linux-gnu.so. Group 2 is the version of Python
+_LIBRARY_NAME = r'MPI(\.\w+)?\.(?:cpython-(\d+)-[^/]*\.|abi3\.|)so$'
 _ABI_LIBRARY = re.compile(r'MPI\.(mpich|openmpi|mpiabi|impi)\.(?:cpython|abi3)')
 #: Names of an MPI library that a wheel tries to open, in this order
 LIBMPI_NAMES = ['libmpi.so', 'libmpi.so.12', 'libmpi.so.40']
@@ -34,80 +35,104 @@ _ABIS = {
     'Open MPI': 'openmpi',
     'the standard ABI of MPI 5': 'mpiabi',
 }
-#: Pattern for Python code that may open another MPI than mpi4py would, or start another program
+#: Pattern for Python code that may import another mpi4py or open another MPI than mpi4py would, or
+#: that may start another program
 _MPI_OVERRIDES = re.compile(
     r'\b(CDLL|LoadLibrary|dlopen)\((?!\s*(?:None|r?([\'"])(?:(?!mpi|\2).)*\2))|'
-    r'\b(os\.exec\w+|mpi4py\.rc\.|_mpiabi|setdlopenflags)\b|'
+    r'\b(os\.exec\w+|os\.spawn\w+|os\.system|subprocess|runpy|importlib|__import__|exec\(|'
+    r'_mpiabi|setdlopenflags|sys\.path|sys\.modules|addsitedir)|\brc\b|'
     r'os\.(?:environ(?:\[|\.\w+\()|putenv\()\s*[\'"](?:LD_|FI_|MPI|OMPI|I_MPI|PMI|UCX)\w*|'
     r'os\.environ\.update'
 )
-#: Pattern for Python code that imports mpi4py, and for `-m mpi4py.run`. A comment that mentions
-#: mpi4py does not match
-_IMPORTS = re.compile(r'''\b(import|from)\s+([\w.]+\s*,\s*)*mpi4py\b|['"]mpi4py\b|-m mpi4py\b''')
+#: Pattern for a statement of Python that imports from one module, and is not indented
+_IMPORT = re.compile(
+    r'import\s+(\w+)[\w.]*(\s+as\s+\w+)?\s*(?:#.*)?$|from\s+(\w+)[\w.]*\s+import\s'
+)
+#: Options of Python that change neither the search for modules nor the imported modules
+_HARMLESS_OPTIONS = re.compile(r'-[uBOsqb]+$')
+#: Modules that do not change which MPI mpi4py opens: mpi4py, NumPy and modules of Python
+_KNOWN_MODULES = frozenset(
+    'mpi4py argparse array atexit collections contextlib copy csv ctypes dataclasses datetime enum '
+    'functools gc getpass glob io itertools json logging math numpy operator os pathlib pickle '
+    'platform pprint random re shutil signal socket statistics string struct sys tempfile textwrap '
+    'threading time traceback typing uuid warnings __future__'.split()
+)
+#: Files with which setuptools and namespace packages extend Python, without a change of sys.path
+_HARMLESS_PTH = re.compile(r'(distutils-precedence|[\w.-]+-nspkg)\.pth$')
 #: Pattern for the value to which a program sets MPI4PY_LIBMPI. The program osu-port of this project
 #: contains such a line
 _LIBMPI = re.compile(r"^LIBMPI = '([\w.:/-]+)'$", re.M)
-#: Maximum total size of the libraries in a Python package. Larger packages such as torch are not
-#: read
-_MAX_LIBRARY_BYTES = 64 * 1024 * 1024
-#: Folders in which a wheel looks for the libfabric of an Intel MPI, relative to the parent folder
-#: of the MPI's folder lib
-_INTEL_LIBFABRIC_FOLDERS = [
-    'opt/mpi/libfabric/lib',
-    'libfabric/lib',
-    'libfabric',
-    'lib/libfabric',
-    'lib',
-]
 
 
-def uses_mpi4py(image: Image, launched: LaunchedProgram) -> Optional[bool]:
+class PythonProgram(NamedTuple):
+    """A Python interpreter and the code that it runs."""
+
+    path: str  #: path of the interpreter in the image
+    options: List[str]  #: options of the interpreter before the code
+    text: str  #: the code, '' for an interpreter without a script
+    script: Optional[str]  #: path of the script in the image, None for -c, -m and no script
+    problem: Optional[str]  #: why the code may import another mpi4py or MPI, None if it does not
+
+    @property
+    def uses_numpy(self) -> bool:
+        """Whether the code imports NumPy."""
+        return bool(re.search(r'\b(import|from)\s+numpy\b', self.text))
+
+    @property
+    def has_own_folder(self) -> bool:
+        """Whether the code is this project's osu-port, which inserts a folder with mpi4py."""
+        return bool(_LIBMPI.search(self.text))
+
+
+def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[PythonProgram]:
     """
-    Return whether a launched program is a Python interpreter that imports mpi4py.
+    Return the PythonProgram that a launched program is, None for other programs.
 
-    The result is None if the program is a Python interpreter, but an import of mpi4py is unknown.
     The function assumes that Python without a script imports mpi4py.
     """
-    if not launched.program or not re.match(PYTHON_NAME, posixpath.basename(launched.program)):
-        return False
-    text = _read_program_text(image, launched)
-    if not launched.words[1:] or _LIBMPI.search(text):
-        return True
-    return (
-        None
-        if _MPI_OVERRIDES.search(text) or not _IMPORTS.search(text) or '-S' in launched.words
-        else True
-    )
+    path = launched.program
+    if not path or not re.match(PYTHON_NAME, posixpath.basename(path)):
+        return None
+    words = [word if isinstance(word, str) else '' for word in launched.words[1:]]
+    options = list(itertools.takewhile(re.compile(r'-[bBdEIOPqsSuv]+$').match, words))
+    words = words[len(options) :]
+    text, script = '', None
+    problem: Optional[str] = None
+    if words[:1] == ['-c']:
+        text = ''.join(words[1:2])
+        problem = _find_code_problem(image, text, '')
+    elif words and not re.match(r'-m mpi4py\b', ' '.join(words[:2])):
+        script = words[0] if words[0].startswith('/') and image.exists(words[0]) else None
+        text = image.read_text(script) or '' if script else ''
+        folder = posixpath.dirname(image.resolve(script) or '') if script else ''
+        if not _LIBMPI.search(text):  # The launcher osu-port of this project has such a line.
+            problem = _find_code_problem(image, text, folder) if script else 'the code is unknown'
+    if problem:
+        problem = f"the Python program {' '.join(words[: 1 + (words[0] == '-m')])}: {problem}"
+    return PythonProgram(path, options, text, script, problem)
 
 
-def _read_program_text(image: Image, launched: LaunchedProgram) -> str:
-    """Return the Python code that the interpreter runs, '' if the code is unknown."""
-    words = [word for word in launched.words[1:] if isinstance(word, str)]
-    paths = [word for word in words if not word.startswith('-')]
-    if '-c' in words or '-m' in words:
-        return ' '.join(words)
-    return image.read_text(paths[0]) or '' if paths and image.exists(paths[0]) else ''
-
-
-def list_imported_libraries(image: Image, launched: LaunchedProgram) -> List[str]:
+def _find_code_problem(image: Image, text: str, folder: str) -> Optional[str]:
     """
-    Return the paths of extension modules that a Python program may import besides mpi4py.
+    Return why Python code cannot be followed plainly, None if the code imports mpi4py.
 
-    The result contains the extension modules of each imported package in which a library needs MPI,
-    such as h5py, petsc4py and dtfft.
+    folder: folder of the script, in which Python looks for modules first.
     """
-    modules: List[str] = []
-    names = re.findall(r'^(?:import|from)\s+(\w+)', _read_program_text(image, launched), re.M)
-    for name in sorted(set(names) - {'mpi4py'}):
-        paths = image.find_files(f'.*/(?:site|dist)-packages/{name}/.*[.]so[^/]*')
-        if sum(image.tree.entries[path][3] for path in paths) > _MAX_LIBRARY_BYTES:
-            continue
-        facts = image.read_elf_files(paths)
-        if any(re.match('libmpi', soname) for elf in facts.values() for soname in elf.needed):
-            modules += [
-                path for path in sorted(facts) if re.search(r'[.](cpython-|abi3)[^/]*so$', path)
-            ]
-    return modules
+    override = _MPI_OVERRIDES.search(text)
+    if override:
+        return f'the code uses {override.group().strip()}'
+    names = set()
+    for line in re.split(r'\n|;[ \t]*', text):
+        match = _IMPORT.match(line)
+        name = match.group(1) or match.group(3) if match else None
+        if (
+            name is None
+            and re.match(r'(?!\s*#).*\bimport\b', line)
+            or (name and (name not in _KNOWN_MODULES or image.exists(f'{folder}/{name}.py')))
+        ):
+            return f'cannot tell what `{line.strip()[:80]}` imports'
+        names.add(name)
+    return None if 'mpi4py' in names else 'the code does not import mpi4py itself'
 
 
 def find_sys_prefix(image: Image, python: str) -> str:
@@ -123,35 +148,96 @@ def find_sys_prefix(image: Image, python: str) -> str:
     return posixpath.dirname(posixpath.dirname(image.resolve(python) or python))
 
 
-def _find_library_variants(image: Image, launched: LaunchedProgram) -> Dict[str, str]:
+def _list_module_folders(
+    image: Image, python: PythonProgram, environment: Environment
+) -> Tuple[List[str], str, Optional[str]]:
     """
-    Return {ABI: path} of the extension modules of the mpi4py that a Python program imports.
+    Return (folders, version, problem) of the search for modules in a Python interpreter.
 
-    If mpi4py was not installed as a wheel, the only key is ''. The result is empty if the image
-    contains no mpi4py. The result is also empty if the image contains several mpi4py, and it is
-    unknown which mpi4py the program imports.
+    folders: the folders of sys.path in order, without folders of the user. version: '311' for
+    Python 3.11. problem: why the folders are unknown, otherwise None. Sources: docs.python.org, "The
+    initialization of the sys.path module search path"; Debian Python Policy, "Module path".
     """
-    folders: Dict[str, Dict[str, str]] = OrderedDict()
-    for path in image.find_files(_LIBRARY_PATTERN):
-        match = _ABI_LIBRARY.match(posixpath.basename(path))
-        variants = folders.setdefault(posixpath.dirname(path), {})
-        variants[match.group(1) if match else ''] = path
-    if len(folders) < 2:
-        return next(iter(folders.values()), {})
-    roots, _ = parse_folder_list(launched.environment.variables.get('PYTHONPATH'))
-    prefix = find_sys_prefix(image, launched.program or '')
-    roots += [prefix + '/local' if prefix == '/usr' else prefix, prefix]
-    for root in roots:
-        below = [folder for folder in folders if folder.startswith(root + '/')]
-        if below:
-            return folders[below[0]] if len(below) == 1 else {}
-    return {}
+    home, path = (
+        resolve_process_variable(environment, name) for name in ('PYTHONHOME', 'PYTHONPATH')
+    )
+    is_plain = all(_HARMLESS_OPTIONS.match(option) for option in python.options)
+    if not is_plain or home and home.value != '' or path and path.value is None:
+        command = ' '.join([python.path] + python.options)
+        return [], '', f'options of {command}, PYTHONHOME or PYTHONPATH change where Python looks'
+    real = image.resolve(python.path) or python.path
+    prefix, base = find_sys_prefix(image, python.path), posixpath.dirname(posixpath.dirname(real))
+    names = [posixpath.basename(real)] + image.list_folder(base + '/lib')
+    versions = re.findall(r'\bpython(\d\.\d+)\b', ' '.join(names))
+    if not versions or len(set(versions)) > 1 and names[0] != 'python' + versions[0]:
+        return [], '', f'the version of {real} is unknown'
+    name = 'python' + versions[0]
+    folders = [posixpath.dirname(image.resolve(python.script) or '')] if python.script else []
+    folders += parse_folder_list(path)[0]
+    folders += [f'{base}/lib/{name}', f'{base}/lib64/{name}', f'{base}/lib/{name}/lib-dynload']
+    config = image.read_text(prefix + '/pyvenv.cfg') or '' if prefix != base else ''
+    sites = [prefix]
+    if prefix != base and re.search(r'(?im)^include-system-site-packages *= *true', config):
+        sites.append(base)
+    debian = [f'/usr/local/lib/{name}/dist-packages', '/usr/lib/python3/dist-packages']
+    for site in sites:
+        if site == '/usr' and any(image.find_file_type(folder) for folder in debian):
+            folders += debian
+            continue
+        for root in ['/usr/local', '/usr'] if site == '/usr' else [site]:
+            folders += [f'{root}/{lib}/{name}/site-packages' for lib in ('lib', 'lib64')]
+    return folders, versions[0].replace('.', ''), None
+
+
+def _find_library_variants(
+    image: Image, python: PythonProgram, environment: Environment, origin: Optional[str]
+) -> Tuple[Dict[str, str], Optional[str]]:
+    """
+    Return ({ABI: path}, problem) for the mpi4py that a Python program imports.
+
+    The dict has the extension modules of mpi4py. If mpi4py was not installed as a wheel, the only
+    key is ''. origin: path of the extension module that the interpreter found in a dry run, None
+    without a dry run. problem: why mpi4py is unknown, otherwise None.
+    """
+    if python.has_own_folder:
+        above = posixpath.dirname(posixpath.dirname(image.resolve(python.script or '') or ''))
+        origin = f'{above}/lib/python/mpi4py/MPI.so'
+    if origin:
+        match = re.match(_LIBRARY_NAME, posixpath.basename(origin))
+        version = match.group(2) or '' if match else ''
+        folders = [posixpath.dirname(posixpath.dirname(origin))]
+    else:
+        folders, version, problem = _list_module_folders(image, python, environment)
+        if problem:
+            return {}, problem
+    files = [(folder, image.list_folder(folder)) for folder in folders]
+    names = {name.partition('.')[0] for _, folder_files in files for name in folder_files}
+    for folder, folder_files in files if not origin else ():
+        for name in folder_files if folder.endswith('-packages') else ():
+            is_pth = name.endswith('.pth') and not _HARMLESS_PTH.match(name)
+            if is_pth or re.match('(site|user)customize', name):
+                return {}, f'{folder}/{name} may change which modules Python finds'
+    if python.uses_numpy and 'numpy' not in names and not origin:
+        return {}, f'{python.path} finds no numpy in the image'
+    folder = next((folder for folder, names in files if {'mpi4py', 'mpi4py.py'} & set(names)), '')
+    variants = {}
+    for name in image.list_folder(folder + '/mpi4py') if folder else ():
+        match = re.match(_LIBRARY_NAME, name)
+        if match and (not version or match.group(2) in (None, version)):
+            abi = _ABI_LIBRARY.match(name)
+            variants[abi.group(1) if abi else ''] = f'{folder}/mpi4py/{name}'
+    if variants and '' not in variants and 'os' in names and 'ctypes' not in names:
+        return {}, f'{python.path} has no module ctypes, which mpi4py needs'
+    problem = f'{python.path} finds no mpi4py of its version in {folder or ", ".join(folders)}'
+    return variants, None if variants else problem
 
 
 def find_opened_libraries(
     image: Image,
     launched: LaunchedProgram,
+    python: PythonProgram,
     load: Callable[[str], Tuple[Optional[ElfFacts], bool]],
+    origin: Optional[str] = None,
 ) -> Tuple[List[str], Optional[str], Optional[str]]:
     """
     Return (names, missing, reason) for the libraries that Python opens through mpi4py.
@@ -160,17 +246,11 @@ def find_opened_libraries(
     libraries that mpi4py does not find, otherwise None. reason: why the libraries are unknown,
     otherwise None. load: function load(name) that returns (ElfFacts of the file that ld.so finds
     for the name, whether ld.so can load this file). The ElfFacts are None if ld.so finds no file.
+    origin: path of mpi4py's extension module that the interpreter found in a dry run, or None.
     """
-    libraries = _find_library_variants(image, launched)
-    if not libraries:
-        return (
-            [],
-            None,
-            'the image contains several mpi4py, and it is unknown which mpi4py '
-            f'{launched.program} imports'
-            if image.find_files(_LIBRARY_PATTERN)
-            else f'the image contains no mpi4py for the Python {launched.program}',
-        )
+    libraries, problem = _find_library_variants(image, python, launched.environment, origin)
+    if problem:
+        return [], None, problem
     if '' in libraries:
         return [libraries['']], None, None
     abi, libmpi = (
@@ -186,7 +266,7 @@ def find_opened_libraries(
             if name in libraries
             else ([], 'MPI of ABI ' + abi.value, None)
         )
-    declared = _LIBMPI.search(_read_program_text(image, launched))
+    declared = _LIBMPI.search(python.text)
     setting = libmpi.value if libmpi else declared.group(1) if declared else None
     failing = []
     for name in _list_libmpi_candidates(image, launched, setting):
@@ -195,13 +275,12 @@ def find_opened_libraries(
         if family and not is_loadable:
             failing.append(name)
         elif family:
+            if name.startswith('/') and image.exists(name):
+                if image.read_traits(name, read_mpi_traits)['family'] == 'Intel MPI':
+                    return [], None, f'mpi4py may open a libfabric of its own for {name}'
             library = libraries.get(_ABIS.get(family, ''))
-            fabrics = _find_intel_libfabric(image, launched.environment, name)
-            return (
-                [name] + fabrics + ([library] if library else []),
-                None if library else f'mpi4py for {family}',
-                None,
-            )
+            names = [name] + ([library] if library else [])
+            return names, None if library else f'mpi4py for {family}', None
     return (
         failing[:1],
         None if failing else ', '.join(LIBMPI_NAMES[:-1]) + ' or ' + LIBMPI_NAMES[-1],
@@ -237,30 +316,3 @@ def _list_libmpi_candidates(
         else:
             names += [place + '/' + name if place else name for name in LIBMPI_NAMES]
     return names
-
-
-def _find_intel_libfabric(image: Image, environment: Environment, name: str) -> List[str]:
-    """
-    Return [path] of the libfabric that a wheel of mpi4py opens for an Intel MPI.
-
-    name: path of the MPI library. The result is empty in three cases: the library is not an Intel
-    MPI; `name` is not a path; or the environment variables of Intel MPI select no such libfabric.
-    """
-    fabrics, internal = (
-        variable and variable.value or ''
-        for variable in (
-            resolve_process_variable(environment, setting)
-            for setting in ('I_MPI_FABRICS', 'I_MPI_OFI_LIBRARY_INTERNAL')
-        )
-    )
-    if (
-        not name.startswith('/')
-        or not image.exists(name)
-        or fabrics == 'shm'
-        or internal.lower() in ('0', 'no', 'off', 'false', 'disable')
-        or image.read_traits(name, read_mpi_traits)['family'] != 'Intel MPI'
-    ):
-        return []
-    above = posixpath.dirname(posixpath.dirname(name))
-    paths = [f'{above}/{folder}/libfabric.so.1' for folder in _INTEL_LIBFABRIC_FOLDERS]
-    return [path for path in paths if image.exists(path)][:1]

@@ -1,27 +1,40 @@
 """
 Find the ELF program that a command line in a container finally starts.
 
-A command line may start a script, env, a shell or another program, which then starts the ELF
-program. This module executes nothing: it evaluates scripts with image/environment.py. The kernel
-starts a script as described in execve(2), section "Interpreter scripts".
+A command line may start a script, env, a shell or a launcher such as taskset, which then starts the
+ELF program. This module executes nothing: it evaluates plain wrapper scripts with
+image/environment.py. Whatever else a script does makes the program unknown. The kernel starts a
+script as described in execve(2), section "Interpreter scripts".
 """
 
 import posixpath
 import re
 import shlex
-from typing import Any, Dict, Iterable, List, Match, NamedTuple, NoReturn, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from osu_container.base.shell import quote as quoted
-from osu_container.image import environment as shells
-from osu_container.image.elf import MACHINE_NAMES
-from osu_container.image.environment import Environment, Node, Part, Variable
+from osu_container.image.environment import (
+    BUILTINS,
+    DEFAULT_PATH,
+    RUNTIME_LIBRARIES,
+    STOPPING_COMMANDS,
+    UNSUPPORTED_COMMANDS,
+    Body,
+    Command,
+    Environment,
+    ScriptExit,
+    ShellEvaluator,
+    UnsupportedSyntaxError,
+    Variable,
+    parse_folder_list,
+    resolve_process_variable,
+)
 from osu_container.image.image import Image
 
 #: Pattern for the file name of a Python interpreter
 PYTHON_NAME = r'python\d*(\.\d+)?$'
-#: Pattern for the first line of a script. Its groups are the path of the interpreter and the first
-#: argument. As for the kernel, a carriage return is part of the path
-FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*(\S*)')
+#: Pattern for the first line of a script. Its groups are the path of the interpreter and the text
+#: that the kernel passes as one argument. As for the kernel, a carriage return is part of the path
+FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*([^\n]*)')
 
 
 class LaunchedProgram(NamedTuple):
@@ -33,8 +46,6 @@ class LaunchedProgram(NamedTuple):
     environment: Environment  #: environment of the program
     reason: Optional[str]  #: reason why the program is unknown, None if the program is known
     scripts: List[Tuple[str, str]]  #: (path, text) of each script that runs before the program
-    #: command such as `env -i` that removes the variables with the rank of the process, or None
-    isolating_command: Optional[str] = None
 
 
 def find_interpreter(image: Image, text: Optional[str]) -> Tuple[Optional[str], Optional[str]]:
@@ -48,52 +59,44 @@ def find_interpreter(image: Image, text: Optional[str]) -> Tuple[Optional[str], 
     first = FIRST_LINE.match(text or '')
     if not first:
         return None, None
-    path, argument = first.groups()
+    path, argument = first.group(1), first.group(2).strip()
     if not image.exists(path):
         return None, path
-    if posixpath.basename(path) != 'env' or not argument or argument.startswith('-'):
+    if posixpath.basename(path) != 'env' or not re.match(r'[\w.+-]+$', argument):
         return path, None
     paths = [folder + '/' + argument for folder in image.list_path_folders()]
     interpreter = next((path for path in paths if image.exists(path)), None)
     return interpreter, None if interpreter else argument
 
 
-#: Patterns for the expressions by which a shell script computes its own folder. Such an expression
-#: uses $0 or BASH_SOURCE, and may use `cd` or resolve links
-_SELF = r'"?\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE(?:\[0\])?\})"?'
-_REAL = r'(?:%s|"?\$\(\s*(?:readlink -f|realpath) %s\s*\)"?)' % (_SELF, _SELF)
-_DIRNAME = r'\$\(\s*dirname (?:-- )?%s\s*\)' % _REAL
-_OWN_FOLDER = re.compile(
-    r'\$\(\s*cd (?:-- )?"?%s(?P<below>[/.\w-]*)"?( &>/dev/null| >/dev/null( 2>&1)?)?\s*(?:&&|;)\s*'
-    r'pwd(?: -P)?\s*\)|%s|\$\{0%%/\*\}' % (_DIRNAME, _DIRNAME)
-)
-#: Pattern for commands that print the name of the processor. The result is the processor of the
-#: image, because an image for another processor does not run at all
-_MACHINE = re.compile(r'\$\((?:uname -[mp]|arch)\)|`(?:uname -[mp]|arch)`')
-#: Pattern for the expressions that expand to all arguments of a script
-_ARGUMENTS = re.compile(r'"\$[@*]"|"\$\{[@*]\}"|\$[@*]|\$\{[@*]\}|\$\{1\+"\$@"\}')
-#: Pattern for a script with `set --`, which replaces the arguments, after assignments and comments
-_SET_ARGUMENTS = re.compile(
-    r'((?:(?:#[^\n]*|(?:export )?\w+=[^\n;&|()`]*)?\n)*)set -- ([^\n;&|<>()`#]+)(\n.*)', re.S
-)
-#: Maximum number of nested wrapper scripts that start each other
+#: Shells whose scripts this module evaluates
+_SHELL_NAME = re.compile(r'(ba|da|a)?sh$')
+#: Pattern for a path that the shell does not split if a script does not quote the path
+_PLAIN_WORD = re.compile(r'[\w./+@%=:,-]+$')
+#: Maximum number of programs and scripts that start each other
 _MAX_DEPTH = 6
-#: Commands that this module ignores when it searches for the program that a script starts
-_SIDE_COMMANDS = frozenset(
-    'cd echo : true false printf mkdir rm cp mv ln touch cat ls grep sed awk date hostname sleep '
-    'wait umask ulimit mktemp head tail tr cut sort wc chmod basename dirname uname id pwd command '
-    'type which'.split()
-)
-#: Pattern for the names of the variables $1, $2, ... and $#
-_POSITIONAL_PARAMETERS = re.compile(r'[0-9]+$|#$')
+#: Commands that a wrapper script may run before it starts the program
+_SIDE_COMMANDS = frozenset(BUILTINS) - {'return'} | {'exit', 'echo', ':', 'true', 'false'}
+#: Commands of the shell, which are not programs
+_SHELL_COMMANDS = _SIDE_COMMANDS | STOPPING_COMMANDS | UNSUPPORTED_COMMANDS | {'cd', 'return'}
 
 
-class _WrapperEvaluator(shells._ShellEvaluator):
-    """An evaluator of a wrapper script, which starts a program in a container."""
+class _WrapperEvaluator(ShellEvaluator):
+    """
+    An evaluator of a plain wrapper script, which starts one program as its last command.
+
+    The methods raise UnsupportedSyntaxError at any other command.
+    """
 
     def __init__(
-        self, image: Image, environment: Environment, path: str, arguments: List[str]
+        self, image: Image, environment: Environment, path: str, words: List[Any], options: str
     ) -> None:
+        """
+        Create an evaluator.
+
+        path: path of the script, for messages. words: values of $0, $1, ... options: letters of
+        the shell's options, as in `set -eu`.
+        """
         super().__init__(image)
         self.variables = {
             name: variable
@@ -101,14 +104,13 @@ class _WrapperEvaluator(shells._ShellEvaluator):
             if variable.exported is not False
         }
         self.default, self.file = environment.default, path
-        #: (words of the command line, variables) of each program that the script starts. The words
-        #: are None if unknown
-        self.calls: List[Tuple[Optional[List[Any]], Dict[str, Optional[Variable]]]] = []
+        self.words, self.options = words, set(options)
+        #: words of the program's command line, None before the script starts the program
+        self.call: Optional[List[Any]] = None
+        self.call_variables: Dict[str, Optional[Variable]] = {}
         if not self.default:  # If no script sets LD_LIBRARY_PATH, the runtime sets the variable.
-            default = Variable(shells.RUNTIME_LIBRARIES, True, None)
+            default = Variable(RUNTIME_LIBRARIES, True, None)
             self.variables.setdefault('LD_LIBRARY_PATH', default)
-        for number, value in enumerate([path] + arguments):
-            self.variables[str(number)] = Variable(value, False, path)
 
     def get(self, name: str) -> Optional[Variable]:
         """
@@ -117,117 +119,100 @@ class _WrapperEvaluator(shells._ShellEvaluator):
         If the image does not set the variable, the value is unknown, because the host may set the
         variable. The result does not depend on the host for the variables of the loader (LD_*).
         """
+        if re.match('[0-9]+$', name):
+            value = (self.words[int(name) :] or [''])[0]
+            return Variable(value, False, self.file, 'the argument is unknown')
         if name in self.variables or name.startswith('LD_'):
             return self.variables.get(name, self.default)
-        return (
-            Variable('', False, self.file)
-            if _POSITIONAL_PARAMETERS.match(name)
-            else Variable(
-                None, True, None, f'the value of ${name} is unknown before the program runs'
-            )
-        )
+        reason = f'the value of ${name} is unknown before the program runs'
+        return Variable(None, True, None, reason)
 
     def is_exported(self, name: str) -> Optional[bool]:
-        """
-        Return whether the variable `name` is exported after an assignment.
-
-        The result is None if the export is unknown, because the host may have set the variable.
-        """
+        """Return None for a variable that the host may have exported."""
         is_set_here = name in self.variables or name.startswith('LD_')
         return super().is_exported(name) if is_set_here else None
 
-    def stop_evaluation(self, line: int, command: str) -> NoReturn:
-        """
-        Stop the evaluation of the script at the statement `command`.
-
-        If `command` is not `exit`, the effect of the statement is unknown, and the method raises
-        UnsupportedSyntaxError.
-        """
-        if command != 'exit':
-            raise shells.UnsupportedSyntaxError(line, f'{command} cannot be evaluated')
-        raise shells._ScriptExit()
-
-    def mark_changes_unknown(self, node: Node, reason: str) -> None:
-        """Stop the evaluation, because it is unknown whether the statement starts a program."""
-        raise shells.UnsupportedSyntaxError(node.line, reason)
-
-    def run_simple(self, node: Node) -> Optional[bool]:
-        """Evaluate a command, or record the program that the command starts."""
-        assignments, words, _ = node.parts
-        command = shells.find_literal(words[0]) if words else ''
-        if command == 'exec' and len(words) > 1:
-            self.record_call(node, words[1:])
-            raise shells._ScriptExit()
-        if command == 'set' and re.match(
-            r'( [-+][euxo]+)+( pipefail)?$',
-            ''.join(' ' + (shells.find_literal(word) or '?') for word in words[1:]),
-        ):
-            return True
-        # If the file of `.` does not exist, some shells exit and other shells continue.
-        if command in ('.', 'source'):
-            path = (self.split_fields(words[1:2], node.line) or [None])[0]
-            if isinstance(path, str) and self.is_file(path) is False:
-                raise shells.UnsupportedSyntaxError(
-                    node.line, f'the script sources {path}, which does not exist'
-                )
-        if command in _SIDE_COMMANDS and not assignments:
-            for word in words[1:]:
-                self.expand_value(word, node.line)
-            return (
-                True
-                if command in ('echo', ':', 'true', 'printf')
-                else False
-                if command == 'false'
-                else None
+    def expand_parameter(self, name: str, operator: str, *parts: Any) -> Any:
+        """Expand a variable. With `set -u`, an unset variable ends the script."""
+        variable = self.get(name)
+        if 'u' in self.options and not operator and not (variable and variable.value):
+            raise UnsupportedSyntaxError(
+                parts[1], f'with `set -u` the script ends if ${name} is unset'
             )
-        if (
-            not words
-            or command in shells._BUILTINS
-            and not assignments
-            or shells._NAMING_COMMAND.match(command or '')
-        ):
-            return super().run_simple(node)
-        self.record_call(node, words)
-        return None
+        return super().expand_parameter(name, operator, *parts)
 
-    def record_call(self, node: Node, words: List[List[Part]]) -> None:
-        """
-        Record that the statement `node` starts a program with the command line `words`.
+    def split_fields(self, words: List[str], line: int) -> Optional[List[Any]]:
+        """Expand `words`; replace "$@" by the arguments of the script."""
+        fields: List[Any] = []
+        is_plain = all(_PLAIN_WORD.match(str(argument)) for argument in self.words[1:])
+        for word in words:
+            if word in ('"$@"', '"${@}"', '${1+"$@"}') or is_plain and word in ('$@', '$*'):
+                fields += self.words[1:]
+                continue
+            expanded = super().split_fields([word], line)
+            if expanded is None:
+                return None
+            fields += expanded
+        return fields
 
-        The assignments at the beginning of the statement apply to this program only.
-        """
+    def run_chain(self, chain: List[Tuple[str, Any]]) -> Optional[bool]:
+        """Evaluate a chain of statements. With `set -e`, a statement that fails ends the script."""
+        status = super().run_chain(chain)
+        if 'e' in self.options and status is not True and self.call is None:
+            line = chain[-1][1].line
+            raise UnsupportedSyntaxError(line, 'the command may fail, and `set -e` ends the script')
+        return status
+
+    def stop(self, line: int, words: List[str]) -> Optional[bool]:
+        """Evaluate `exit`; the effect of the other commands on the program is unknown."""
+        if words[0] == 'exit' and not self.doubt:
+            raise ScriptExit()
+        raise UnsupportedSyntaxError(line, f'{words[0]} cannot be evaluated')
+
+    def run_condition(self, body: Body) -> Optional[bool]:
+        """Evaluate the condition of `if`, which may fail in spite of `set -e`."""
+        options, self.options = self.options, self.options - {'e'}
+        status = super().run_condition(body)
+        self.options = options
+        return status
+
+    def run_command(self, command: Command) -> Optional[bool]:
+        """Evaluate a command, or record the program that the command starts."""
+        name, line = (command.words or [''])[0], command.line
+        is_last = self.call is None or name in ('echo', 'exit')
+        if not is_last or command.redirected:
+            reason = f'the redirection of `{name}` may fail'
+            if not is_last and self.call:
+                reason = f'the script runs `{self.call[0]}`, and then `{name}`'
+            raise UnsupportedSyntaxError(line, reason)
+        if not command.words or name in _SIDE_COMMANDS and not command.assignments:
+            if name in ('.', 'source'):  # Some shells exit if the file does not exist.
+                path = (self.split_fields(command.words[1:2], line) or [''])[0]
+                if self.is_file(str(path)) is not True:
+                    raise UnsupportedSyntaxError(line, f'cannot read the file {path}')
+            return super().run_command(command)
+        if name == 'cd' and not command.assignments:
+            return None
+        if self.doubt:
+            raise UnsupportedSyntaxError(line, f'it is unknown whether `{name}` runs')
+        if re.match(r'set( [-+][eux]+)+$', ' '.join(command.words)):
+            for word in command.words[1:]:
+                self.options -= set(word)
+                self.options |= set(word if word[0] == '-' else '')
+            return True
+        words = command.words[name == 'exec' :]
+        if not words or words[0] in _SHELL_COMMANDS or words[0].startswith('-'):
+            raise UnsupportedSyntaxError(line, f"`{' '.join(command.words)}` cannot be evaluated")
         before = dict(self.variables)
-        for name, word in node.parts[0]:
-            self.assign(name, word, node.line, True)
-        self.calls.append((self.split_fields(words, node.line), dict(self.variables)))
-        self.variables = before
-
-
-def _substitute_arguments(image: Image, path: str, text: str, arguments: List[str]) -> str:
-    """
-    Return the text of a script in which values replace some expressions.
-
-    The replaced expressions compute the folder of the script, the name of the processor, and all
-    arguments of the script.
-    """
-
-    def substitute_folder(match: Match[str]) -> str:
-        is_real = re.search('readlink|realpath', match.group())
-        script = image.resolve(path) or path if is_real else path
-        return posixpath.normpath(posixpath.dirname(script) + (match.group('below') or ''))
-
-    def substitute_machine(match: Match[str]) -> str:
-        machine = image.read_loader_config(None).machine
-        return next((name for name, elf in MACHINE_NAMES.items() if elf == machine), match.group())
-
-    line = ' '.join(quoted(argument) for argument in arguments)
-    text = _OWN_FOLDER.sub(substitute_folder, _MACHINE.sub(substitute_machine, text))
-    match = _SET_ARGUMENTS.match(text)
-    if match and not re.search(r'\$\{?[1-9#]', match.group(3)):
-        before, words, after = match.groups()
-        words = _ARGUMENTS.sub(lambda _: line, words)
-        return before + _ARGUMENTS.sub(lambda _: words, after)
-    return _ARGUMENTS.sub(lambda _: line, text)
+        for variable, text in command.assignments:
+            self.assign(variable, text, line, True)
+        self.call = self.split_fields(words, line)
+        self.call_variables, self.variables = self.variables, before
+        if not self.call:
+            raise UnsupportedSyntaxError(line, f'cannot tell which program {words[0]} is')
+        if name == 'exec':
+            raise ScriptExit()
+        return None
 
 
 def resolve_program(
@@ -237,38 +222,53 @@ def resolve_program(
     Return the LaunchedProgram that a command line finally starts.
 
     words: the words of the command line. The first word is a path, or a name that the shell finds
-    on PATH. depth: maximum number of scripts that start each other.
+    on PATH. depth: maximum number of programs and scripts that start each other.
     """
     name, arguments = words[0], words[1:]
 
-    def make_unknown(reason: str, scripts: Iterable[Tuple[str, str]] = ()) -> LaunchedProgram:
-        return LaunchedProgram(None, words, environment, reason, list(scripts))
+    def make_unknown(reason: str) -> LaunchedProgram:
+        return LaunchedProgram(None, words, environment, reason, [])
 
     if not isinstance(name, str) or not depth:
         return make_unknown('the name of the started program is unknown before the run')
     path = find_program(image, environment, name)
     if not path:
         variable = find_unknown_path(environment, name)
+        if variable:
+            return make_unknown(
+                f'the value of PATH in the image is unknown ({variable.location}: '
+                f'{variable.reason})'
+            )
+        is_relative = '/' in name and not name.startswith('/')
         return make_unknown(
-            f'the value of PATH in the image is unknown ({variable.location}: {variable.reason})'
-            if variable
+            f'{name} depends on the current folder'
+            if is_relative
             else f'the image has no program {name}'
         )
     if path in image.read_elf_files([path]):
         return _resolve_elf_program(image, path, arguments, environment, depth)
     text = image.read_text(path) or ''
     interpreter, missing = find_interpreter(image, text)
-    scripts = [(path, text)]
-    if missing or not interpreter:
-        return make_unknown(
+    first = FIRST_LINE.match(text)
+    option = first.group(2).strip(' \t') if first and first.group(1) == interpreter else ''
+    kind = posixpath.basename(interpreter or '')
+    if missing:
+        launched = make_unknown(
             f'{path} is a script for the interpreter {missing}, which the image does not contain'
-            if missing
-            else f'{path} is neither an ELF program nor a script with an interpreter '
-            'in the first line',
-            scripts,
         )
-    launched = _resolve_script(image, interpreter, path, text, arguments, environment, depth)
-    return launched._replace(scripts=scripts + launched.scripts)
+    elif _SHELL_NAME.match(kind) and re.match(r'(-[eux]+)?$', option):
+        launched = _resolve_shell_script(
+            image, kind, path, text, [path] + arguments, environment, depth, option[1:]
+        )
+    elif re.match(PYTHON_NAME, kind):
+        python_words = [interpreter] + [option] * bool(option) + [path] + arguments
+        launched = resolve_program(image, python_words, environment, depth - 1)
+    else:
+        launched = make_unknown(
+            f"{path} is neither an ELF program nor a plain script: its first line is "
+            f"{text.splitlines()[0][:80] if first else 'not #!'}"
+        )
+    return launched._replace(scripts=[(path, text)] + launched.scripts)
 
 
 def find_unknown_path(environment: Environment, name: str) -> Optional[Variable]:
@@ -292,121 +292,58 @@ def find_program(image: Image, environment: Environment, name: str) -> Optional[
     if not name or '/' in name or find_unknown_path(environment, name):
         return None
     path = environment.variables.get('PATH', environment.default)
-    folders = shells.parse_folder_list(path)[0] + shells.DEFAULT_PATH
-    paths = [folder + '/' + name for folder in folders]
+    paths = [folder + '/' + name for folder in parse_folder_list(path)[0] + DEFAULT_PATH]
     return next((path for path in paths if image.exists(path)), None)
-
-
-def _resolve_script(
-    image: Image,
-    interpreter: str,
-    path: str,
-    text: str,
-    arguments: List[Any],
-    environment: Environment,
-    depth: int,
-) -> LaunchedProgram:
-    """Return the LaunchedProgram that a script starts; see resolve_program()."""
-
-    def make_unknown(words: List[str], reason: str) -> LaunchedProgram:
-        return LaunchedProgram(None, words, environment, reason, [])
-
-    if re.match(r'(ba|da|k|z)?sh$|busybox$', posixpath.basename(interpreter)):
-        if 'BASH_SOURCE' in text and posixpath.basename(interpreter) != 'bash':
-            return make_unknown([path], f'{interpreter} runs the bash script {path}')
-        return _resolve_shell_script(image, path, text, arguments, environment, depth)
-    if re.match(PYTHON_NAME, posixpath.basename(interpreter)):
-        return resolve_program(image, [interpreter, path] + arguments, environment, depth - 1)
-    return make_unknown([interpreter, path], f'cannot evaluate {path}, a script for {interpreter}')
 
 
 def _resolve_shell_script(
     image: Image,
+    shell_name: str,
     path: str,
     text: str,
-    arguments: List[Any],
+    words: List[Any],
     environment: Environment,
     depth: int,
+    options: str = '',
 ) -> LaunchedProgram:
-    """Return the LaunchedProgram that a shell script starts; see resolve_program()."""
+    """
+    Return the LaunchedProgram that a shell script starts.
+
+    path: path of the script or of the shell. words: values of $0, $1, ...
+    """
 
     def make_unknown(reason: str) -> LaunchedProgram:
-        return LaunchedProgram(None, [path], environment, reason, [])
+        return LaunchedProgram(None, words, environment, reason, [])
 
-    if not all(isinstance(argument, str) for argument in arguments):
-        return make_unknown(f'the arguments of {path} are unknown')
-    # A shell may split a path with other characters into several words, if the script does not
-    # quote the path.
-    if not re.match(r'[\w./+@%=:,-]+$', path + (image.resolve(path) or '')):
-        return make_unknown(
-            f'the path {path} contains characters that have a special meaning in a shell'
-        )
-    shell = _WrapperEvaluator(image, environment, path, arguments)
+    startup = resolve_process_variable(environment, 'BASH_ENV')
+    if shell_name == 'bash' and startup and startup.value != '':
+        return make_unknown(f'bash reads the file in BASH_ENV ({startup.location}) before {path}')
+    shell = _WrapperEvaluator(image, environment, path, words, options)
     try:
-        shell.run_script(path, _substitute_arguments(image, path, text, arguments))
-    except shells._ScriptExit:
+        shell.run_script(path, text)
+    except ScriptExit:
         pass
-    except shells.UnsupportedSyntaxError as err:
-        return make_unknown(f'{err.location}: {err}')
-    except RecursionError as err:
-        return make_unknown(f'{path}: {err}')
-    words, calls = None, shell.calls
-    if len(calls) == 1:
-        words, variables = calls[0]
-    if not words:
-        return make_unknown(
-            f'{path} starts several programs, or starts a program that is unknown before the run'
-            if calls
-            else f'cannot find the program that {path} starts'
-        )
+    except (UnsupportedSyntaxError, RecursionError) as err:
+        return make_unknown(f"{getattr(err, 'location', None) or path}: {err}")
+    if not shell.call:
+        return make_unknown(f'{path} starts no program')
     inherited = {
         name: variable or Variable('', True, path)
-        for name, variable in variables.items()
-        if not _POSITIONAL_PARAMETERS.match(name) and (variable or name not in shells._NO_APP)
+        for name, variable in shell.call_variables.items()
     }
-    return resolve_program(image, words, environment._replace(variables=inherited), depth - 1)
+    return resolve_program(image, shell.call, environment._replace(variables=inherited), depth - 1)
 
 
-#: Program that starts a command without changing its environment -> (options of the program that
-#: have an argument, number of words between the options and the command). Sources: coreutils,
-#: util-linux, numactl(8), time(1)
-_PASSING_PROGRAMS = {
-    'nice': ('-n', 0),
-    'nohup': ('', 0),
-    'time': ('-f -o', 0),
-    'stdbuf': ('-i -o -e', 0),
-    'timeout': ('-k -s', 1),
-    'taskset': ('', 1),
-    'numactl': ('-N -m -C -i -P -p', 0),
+#: Program that starts a command -> pattern for the words between the program and the command.
+#: Sources: coreutils, taskset(1), numactl(8)
+_LAUNCHERS = {
+    'env': r'(-u [A-Za-z_]\w* |[A-Za-z_]\w*=\S* )*',
+    'nice': r'(-n -?\d+ |--adjustment=\S+ |--?\d+ )?',
+    'timeout': r'((-k|-s) \S+ |--?\S+ )*[\d.]+[smhd]? ',
+    'taskset': r'(-c |--cpu-list )?[\w,:-]+ ',
+    'numactl': r'(-[NmCip] \S+ |--(cpunodebind|membind|physcpubind|interleave|preferred)[ =]\S+ |'
+    r'-l |--localalloc )*',
 }
-#: Pattern for the variables by which srun passes the rank to a process (PMI-1, PMI-2, PMIx, PALS)
-_RANK_VARIABLES = re.compile(r'PMI|PALS|SLURM|MPI')
-
-
-def _resolve_loader_call(
-    image: Image, path: str, arguments: List[Any], environment: Environment
-) -> LaunchedProgram:
-    """
-    Return the LaunchedProgram of a command line such as `ld.so PROGRAM`.
-
-    path: path of the loader. If the command line has the option --library-path of the loader, the
-    value of the option replaces LD_LIBRARY_PATH.
-    """
-    variables, rest = dict(environment.variables), arguments
-    while len(rest) > 2 and rest[0] in ('--library-path', '--argv0') and isinstance(rest[1], str):
-        if rest[0] == '--library-path':
-            variables['LD_LIBRARY_PATH'] = Variable(rest[1], True, path)
-        rest = rest[2:]
-    facts = (
-        image.read_elf_files(rest[:1]).get(rest[0])
-        if rest and str(rest[0]).startswith('/')
-        else None
-    )
-    if facts is None or image.resolve(facts.interpreter or '/') != image.resolve(path):
-        return LaunchedProgram(
-            None, [path] + rest, environment, f'{path} starts an unknown program', []
-        )
-    return LaunchedProgram(rest[0], rest, environment._replace(variables=variables), None, [])
 
 
 def _resolve_elf_program(
@@ -415,59 +352,34 @@ def _resolve_elf_program(
     """
     Return the LaunchedProgram of a command line whose first word is the ELF program `path`.
 
-    The result is the program `path`, or another program if `path` is a shell, a loader, env or a
-    similar program that starts other programs.
+    The result is the program `path`, or another program if `path` is a shell, env or a launcher.
     """
     kind, rest = posixpath.basename(path), list(arguments)
-
-    def make_unknown(reason: str) -> LaunchedProgram:
-        return LaunchedProgram(None, [path] + arguments, environment, reason, [])
-
-    if re.match(r'(ba|da|k|z)?sh$', kind) and rest:
-        if rest[0] == '-c' and len(rest) > 1 and isinstance(rest[1], str):
-            return _resolve_shell_script(image, path, rest[1], rest[3:], environment, depth)
-        if isinstance(rest[0], str) and not rest[0].startswith('-') and image.exists(rest[0]):
-            return _resolve_shell_script(
-                image, rest[0], image.read_text(rest[0]) or '', rest[1:], environment, depth
-            )
-        return make_unknown(f'the arguments of {path} do not name a script in the image')
-    if re.match(r'ld-(linux|musl)|ld64', kind):
-        return _resolve_loader_call(image, path, rest, environment)
-    if kind != 'env' and kind not in _PASSING_PROGRAMS or not rest:
-        return LaunchedProgram(path, [path] + arguments, environment, None, [])
-    variables, isolating_command = dict(environment.variables), None
-    value_options, operands = _PASSING_PROGRAMS.get(kind, ('', 0))
-    while (
-        rest
-        and isinstance(rest[0], str)
-        and (rest[0].startswith('-') or kind == 'env' and '=' in rest[0])
-    ):
-        name, _, value = rest.pop(0).partition('=')
-        if kind != 'env':
-            if name in value_options.split() and rest:
-                rest.pop(0)
-        elif name in ('-u', '--unset') and (value or rest):
-            variables[value or rest.pop(0)] = Variable('', True, path)
-        elif name in ('-i', '-', '--ignore-environment'):
-            variables, isolating_command = {}, f'{path} {name}'
-        elif name.startswith('-'):
-            return make_unknown(f'{path} {name} cannot be evaluated')
-        else:
-            variables[name] = Variable(value, True, path)
-    if (
-        len(rest) <= operands
-        or isolating_command
-        and (
-            not all(isinstance(word, str) for word in rest)
-            or any(_RANK_VARIABLES.match(name) for name in variables)
-        )
-    ):
-        return make_unknown(f'{path} starts an unknown program')
-    environment = environment._replace(
-        variables=variables, default=shells.UNSET if isolating_command else environment.default
+    unknown = LaunchedProgram(
+        None, [path] + arguments, environment, f'cannot tell which program {path} starts', []
     )
-    launched = resolve_program(image, rest[operands:], environment, depth - 1)
-    return launched._replace(isolating_command=launched.isolating_command or isolating_command)
+    if not rest or not _SHELL_NAME.match(kind) and kind not in _LAUNCHERS:
+        loads = re.match(r'ld-(linux|musl)|ld64', kind)
+        return unknown if loads and rest else unknown._replace(program=path, reason=None)
+    texts = [word if isinstance(word, str) else '-?' for word in rest]
+    if kind not in _LAUNCHERS:
+        if texts[0] == '-c' and len(rest) > 1:
+            words = rest[2:] or [path]
+            return _resolve_shell_script(image, kind, path, texts[1], words, environment, depth)
+        if texts[0].startswith('/') and image.exists(texts[0]):
+            text = image.read_text(texts[0]) or ''
+            return _resolve_shell_script(image, kind, texts[0], text, rest, environment, depth)
+        return unknown
+    match = re.match(_LAUNCHERS[kind], ''.join(re.sub(r'\s', '_', text) + ' ' for text in texts))
+    count = match.group().count(' ') if match else 0
+    if not match or not texts[count:] or texts[count].startswith('-'):
+        return unknown
+    variables = dict(environment.variables)
+    for text in texts[:count] if kind == 'env' else ():
+        name, _, value = text.partition('=')  # After -u, the value is empty: the variable is unset.
+        variables[name] = Variable(value, True, path)
+    environment = environment._replace(variables=variables)
+    return resolve_program(image, rest[count:], environment, depth - 1)
 
 
 def split_command(line: str) -> List[str]:

@@ -8,10 +8,14 @@ lists the libraries; the loader starts neither the program nor MPI (ld.so(8),
 LD_TRACE_LOADED_OBJECTS; musl's --list). The function getallenv of the action script (Apptainer
 1.4.5, SingularityCE 4) prints the resulting environment, so that no variable is unknown.
 
-request_listing() runs the loader, add_listing() adds the result to a Trial, and the rule "dry run"
-(rules/loading.py) compares the result with the prediction.
+For a Python program, the image's Python then reports which mpi4py it finds, without a start of MPI.
+
+request_listing() runs the loader, and add_listing() adds the result to a Trial. The predicted
+process follows the loader's list, because the loader is right about what it finds. The rule "dry
+run" (rules/loading.py) compares the list with the prediction.
 """
 
+import glob
 import os
 import posixpath
 import re
@@ -28,6 +32,7 @@ from osu_container.image.environment import (
     merge_observed_environment,
     resolve_process_variable,
 )
+from osu_container.image.mpi4py import read_python_program
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.trial import (
@@ -54,6 +59,12 @@ class Listing(NamedTuple):
     #: whether the loader or the image's scripts caused the problem, and not this machine
     is_conclusive: bool
     seconds: float
+    #: whether the loader had all loader variables (LD_*) that the program gets
+    is_trusted: bool = True
+    #: path of mpi4py's extension module that Python finds, None if unknown
+    mpi4py: Optional[str] = None
+    #: why Python cannot import what the program imports, None if Python can or was not asked
+    python_problem: Optional[str] = None
 
 
 #: Seconds until the runtime is terminated
@@ -64,9 +75,21 @@ _MARK = 'osu-container-dry-run'
 _TRACE = {'LD_TRACE_LOADED_OBJECTS': '1', 'LD_WARN': 'yes', 'LD_BIND_NOW': '1'}
 #: Variables of the caller that are passed to the runtime
 _KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
+#: Variables with binds of the user, which also apply to the runs of the module
+_BIND_VARIABLES = [
+    runtime + name for runtime in ('APPTAINER_', 'SINGULARITY_') for name in ('BIND', 'BINDPATH')
+]
+#: Python code that prints the file of mpi4py's extension module, and the first module that Python
+#: lacks. Arguments: folder of the script, names of modules. The code does not start MPI
+_FIND_MPI4PY = """import sys
+if sys.argv[1] and sys.path[:1] == ['']: sys.path[0] = sys.argv[1]
+from importlib.util import find_spec
+missing = [name for name in ['mpi4py.MPI'] + sys.argv[2:] if not find_spec(name)]
+print('%s', 'ImportError: no module ' + missing[0] if missing else find_spec('mpi4py.MPI').origin)
+"""
 #: Lines of glibc (elf/rtld.c, elf/dl-version.c), musl (ldso/dynlink.c) and this project's entrypoint
-_LOADS = re.compile(r'\s+(?:(\S+) => )?(/\S+) \(0x')
-_MISSING = re.compile(r'\s+(\S+) => not found|Error loading shared library (\S+):')
+_LOADS = re.compile(r'\s+(?:(.+) => )?(/.+) \(0x[0-9a-f]+\)$')
+_MISSING = re.compile(r'\s+(.+) => not found|Error loading shared library (\S+):')
 _VERSION = re.compile(r"version `(\S+)' not found \(required by")
 _UNDEFINED = re.compile(
     r'undefined symbol: ([^\s,]+)|Error relocating \S+: (\S+): symbol not found'
@@ -146,92 +169,73 @@ def _render_bound_texts(trial: Trial) -> Dict[str, str]:
     return render_bound_texts(trial.approach, trial.site, trial.host, trial.image, trial.injected)
 
 
-def _render_wrapper_settings(trial: Trial) -> str:
-    """Return shell commands for the loader variables (LD_*) that only a wrapper script sets."""
+def _render_wrapper_settings(trial: Trial, names: str = 'LD_(LIBRARY_PATH|PRELOAD|AUDIT)$') -> str:
+    """Return shell commands for the variables (a pattern) that only a wrapper script sets."""
     environment = apply_entrypoint(
         trial.approach,
         trial.image.evaluate_environment(_render_bound_texts(trial)),
         trial.injected,
     )
     lines = ''
-    for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
+    for name in sorted(set(environment.variables) | set(trial.environment.variables)):
         before, after = (
             resolve_process_variable(environment, name),
             resolve_process_variable(trial.environment, name),
         )
+        if not re.match(names, name):
+            continue
         if after is None and before is not None:
             lines += 'unset %s\n' % name
-        elif (
-            after is not None
-            and after.value is not None
-            and (before is None or after.value != before.value)
-        ):
+        elif after and after.value is not None and (not before or after.value != before.value):
             lines += 'export %s=%s\n' % (name, quote(after.value))
     return lines
 
 
-def _build_command(trial: Trial, folder: str, wrapper_settings: str) -> List[str]:
-    """
-    Return the command line of the container runtime for a dry run, as a list of words.
+def _list_user_binds() -> Dict[str, str]:
+    """Return the user's variables with binds, without the binds of a loaded module."""
+    variables = {}
+    for name in _BIND_VARIABLES:
+        binds = [
+            bind
+            for bind in os.environ.get(name, '').split(',')
+            if bind and not re.search(r':(%s|%s)(/|:|$)' % (INJECT_FOLDER, SCRIPTS_FOLDER), bind)
+        ]
+        if binds:
+            variables[name] = ','.join(binds)
+    return variables
 
-    folder: empty folder, in which this function writes the scripts to bind.
-    wrapper_settings: the text that _render_wrapper_settings() returns.
+
+def _run_container(trial: Trial, last: str, start: List[str]) -> str:
     """
-    entrypoint = trial.approach.get('entrypoint')
-    setting = ''.join('export %s=%s\n' % item for item in sorted(_TRACE.items()))
-    last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + (
-        'export OSU_SWAP=require\n' if entrypoint else wrapper_settings + setting
-    )
-    binds = _list_binds(trial)
-    for number, (path, text) in enumerate(
-        ((TARGET, _render_bound_texts(trial)[TARGET]), (LAST_SCRIPT, last))
-    ):
-        file = os.path.join(folder, str(number))
-        with open(file, 'w') as handle:
-            handle.write(text)
-        binds.append((file, path))
-    program, loader = trial.process.loaded[0].path, find_loader_path(trial)
-    start = (
-        [str(loader)]
-        + (['--list'] if trial.process.uses_musl else [])
-        + ([] if find_listing_obstacle(trial) else [program])
-    )
-    if entrypoint:  # The entrypoint skips `env NAME=VALUE`, and runs the loader itself.
-        start = ['env'] + sorted('%s=%s' % item for item in _TRACE.items()) + [program]
+    Run a program in the container and return the output.
+
+    last: text of the script that runs after the scripts of the image and of the module. start:
+    command line of the program.
+    """
+    variables = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     words = [
         (trial.container.runtime or {})['command'],
         '--quiet',
-        'run' if entrypoint else 'exec',
+        'run' if trial.approach.get('entrypoint') else 'exec',
         '--containall',
     ]
-    return (
-        words
-        + [part for bind in binds for part in ('--bind', '%s:%s' % bind)]
-        + [os.path.abspath(trial.image.path)]
-        + start
-    )
-
-
-def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
-    """Run the image's loader for a Trial and return a Listing of what the loader printed."""
-    problem, start = find_dry_run_obstacle(trial), time.monotonic()
-    if wrapper_settings and trial.approach.get('entrypoint'):
-        problem = problem or (
-            'a script sets loader variables (LD_*) after the entrypoint, and the '
-            'dry run does not run this script'
-        )
-    if trial.approach.get('entrypoint'):
-        problem = problem or find_listing_obstacle(trial)
-    if problem:
-        return Listing(None, {}, set(), set(), set(), problem, False, 0.0)
     with tempfile.TemporaryDirectory() as folder:
+        binds = _list_binds(trial)
+        for number, (path, text) in enumerate(
+            ((TARGET, _render_bound_texts(trial)[TARGET]), (LAST_SCRIPT, last))
+        ):
+            file = os.path.join(folder, str(number))
+            with open(file, 'w') as handle:
+                handle.write(text)
+            binds.append((file, path))
+        words += [part for bind in binds for part in ('--bind', '%s:%s' % bind)]
         proc = subprocess.Popen(
-            _build_command(trial, folder, wrapper_settings),
+            words + [os.path.abspath(trial.image.path)] + start,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
+            env=dict(variables, **_list_user_binds()),
         )
         try:
             output = proc.communicate(timeout=LIMIT)[0]
@@ -239,12 +243,80 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
             os.killpg(proc.pid, signal.SIGKILL)
             proc.communicate()
             output = b'terminated after %d s' % LIMIT
-    listing = parse_listing(output.decode('utf-8', 'replace'), time.monotonic() - start)
+    return output.decode('utf-8', 'replace')
+
+
+def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
+    """
+    Run the image's loader for a Trial and return a Listing of what the loader printed.
+
+    wrapper_settings: the text that _render_wrapper_settings() returns.
+    """
+    problem, start_time = find_dry_run_obstacle(trial), time.monotonic()
+    entrypoint = trial.approach.get('entrypoint')
+    if wrapper_settings and entrypoint:
+        problem = problem or (
+            'a script sets loader variables (LD_*) after the entrypoint, and the '
+            'dry run does not run this script'
+        )
+    if entrypoint:
+        problem = problem or find_listing_obstacle(trial)
+    if problem:
+        return Listing(None, {}, set(), set(), set(), problem, False, 0.0)
+    program, loader = trial.process.loaded[0].path, find_loader_path(trial)
+    start = (
+        [str(loader)]
+        + (['--list'] if trial.process.uses_musl else [])
+        + ([] if find_listing_obstacle(trial) else [program])
+    )
+    settings = sorted('%s=%s' % item for item in _TRACE.items())
+    if entrypoint:  # The entrypoint skips `env NAME=VALUE`, and runs the loader itself.
+        start, last = ['env'] + settings + [program], 'export OSU_SWAP=require\n'
+    else:
+        last = wrapper_settings + ''.join('export %s\n' % setting for setting in settings)
+    last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + last
+    output = _run_container(trial, last, start)
+    listing = parse_listing(output, time.monotonic() - start_time)
+    variables = [
+        resolve_process_variable(trial.environment, name)
+        for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT')
+    ]
+    is_known = all(variable is None or variable.value is not None for variable in variables)
+    listing = listing._replace(is_trusted=is_known and not entrypoint)
     return (
         listing._replace(problem=find_listing_obstacle(trial), is_conclusive=False)
         if find_listing_obstacle(trial) and listing.environment
         else listing
     )
+
+
+def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
+    """
+    Ask the image's Python which mpi4py a Python program imports, and return (path, problem).
+
+    path: path of mpi4py's extension module. problem: why Python cannot import a module of the
+    program. Both are None if Python cannot be asked.
+    """
+    python = read_python_program(trial.image, trial.program.launched_program)
+    environment = trial.program.launched_program.environment
+    unknown = [
+        name
+        for name, variable in environment.variables.items()
+        if re.match('PYTHON|MPI4PY|LD_', name) and variable.value is None and variable.exported
+    ]
+    if not python or python.problem or python.has_own_folder or unknown or environment.default:
+        return None, None
+    folder = posixpath.dirname(trial.image.resolve(python.script) or '') if python.script else ''
+    settings = _render_wrapper_settings(trial, 'PYTHON|MPI4PY|LD_')
+    code = [python.path] + python.options + ['-c', _FIND_MPI4PY % _MARK, folder]
+    output = _run_container(trial, settings, code + ['numpy'] * python.uses_numpy)
+    answer = re.search(r'(?m)^%s (/.*)$' % _MARK, output)
+    errors = re.findall(r'(?m)^.*(?:Error\b|Fatal Python error|error while loading).*$', output)
+    # The dry run hides the home folder, in which the run may find the missing module.
+    user_site = glob.glob(os.path.expanduser('~/.local/lib/python3*/site-packages'))
+    if answer or not errors or user_site:
+        return answer.group(1) if answer else None, None
+    return None, escape_line(errors[-1].replace(_MARK, '').strip())
 
 
 def parse_listing(output: str, seconds: float) -> Listing:
@@ -300,21 +372,30 @@ def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] =
 
     Raises the errors of build_trial().
     """
-    image, wrapper_settings = trial.image, _render_wrapper_settings(trial)
-    listing = request_listing(trial, wrapper_settings)
+    image = trial.image
+
+    def rebuild(listing: Optional[Listing]) -> Trial:
+        runtime = trial.container.runtime
+        return build_trial(approach, trial.site, image, trial.host, program, runtime, listing)
+
+    def describe_start() -> Tuple[Optional[str], str]:
+        return trial.program.path, _render_wrapper_settings(trial)
+
+    before = describe_start()
+    listing = request_listing(trial, before[1])
     if listing.environment is not None:
         bound = _render_bound_texts(trial)
         evaluated = image.evaluate_environment(bound)
         observed = merge_observed_environment(listing.environment, evaluated)
         if observed != evaluated:
             image.store_environment(bound, observed, INJECT_FOLDER)
-            before = trial.program.path, wrapper_settings
-            trial = build_trial(
-                approach, trial.site, image, trial.host, program, trial.container.runtime
-            )
-            if (
-                trial.program.path,
-                _render_wrapper_settings(trial),
-            ) != before:  # The environment was incomplete before.
-                listing = request_listing(trial, _render_wrapper_settings(trial))
-    return trial._replace(listing=listing)
+            trial = rebuild(None)
+        mpi4py, python_problem = (None, None)
+        if not trial.approach.get('entrypoint'):
+            mpi4py, python_problem = find_mpi4py(trial)
+        if mpi4py:
+            trial = rebuild(listing._replace(mpi4py=mpi4py, is_trusted=False))
+        if describe_start() != before:  # The environment or the program was unknown before.
+            listing = request_listing(trial, describe_start()[1])
+        listing = listing._replace(mpi4py=mpi4py, python_problem=python_problem)
+    return rebuild(listing)

@@ -15,7 +15,6 @@ import re
 from collections import OrderedDict
 from typing import (
     TYPE_CHECKING,
-    AbstractSet,
     Any,
     Callable,
     Collection,
@@ -48,7 +47,10 @@ from osu_container.image.loader import (
     list_version_problems,
     simulate_load,
 )
-from osu_container.image.mpi4py import find_opened_libraries, list_imported_libraries, uses_mpi4py
+from osu_container.image.mpi4py import (
+    find_opened_libraries,
+    read_python_program,
+)
 from osu_container.image.scripts import (
     LaunchedProgram,
     find_program,
@@ -190,6 +192,16 @@ class Container:
         #: paths of libraries that Python opens with RTLD_NOW (sys.getdlopenflags), so that ld.so
         #: resolves all of their symbols at once
         self.bound_now: Sequence[str] = ()
+        #: {name: path, or None for a missing library} that the image's loader lists in a dry run.
+        #: The loader is right where the files of the image suggest another path
+        self.listed: Dict[str, Optional[str]] = {}
+
+    def follow_listing(self, listing: 'Optional[Listing]') -> None:
+        """Use the paths that the image's loader lists, except files that the image lacks."""
+        if listing and listing.is_trusted:
+            paths = listing.libraries.items()
+            self.listed = {name: path for name, path in paths if self.exists(path)}
+            self.listed.update((name, None) for name in listing.missing_libraries)
 
     def read_loader_config(self, interpreter: Optional[str]) -> Any:
         """
@@ -281,7 +293,7 @@ class Program(NamedTuple):
     unknown_reason: Optional[str]
     #: the program and scripts that the requested command line starts
     launched_program: LaunchedProgram
-    #: libraries that the program opens with dlopen(); for Python: its MPI and mpi4py
+    #: MPI and mpi4py that a Python program opens with dlopen(), [] for other programs
     opened_libraries: List[str]
 
 
@@ -453,83 +465,9 @@ def _find_process_mpi(process: Process) -> Optional[str]:
     )
 
 
-#: Functions that execute a program or open a library by a path. _OTHER_CALLS: functions that start
-#: programs or open libraries in other ways, or that change variables
-_EXEC_FUNCTIONS, _OPEN_FUNCTIONS = frozenset(['execv', 'execl']), frozenset(['dlopen'])
-_OTHER_CALLS = re.compile(
-    r'((un)?setenv|putenv|clearenv|_*environ|exec(ve|le|vpe?|lp|veat)|fexecve|v?fork|clone|'
-    r'posix_spawnp?|system|popen|dlmopen)$'
-)
-_PATH, _LIBRARY = (
-    re.compile(rb'(?<=\0)/[!-~]+(?=\0)'),
-    re.compile(rb'(?<=\0)[\w.+-]+\.so[\w.]*(?=\0)'),
-)
-
-
-def _find_launched_path(
-    image: Image, launcher: LaunchedProgram, functions: AbstractSet[str]
-) -> Optional[str]:
-    """
-    Return the path that a compiled launcher passes to `functions`, None if uncertain.
-
-    functions: C functions that take a path, such as execv or dlopen. The launcher must call no
-    other function that starts a program, opens a library or changes variables. Exactly one path in
-    the launcher must lead to a program or library, and this program or library must load an MPI.
-    """
-    program = launcher.program
-    if program is None:
-        return None
-    facts = image.read_elf_files([program]).get(program)
-    if facts is None or not facts.dynamic:
-        return None
-    calls = {name.partition('@')[0] for name in facts.undefined}
-    if (
-        not calls & functions
-        or calls & (_EXEC_FUNCTIONS | _OPEN_FUNCTIONS) - functions
-        or any(_OTHER_CALLS.match(name) for name in calls.union(facts.defined))
-    ):
-        return None
-    content = image.read_file(program)
-    texts = {text.decode('ascii') for text in _PATH.findall(content)}
-    texts -= {program, facts.interpreter}
-    paths = [path for path in sorted(texts) if image.exists(path)]
-    elf_paths = list(image.read_elf_files(paths))
-    names = {text.decode('ascii') for text in _LIBRARY.findall(content)}
-    if (
-        len(elf_paths) != 1
-        or names - set(facts.needed) - {facts.soname}
-        and functions is _OPEN_FUNCTIONS
-        or any('x' in image.read_file_mode(path) for path in paths if path not in elf_paths)
-    ):
-        return None
-    library_path = _list_image_library_path(launcher)
-    process, launched_process = (
-        simulate_load([path], Container(image, {}, {}), library_path)
-        for path in (program, elf_paths[0])
-    )
-    return (
-        elf_paths[0]
-        if not (process.missing or process.broken or _find_process_mpi(process))
-        and _find_process_mpi(launched_process)
-        else None
-    )
-
-
 def _list_image_library_path(launched: LaunchedProgram) -> List[str]:
     variable = launched.environment.variables.get('LD_LIBRARY_PATH')
     return parse_folder_list(variable or launched.environment.default, True)[0]
-
-
-def _follow_exec(image: Image, launched: LaunchedProgram) -> LaunchedProgram:
-    """Return the program that a compiled launcher executes; return other programs unchanged."""
-    path = _find_launched_path(image, launched, _EXEC_FUNCTIONS)
-    if path is None or launched.program is None:
-        return launched
-    return launched._replace(
-        program=path,
-        words=[path] + launched.words[1:],
-        scripts=launched.scripts + [(launched.program, '')],
-    )
 
 
 #: Maximum number of programs that check inspects in an image
@@ -555,7 +493,7 @@ def select_program(
                 "srun; give a shell line as `sh -c 'A=1 program'`. To inspect a program on the "
                 'host, run the program with `osu-container proof`' % (image.path, words[0])
             )
-        return _follow_exec(image, resolve_program(image, words, environment))
+        return resolve_program(image, words, environment)
     if not image.programs:
         return LaunchedProgram(
             None,
@@ -566,9 +504,7 @@ def select_program(
         )
     paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_MAX_PROGRAMS]]
     image.read_elf_files(paths)  # extracts all files at once
-    candidates = [
-        _follow_exec(image, resolve_program(image, [path], environment)) for path in paths
-    ]
+    candidates = [resolve_program(image, [path], environment) for path in paths]
     facts = image.read_elf_files(
         [candidate.program for candidate in candidates if candidate.program]
     )
@@ -600,6 +536,7 @@ def _resolve_startup(
     container: Container,
     library_path: List[str],
     roots: List[str],
+    mpi4py: Optional[str] = None,
 ) -> Tuple[List[str], Process, Optional[str]]:
     """
     Return (opened libraries, process, reason) for a launched program.
@@ -607,17 +544,12 @@ def _resolve_startup(
     process: the process after the program has loaded the opened libraries.
     reason: why the MPI is unknown, None if the MPI is known.
     roots: preloaded libraries, then the program.
+    mpi4py: path of mpi4py's extension module that Python found in a dry run, or None.
     """
     process = simulate_load(roots, container, library_path)
-    is_mpi4py = uses_mpi4py(image, launched)
-    if is_mpi4py is None:
-        words = launched.words[1 : 3 if launched.words[1:2] == ['-m'] else 2]
-        return (
-            [],
-            process,
-            'it is unknown which libraries the Python program %s opens'
-            % ' '.join(filter(None, words)),
-        )
+    python = read_python_program(image, launched)
+    if python and python.problem:
+        return [], process, python.problem
 
     def check_library(name: str) -> Tuple[Optional[ElfFacts], bool]:
         """Return (ElfFacts of the file that dlopen(name) finds, whether this file loads)."""
@@ -630,26 +562,11 @@ def _resolve_startup(
         )
 
     opened, missing, reason = (
-        find_opened_libraries(image, launched, check_library)
-        if is_mpi4py and not process.missing
+        find_opened_libraries(image, launched, python, check_library, mpi4py)
+        if python and not process.missing
         else ([], None, None)
     )
     container.bound_now = opened
-    for path in (
-        list_imported_libraries(image, launched) if is_mpi4py and opened and not reason else ()
-    ):
-        extended = simulate_load(roots, container, library_path, opened + [path])
-        lacking = {name for name, _ in extended.missing} - {name for name, _ in process.missing}
-        if lacking and not reason:
-            reason = (
-                '%s belongs to a package that the program imports, and this file needs %s, '
-                'which is missing'
-            ) % (
-                path,
-                ', '.join(sorted(lacking)),
-            )
-    if not is_mpi4py and not _find_process_mpi(process):
-        opened = list(filter(None, [_find_launched_path(image, launched, _OPEN_FUNCTIONS)]))
     process = simulate_load(roots, container, library_path, opened)
     if missing:
         process = process._replace(missing=process.missing + [(missing, process.loaded[0])])
@@ -714,6 +631,7 @@ def build_trial(
     host: Host,
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
+    listing: 'Optional[Listing]' = None,
 ) -> Trial:
     """
     Return the Trial of an approach with an image on a site and its host.
@@ -721,14 +639,16 @@ def build_trial(
     program: command line in the container, with all arguments that affect which libraries are
     loaded.
     runtime: the container runtime, as in ContainerEnvironment.
+    listing: what the image's loader and Python found in a dry run, None without a dry run.
 
     Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
     MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
     library that the approach needs or a PMI that the approach needs.
     """
     family, soname, path = select_image_mpi(image, list_mpi_families(approach))
+    mpi4py = listing.mpi4py if listing else None
     requested = _find_requested_mpi(
-        image, select_program(image, program, image.evaluate_environment())
+        image, select_program(image, program, image.evaluate_environment()), mpi4py
     )
     if requested:
         family, soname = MPI_FAMILIES[requested], requested
@@ -746,6 +666,7 @@ def build_trial(
         map_opened_names(approach, site, host, injected),
         _map_opened_libraries(image, injected, host, plugins),
     )
+    container.follow_listing(listing)
     launched = select_program(
         image,
         program,
@@ -773,7 +694,7 @@ def build_trial(
     is_static = start is not None and not image.read_elf_files([start])[start].dynamic
     if start and not is_static:
         opened, process, reason = _resolve_startup(
-            image, launched, container, library_path, preload + [start]
+            image, launched, container, library_path, preload + [start], mpi4py
         )
         process_mpi = _find_process_mpi(process)
     if process_mpi:
@@ -831,6 +752,7 @@ def build_trial(
         _extend_pmi_traits(read_process_traits(process, soname, image, host) or {}, plugins),
         _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
         or {},
+        listing,
     )
 
 
@@ -868,7 +790,9 @@ def load_image_file(trial: Trial, path: str) -> Process:
     )
 
 
-def _find_requested_mpi(image: Image, launched: LaunchedProgram) -> Optional[str]:
+def _find_requested_mpi(
+    image: Image, launched: LaunchedProgram, mpi4py: Optional[str]
+) -> Optional[str]:
     """
     Return the soname of the image's MPI that a program loads, without injected libraries.
 
@@ -879,8 +803,9 @@ def _find_requested_mpi(image: Image, launched: LaunchedProgram) -> Optional[str
     if not program or not image.read_elf_files([program])[program].dynamic:
         return None
     library_path = _list_image_library_path(launched)
+    container = Container(image, {}, {})
     return _find_process_mpi(
-        _resolve_startup(image, launched, Container(image, {}, {}), library_path, [program])[1]
+        _resolve_startup(image, launched, container, library_path, [program], mpi4py)[1]
     )
 
 

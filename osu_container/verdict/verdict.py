@@ -14,12 +14,11 @@ from osu_container.verdict.evidence import list_untested_facts
 from osu_container.verdict.layers import LIBFABRIC
 from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.abi import (
-    PROGRAM_REMEDY,
     no_program,
     other_mpi_family,
     report_other_mpi,
 )
-from osu_container.verdict.rules.finding import LEVELS, NOTE, Finding
+from osu_container.verdict.rules.finding import LEVELS, NOTE, START_REMEDY, Finding
 from osu_container.verdict.rules.gpu_fit import check_gpu_vendor, report_other_vendor
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.rules.questions import find_network_layer
@@ -226,7 +225,7 @@ def judge_approach(
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run)[1]
     except NoMpiError as err:
         finding = no_program.label_finding(
-            Finding('', 'unknown', str(err), [(image.path, 'no libmpi')], PROGRAM_REMEDY, ''),
+            Finding('', 'unknown', str(err), [(image.path, 'no libmpi')], START_REMEDY, ''),
         )
         return Verdict(approach['name'], 'unknown', [finding], 'none', 'none', None)
     except SettingsError as err:

@@ -6,7 +6,9 @@ is none.
 import json
 import os
 import re
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -181,6 +183,7 @@ def test_local_runtime_sharing_affects_the_verdict(
 GLIBC_LIST = """\tlinux-vdso.so.1 (0x00007ffd)
 \tlibmpi.so.12 => /opt/mpich/lib/libmpi.so.12 (0x00007f2a)
 \t/opt/a/libpre.so (0x00007f2b)
+\tliba b.so => /opt/mpi ü/lib/liba b.so (0x00007f2c)
 \tlibgone.so.1 => not found
 /opt/x: /usr/lib/libfabric.so.1: version `FABRIC_1.9' not found (required by /opt/mpich/lib/libmpi.so.12)
 undefined symbol: fi_open, version FABRIC_1.9\t(/opt/mpich/lib/libmpi.so.12)
@@ -202,6 +205,7 @@ MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-ru
                 'libraries': {
                     'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12',
                     'libpre.so': '/opt/a/libpre.so',
+                    'liba b.so': '/opt/mpi ü/lib/liba b.so',
                 },
                 'undefined_symbols': {'fi_open', 'MPI_Init_c'},
             },
@@ -249,8 +253,23 @@ def judge_with_loader(make_image):
     see judged().
     """
 
-    def ask_loader(approach='hybrid', script='', afterwards=None, program=None, **others):
+    def ask_loader(
+        approach='hybrid',
+        script='',
+        afterwards=None,
+        program=None,
+        start='',
+        first_mpi=False,
+        **others,
+    ):
         own = make_image(**others)
+        if first_mpi:
+            own.copy(own.resolve_path('/opt/mpich/lib/libmpi.so.12'), '/opt/first/libmpi.so.12')
+        if start:
+            program = '/opt/start'
+            own.copy(own.resolve_path('/opt/osu/bin/osu_latency'), '/bin/sh')
+            own.write(program, f'#!/bin/sh\n{start}\nexec /opt/osu/bin/osu_latency\n')
+            own.resolve_path(program).chmod(0o755)
         for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'root', 'home'):
             (own.root / name).mkdir(parents=True, exist_ok=True)
         own.write('/.singularity.d/env/90-environment.sh', script)
@@ -308,20 +327,114 @@ def read_dry_run_finding(verdict):
             'hybrid',
             {'afterwards': lambda own: own.resolve_path('/opt/mpich/lib/libmpi.so.12').unlink()},
             'works',
+            'fails',
+            (NOTE, 'libmpi.so.12 => not found'),
+        ),
+        # the user's binds apply to the dry run: they hide the MPI, or the first of two
+        (
+            'pure',
+            {'hidden': '/opt/mpich/lib'},
+            'works slowly',
+            'fails',
+            (NOTE, 'libmpi.so.12 => not found'),
+        ),
+        (
+            'pure',
+            {
+                'hidden': '/opt/first',
+                'first_mpi': True,
+                'script': 'export LD_LIBRARY_PATH=/opt/first:$LD_LIBRARY_PATH:/opt/mpich/lib\n',
+            },
+            'works slowly',
+            'works slowly',
+            (NOTE, '/opt/mpich/lib/libmpi.so.12'),
+        ),
+        # the loader did not have the path that the program gets
+        (
+            'hybrid',
+            {'start': 'export LD_LIBRARY_PATH=$PWD/lib:$LD_LIBRARY_PATH'},
             'unknown',
-            ('unknown', 'libmpi.so.12 => not found'),
+            'unknown',
+            ('unknown', 'libmpi.so.12'),
         ),
     ],
 )
 def test_loader_of_the_image_gives_a_second_opinion(
-    judge_with_loader, place, approach, changes, before, after, says
+    judge_with_loader, place, monkeypatch, tmp_path, approach, changes, before, after, says
 ):
-    judge_with_loader.host = place.host
+    judge_with_loader.host, changes = place.host, dict(changes)
+    (tmp_path / 'empty').mkdir()
+    if 'hidden' in changes:
+        monkeypatch.setenv('APPTAINER_BIND', f"{tmp_path}/empty:{changes.pop('hidden')}")
     level, verdict = judge_with_loader(approach, **changes)
     found = read_dry_run_finding(verdict)
     assert (level, verdict.level, found[0]) == (before, after, says[0]) and says[1] in found[1], (
         verdict
     )
+
+
+def add_python(own, parts, script):
+    """Add this machine's Python to an image, an mpi4py for MPICH, and a program of text script."""
+    code = (
+        'import os, site, sys, sysconfig as s; print(os.path.realpath(sys.executable), '
+        's.get_path("stdlib"), site.getsitepackages()[0], s.get_config_var("EXT_SUFFIX"))'
+    )
+    python, library, packages, suffix = run(['/usr/bin/python3', '-c', code]).stdout.split()
+    own.copy(python)
+    for name in ('encodings', 'importlib', 'collections', 're', 'ctypes'):
+        shutil.copytree(f'{library}/{name}', own.resolve_path(f'{library}/{name}'))
+    for path in Path(library).glob('*.py'):
+        own.copy(path)
+    for line in run(['ldd', python]).stdout.splitlines():
+        path = re.search(r'=> (/\S+)', line)
+        if path and not own.resolve_path(path.group(1)).exists():
+            own.copy(path.group(1))
+    name = f'MPI{suffix}'
+    own.copy(parts.plain(name, needed=[parts.mpi()]), f'{packages}/mpi4py/{name}')
+    own.write(f'{packages}/mpi4py/__init__.py', '')
+    own.write('/opt/run', script.replace('PYTHON', python)).resolve_path('/opt/run').chmod(0o755)
+    return packages
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    'option, environment, file, before, after',
+    [
+        ('', '', None, 'works', None),
+        (' -I', '', None, 'unknown', None),
+        (' -S', '', None, 'unknown', 'mpi4py'),
+        ('', 'export PYTHONHOME=/nowhere\n', None, 'unknown', 'Error'),
+        ('', 'export PYTHONPATH=/opt/stub\n', '/opt/stub/mpi4py/__init__.py', 'unknown', 'mpi4py'),
+        ('', '', 'PACKAGES/x.pth', 'unknown', None),
+    ],
+)
+def test_python_of_the_image_finds_its_mpi4py(
+    place, make_image, parts, option, environment, file, before, after
+):
+    """Static verdict before; after: what Python cannot import, None if it finds mpi4py."""
+    own = make_image()
+    for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'root', 'home'):
+        (own.root / name).mkdir(parents=True, exist_ok=True)
+    packages = add_python(own, parts, f'#!PYTHON{option}\nfrom mpi4py import MPI\n')
+    own.write('/.singularity.d/env/90-environment.sh', environment)
+    if file:
+        own.write(file.replace('PACKAGES', packages), '')
+    levels = []
+    for dry_run in (False, True):
+        with Image(str(own), 'osu_') as image:
+            trial, verdict = evaluate_approach(
+                resolve_approach('bind'),
+                resolve_site(GPU),
+                image,
+                HostFileSystem(str(place.host)),
+                '/opt/run',
+                runtime(),
+                dry_run=dry_run,
+            )
+        levels.append(verdict.level)
+    assert levels == [before, 'fails' if after else 'works'], verdict
+    assert (after or '') in str(trial.listing.python_problem)
+    assert after or packages in trial.listing.mpi4py
 
 
 def test_dry_run_for_another_site_is_refused(place):

@@ -598,13 +598,16 @@ def use_python(
     text='from mpi4py import MPI\n',
     more='',
     at='/opt/mpich/lib',
+    option='',
+    site=None,
 ):
     """
     Return a change: the image's program is one of Python, of text, with mpi4py.
 
     libraries: sonames of MPI in the lib of its prefix, None for the first: libmpi.so is a text as
     in wheels; own: as WHEEL; rpath: DT_RPATH of Python, as conda has it; more: C source of mpi4py's
-    library; at: folder (str) of the image's own MPI
+    library; at: folder (str) of the image's own MPI; option: option of Python in the first line;
+    site: folder with mpi4py, None for that of Python
     """
 
     def change(it):
@@ -618,11 +621,11 @@ def use_python(
                 parts.plain(
                     name, source=more or 'void present(void) {}\n', needed=[make_mpi(parts, soname)]
                 ),
-                f'{prefix}/lib/python3.11/site-packages/mpi4py/{name}',
+                f'{site or prefix + "/lib/python3.11/site-packages"}/mpi4py/{name}',
             )
         for name in libraries:
             image.copy(make_mpi(parts, name), f'{prefix}/lib/{name}')
-        image.write('/opt/osu/bin/osu_latency', f'#!{prefix}/bin/python3\n{text}')
+        image.write('/opt/osu/bin/osu_latency', f'#!{prefix}/bin/python3{option}\n{text}')
         if at != '/opt/mpich/lib':
             image.resolve_path(at).mkdir(parents=True)
             image.resolve_path('/opt/mpich/lib/libmpi.so.12').rename(
@@ -648,27 +651,10 @@ def start_by_script(text, name='/opt/osu/bin/osu_latency'):
         own.rename(it.image.resolve_path('/opt/real/program'))
         it.image.write(name, text)
         it.image.resolve_path(name).chmod(0o755)
-        for shell in ('/bin/sh', '/usr/bin/env'):
+        for shell in ('/bin/sh', '/bin/bash', '/usr/bin/env'):
             it.image.copy(make_program_without_mpi(it.parts), shell)
 
     return defer_change(change)
-
-
-def use_launcher(calls, how='execv("/opt/real/program", arguments)'):
-    """
-    Return a change: the image's program is a compiled one, which calls a function and then how
-    (C expressions).
-    """
-    code = f'int main(int count, char **arguments) {{ {calls}; return {how} == 0; }}\n'
-    return combine_changes(
-        image(),
-        start_by_script(''),
-        defer_change(
-            lambda it: it.image.copy(
-                it.parts.plain('libown.so.1', needed=[it.parts.mpi()]), '/opt/real/libown.so.1'
-            ).executable('/opt/osu/bin/osu_latency', code)
-        ),
-    )
 
 
 def make_lost_data_library(parts):
@@ -1361,18 +1347,22 @@ SPEAKS = {
             'fails',
             'LD_LIBRARY_PATH osu_latency:2',
         ),
-        (
-            'by a loader that is started',
-            'hybrid',
-            combine_changes(
-                image(),
-                start_by_script(
-                    f'#!/bin/sh\nexec {LOADER} --library-path /opt/mpich/lib:/usr/lib /opt/real/program "$@"\n'
+        *(
+            (
+                f'an unknown folder of a script: {folder}',
+                'hybrid',
+                combine_changes(
+                    image(mpi_folder='/usr/lib'),
+                    start_by_script(
+                        f'#!/bin/sh\nexport LD_LIBRARY_PATH={folder}/lib:$LD_LIBRARY_PATH\n'
+                        'exec /opt/real/program\n'
+                    ),
                 ),
-            ),
-            GPU,
-            'fails',
-            'LD_LIBRARY_PATH /lib64/ld-linux-x86-64.so.2',
+                GPU,
+                'unknown',
+                'LD_LIBRARY_PATH osu_latency:2 --start',
+            )
+            for folder in ('$HOME', '$(pwd)', '$CONDA_PREFIX')
         ),
         (
             'set anew',
@@ -2188,16 +2178,6 @@ SPEAKS = {
             'fails',
             'srun --mpi=pmix cray_shasta',
         ),
-        (
-            'no variables',
-            'pure',
-            combine_changes(
-                image(), start_by_script('#!/bin/sh\nexec env -i A=1 /opt/real/program\n')
-            ),
-            GPU,
-            'fails',
-            '/usr/bin/env -i srun',
-        ),
     ],
     'no program': [
         (
@@ -2228,14 +2208,6 @@ SPEAKS = {
             GPU,
             'unknown',
             '/opt/mpiexec library',
-        ),
-        (
-            'a compiled launcher that sets a variable',
-            'bind',
-            use_launcher('setenv("A", "B", 1)'),
-            GPU,
-            'unknown',
-            'osu_latency library',
         ),
         (
             'MPI inside',
@@ -2272,13 +2244,36 @@ SPEAKS = {
             )
             for text, said in (
                 ('#!/bin/sh\n/opt/mpiexec /opt/real/program\n', '/opt/mpiexec'),
-                ('#!/bin/sh\nenv -i PMI_RANK=0 /opt/real/program\n', '/usr/bin/env'),
+                ('#!/bin/sh\nenv -i A=1 /opt/real/program\n', '/usr/bin/env'),
+                (
+                    f'#!/bin/sh\nexec {LOADER} --library-path /usr/lib /opt/real/program\n',
+                    LOADER,
+                ),
+                # findings of 2026-11-28: scripts whose first or later lines end or change them
+                ('#!/bin/bash -l\nexec /opt/real/program\n', '/bin/bash -l'),
+                ('#!/bin/sh -e\ncd /opt/none\nexec /opt/real/program\n', 'osu_latency:2'),
+                ('#!/bin/sh\nset -e; mkdir -p /opt/none\nexec /opt/real/program\n', 'mkdir'),
+                ('#!/bin/sh\nset -e; cd /opt/none\nexec /opt/real/program\n', 'set -e'),
+                ('#!/bin/sh\nset -eu; A=/x:$PYTHONPATH\nexec /opt/real/program\n', '$PYTHONPATH'),
+                ('#!/bin/sh\nexec /opt/real/program 2>/opt/app.log\n', 'redirection'),
+                ('#!/bin/sh\n/opt/real/program\nexec /opt/real/program\n', 'osu_latency:3'),
                 (
                     '#!/bin/sh\n[ "$A" ] || exec /bin/sh\nexec /opt/real/program\n',
                     '/opt/osu/bin/osu_latency:2',
                 ),
                 ('#!/opt/real/program\n\n', '/opt/osu/bin/osu_latency /opt/real/program'),
             )
+        ),
+        (
+            'BASH_ENV of the image',
+            'hybrid',
+            combine_changes(
+                image(environment={'BASH_ENV': '/opt/bash.env'}),
+                start_by_script('#!/bin/bash\nexec /opt/real/program\n'),
+            ),
+            GPU,
+            'unknown',
+            'BASH_ENV osu_latency',
         ),
         (
             'ctypes',
@@ -2288,6 +2283,88 @@ SPEAKS = {
             'unknown',
             'Python /opt/osu/bin/osu_latency',
         ),
+        *(
+            (what, 'bind', change, GPU, 'unknown', message)
+            for what, change, message in (
+                ('python -S', use_python(option=' -S'), '-S'),
+                ('python -I', use_python(option=' -I'), '-I'),
+                ('python -E', use_python(option=' -E'), '-E'),
+                (
+                    'mpi4py of another Python',
+                    use_python(own={'MPI.cpython-39-x86_64-linux-gnu.so': 'libmpi.so.12'}),
+                    '/usr/lib/python3.11/site-packages',
+                ),
+                (
+                    'mpi4py where Python does not look',
+                    use_python(site='/opt/py'),
+                    'no mpi4py',
+                ),
+                (
+                    'sys.path of the script',
+                    use_python(text='import sys\nsys.path.insert(0, "/opt/py")\nimport mpi4py\n'),
+                    'sys.path',
+                ),
+                (
+                    'a stub on PYTHONPATH',
+                    combine_changes(
+                        image(environment={'PYTHONPATH': '/opt/stub'}),
+                        use_python(),
+                        write_file('/opt/stub/mpi4py/__init__.py', ''),
+                    ),
+                    '/opt/stub',
+                ),
+                (
+                    'PYTHONHOME',
+                    combine_changes(image(environment={'PYTHONHOME': '/nowhere'}), use_python()),
+                    'PYTHONHOME',
+                ),
+                (
+                    'python3-minimal',
+                    combine_changes(use_python(), write_file('/usr/lib/python3.11/os.py', '')),
+                    'ctypes',
+                ),
+                (
+                    'several names per import',
+                    use_python(text='import sys, h5x\nfrom mpi4py import MPI\n'),
+                    'h5x',
+                ),
+                (
+                    'an indented import',
+                    use_python(text='from mpi4py import MPI\nif MPI:\n    import h5x\n'),
+                    'h5x',
+                ),
+                (
+                    'NumPy is missing',
+                    use_python(text='import numpy\nfrom mpi4py import MPI\n'),
+                    'numpy',
+                ),
+                (
+                    'a package that may use another MPI',
+                    use_python(text='import h5py\nfrom mpi4py import MPI\n'),
+                    'h5py',
+                ),
+                (
+                    'a module of the program',
+                    combine_changes(
+                        use_python(text='import settings\nfrom mpi4py import MPI\n'),
+                        write_file('/opt/osu/bin/settings.py', ''),
+                    ),
+                    'settings',
+                ),
+                (
+                    'rc of mpi4py',
+                    use_python(text='from mpi4py import rc\nfrom mpi4py import MPI\n'),
+                    'rc',
+                ),
+                (
+                    'a .pth file',
+                    combine_changes(
+                        use_python(), write_file('/usr/lib/python3.11/site-packages/x.pth', '')
+                    ),
+                    'x.pth',
+                ),
+            )
+        ),
         (
             'a module of Python',
             'bind',
@@ -2295,22 +2372,6 @@ SPEAKS = {
             GPU,
             'unknown',
             '-m solver',
-        ),
-        (
-            'a package that lacks something',
-            'bind',
-            combine_changes(
-                use_python(text='import h5py\nfrom mpi4py import MPI\n'),
-                defer_change(
-                    lambda it: it.image.copy(
-                        make_open_mpi_user(it.parts),
-                        '/usr/lib/python3.11/site-packages/h5py/_x.abi3.so',
-                    )
-                ),
-            ),
-            GPU,
-            'unknown',
-            'h5py/_x.abi3.so libmpi.so.40',
         ),
         (
             'a name, and no PATH that is known',
@@ -2980,6 +3041,12 @@ SILENT = {
     'no program': [
         ('mpi4py', 'bind', use_python(), GPU),
         (
+            'mpi4py of the launcher osu-port',
+            'bind',
+            use_python(text="LIBMPI = 'libmpi.so.12'\n", option=' -I', site='/opt/osu/lib/python'),
+            GPU,
+        ),
+        (
             "mpi4py over Debian's MPICH, with the link that people make",
             'pure',
             combine_changes(
@@ -3002,13 +3069,6 @@ SILENT = {
             ),
             GPU,
         ),
-        ('a compiled launcher', 'hybrid', use_launcher('abs(0)'), GPU),
-        (
-            'a library that is opened by its path',
-            'hybrid',
-            use_launcher('abs(0)', 'dlopen("/opt/real/libown.so.1", 2)'),
-            GPU,
-        ),
         *(
             (
                 text.split('\n')[1],
@@ -3025,7 +3085,6 @@ SILENT = {
                 GPU,
             )
             for text in (
-                '#!/bin/sh\nset -- /opt/real/program "$@"\nexec "$@"\n',
                 '#!/bin/sh\n. /opt/set.sh; export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/x\nenv A=1 /opt/real/program\n',
                 '#!/usr/bin/env sh\nPATH=/opt/real:$PATH; if [ -d /opt/real ]; then program "$@"; fi\n',
                 '#!/bin/sh\nA=1 sh -c "/opt/real/program"\n',

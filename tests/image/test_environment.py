@@ -175,12 +175,12 @@ def test_usual_spellings_evaluate_as_in_the_runtime(box, text, value):
         ('A=1\nX+=1', '90-environment.sh:2', 'X+=1'),
         ('A=1\nfor X in a b; do echo; done', '90-environment.sh:2', 'for'),
         ('[[ -n $A ]] || export X=1', '90-environment.sh:1', '[['),
-        ('\nexport Y\n. ~/x', '90-environment.sh:3', 'path'),
+        ('\nexport Y\n. ~/x', '90-environment.sh:3', '~/x'),
         ('set -u', '90-environment.sh:1', 'set'),
         ('f() {\n X=1\n}\nf', '90-environment.sh:1', '('),
         ('echo 1 | read X', '90-environment.sh:1', '|'),
         ('eval "X=1"', '90-environment.sh:1', 'eval'),
-        ('. /opt/b/none.sh || . "$HOME"/x.sh', '90-environment.sh:1', 'path'),
+        ('. /opt/b/none.sh || . "$HOME"/x.sh', '90-environment.sh:1', '/x.sh'),
         ('if [ -d /tmp/x ]; then export X=1; fi', '90-environment.sh:1', 'condition'),
         ('[ -d "$HOME" ] && return\nexport X=1', '90-environment.sh:1', 'return'),
         ('export X=a\\:b', '90-environment.sh:1', 'backslash'),
@@ -204,10 +204,9 @@ def test_unsupported_syntax_is_unknown_with_file_and_line(
     'text',
     [
         'export X=$(hostname)',
-        'alias X=1',
         'if hostname; then export X=1; fi',
         'hostname && export X=1',
-        'read X </etc/hostname',
+        'hostname >/etc/none',
     ],
 )
 def test_unsupported_syntax_affects_only_its_possible_variables(box, text):
@@ -372,6 +371,55 @@ def test_unreadable_script_is_reported_and_all_is_unknown(box, monkeypatch):
 NAMES = ['A', 'B', 'C', 'LD_LIBRARY_PATH']
 
 
+#: Templates of statements with the fields of Words
+SIMPLE = [
+    'export {name}={value}',
+    '{name}={value}',
+    'unset {name}',
+    '{name}={value}; export {name}',
+    'export {name}={value} {other}={text}',
+    ': "{parameter}"',
+    '{test} && export {name}={value}',
+    '{test} || {name}={value}',
+    '{name}={value}  # a comment "',
+    'export {name}=\\\n{value}',
+    'echo {quoted} >/dev/null',
+]
+NESTED = [
+    'if {test}; then\n{body}\nfi',
+    'if {test}\nthen {body}\nelif {test}; then {body}\nelse\n{body}\nfi',
+]
+#: Templates of statements that the evaluator does not support
+UNFOLLOWED = ['export {name}', '{name}+={value}']
+UNFOLLOWED_NESTED = [
+    'for {name} in {value} {quoted} b; do {body}\ndone',
+    'set -u; {body}\nset +u',
+    'f() {{ {body}\n}}',
+    'f',
+    'g() {{\n{body}\n}}; g',
+    'while {test}; do {body}\nbreak; done',
+    'eval "{name}=q"',
+    'case {quoted} in\n  n{text}|*opt*) {body}\n ;;\nesac',
+    '{test} && {{ {body}\n}} || {name}={value}',
+    '! {test} && {name}=1',
+    'set -a; {body}\nset +a',
+    'export "{name}={parameter}"',
+    ': "${{{name}:={text}}}"',
+]
+
+
+class Words:
+    """The random fields of a template: {name} is always the same, the others are drawn anew."""
+
+    def __init__(self, scripts, depth):
+        self.scripts, self.depth, self.name = scripts, depth, scripts.name()
+
+    def __getitem__(self, field):
+        if field in ('name', 'other'):
+            return self.name if field == 'name' else self.scripts.name()
+        return getattr(self.scripts, field)(*[self.depth - 1] * (field == 'body'))
+
+
 class Scripts:
     """A generator of random scripts that bash and the runtime interpret in the same way."""
 
@@ -465,58 +513,11 @@ class Scripts:
 
     def statement(self, depth=3):
         """Return a statement; depth: maximum depth of nested statements."""
-        name = self.name()
-        simple = [
-            lambda: f'export {name}={self.value()}',
-            lambda: f'{name}={self.value()}',
-            lambda: f'unset {name}' if self.followable else f'export {name}',
-            lambda: f'{name}={self.value()}; export {name}',
-            lambda: f'unset {name}',
-            *([] if self.followable else [lambda: f'{name}+={self.value()}']),
-            lambda: f'export {name}={self.value()} {self.name()}={self.text()}',
-            lambda: f': "{self.parameter()}"',
-            lambda: f'{self.test()} && export {name}={self.value()}',
-            lambda: f'{self.test()} || {name}={self.value()}',
-            lambda: f'{name}={self.value()}  # a comment "',
-            lambda: f'export {name}=\\\n{self.value()}',
-            lambda: f'echo {self.quoted()} >/dev/null',
-        ]
-        if depth <= 0 or self.random.random() < 0.5:
-            return self.choose(*simple)
-        inner = depth - 1
-        unfollowed = (
-            []
-            if self.followable
-            else [
-                lambda: (
-                    f'for {name} in {self.value(1)} {self.quoted()} b; do {self.body(inner)}\ndone'
-                ),
-                lambda: f'set -u; {self.body(inner)}\nset +u',
-                lambda: f'f() {{ {self.body(inner)}\n}}',
-                'f',
-                lambda: f'f{depth}() {{\n{self.body(inner)}\n}}; f{depth}',
-                lambda: f'while {self.test()}; do {self.body(inner)}\nbreak; done',
-                lambda: f'eval "{name}=q"',
-                lambda: (
-                    f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n'
-                    ' ;;\nesac'
-                ),
-                lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
-                lambda: f'! {self.test()} && {name}=1',
-                lambda: f'set -a; {self.body(inner)}\nset +a',
-                lambda: f'export "{name}={self.parameter()}"',
-                lambda: f': "${{{name}:={self.text()}}}"',
-            ]
-        )
-        return self.choose(
-            lambda: f'if {self.test()}; then\n{self.body(inner)}\nfi',
-            lambda: (
-                f'if {self.test()}\nthen {self.body(inner)}\n'
-                f'elif {self.test()}; then {self.body(inner)}\n'
-                f'else\n{self.body(inner)}\nfi'
-            ),
-            *unfollowed,
-        )
+        is_simple = depth <= 0 or self.random.random() < 0.5
+        templates = SIMPLE if is_simple else NESTED
+        if not self.followable:
+            templates = templates + (UNFOLLOWED if is_simple else UNFOLLOWED_NESTED)
+        return self.choose(*templates).format_map(Words(self, depth))
 
     def script(self):
         """Return a script of one to six statements."""
@@ -584,7 +585,7 @@ ENDLESS = {
     'a value that doubles': 'A=xxxxxxxx\n' + 'A=$A$A\n' * 40,
     'a script that sources itself twice': '. /.singularity.d/env/90-environment.sh\n' * 2,
     'a script of megabytes': 'export A=1\n' * 500_000,
-    'a long chain of commands': 'a && ' * 20_000 + 'b\n',
+    'commands nested deeply': 'if a; then\n' * 9_000 + 'b\n' + 'fi\n' * 9_000,
 }
 
 
@@ -624,24 +625,6 @@ int main(void)
 }
 '''
 READ = ['LD_LIBRARY_PATH', 'FI_PROVIDER', 'X']
-#: Expressions by which a script computes its folder
-FOLDERS = [
-    '$(dirname "$0")',
-    '$(dirname $0)',
-    '${0%/*}',
-    '$(cd "$(dirname "$0")" && pwd)',
-    '$(cd "$(dirname "$0")" && pwd -P)',
-    '$(cd "$(dirname "$0")/.." && pwd)/bin',
-    '$(cd $(dirname $0); pwd)',
-    '$(dirname "$(readlink -f "$0")")',
-    '$(dirname "$(realpath "$0")")',
-    '$(dirname "${BASH_SOURCE[0]}")',
-    '$(cd "$(dirname "${BASH_SOURCE[0]}")" >/dev/null 2>&1 && pwd)',
-    '$(dirname -- "$0")',
-    '{whole}',
-    '$PWD',
-    '$(dirname "$1")',
-]
 BEFORE = [
     '',
     '',
@@ -689,6 +672,7 @@ START = [
     'X=1 {}',
     'exec {} | cat',
     '{}; true',
+    '{}; exit $?',
     'env -u LD_LIBRARY_PATH {}',
     'env X=5 FI_PROVIDER=tcp {}',
     'env -i {}',
@@ -744,9 +728,7 @@ class Files:
 def draw_script(seed, folder):
     """Return the text of a random script in `folder` that starts a program in `folder`."""
     rng = random.Random(seed)
-    folder_word = (
-        rng.choice(FOLDERS).replace('{whole}', folder) if rng.random() < 0.9 else folder + '/../bin'
-    )
+    folder_word = rng.choice([folder] * 4 + [folder + '/../bin', '$PWD', '$(dirname "$0")'])
     lines = [
         rng.choice(
             ['#!/bin/sh', '#!/bin/bash', '#!/bin/sh -e', '#!/usr/bin/env bash', '#!/bin/bash -eu']
@@ -816,9 +798,6 @@ def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program,
                 check=False,
                 timeout=60,
             )
-            # The script has exited before it starts the program.
-            if done.returncode == 4 or 'unbound variable' in done.stderr:
-                continue
             lines = (['none'] * 5 + done.stdout.split('\n'))[-5:]
             assert os.path.realpath(lines[0]) == os.path.realpath(launched.program), (
                 seed,

@@ -5,7 +5,7 @@ from typing import Any, Dict, Iterator
 
 from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.verdict import launching
-from osu_container.verdict.rules.finding import Finding, make_finding, rule
+from osu_container.verdict.rules.finding import START_REMEDY, Finding, make_finding, rule
 from osu_container.verdict.rules.questions import find_loaded_mpi, find_mpi_path, format_library
 from osu_container.verdict.settings import list_mpi_families, select_pmi
 from osu_container.verdict.trial import Trial
@@ -173,17 +173,7 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
 
 @rule('PMI', source='srun(1), --mpi', facts=('pmi', 'host'), needs_process=True)
 def check_pmi(trial: Trial) -> Iterator[Finding]:
-    """The MPI supports the site's PMI, and each rank gets the variables that srun sets."""
-    command = trial.program.launched_program.isolating_command
-    if command:
-        yield make_finding(
-            'fails',
-            '%s unsets the variables by which %s gives each rank its number, so every rank would '
-            'run alone' % (command, launching.select_launcher_command(trial.site)),
-            [(trial.image.path, command)],
-            'unset only single variables: `env -u NAME`',
-        )
-        return
+    """The MPI supports the site's PMI."""
     protocol, protocols = _find_required_pmi(trial), trial.mpi.get('pmi')
     if protocols and protocol not in protocols:
         yield make_finding(
@@ -226,12 +216,5 @@ def no_program(trial: Trial) -> Iterator[Finding]:
                 for path, _ in trial.program.launched_program.scripts[:1]
             ]
             or [(trial.image.path, trial.program.unknown_reason)],
-            PROGRAM_REMEDY,
+            START_REMEDY,
         )
-
-
-#: Remedy where the program that uses MPI cannot be determined
-PROGRAM_REMEDY = (
-    'give the program that uses MPI with `--program PATH`, or the command line of the program, '
-    "such as `--program 'env A=1 /opt/my/program'`"
-)

@@ -9,6 +9,11 @@ from osu_container.verdict.trial import Trial
 LEVELS = ['works', 'works slowly', 'no use', 'unknown', 'fails']
 #: Level of a finding that does not change the verdict
 NOTE = 'note'
+#: Remedy where only a start of the command shows which libraries the command loads
+START_REMEDY = (
+    'start the command and look: `osu-container check IMAGE --start -- COMMAND`, where COMMAND is '
+    'the command line in the container'
+)
 
 #: Kinds of facts on which a finding can depend: runtime and PMI, provider of the network, GPUs, and
 #: libraries of the host. A verdict lists untested facts in this order.

@@ -7,7 +7,6 @@ from typing import Callable, Dict, Iterator, List, Optional, Tuple
 from osu_container.base import shell
 from osu_container.image.environment import (
     SCRIPTS_FOLDER,
-    UNSET,
     Variable,
     get_exported_value,
     parse_folder_list,
@@ -342,7 +341,7 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         for name in trial.environment.variables
         if name in module_values or any(pattern and pattern.match(name) for pattern in patterns)
     )
-    if trial.environment.default not in (None, UNSET):
+    if trial.environment.default is not None:
         names |= set(
             name for name in module_values if uses_libfabric(trial) or not name.startswith('FI_')
         )
@@ -476,7 +475,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
         variable
         and variable.value == module_value
         or 'FI_PROVIDER' not in environment.variables
-        and (environment.default in (None, UNSET))
+        and environment.default is None
     ):
         return
     location = (variable or environment.variables['FI_PROVIDER']).location or ''

@@ -17,12 +17,17 @@ from osu_container.image.loader import (
     list_version_problems,
     simulate_load,
 )
-from osu_container.image.scripts import PYTHON_NAME
 from osu_container.verdict.commands import has_static_mpi
 from osu_container.verdict.dry_run import Listing, find_loader_path
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
-from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import (
+    NOTE,
+    START_REMEDY,
+    Finding,
+    make_finding,
+    rule,
+)
 from osu_container.verdict.rules.questions import (
     find_gpu_maker,
     find_last_version,
@@ -52,7 +57,7 @@ def static_program(trial: Trial) -> Iterator[Finding]:
             'cannot tell which program %s starts: this launcher is linked statically and contains '
             'no MPI' % path,
             [('image:' + path, 'no MPI_Init')],
-            'give the program that uses MPI with `--program PATH`',
+            START_REMEDY,
         )
     else:
         level = 'fails' if trial.approach['inject'] else NOTE
@@ -141,14 +146,8 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
         if program and '/' in library.name and library.name in trial.program.opened_libraries:
             yield make_finding(
                 'fails',
-                "the host's %s would not be used: %s opens %s by its path"
-                % (
-                    soname,
-                    'mpi4py'
-                    if re.match(PYTHON_NAME, posixpath.basename(program.path))
-                    else format_library(program),
-                    library.path,
-                ),
+                "the host's %s would not be used: mpi4py opens %s by its path"
+                % (soname, library.path),
                 [(library.facts.path, 'is found first')],
                 'remove the library from the Python environment (pip uninstall), or set '
                 'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py uses the library that '
@@ -157,6 +156,15 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
             continue
         if INJECT_FOLDER not in path:
             variable = environment.variables.get('LD_LIBRARY_PATH') or environment.default
+            if variable and variable.value is None:
+                yield make_finding(
+                    'unknown',
+                    "cannot tell whether the host's %s is used: LD_LIBRARY_PATH is unknown (%s: %s)"
+                    % (soname, variable.location, variable.reason),
+                    [(variable.location or trial.image.path, 'LD_LIBRARY_PATH')],
+                    START_REMEDY,
+                )
+                continue
             yield make_finding(
                 'fails',
                 "the host's %s would not be used: the image replaces LD_LIBRARY_PATH after "
@@ -382,22 +390,28 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
         )
 
 
-def _predict_process(trial: Trial) -> Tuple[Container, Process]:
-    """Return the predicted (Container, Process), without libraries opened at run time."""
+def _predict_process(trial: Trial, listing: Optional[Listing]) -> Tuple[Container, Process]:
+    """
+    Return the predicted (Container, Process), without libraries opened at run time.
+
+    listing: the loader's list, whose paths the prediction follows, or None.
+    """
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
     container = Container(trial.image, names, {})
+    container.follow_listing(listing)
     return container, simulate_load(
         trial.program.load_roots, container, trial.container.library_path
     )
 
 
-def list_differences(trial: Trial, listing: Listing) -> List[Tuple[str, str]]:
+def list_differences(trial: Trial, listing: Listing, follows: bool) -> List[Tuple[str, str]]:
     """
     Return the differences between the loader's list and the prediction.
 
-    A difference is a pair of texts: the entry in the loader's list, and the prediction.
+    A difference is a pair of texts: the entry in the loader's list, and the prediction. follows:
+    whether the prediction uses the paths of the loader's list.
     """
-    container, process = _predict_process(trial)
+    container, process = _predict_process(trial, listing if follows else None)
     if listing.problem:
         problems = (
             process.broken
@@ -500,21 +514,36 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
         if trial.program.opened_libraries
         else ''
     )
-    differences = list_differences(trial, listing)
+    if listing.python_problem:
+        yield make_finding(
+            'fails',
+            'the Python of the image cannot import what the program imports: %s'
+            % listing.python_problem,
+            [(trial.image.path, listing.python_problem)],
+            'install the missing module for this Python, or start the program with the Python '
+            'that has mpi4py',
+        )
+    differences = list_differences(trial, listing, True)
     if not differences:
+        corrected = list_differences(trial, listing, False)
         yield make_finding(
             NOTE,
-            "the image's loader confirms the prediction for %s (%d libraries, %.1f s)"
-            % (program, len(listing.libraries), listing.seconds)
-            if not listing.problem
-            else "the image's loader fails as predicted: %s" % listing.problem,
+            "the image's loader fails as predicted: %s" % listing.problem
+            if listing.problem
+            else "the image's loader finds another file than the search in the image: %s (instead "
+            'of: %s); the verdict follows the loader' % corrected[0]
+            if corrected
+            else "the image's loader confirms the prediction for %s (%d libraries, %.1f s)"
+            % (program, len(listing.libraries), listing.seconds),
         )
         return
     more = '; and %d more' % (len(differences) - 1) if len(differences) > 1 else ''
+    is_certain = listing.is_trusted and listing.environment is not None
+    is_fatal = bool(listing.problem or listing.missing_versions)
     yield make_finding(
-        'unknown',
+        'fails' if is_certain and is_fatal else 'unknown',
         "the image's loader contradicts the prediction for %s: %s (predicted: %s)%s"
         % ((program,) + differences[0] + (more,)),
         [(trial.image.path, listed) for listed, _ in differences[:5]],
-        'run the program once with `osu-container proof`, which reports the loaded libraries',
+        START_REMEDY,
     )
