@@ -55,9 +55,9 @@ NEEDS = {
     'MPICH': {},
 }
 #: The C library of the container is the image's
-C_LIBRARY = (
-    'libc.so libm.so libdl.so libpthread.so librt.so libutil.so libresolv.so ld-linux'
-).split()
+C_LIBRARY = tuple(
+    'libc.so libm.so libdl.so libpthread.so librt.so libutil.so libresolv.so ld-linux'.split()
+)
 
 
 def write(root, path, text):
