@@ -28,8 +28,8 @@ from osu_container import __version__
 from osu_container.base import columns, outputs, streams
 from osu_container.base.places import PROJECT, SCRIPTS
 from osu_container.check import cli as check
+from osu_container.check import staged
 from osu_container.check.site import SettingsError, find_site
-from osu_container.check.try_ import staged
 from osu_container.check.try_.try_file import SITE_PART, Redactor, TryFile
 from osu_container.discover.cli import discover_system
 from osu_container.discover.write import format_survey_report, render_site_file
