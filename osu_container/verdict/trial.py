@@ -36,6 +36,7 @@ from osu_container.image.environment import (
     Environment,
     Variable,
     get_exported_value,
+    merge_observed_environment,
     parse_folder_list,
 )
 from osu_container.image.image import MPI_FAMILIES, Image
@@ -77,6 +78,7 @@ from osu_container.verdict.settings import (
     select_host_mpi,
 )
 from osu_container.verdict.site_choice import parse_release
+from osu_container.verdict.started import Start, StartedProcess, read_loaded_process
 
 if TYPE_CHECKING:  # dry_run imports this module
     from osu_container.verdict.dry_run import Listing
@@ -307,6 +309,10 @@ class Trial(NamedTuple):
     fabric: Dict[str, Any]
     #: libraries that the image's loader lists, None without --dry-run
     listing: 'Optional[Listing]' = None
+    #: result of a start of the command, None without a start
+    start: Optional[Start] = None
+    #: the observed process that `process` shows, None if `process` is predicted
+    started: Optional[StartedProcess] = None
 
     @property
     def environment(self) -> Environment:
@@ -714,6 +720,7 @@ def build_trial(
     host: Host,
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
+    started: Optional[StartedProcess] = None,
 ) -> Trial:
     """
     Return the Trial of an approach with an image on a site and its host.
@@ -721,6 +728,7 @@ def build_trial(
     program: command line in the container, with all arguments that affect which libraries are
     loaded.
     runtime: the container runtime, as in ContainerEnvironment.
+    started: an observed process, which then replaces the predicted process.
 
     Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
     MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
@@ -730,6 +738,8 @@ def build_trial(
     requested = _find_requested_mpi(
         image, select_program(image, program, image.evaluate_environment())
     )
+    if started:
+        requested = _find_process_mpi(read_loaded_process(started, Container(image, {}, {}), host))
     if requested:
         family, soname = MPI_FAMILIES[requested], requested
     if 'libmpi' in approach['inject']:
@@ -756,6 +766,8 @@ def build_trial(
         ),
     )
     environment = launched.environment
+    if started and started.environment is not None:
+        environment = merge_observed_environment(started.environment, environment)
     library_path = _split_library_path(environment, runtime)
     image_preloads = _resolve_image_preloads(environment, image, container, library_path)
     preload = [
@@ -771,7 +783,11 @@ def build_trial(
     reason: Optional[str] = launched.reason
     process_mpi: Optional[str] = None
     is_static = start is not None and not image.read_elf_files([start])[start].dynamic
-    if start and not is_static:
+    if started:
+        process, reason = read_loaded_process(started, container, host), None
+        process_mpi = _find_process_mpi(process)
+        preload, start = [library.path for library in process.loaded], None
+    elif start and not is_static:
         opened, process, reason = _resolve_startup(
             image, launched, container, library_path, preload + [start]
         )
@@ -831,6 +847,7 @@ def build_trial(
         _extend_pmi_traits(read_process_traits(process, soname, image, host) or {}, plugins),
         _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
         or {},
+        started=started,
     )
 
 
