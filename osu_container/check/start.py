@@ -51,8 +51,8 @@ _LOG_LINE = re.compile(r'\s*\d+:\s+(calling init|initialize program): (.*)')
 _FIRST_LIBRARY = re.compile(r'.*/(ld-linux[\w.-]*|ld64|ld|libc)\.so')
 
 
-#: (pid in the container, StartedProcess)
-_NumberedProcess = Tuple[int, StartedProcess]
+#: (pid in the container, whether the process has certainly loaded all libraries, StartedProcess)
+_NumberedProcess = Tuple[int, bool, StartedProcess]
 
 
 class Observation(NamedTuple):
@@ -133,7 +133,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
         processes,
         seen.exit_code,
         seen.waiting,
-        [] if processes else seen.output,
+        seen.output,
         time.monotonic() - begin,
     )
 
@@ -274,8 +274,8 @@ class _Watcher:
         self.mark = mark
         self.needs_libfabric = needs_libfabric
         self.begin = time.monotonic()
-        #: {(pid, executable): (time of the first reading, mapped paths)}
-        self.readings: Dict[Tuple[int, Optional[str]], Tuple[float, List[str]]] = {}
+        #: {(pid, executable): (times of the first reading and of the last change, mapped paths)}
+        self.readings: Dict[Tuple[int, Optional[str]], Tuple[float, float, List[str]]] = {}
         self.processes: Dict[Tuple[int, Optional[str]], _NumberedProcess] = {}
         self.waiting: List[str] = []
         self.settled: Optional[float] = None
@@ -308,20 +308,34 @@ class _Watcher:
     ) -> bool:
         """Record a reading of a process; return whether the process has loaded all libraries."""
         key, paths = (pid, executable), loaded.list_mapped_files(pid)
-        first, before = self.readings.get(key, (now, []))
-        self.readings[key] = first, paths
+        first, changed, before = self.readings.get(key, (now, now, []))
         if paths != before:
+            self.readings[key] = first, now, paths
             names = [path for path in paths if path == executable or '.so' in path]
             files = [MappedFile(*file) for file in loaded.resolve_origins(pid, names)]
             process = make_process(executable or '', files, loaded.read_environment(pid))
             if process.libmpi:
-                self.processes[key] = _read_inner_pid(pid), process
+                self.processes[key] = _read_inner_pid(pid), False, process
             return False
-        return (
+        inner_pid, _, process = self.processes[key]
+        # ld.so maps a library before it checks the versions and symbols that the library needs.
+        is_loaded = now - changed > sample.AGREEMENT_TIME
+        log = _read_log('%s.%d' % (self.mark, inner_pid))
+        if log:
+            libraries = loaded.select_libraries(parse_loader_log(log)[-1][1])
+            is_loaded = 'libmpi' in libraries
+        is_loaded = is_loaded and (
             not self.needs_libfabric
             or 'libfabric' in libraries
             or now - first > sample.LIBFABRIC_DELAY
         )
+        self.processes[key] = inner_pid, is_loaded, process
+        return is_loaded
+
+
+def _read_log(path: str) -> str:
+    """Return the text of a log of the loader, '' without a log."""
+    return loaded.read_proc_file(path).decode('utf-8', 'replace')
 
 
 def _read_inner_pid(pid: int) -> int:
@@ -378,9 +392,7 @@ def read_loader_logs(path: str, image: Image, mounts: Dict[str, str]) -> List[_N
     """
     processes = []
     for name in sorted(glob.glob(glob.escape(path) + '.*')):
-        with open(name, encoding='utf-8', errors='replace') as handle:
-            programs = parse_loader_log(handle.read())
-        for program, paths in programs:
+        for program, paths in parse_loader_log(_read_log(name)):
             for folder in [] if '/' in program else image.list_path_folders():
                 if image.exists(folder + '/' + program):
                     program = folder + '/' + program
@@ -388,7 +400,7 @@ def read_loader_logs(path: str, image: Image, mounts: Dict[str, str]) -> List[_N
             files = [_locate_file(library, image, mounts) for library in [program] + paths]
             process = make_process(files[0].path, files, None)
             if process.libmpi:
-                processes.append((int(name.rpartition('.')[2]), process))
+                processes.append((int(name.rpartition('.')[2]), True, process))
     return processes
 
 
@@ -406,19 +418,17 @@ def _locate_file(path: str, image: Image, mounts: Dict[str, str]) -> MappedFile:
 def merge_processes(
     mapped: List[_NumberedProcess], logged: List[_NumberedProcess]
 ) -> List[StartedProcess]:
-    """Return the mapped processes, and the logged processes that no reading has found."""
-    processes = [process for _, process in mapped]
-    for pid, process in logged:
-        index = next(
-            (
-                index
-                for index, (other_pid, other) in enumerate(mapped)
-                if pid == other_pid and process.libmpi == other.libmpi
-            ),
-            None,
-        )
-        if index is None:
-            processes.append(process)
-        elif processes[index].libfabric is None:
-            processes[index] = processes[index]._replace(libfabric=process.libfabric)
-    return processes
+    """
+    Return the processes that have loaded MPI: those in /proc, then those only in logs.
+
+    A process in /proc that has not certainly loaded its libraries counts only if it is in a log.
+    """
+    processes, found = [], set()
+    for pid, is_loaded, process in mapped:
+        for index, (other_pid, _, other) in enumerate(logged):
+            if pid == other_pid and process.libmpi == other.libmpi:
+                found.add(index)
+                is_loaded = True
+                process = process._replace(libfabric=process.libfabric or other.libfabric)
+        processes += [process] if is_loaded else []
+    return processes + [entry[2] for index, entry in enumerate(logged) if index not in found]

@@ -37,7 +37,7 @@ class Start(NamedTuple):
     processes: List[StartedProcess]  #: in the order of their start
     exit_code: Optional[int]  #: None if osu-container terminated the command
     waiting: List[str]  #: programs without MPI that were running when osu-container terminated it
-    output: List[str]  #: last lines that the command printed, if no process has loaded MPI
+    output: List[str]  #: last lines that the command printed
     seconds: float
     problem: Optional[str] = None  #: why the command was not started
 

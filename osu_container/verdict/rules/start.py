@@ -1,7 +1,7 @@
 """Rule on the libraries that the user's command has loaded when `check --start` started it."""
 
 import re
-from typing import Iterator, List, Tuple
+from typing import Iterator, List, Optional, Tuple
 
 from osu_container.base.terminal import escape_line
 from osu_container.verdict.commands import has_static_mpi
@@ -91,7 +91,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
     line, evidence = ' '.join(map(escape_line, start.command)), _list_evidence(start)
     if start.problem:
         yield make_finding(NOTE, 'the command was not started: %s' % start.problem)
-    elif started is None:
+    elif started is None or find_loader_failure(start):
         yield _report_no_mpi(trial, start, line)
     elif len({file.path for file in started.libmpi}) > 1:
         yield make_finding(
@@ -138,11 +138,16 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             )
 
 
+def find_loader_failure(start: Start) -> Optional[str]:
+    """Return the line by which ld.so or Python has reported a missing library, or None."""
+    lines = (text for text in start.output if start.exit_code and _LOADER_FAILURE.match(text))
+    return next(lines, None)
+
+
 def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     """Return the finding on a command of which no process has loaded an MPI library."""
-    failure = next((text for text in start.output if _LOADER_FAILURE.match(text)), None)
-    path = trial.program.path
-    if failure and start.exit_code:
+    failure, path = find_loader_failure(start), trial.program.path
+    if failure:
         return make_finding(
             'fails',
             'the start of the command ended in the loader: %s' % escape_line(failure.strip()),
