@@ -11,6 +11,7 @@ loader (LD_DEBUG=files), which also has the libraries of a process that terminat
 of musl and static programs write no log.
 """
 
+import argparse
 import contextlib
 import glob
 import os
@@ -22,7 +23,7 @@ import tempfile
 import time
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from osu_container.base import streams
+from osu_container.base import shell, streams
 from osu_container.base.places import SCRIPTS
 from osu_container.check import staged
 from osu_container.image.image import Image
@@ -99,6 +100,51 @@ def make_starter(command: List[str], program: Optional[str], limit: float = LIMI
         )
 
     return start
+
+
+def add_no_start_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the option --no-start of the commands that start a program by default."""
+    parser.add_argument(
+        '--no-start',
+        action='store_true',
+        help="start no program of the image; by default the program starts once for each approach, "
+        "until it has loaded MPI (see SECURITY.md)",
+    )
+
+
+def announce_start(
+    path: str, command: List[str], progress: Optional[streams.Progress] = None
+) -> Starter:
+    """Print to stderr what will run, and return the starter of `command` in the image `path`."""
+    if progress:
+        progress.stop()
+    streams.print_stderr(
+        'starting in %s, once for each approach, for at most %d s, until it has loaded MPI: %s'
+        % (path, LIMIT, shell.join_words(command))
+    )
+    return make_starter(command, shell.join_words(command))
+
+
+def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
+    """Return the dict on a start in the output of `check --json`, None without a start."""
+    if result is None:
+        return None
+    return {
+        'command': result.command,
+        'problem': result.problem,
+        'seconds': round(result.seconds, 2),
+        'exit_code': result.exit_code,
+        'still_running': result.waiting,
+        'output': result.output,
+        'processes': [
+            {
+                'program': process.program,
+                'libmpi': [file._asdict() for file in process.libmpi],
+                'libfabric': process.libfabric and process.libfabric._asdict(),
+            }
+            for process in result.processes
+        ],
+    }
 
 
 def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Start:
@@ -309,12 +355,12 @@ class _Watcher:
         """Record a reading of a process; return whether the process has loaded all libraries."""
         key, paths = (pid, executable), loaded.list_mapped_files(pid)
         first, changed, before = self.readings.get(key, (now, now, []))
-        if paths != before:
-            self.readings[key] = first, now, paths
+        if paths != before or key not in self.processes:
             names = [path for path in paths if path == executable or '.so' in path]
             files = [MappedFile(*file) for file in loaded.resolve_origins(pid, names)]
             process = make_process(executable or '', files, loaded.read_environment(pid))
-            if process.libmpi:
+            if process.libmpi and executable:  # The process has not terminated in between.
+                self.readings[key] = first, now, paths
                 self.processes[key] = _read_inner_pid(pid), False, process
             return False
         inner_pid, _, process = self.processes[key]

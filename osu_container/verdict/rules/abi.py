@@ -232,6 +232,6 @@ def no_program(trial: Trial) -> Iterator[Finding]:
 
 #: Remedy where the program that uses MPI cannot be determined
 PROGRAM_REMEDY = (
-    'give the program that uses MPI with `--program PATH`, or the command line of the program, '
-    "such as `--program 'env A=1 /opt/my/program'`"
+    'start the program once on the system, with its arguments: `osu-container check IMAGE --start -- '
+    'COMMAND...`'
 )

@@ -52,7 +52,7 @@ def static_program(trial: Trial) -> Iterator[Finding]:
             'cannot tell which program %s starts: this launcher is linked statically and contains '
             'no MPI' % path,
             [('image:' + path, 'no MPI_Init')],
-            'give the program that uses MPI with `--program PATH`',
+            'start the launcher once: `osu-container check IMAGE --start -- COMMAND...`',
         )
     else:
         level = 'fails' if trial.approach['inject'] else NOTE
