@@ -4,7 +4,8 @@ Start the user's command once with an approach, and observe which MPI and libfab
 The command runs as one process on this machine, through the commands of a module that exists only
 in a temporary folder: binds, injection script and variables are those of the module that `new` and
 `eb` make. The current folder is temporary too. As soon as a process has loaded MPI and its network
-library, all processes are killed, so that the program does no work.
+library, it is killed, so that it does no work. A shell that has started the process goes on, because
+it may start another MPI program. In the end all processes are killed.
 
 The observation has two sources: the mapped files in /proc (proof/loaded.py), and the log of glibc's
 loader (LD_DEBUG=files), which also has the libraries of a process that terminates at once. Programs
@@ -40,8 +41,9 @@ from osu_container.verdict.verdict import Starter, Verdict, judge_trial
 
 #: Seconds until a command that loads no MPI is killed
 LIMIT = 30.0
-#: Seconds that other processes of the command have to start a second MPI program
-MORE_PROGRAMS = 0.5
+#: Seconds that the other processes of the command have to start a second MPI program, after the first
+#: has been killed
+MORE_PROGRAMS = 3.0
 #: Seconds between two readings, and to wait until killed processes have disappeared
 LOOK_EVERY, KILL_PATIENCE = 0.01, 5.0
 #: Lines of output that the report of a command without MPI has, and bytes at which it is killed
@@ -306,7 +308,7 @@ def _observe_command(
         lines = output.read().decode('utf-8', 'replace').splitlines()[-OUTPUT_LINES:]
     return Observation(
         list(watcher.processes.values()),
-        code,
+        128 - code if code is not None and code < 0 else code,  # as a shell reports a signal
         watcher.waiting if code is None else [],
         lines,
     )
@@ -336,10 +338,9 @@ class _Watcher:
             for pid, executable, libraries in loaded.list_mpi_processes(root):
                 running.append(pid)
                 is_settled &= self._record(pid, executable, libraries, now)
-        if not running or not is_settled:
+        if running and not is_settled:
             self.settled = None
             return False
-        self.settled = self.settled or now
         self.waiting = [
             loaded.read_program(pid)[0] or ''
             for root in roots
@@ -347,7 +348,13 @@ class _Watcher:
             if pid not in running
             and loaded.read_environment(pid).get('LD_DEBUG_OUTPUT') == self.mark
         ]
-        return not self.waiting or now - self.settled > MORE_PROGRAMS
+        if running and self.waiting:  # A shell may start another MPI program afterwards.
+            for pid in running:
+                with contextlib.suppress(OSError):  # The process has terminated.
+                    os.kill(pid, signal.SIGKILL)
+            self.settled = now
+            return False
+        return bool(running) or self.settled is not None and now - self.settled > MORE_PROGRAMS
 
     def _record(
         self, pid: int, executable: Optional[str], libraries: Dict[str, str], now: float

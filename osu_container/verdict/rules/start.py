@@ -132,6 +132,8 @@ def check_start(trial: Trial) -> Iterator[Finding]:
                     '; %s was still running, and may start other programs later'
                     % ', '.join(map(escape_line, start.waiting))
                     if start.waiting
+                    else '; the command then ended with exit code %d' % start.exit_code
+                    if start.exit_code
                     else '',
                 ),
                 evidence,
