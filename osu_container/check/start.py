@@ -326,7 +326,8 @@ class _Watcher:
         self.readings: Dict[Tuple[int, Optional[str]], Tuple[float, float, List[str]]] = {}
         self.processes: Dict[Tuple[int, Optional[str]], _NumberedProcess] = {}
         self.waiting: List[str] = []
-        self.settled: Optional[float] = None
+        #: time of the last reading with an MPI process
+        self.last_seen: Optional[float] = None
 
     def get_seconds(self) -> float:
         return time.monotonic() - self.begin
@@ -338,8 +339,9 @@ class _Watcher:
             for pid, executable, libraries in loaded.list_mpi_processes(root):
                 running.append(pid)
                 is_settled &= self._record(pid, executable, libraries, now)
-        if running and not is_settled:
-            self.settled = None
+        if running:
+            self.last_seen = now
+        if not is_settled:
             return False
         self.waiting = [
             loaded.read_program(pid)[0] or ''
@@ -352,9 +354,10 @@ class _Watcher:
             for pid in running:
                 with contextlib.suppress(OSError):  # The process has terminated.
                     os.kill(pid, signal.SIGKILL)
-            self.settled = now
             return False
-        return bool(running) or self.settled is not None and now - self.settled > MORE_PROGRAMS
+        return (
+            bool(running) or self.last_seen is not None and (now - self.last_seen > MORE_PROGRAMS)
+        )
 
     def _record(
         self, pid: int, executable: Optional[str], libraries: Dict[str, str], now: float
