@@ -36,7 +36,7 @@ from osu_container.verdict.rules.finding import LEVELS
 from osu_container.verdict.settings import Settings, build_settings
 from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.started import MappedFile, Start, StartedProcess
-from osu_container.verdict.trial import Trial, build_trial
+from osu_container.verdict.trial import NoMpiError, Trial, build_trial
 from osu_container.verdict.verdict import Starter, Verdict, judge_trial
 
 #: Seconds until a command that loads no MPI is killed
@@ -95,6 +95,8 @@ def make_starter(command: List[str], program: Optional[str], limit: float = LIMI
             if attempt or other is None:
                 break
             trial, result = other, start_command(other, command, limit)
+        if not results and not trial.soname:
+            raise NoMpiError(trial.image, 'no process of the started command has loaded an MPI')
         trials = [each._replace(start=result) for each in results or [trial]]
         return max(
             ((each, judge_trial(each)) for each in trials),
@@ -156,7 +158,8 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
         return Start(command, [], None, [], [], 0.0, 'no container runtime is on PATH')
     with tempfile.TemporaryDirectory(prefix='osu-start-') as folder:
         try:
-            facts = collect_facts(trial, judge_trial(trial), runtime, force=True)
+            verdict = Verdict(trial.approach['name'], 'unknown', [], '', '', None)
+            facts = collect_facts(trial, verdict, runtime, force=True)
             settings = build_settings(trial.approach, trial.site, facts)
         except (FactsError, SettingsError) as err:
             return Start(command, [], None, [], [], 0.0, str(err))

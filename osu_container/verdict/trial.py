@@ -721,6 +721,7 @@ def build_trial(
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
     started: Optional[StartedProcess] = None,
+    requires_mpi: bool = True,
 ) -> Trial:
     """
     Return the Trial of an approach with an image on a site and its host.
@@ -729,6 +730,7 @@ def build_trial(
     loaded.
     runtime: the container runtime, as in ContainerEnvironment.
     started: an observed process, which then replaces the predicted process.
+    requires_mpi: whether an image without a visible MPI is an error.
 
     Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
     MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
@@ -800,11 +802,11 @@ def build_trial(
         reason = reason or _explain_missing_mpi(image, start, is_static, process)
     roots = preload + ([start] if start else [])
     if process is None or not process_mpi and reason:  # Judge the image's MPI without a program.
-        if not path:
+        if not path and requires_mpi:
             raise NoMpiError(image, reason)
         # Use the soname if ld.so finds the library by it, so that an injected library comes first.
         by_soname = image.libraries.get(soname) == path or soname in injected
-        roots, opened = preload + [soname if by_soname else path], []
+        roots, opened = preload + [soname if by_soname else path] * bool(path), []
         start = start if is_static else None
         process = simulate_load(roots, container, library_path)
 

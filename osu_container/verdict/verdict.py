@@ -205,7 +205,9 @@ def evaluate_approach(
     (dry_run.py). starter: also start the user's command, and judge the process that was observed.
     The other parameters and the errors are those of build_trial().
     """
-    trial = build_trial(approach, site, image, host, program, runtime)
+    trial = build_trial(approach, site, image, host, program, runtime, requires_mpi=starter is None)
+    if starter and not trial.soname:
+        return starter(trial)
     verdict = judge_trial(trial)
     # If the host's MPI does not fit, an entrypoint uses the image's MPI: the loader would succeed
     # with another MPI than the approach injects.
