@@ -5,11 +5,13 @@ build_trial() uses an observed process in place of a predicted process, and the 
 (rules/start.py) compares the owners of the loaded libraries with the approach.
 """
 
+import posixpath
 import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from osu_container.image.elf import ElfFacts
 from osu_container.image.loader import ContainerFiles, LoadedFile, Process
+from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 
 
 class MappedFile(NamedTuple):
@@ -56,7 +58,9 @@ def read_loaded_process(started: StartedProcess, container: ContainerFiles, host
     paths = {
         file: file.path if file.origin == 'host' else container.resolve(file.path) or file.path
         for file in started.files
-        if file.origin != 'host' or container.exists(file.path)
+        if file.origin != 'host'
+        or posixpath.dirname(file.path) == INJECT_FOLDER
+        and container.exists(file.path)
     }
     facts = container.read_elf_files(list(paths.values()))
     loaded = []

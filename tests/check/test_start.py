@@ -12,10 +12,11 @@ from osu_container.base import shell
 from osu_container.check import start
 from osu_container.check.site import find_site, find_site_runtime
 from osu_container.image.image import Image
+from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import resolve_approach
-from osu_container.verdict.started import MappedFile
-from osu_container.verdict.trial import HostFileSystem
-from osu_container.verdict.verdict import judge_approach
+from osu_container.verdict.started import MappedFile, Start
+from osu_container.verdict.trial import HostFileSystem, build_trial
+from osu_container.verdict.verdict import judge_approach, judge_trial
 from tests.build.test_images_run import (  # noqa: F401, build_image is a fixture
     FAILING,
     WITH_PYTHON,
@@ -23,6 +24,7 @@ from tests.build.test_images_run import (  # noqa: F401, build_image is a fixtur
 )
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT
+from tests.helpers.verdict_cases import PLAIN, World
 
 MPI4PY = 'from mpi4py import MPI'
 SLEEP = f'python3 -c "{MPI4PY}; import time; time.sleep(600)"'
@@ -92,6 +94,52 @@ def test_mapped_library_counts_when_the_loader_has_finished(in_proc, is_loaded, 
 def test_renamed_mpi_of_a_wheel_is_an_mpi(name):
     process = start.make_process('app', [MappedFile('/opt/' + name, 'image', None)], {})
     assert [file.path for file in process.libmpi] == ['/opt/' + name]
+
+
+# ---- the verdict on an observed process
+
+IMAGE_MPI, IMAGE_FABRIC = '/opt/mpich/lib/libmpi.so.12', '/usr/lib/libfabric.so.1'
+OTHER_MPI = '/opt/other/lib/libmpi.so.12'
+
+
+@pytest.mark.parametrize(
+    'approach, libraries, exit_code, output, level',
+    [
+        ('hybrid', [(IMAGE_MPI, 'image'), (IMAGE_FABRIC, 'host')], None, [], NOTE),
+        ('hybrid', [(IMAGE_MPI, 'image')], None, [], NOTE),
+        ('hybrid', [(IMAGE_MPI, 'image'), (IMAGE_FABRIC, 'image')], None, [], 'fails'),
+        ('hybrid', [(IMAGE_MPI, None), (IMAGE_FABRIC, 'host')], None, [], 'unknown'),
+        ('bind', [(IMAGE_MPI, 'image'), (IMAGE_FABRIC, 'host')], None, [], 'fails'),
+        ('bind', [(IMAGE_MPI, 'host'), (IMAGE_FABRIC, 'host')], None, [], NOTE),
+        ('hybrid', [(IMAGE_MPI, 'image'), (OTHER_MPI, 'image')], None, [], 'unknown'),
+        ('hybrid', [], 0, [], 'unknown'),
+        ('hybrid', [], 2, ['no input file'], 'unknown'),
+        ('hybrid', [], 127, ['a: error while loading shared libraries: b: gone'], 'fails'),
+        ('hybrid', [], 1, ["ImportError: a: version `FABRIC_1.7' not found"], 'fails'),
+        ('hybrid', [], 0, ['a: error while loading shared libraries: b: gone'], 'unknown'),
+    ],
+)
+def test_observed_owners_decide(tmp_path, parts, approach, libraries, exit_code, output, level):
+    """The command is a script that the files do not decide."""
+    world = World(tmp_path, parts, PLAIN)
+    world.more.append(lambda: world.image.copy(parts.mpi(), OTHER_MPI))
+    opened, host = world.open_files()
+    with opened:
+        trial = build_trial(resolve_approach(approach), world.site, opened, host)
+        paths = {facts.soname: facts.path for facts in trial.injected.values()}
+        files = [
+            MappedFile(path, origin, paths[os.path.basename(path)] if origin == 'host' else None)
+            for path, origin in libraries
+        ]
+        started = start.make_process('/opt/osu/bin/osu_latency', files, {}) if files else None
+        if started:
+            trial = build_trial(
+                resolve_approach(approach), world.site, opened, host, started=started
+            )
+        result = Start(['run.sh'], [started] if started else [], exit_code, [], output, 1.0)
+        verdict = judge_trial(trial._replace(start=result))
+    found = next(finding for finding in verdict.findings if finding.rule == 'start')
+    assert found.level == level and (level == NOTE or verdict.level == level), verdict.findings
 
 
 # ---- real commands
