@@ -114,10 +114,10 @@ def check_start(trial: Trial) -> Iterator[Finding]:
                     owner,
                 ),
                 evidence,
-                'let no script set LD_LIBRARY_PATH, and no program use DT_RPATH or a path, so that '
-                "ld.so finds the image's library before the host's library"
+                'remove what puts %s first: the folder in LD_LIBRARY_PATH of a script, DT_RPATH '
+                "(`patchelf --set-rpath`), or a soname other than the host library's" % file.path
                 if owner == 'host'
-                else 'remove the folder of the host from LD_LIBRARY_PATH and from the binds',
+                else 'remove the folder of %s from LD_LIBRARY_PATH and from the binds' % file.path,
             )
         if not foreign:
             yield make_finding(
