@@ -49,7 +49,7 @@ LOOK_EVERY, KILL_PATIENCE = 0.01, 5.0
 #: Lines of output that the report of a command without MPI has, and bytes at which it is killed
 OUTPUT_LINES, OUTPUT_LIMIT = 5, 1 << 26
 #: Variables by which launchers and modules address the process that runs osu-container
-_FOREIGN_VARIABLE = re.compile(r'PMI|SLURM_(STEP|PROCID|TASK)|OSU_(PROOF|PROMISE)|MPI_CONTAINER_')
+_FOREIGN_VARIABLE = re.compile(r'PMI|SLURM_(STEP|PROCID|TASK)|OSU_PROOF$|MPI_CONTAINER_IMAGE$')
 _LOG_LINE = re.compile(r'\s*\d+:\s+(calling init|initialize program): (.*)')
 _FIRST_LIBRARY = re.compile(r'.*/(ld-linux[\w.-]*|ld64|ld|libc)\.so')
 
@@ -231,13 +231,7 @@ def _map_mounts(settings: Settings, environment: Dict[str, str]) -> Dict[str, st
 @contextlib.contextmanager
 def _adopt_orphans() -> Iterator[None]:
     """Make this process the parent of orphaned descendants for a with block (prctl(2))."""
-    try:
-        import ctypes
-
-        prctl = ctypes.CDLL(None, use_errno=True).prctl
-    except (ImportError, AttributeError, OSError):  # Daemons of the command may then survive.
-        yield
-        return
+    prctl = streams.load_prctl() or (lambda *_: None)  # Daemons of the command may then survive.
     prctl(36, 1, 0, 0, 0)  # 36: PR_SET_CHILD_SUBREAPER in linux/prctl.h
     try:
         yield
