@@ -160,7 +160,7 @@ def main(options: argparse.Namespace) -> int:
             options.parser.error(
                 "a COMMAND after `--` needs --start, and cannot be combined with --program"
             )
-        options.program = shell.join_words(options.words)
+        options.program = start.join_program(options.words)
     if options.published:
         if options.image:
             options.parser.error(
@@ -250,7 +250,7 @@ def print_verdicts(
     starter = None
     if option == '--start':
         words = list_started_words(image, options.program)
-        options.program = shell.join_words(words)
+        options.program = start.join_program(words)
         starter = start.announce_start(image.path, words, progress)
     verdicts = []
     for name in names:

@@ -18,6 +18,7 @@ import glob
 import os
 import posixpath
 import re
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -44,6 +45,9 @@ LIMIT = 30.0
 #: Seconds that the other processes of the command have to start a second MPI program, after the first
 #: has been killed
 MORE_PROGRAMS = 3.0
+#: Seconds without new libraries until a process is killed: a launcher that is linked with MPI executes
+#: its program before
+EXEC_DELAY = 0.2
 #: Seconds between two readings, and to wait until killed processes have disappeared
 LOOK_EVERY, KILL_PATIENCE = 0.01, 5.0
 #: Lines of output that the report of a command without MPI has, and bytes at which it is killed
@@ -126,7 +130,12 @@ def announce_start(
         'starting in %s, once for each approach, for at most %d s, until it has loaded MPI: %s'
         % (path, LIMIT, shell.join_words(command))
     )
-    return make_starter(command, shell.join_words(command))
+    return make_starter(command, join_program(command))
+
+
+def join_program(words: List[str]) -> str:
+    """Return the command line of `words`, which split_command() splits into the same words."""
+    return ' '.join(map(shlex.quote, words))
 
 
 def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
@@ -383,7 +392,7 @@ class _Watcher:
             or now - first > sample.LIBFABRIC_DELAY
         )
         self.processes[key] = inner_pid, is_loaded, process
-        return is_loaded
+        return is_loaded and now - changed > EXEC_DELAY
 
 
 def _read_log(path: str) -> str:

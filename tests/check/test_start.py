@@ -8,7 +8,6 @@ import time
 
 import pytest
 
-from osu_container.base import shell
 from osu_container.check import start
 from osu_container.check.site import find_site, find_site_runtime
 from osu_container.image.image import Image
@@ -33,6 +32,14 @@ DEFEATED = (
     'for i in 1 2; do case $i in 2) export LD_LIBRARY_PATH=/opt/mpich/lib:$LD_LIBRARY_PATH;; esac; '
     f'python3 -c "{MPI4PY}"; done'
 )
+#: A program with MPI that executes another one
+EXECUTES = f"""
+import mpi4py, os
+mpi4py.rc.initialize = False
+{MPI4PY}
+os.environ["LD_LIBRARY_PATH"] = "/opt/mpich/lib"
+os.execvp("bash", ["bash", "-c", 'exec {SLEEP}'])
+"""
 
 
 # ---- the log of the loader
@@ -167,7 +174,7 @@ def judge(apptainer):
     runtime = find_site_runtime(site, host)
 
     def call(image, approach, command, limit=start.LIMIT):
-        line = shell.join_words(command)
+        line = start.join_program(command)
         with Image(str(image), '') as opened:
             return judge_approach(
                 resolve_approach(approach),
@@ -213,9 +220,13 @@ def test_start_decides_what_a_wrapper_loads(judge, mpi4py_image, command, approa
 
 @pytest.mark.system
 @pytest.mark.parametrize('approach, level', [('bind', 'fails'), ('pure', 'works')])
-def test_the_worst_program_of_a_command_decides(judge, mpi4py_image, approach, level):
-    verdict = judge(mpi4py_image, approach, ['bash', '-c', DEFEATED])
-    assert verdict.level == level and len(verdict.start.processes) == 2, verdict
+@pytest.mark.parametrize(
+    'command', [['bash', '-c', DEFEATED], ['python3', '-c', EXECUTES]], ids=['loop', 'exec']
+)
+def test_the_worst_program_of_a_command_decides(judge, mpi4py_image, command, approach, level):
+    verdict = judge(mpi4py_image, approach, command)
+    assert verdict.level == level, verdict
+    assert level == 'works' or len(verdict.start.processes) == 2, verdict
     assert (
         'start' in [finding.rule for finding in verdict.findings if finding.level == level]
     ) == (level == 'fails')

@@ -401,7 +401,7 @@ def _inspect_image(
                     site,
                     image,
                     host,
-                    shell.join_words(words) if starter else None,
+                    start.join_program(words) if starter else None,
                     runtime,
                     dry_run=bool(runtime),
                     starter=starter,
