@@ -90,7 +90,7 @@ def make_starter(command: List[str], program: Optional[str], limit: float = LIMI
                     trial.host,
                     program,
                     trial.container.runtime,
-                    started,
+                    started=started,
                 )
                 for started in result.processes
             ]
