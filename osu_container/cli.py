@@ -164,15 +164,19 @@ class Parser(argparse.ArgumentParser):
         args: Optional[Sequence[str]] = None,
         namespace: Optional[argparse.Namespace] = None,
     ) -> argparse.Namespace:
-        """Parse `args` and return the options.
-
-        If an option is unknown, the program prints an error and the usage of the subcommand, and
-        exits.
         """
-        args = sys.argv[1:] if args is None else args
+        Parse `args`; the parser of the subcommand reports unknown options and its usage.
+
+        A subcommand with the default words=[] gets the arguments after `--` as options.words.
+        """
+        args = list(sys.argv[1:] if args is None else args)
+        called_parser, words = self.find_subparser(args), []
+        if called_parser.get_default('words') == [] and '--' in args:
+            number = args.index('--')
+            args, words = args[:number], args[number + 1 :]
         options, unknown_arguments = self.parse_known_args(args, namespace)
+        options.words = words or getattr(options, 'words', [])
         if unknown_arguments:
-            called_parser = self.find_subparser(args)
             names = [
                 option for action in called_parser._actions for option in action.option_strings
             ]

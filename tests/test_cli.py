@@ -63,7 +63,7 @@ def test_version_names_the_clone(capsys):
 def test_the_package_runs_as_the_command_does():
     commands = [COMMAND], [sys.executable, '-m', 'osu_container']
     outputs = {run([*command, 'check', '--help']).stdout for command in commands}
-    assert len(outputs) == 1 and outputs.pop().startswith('usage: osu-container check [-h]')
+    assert len(outputs) == 1 and outputs.pop().startswith('usage: osu-container check [')
 
 
 def find_parser(command):

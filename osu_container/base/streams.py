@@ -286,6 +286,16 @@ class Progress:
 PATIENCE = 15
 
 
+def load_prctl() -> Any:
+    """Return the function prctl(2) of the C library, None if Python cannot call it."""
+    try:
+        import ctypes
+
+        return ctypes.CDLL(None, use_errno=True).prctl
+    except (ImportError, AttributeError, OSError):
+        return None
+
+
 def terminate_with_parent(parent: int) -> Callable[[], None]:
     """
     Return a preexec_fn for Popen, so that a child process terminates with its parent.
@@ -293,14 +303,11 @@ def terminate_with_parent(parent: int) -> Callable[[], None]:
     parent: process ID of the parent. When the parent terminates, the kernel sends SIGTERM to the
     child. If Python cannot call prctl(2), the preexec_fn does nothing.
     """
-    try:
-        import ctypes
-
-        prctl = ctypes.CDLL(None, use_errno=True).prctl
-    except (ImportError, AttributeError, OSError):
-        return lambda: None
+    prctl = load_prctl()
 
     def prepare() -> None:
+        if prctl is None:
+            return
         prctl(1, signal.SIGTERM, 0, 0, 0)  # 1: PR_SET_PDEATHSIG in linux/prctl.h
         if os.getppid() != parent:  # The parent was killed before this call of prctl().
             os.kill(os.getpid(), signal.SIGTERM)

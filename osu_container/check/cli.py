@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from osu_container.base import columns, shell, streams
 from osu_container.base.terminal import escape_line, escape_text
-from osu_container.check import examination
+from osu_container.check import examination, start
 from osu_container.check.described import (
     AnyImage,
     describe_catalogue_image,
@@ -31,11 +31,13 @@ from osu_container.data.approaches import APPROACHES
 from osu_container.discover.host_facts import DescribedHost, HostDescriptionError
 from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
+from osu_container.image.scripts import split_command
 from osu_container.image.sif import ImageError
 from osu_container.verdict import commands, launching
 from osu_container.verdict.rules.finding import LEVELS, NOTE, Finding
 from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.site_choice import get_architecture, resolve_network
+from osu_container.verdict.trial import select_program
 from osu_container.verdict.verdict import (
     Verdict,
     format_level,
@@ -86,6 +88,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "load. This option works only on the system of the site, and it also runs the "
         "image's environment scripts (see SECURITY.md)",
     )
+    parser.add_argument(
+        '--start',
+        action='store_true',
+        help="start the program, or the COMMAND after `--`, in the image once for each approach, with "
+        "the settings of the approach's module, until it has loaded MPI. This option works only on "
+        "the system of the site, and the program itself runs (see SECURITY.md)",
+    )
     parser.add_argument('--json', action='store_true', help="print machine-readable output")
     parser.add_argument(
         '--verbose',
@@ -103,13 +112,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--published', action='store_true', help=argparse.SUPPRESS
     )  # compares the predictions for published combinations with their results
+    parser.usage = '%(prog)s [OPTION...] IMAGE [--start [-- COMMAND...]]'
     parser.epilog = (
-        "Without the option --dry-run, the command runs no program and no script of the image."
+        "Without the options --dry-run and --start, the command runs no program and no script of the "
+        "image."
     )
     parser.set_defaults(
         function=main,
         prog='osu-container check',
         parser=parser,
+        words=[],
         errors=(CheckError, HostDescriptionError, ImageError, ElfError, SettingsError, OSError),
         after_interrupt='nothing was changed',
     )
@@ -143,6 +155,12 @@ def main(options: argparse.Namespace) -> int:
 
     Raises CheckError, and the exceptions that occur while the image and the host are read.
     """
+    if options.words:
+        if options.program or not options.start:
+            options.parser.error(
+                "a COMMAND after `--` needs --start, and cannot be combined with --program"
+            )
+        options.program = start.join_program(options.words)
     if options.published:
         if options.image:
             options.parser.error(
@@ -187,6 +205,20 @@ def main(options: argparse.Namespace) -> int:
         return print_verdicts(image, site, host, options, progress, program_count)
 
 
+def list_started_words(image: Any, program: Optional[str]) -> List[str]:
+    """Return the words of the command to start. Raises CheckError if check knows no program."""
+    if program is not None:
+        return split_command(program)
+    path = select_program(image, None, image.evaluate_environment())
+    words = [script for script, _ in path.scripts[:1]] or [path.program or '']
+    if words == ['']:
+        raise CheckError(
+            "check knows no program in %s that it could start. Give the command: osu-container "
+            "check %s --start -- COMMAND" % (image.path, shell.quote_path(image.path))
+        )
+    return words
+
+
 def print_verdicts(
     image: AnyImage,
     site: Dict[str, Any],
@@ -203,24 +235,37 @@ def print_verdicts(
     """
     names = [options.approach] if options.approach else list_applicable_approaches(image)
     runtime = find_site_runtime(site, host)
-    if options.dry_run and (host.is_partial or image.is_partial):
+    option = '--start' if options.start else '--dry-run' if options.dry_run else ''
+    if option and (host.is_partial or image.is_partial):
         raise CheckError(
-            "--dry-run works only on the system of the site, and needs the file of the image. Run "
-            "on the system of the site: osu-container check %s --dry-run"
-            % shell.quote_path(options.image)
+            "%s works only on the system of the site, and needs the file of the image. Run on the "
+            "system of the site: osu-container check %s %s"
+            % (option, shell.quote_path(options.image), option)
         )
-    if options.dry_run and not runtime:
+    if option and not runtime:
         raise CheckError(
-            "--dry-run needs a container runtime, but none is on PATH (searched for %s). Add the "
-            "folder of a container runtime to PATH" % ', '.join(site['runtime']['value'])
+            "%s needs a container runtime, but none is on PATH (searched for %s). Add the folder of "
+            "a container runtime to PATH" % (option, ', '.join(site['runtime']['value']))
         )
+    starter = None
+    if option == '--start':
+        words = list_started_words(image, options.program)
+        options.program = start.join_program(words)
+        starter = start.announce_start(image.path, words, progress)
     verdicts = []
     for name in names:
         if progress:
             progress("judging %s with %s" % (name, image.path))
         verdicts.append(
             judge_approach(
-                resolve_approach(name), site, image, host, options.program, runtime, options.dry_run
+                resolve_approach(name),
+                site,
+                image,
+                host,
+                options.program,
+                runtime,
+                options.dry_run,
+                starter,
             )
         )
     facts, best = summarize_image(image, program_count), recommend_approach(verdicts, site)
@@ -231,8 +276,11 @@ def print_verdicts(
         print(json.dumps(data, indent=1))
     else:
         eb_options, command_options = format_site_options(options)
-        # In an image with several MPIs, the program decides which MPI `new` uses too.
-        command_options += ['--command', options.program] if options.program else []
+        first = split_command(options.program)[0] if options.program and best else ''
+        # In an image with several MPIs, the program decides which MPI `new` uses too. A shell would
+        # hide the host's shell.
+        if first and not re.match(r'(.*/)?(\w*sh|env)$', first):
+            command_options += ['--command', first]
         report = format_check_report(
             facts,
             site,
@@ -303,6 +351,7 @@ def build_verdict_data(
                 'mpi_type': verdict.pmi,
                 'mpi_by_itself': verdict.standalone_level,
                 'program': verdict.program,
+                'start': start.build_start_data(verdict.start),
                 'findings': [
                     {
                         'rule': finding.rule,
@@ -523,13 +572,16 @@ def _format_advice(
     site: Dict[str, Any],
 ) -> List[str]:
     """Return the last lines of the report: the best approach and the command to install it."""
-    if best is None and any(verdict.standalone_level for verdict in verdicts):
-        return [
-            "Which approach works depends on the program in the image. Name the program:",
-            "    osu-container check %s%s --program PATH"
+    if best is None and any(verdict.standalone_level and not verdict.start for verdict in verdicts):
+        return fold_words(
+            "Which approach works depends on the program in the image. Start the program once on the "
+            "cluster, with its arguments:"
+        ) + [
+            "    osu-container check %s%s --start -- %s"
             % (
                 shell.quote_path(facts['path']),
                 ''.join(' ' + shell.quote(word) for word in chosen[1]),
+                find_start_line(verdicts),
             ),
         ]
     lines = format_unknown_approaches(verdicts, best, facts['path'], site)
@@ -572,6 +624,12 @@ def _format_advice(
     ]
 
 
+def find_start_line(verdicts: List[Verdict]) -> str:
+    """Return the command to start for a verdict: the judged program, or the word COMMAND."""
+    names = [(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts]
+    return shell.quote(names[0]) if len(set(names)) == 1 else 'COMMAND'
+
+
 def format_unknown_approaches(
     verdicts: List[Verdict], best: Optional[str], path: str, site: Dict[str, Any]
 ) -> List[str]:
@@ -589,8 +647,12 @@ def format_unknown_approaches(
     lines = fold_words(
         "To get a verdict on %s%s, run this command on the cluster:" % (', '.join(unknown), slow)
     )
+    start_line = "osu-container check %s --start -- %s" % (
+        shell.quote_path(os.path.basename(path)),
+        find_start_line(verdicts),
+    )
     return lines + [
-        "    osu-container check %s --dry-run" % shell.quote_path(os.path.basename(path)),
+        "    %s" % start_line,
         "    or, after you installed a module with approach %s: osu-container proof -- %s ..."
         % (unknown[0], launching.select_launcher_command(site)),
     ]

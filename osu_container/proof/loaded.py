@@ -15,16 +15,17 @@ This module needs only Python 3.6 and its standard library, so that it runs on a
 
 import os
 import re
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from osu_container.data.approaches import INJECTION_SCRIPT
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
 
 #: {library: pattern of its file names}. libmpi is the C library only, because libmpifort and Open
 #: MPI's libmpi_mpifh need it. libucp is listed because an MPICH may contain the netmod ch4:ucx, which
-#: does not use libfabric.
+#: does not use libfabric. auditwheel adds eight hexadecimal digits to the names of libraries in a
+#: wheel.
 LIBRARIES = {
-    name: re.compile(r'(%s)\.so(\.|$)' % (pattern or name))
+    name: re.compile(r'(%s)(-[0-9a-f]{8})?\.so(\.|$)' % (pattern or name))
     for name, pattern in {
         'libmpi': r'libmpi(ch|_(abi|cray|gnu|amd|aocc|intel|nvidia)\w*)?',
         'libmpi_gtl': r'libmpi_gtl_\w+',
@@ -143,6 +144,15 @@ def select_libraries(paths: Iterable[str]) -> Dict[str, str]:
             if name not in libraries and pattern.match(os.path.basename(path)):
                 libraries[name] = path
     return libraries
+
+
+def list_mpi_processes(root: int) -> Iterator[Tuple[int, Optional[str], Dict[str, str]]]:
+    """Yield (pid, executable, {key of LIBRARIES: path}) of each process in a tree that has a libmpi."""
+    for pid in list_process_tree(root):
+        libraries = select_libraries(list_mapped_files(pid))
+        # Ignore ldd and the entrypoint of approach swap, which only list the libraries of a program.
+        if 'libmpi' in libraries and 'LD_TRACE_LOADED_OBJECTS' not in read_environment(pid):
+            yield pid, read_program(pid)[0], libraries
 
 
 def _read_mounts(pid: object) -> List[Mount]:
@@ -342,6 +352,33 @@ def read_program(pid: int) -> Tuple[Optional[str], List[str]]:
     ]
 
 
+def _read_container(
+    pid: int, environment: Dict[str, str]
+) -> Tuple[bool, Optional[str], Optional[str]]:
+    """Return (whether a process is in a container, path of the image, mount namespace)."""
+    namespace = read_proc_link('/proc/%d/ns/mnt' % pid)
+    image = environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER')
+    container = namespace != read_proc_link('/proc/self/ns/mnt') if namespace else bool(image)
+    return container, image, namespace
+
+
+def resolve_origins(
+    pid: int, paths: Iterable[str]
+) -> List[Tuple[str, Optional[str], Optional[str]]]:
+    """Return (path, origin, host path) of files that a process has mapped, see resolve_origin()."""
+    container, image, _ = _read_container(pid, read_environment(pid))
+    mounts, host_mounts = _read_mounts(pid), _read_mounts('self')
+    return [
+        (path,)
+        + (
+            resolve_origin(path, '/proc/%d/root%s' % (pid, path), mounts, host_mounts, image)
+            if container
+            else ('host', path)
+        )
+        for path in paths
+    ]
+
+
 def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
     """
     Return the facts on a process and its libraries, with the keys that layout.py defines.
@@ -349,12 +386,7 @@ def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
     libraries: {key of LIBRARIES: path of the library that the process has mapped}
     """
     environment = read_environment(pid)
-    namespace, own_namespace = (
-        read_proc_link('/proc/%d/ns/mnt' % pid),
-        read_proc_link('/proc/self/ns/mnt'),
-    )
-    image = environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER')
-    container = namespace != own_namespace if namespace else bool(image)
+    container, image, namespace = _read_container(pid, environment)
     mounts = _read_mounts(pid)
     root = '/proc/%d/root' % pid if container else ''
     descriptors = _open_files(

@@ -66,16 +66,6 @@ NETWORK_TIMEOUT = 60.0
 _MpiProcess = Tuple[int, Optional[str], Dict[str, str]]
 
 
-def _find_mpi_process(root: int) -> Optional[_MpiProcess]:
-    """Return the first process among `root` and its descendants that has loaded a libmpi."""
-    for pid in loaded.list_process_tree(root):
-        libraries = loaded.select_libraries(loaded.list_mapped_files(pid))
-        # Ignore ldd and the entrypoint of approach swap, which only list the libraries of a program.
-        if 'libmpi' in libraries and 'LD_TRACE_LOADED_OBJECTS' not in loaded.read_environment(pid):
-            return pid, loaded.read_program(pid)[0], libraries
-    return None
-
-
 def _read_run_time(pid: int) -> Optional[float]:
     """Return the CPU time of a process in seconds, None if the kernel counts no time."""
     fields = loaded.read_proc_file('/proc/%s/schedstat' % pid).split()
@@ -159,7 +149,7 @@ def wait_for_mpi(
     while True:
         # Measure the CPU time: waiting for a core does not slow the rank.
         cpu_time = time.process_time()
-        look = _find_mpi_process(root)
+        look = next(loaded.list_mpi_processes(root), None)
         cost, now = time.process_time() - cpu_time, time.monotonic()
         if looks.update(look, now):
             return looks.process, None

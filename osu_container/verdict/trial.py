@@ -35,6 +35,7 @@ from osu_container.image.environment import (
     Environment,
     Variable,
     get_exported_value,
+    merge_observed_environment,
     parse_folder_list,
 )
 from osu_container.image.image import MPI_FAMILIES, Image
@@ -79,6 +80,7 @@ from osu_container.verdict.settings import (
     select_host_mpi,
 )
 from osu_container.verdict.site_choice import parse_release
+from osu_container.verdict.started import Start, StartedProcess, read_loaded_process
 
 if TYPE_CHECKING:  # dry_run imports this module
     from osu_container.verdict.dry_run import Listing
@@ -319,6 +321,10 @@ class Trial(NamedTuple):
     fabric: Dict[str, Any]
     #: libraries that the image's loader lists, None without --dry-run
     listing: 'Optional[Listing]' = None
+    #: result of a start of the command, None without a start
+    start: Optional[Start] = None
+    #: the observed process that `process` shows, None if `process` is predicted
+    started: Optional[StartedProcess] = None
 
     @property
     def environment(self) -> Environment:
@@ -632,6 +638,8 @@ def build_trial(
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
     listing: 'Optional[Listing]' = None,
+    started: Optional[StartedProcess] = None,
+    requires_mpi: bool = True,
 ) -> Trial:
     """
     Return the Trial of an approach with an image on a site and its host.
@@ -640,6 +648,8 @@ def build_trial(
     loaded.
     runtime: the container runtime, as in ContainerEnvironment.
     listing: what the image's loader and Python found in a dry run, None without a dry run.
+    started: an observed process, which then replaces the predicted process.
+    requires_mpi: whether an image without a visible MPI is an error.
 
     Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
     MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
@@ -650,6 +660,8 @@ def build_trial(
     requested = _find_requested_mpi(
         image, select_program(image, program, image.evaluate_environment()), mpi4py
     )
+    if started:
+        requested = _find_process_mpi(read_loaded_process(started, Container(image, {}, {}), host))
     if requested:
         family, soname = MPI_FAMILIES[requested], requested
     if 'libmpi' in approach['inject']:
@@ -677,6 +689,8 @@ def build_trial(
         ),
     )
     environment = launched.environment
+    if started and started.environment is not None:
+        environment = merge_observed_environment(started.environment, environment)
     library_path = _split_library_path(environment, runtime)
     image_preloads = _resolve_image_preloads(environment, image, container, library_path)
     preload = [
@@ -692,7 +706,11 @@ def build_trial(
     reason: Optional[str] = launched.reason
     process_mpi: Optional[str] = None
     is_static = start is not None and not image.read_elf_files([start])[start].dynamic
-    if start and not is_static:
+    if started:
+        process, reason = read_loaded_process(started, container, host), None
+        process_mpi = _find_process_mpi(process)
+        preload, start = [library.path for library in process.loaded], None
+    elif start and not is_static:
         opened, process, reason = _resolve_startup(
             image, launched, container, library_path, preload + [start], mpi4py
         )
@@ -705,11 +723,11 @@ def build_trial(
         reason = reason or _explain_missing_mpi(image, start, is_static, process)
     roots = preload + ([start] if start else [])
     if process is None or not process_mpi and reason:  # Judge the image's MPI without a program.
-        if not path:
+        if not path and requires_mpi:
             raise NoMpiError(image, reason)
         # Use the soname if ld.so finds the library by it, so that an injected library comes first.
         by_soname = image.libraries.get(soname) == path or soname in injected
-        roots, opened = preload + [soname if by_soname else path], []
+        roots, opened = preload + [soname if by_soname else path] * bool(path), []
         start = start if is_static else None
         process = simulate_load(roots, container, library_path)
 
@@ -753,6 +771,7 @@ def build_trial(
         _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
         or {},
         listing,
+        started=started,
     )
 
 

@@ -6,7 +6,7 @@ the level of the verdict.
 """
 
 import re
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.dry_run import add_listing
@@ -22,13 +22,14 @@ from osu_container.verdict.rules.finding import LEVELS, NOTE, START_REMEDY, Find
 from osu_container.verdict.rules.gpu_fit import check_gpu_vendor, report_other_vendor
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.rules.questions import find_network_layer
+from osu_container.verdict.rules.start import is_superseded
 from osu_container.verdict.settings import list_mpi_families, select_pmi
 from osu_container.verdict.site_choice import SettingsError
+from osu_container.verdict.started import Start
 from osu_container.verdict.trial import (
     AnyImage,
     Host,
     NoMpiError,
-    Program,
     Trial,
     build_trial,
     select_image_mpi,
@@ -58,7 +59,12 @@ class Verdict(NamedTuple):
     program: Optional[str] = None
     #: library that MPI uses between nodes: 'libfabric', 'UCX' or 'TCP', None if unknown
     network: Optional[str] = None
+    #: result of a start of the user's command, None without a start
+    start: Optional[Start] = None
 
+
+#: Function that starts the user's command for a Trial and returns (Trial, Verdict) from the result
+Starter = Callable[[Trial], Tuple[Trial, Verdict]]
 
 #: Rules: if one of them reports a failure, all other findings are irrelevant
 _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
@@ -66,7 +72,9 @@ _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
 
 def judge_trial(trial: Trial) -> Verdict:
     """Apply all rules to a Trial and return the Verdict."""
-    all_findings = [finding for rule in RULES for finding in rule(trial)]
+    all_findings = [
+        finding for rule in RULES for finding in rule(trial) if not is_superseded(trial, finding)
+    ]
     findings = downgrade_uncertain(trial, all_findings)
     # An overlay hides the files of the image, and an undescribed host the injected libraries: other
     # findings are then uncertain, except failures that do not depend on the host.
@@ -100,15 +108,17 @@ def judge_trial(trial: Trial) -> Verdict:
             trial, level, [finding.rule for finding in findings if finding.level == level]
         ),
         standalone_level,
-        _format_program(trial.program),
+        _format_program(trial),
         find_network_layer(trial),
+        trial.start,
     )
 
 
-def _format_program(program: Program) -> Optional[str]:
-    paths = [path for path, _ in program.launched_program.scripts]
-    if program.path:
-        paths.append(program.path)
+def _format_program(trial: Trial) -> Optional[str]:
+    paths = [path for path, _ in trial.program.launched_program.scripts]
+    path = trial.started.program if trial.started else trial.program.path
+    if path:
+        paths.append(path)
     return ' -> '.join(paths) or None
 
 
@@ -185,21 +195,27 @@ def evaluate_approach(
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
     dry_run: bool = False,
+    starter: Optional[Starter] = None,
 ) -> Tuple[Trial, Verdict]:
     """
     Build the Trial of an approach on a site, and return (Trial, Verdict).
 
     dry_run: also run the image's loader, and compare the libraries that the loader lists
-    (dry_run.py). The other parameters and the errors are those of build_trial().
+    (dry_run.py). starter: also start the user's command, and judge the process that was observed.
+    The other parameters and the errors are those of build_trial().
     """
-    trial = build_trial(approach, site, image, host, program, runtime)
+    trial = build_trial(approach, site, image, host, program, runtime, requires_mpi=starter is None)
+    if starter and not trial.soname:
+        return starter(trial)
     verdict = judge_trial(trial)
     # If the host's MPI does not fit, an entrypoint uses the image's MPI: the loader would succeed
     # with another MPI than the approach injects.
-    dry_run = dry_run and not (approach.get('entrypoint') and verdict.level == 'fails')
-    if dry_run and not any(
+    is_certain = any(
         finding.rule in _STATIC_RULES and finding.level != NOTE for finding in verdict.findings
-    ):
+    )
+    if starter and not is_certain:
+        return starter(trial)
+    if dry_run and not is_certain and not (approach.get('entrypoint') and verdict.level == 'fails'):
         trial = add_listing(trial, approach, program)
         verdict = judge_trial(trial)
     return trial, verdict
@@ -213,6 +229,7 @@ def judge_approach(
     program: Optional[str] = None,
     runtime: Optional[Dict[str, Any]] = None,
     dry_run: bool = False,
+    starter: Optional[Starter] = None,
 ) -> Verdict:
     """
     Return the Verdict on an approach.
@@ -222,7 +239,7 @@ def judge_approach(
     ImageError and ElfError as build_trial() does.
     """
     try:
-        return evaluate_approach(approach, site, image, host, program, runtime, dry_run)[1]
+        return evaluate_approach(approach, site, image, host, program, runtime, dry_run, starter)[1]
     except NoMpiError as err:
         finding = no_program.label_finding(
             Finding('', 'unknown', str(err), [(image.path, 'no libmpi')], START_REMEDY, ''),

@@ -675,7 +675,7 @@ def test_an_image_with_two_mpis_needs_a_program(place, make_image, parts):
     ours = parts.mpi(open_mpi(), 'libmpi.so.40')
     own = make_image(program=None, libraries=[ours])
     done = check(*place.list_arguments(own))
-    assert done.returncode == 5 and '--program PATH' in fold_whitespace(done.stdout)
+    assert done.returncode == 5 and ' --start -- ' in fold_whitespace(done.stdout)
     own.copy(parts.program(parts.mpi()), '/opt/one').copy(parts.program(ours), '/opt/other')
     one, other = (
         check_json(*place.list_arguments(own), '--program', path)

@@ -203,7 +203,9 @@ def test_remote_choice_of_a_slow_approach_is_reported(place, command):
     )
     said = fold_whitespace(done.stdout)
     assert re.search(r'\bpure works slowly\b', said, re.I), done
-    assert re.search(rf'\bpure\b.* bind, hybrid\b.* osu-container check {sif.name} --dry-run', said)
+    assert re.search(
+        rf'\bpure\b.* bind, hybrid\b.* osu-container check {sif.name} --start -- ', said
+    )
 
 
 def test_no_file_is_overwritten_without_force(place):

@@ -11,7 +11,7 @@ import shlex
 import pytest
 
 from osu_container.build.recipes.versions import SOURCES
-from osu_container.check.try_ import staged
+from osu_container.check import staged
 from osu_container.data.launchers import BATCH_SYSTEMS, DEFAULT_LAUNCHER, LAUNCHERS, detect_launcher
 from osu_container.data.sites import SITES
 from osu_container.image.image import Image

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from osu_container.base import columns, outputs, shell, streams
 from osu_container.base.terminal import escape_line
 from osu_container.base.trust import find_name_problem
+from osu_container.check import start
 from osu_container.check.cli import (
     CONTAINER_APPROACHES,
     fold_words,
@@ -34,6 +35,7 @@ from osu_container.discover.host_facts import HostDescriptionError
 from osu_container.image.elf import ElfError
 from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.libraries import compute_sha256
+from osu_container.image.scripts import split_command
 from osu_container.image.sif import ImageError
 from osu_container.install import site_image
 from osu_container.verdict import commands, launching
@@ -90,6 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder for the easyconfig; default: the folder of the image, or the current folder "
         "if the site provides the image",
     )
+    start.add_no_start_argument(parser)
     parser.add_argument(
         '--dry-run', '-n', action='store_true', help="print the easyconfig, but write no file"
     )
@@ -100,9 +103,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "predicted to fail",
     )
     parser.epilog = (
-        "The command writes the easyconfig N-<approach>.eb and runs no program of the image. If a "
-        "container runtime is on PATH, the command runs the image's environment scripts and the "
-        "image's dynamic loader (see SECURITY.md)."
+        "The command writes the easyconfig N-<approach>.eb. On the system of the site, if a container "
+        "runtime is on PATH, the command also starts the example once for each approach, until the "
+        "example has loaded MPI (see SECURITY.md)."
     )
     parser.set_defaults(
         function=main,
@@ -354,10 +357,24 @@ def _compute_sha256(path: str) -> str:
         return compute_sha256(path)
 
 
+def _list_started_words(
+    example: str, image_commands: List[commands.Command], name: str
+) -> List[str]:
+    """Return the words of the example, with the path of the command in the image."""
+    words = [word for word in split_command(example) if word != 'osu-gpu-bind']
+    paths = {command.name: command.path for command in image_commands}
+    return words[1:] if words[0] == name + '-exec' else [paths[words[0]]] + words[1:]
+
+
 def _inspect_image(
-    options: argparse.Namespace, site: Dict[str, Any], host: Host
-) -> Tuple[List[commands.Command], List[Verdict], Dict[str, str]]:
-    """Print an overview of the image; return the image's commands, verdicts and labels."""
+    options: argparse.Namespace, site: Dict[str, Any], host: Host, name: str
+) -> Tuple[str, List[Verdict], Dict[str, Any]]:
+    """
+    Print an overview of the image, and judge all approaches.
+
+    Returns the example, the verdicts, and the parameters of the easyconfig that the image decides:
+    programs and labels. name: name of the module.
+    """
     with streams.Progress("looking for programs in %s" % options.image) as progress, Image(
         options.image, ''
     ) as image:
@@ -368,17 +385,26 @@ def _inspect_image(
             command.name: posixpath.dirname(command.path) for command in image_commands
         }  # The easyblock judges the same programs.
         runtime = find_site_runtime(site, host)
+        example = _resolve_example(options, image_commands, name)
+        words = _list_started_words(example, image_commands, name)
+        starter = (
+            start.announce_start(image.path, words, progress)
+            if runtime and words and not options.no_start and not options.sysroot
+            else None
+        )
         verdicts = []
-        for name in CONTAINER_APPROACHES:
-            progress("judging %s with %s" % (name, options.image))
+        for approach in CONTAINER_APPROACHES:
+            progress("judging %s with %s" % (approach, options.image))
             verdicts.append(
                 judge_approach(
-                    resolve_approach(name),
+                    resolve_approach(approach),
                     site,
                     image,
                     host,
-                    runtime=runtime,
+                    start.join_program(words) if starter else None,
+                    runtime,
                     dry_run=bool(runtime),
+                    starter=starter,
                 )
             )
         chosen = options.approach or recommend_approach(verdicts, site)
@@ -391,7 +417,8 @@ def _inspect_image(
         )
         if others:
             print(_format_host_warning(others, bool(options.command)))
-        return image_commands, verdicts, image.labels
+        programs = options.command or commands.list_command_names(image_commands)
+        return example, verdicts, {'programs': programs, 'labels': image.labels}
 
 
 def _write_easyconfig(options: argparse.Namespace, path: str, text: str) -> None:
@@ -417,21 +444,19 @@ def main(options: argparse.Namespace) -> int:
     )
     options.image = site_path or options.image
     name = _resolve_module_name(options)
-    image_commands, verdicts, labels = _inspect_image(
-        options, site, resolve_host(options, site, root)
+    example, verdicts, parameters = _inspect_image(
+        options, site, resolve_host(options, site, root), name
     )
     verdict = _select_verdict(options, verdicts, site)
     path = _resolve_easyconfig_path(options, name, verdict.approach, bool(site_path))
-    example = _resolve_example(options, image_commands, name)
     values = easyconfig.build_parameters(
         name,
         verdict.approach,
         site_path or os.path.basename(options.image),
         _compute_sha256(options.image),
-        options.command or commands.list_command_names(image_commands),
-        example,
-        APPROACHES[verdict.approach]['title'],
-        labels,
+        example=example,
+        title=APPROACHES[verdict.approach]['title'],
+        **parameters,
     )
     _write_easyconfig(options, path, easyconfig.render_easyconfig(values))
     other = next(
@@ -445,13 +470,15 @@ def main(options: argparse.Namespace) -> int:
         None,
     )
     print('\nNext:')
-    start = launching.format_launch_example(launching.select_launcher(site), verdict.pmi, example)
+    launch_line = launching.format_launch_example(
+        launching.select_launcher(site), verdict.pmi, example
+    )
     for line in easyconfig.list_next_commands(
         path,
         name,
         verdict.approach,
         example,
-        start,
+        launch_line,
         _list_eb_options(options, path, verdict, bool(site_path)),
         other,
     ):

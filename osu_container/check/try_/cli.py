@@ -28,8 +28,8 @@ from osu_container import __version__
 from osu_container.base import columns, outputs, streams
 from osu_container.base.places import PROJECT, SCRIPTS
 from osu_container.check import cli as check
+from osu_container.check import staged, start
 from osu_container.check.site import SettingsError, find_site
-from osu_container.check.try_ import staged
 from osu_container.check.try_.try_file import SITE_PART, Redactor, TryFile
 from osu_container.discover.cli import discover_system
 from osu_container.discover.write import format_survey_report, render_site_file
@@ -49,6 +49,7 @@ from osu_container.verdict.settings import (
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem, NoMpiError
 from osu_container.verdict.verdict import (
+    Starter,
     Verdict,
     evaluate_approach,
     format_verdict,
@@ -96,9 +97,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '-o', '--output', metavar='FILE', help="report file; default: osu-try-SITE-JOB.txt"
     )
+    start.add_no_start_argument(parser)
     parser.epilog = (
         "Submit the command as a job: sbatch try.sbatch. Outside of a job the command inspects the "
-        "system and runs no program."
+        "system, and starts only osu_latency until it has loaded MPI."
     )
     parser.set_defaults(
         function=main,
@@ -138,6 +140,7 @@ class TryRun:
         self.sites: List[Tuple[Dict[str, Any], str]] = []
         self.run_count = self.success_count = 0
         self.step_options: Optional[List[str]] = None
+        self.starter: Optional[Starter] = None
         self.file: Any = None
 
     @contextlib.contextmanager
@@ -313,6 +316,9 @@ class TryRun:
                     "%s has no %s, only %d other programs with names osu_*. Use an image with "
                     "osu_latency and osu_bw" % (path, ' and no '.join(lacking), len(image.programs))
                 )
+            if runtime and not self.options.no_start:
+                program = image.programs[PROGRAMS[0]] + '/' + PROGRAMS[0]
+                self.starter = start.announce_start(image.path, [program])
             ready = self.judge_approaches(image, runtime)
         stages: List[Tuple[str, Optional[Settings], str, Dict[str, str], bool]] = []
         for name, (settings, gpu) in ready:
@@ -445,6 +451,7 @@ class TryRun:
                     HostFileSystem(root),
                     runtime=runtime,
                     dry_run=bool(runtime),
+                    starter=self.starter,
                 )
             except (NoMpiError, SettingsError):
                 first = first or (

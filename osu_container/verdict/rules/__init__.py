@@ -15,6 +15,7 @@ from osu_container.verdict.rules import (
     image_environment,
     loading,
     machine,
+    start,
     started_scripts,
 )
 
@@ -63,4 +64,5 @@ RULES = [
     abi.check_pmi,
     abi.no_program,
     loading.check_dry_run,
+    start.check_start,
 ]

@@ -1,0 +1,176 @@
+"""Rule on the libraries that the user's command has loaded when `check --start` started it."""
+
+import re
+from typing import Iterator, List, Optional, Tuple
+
+from osu_container.base.terminal import escape_line
+from osu_container.verdict.commands import has_static_mpi
+from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.started import MappedFile, Start, StartedProcess
+from osu_container.verdict.trial import Trial
+
+#: Last messages of glibc (elf/rtld.c, elf/dl-lookup.c), of musl and of Python, if a library is missing
+_LOADER_FAILURE = re.compile(
+    r'.*(?:error while loading shared libraries|symbol lookup error|Error relocating \S+): |'
+    r'Error loading shared library |(?:ImportError|OSError|RuntimeError): .*(?:undefined symbol: |'
+    r"version `\S+' not found|cannot open shared object file)"
+)
+#: Rules on predicted libraries, which a process that has loaded MPI answers
+_ANSWERED_RULES = frozenset(
+    [
+        'static program',
+        'interpreter',
+        'start of the container',
+        'unknown environment',
+        'loader of the image',
+        'missing library',
+        'symbol version',
+        'injection defeated',
+        'two MPIs',
+        'no program',
+        'dry run',
+    ]
+)
+
+
+def is_superseded(trial: Trial, finding: Finding) -> bool:
+    """
+    Return whether an observed process contradicts or answers a finding.
+
+    A process that runs has all symbols that ld.so resolves at load time. The symbols that ld.so
+    resolves later can be judged only if all files of the process are known.
+    """
+    if trial.started is None:
+        return False
+    if finding.rule == 'undefined symbol':
+        paths = [file.path for file in trial.started.files]
+        return finding.level == 'fails' or trial.started.program not in paths
+    return finding.rule in _ANSWERED_RULES
+
+
+def _format_file(file: MappedFile) -> str:
+    """Return the path of a loaded file with its owner, such as '/opt/libmpi.so.12 (image)'."""
+    return '%s (%s)' % (file.path, file.origin or 'owner unknown')
+
+
+def _list_evidence(start: Start) -> List[Tuple[str, str]]:
+    """Return (program, loaded MPI and libfabric) of each process that has loaded MPI."""
+    return [
+        (
+            escape_line(process.program),
+            ', '.join(
+                _format_file(file)
+                for file in process.libmpi + ([process.libfabric] if process.libfabric else [])
+            ),
+        )
+        for process in start.processes
+    ]
+
+
+def _list_foreign_files(trial: Trial, started: StartedProcess) -> List[Tuple[str, MappedFile]]:
+    """Return (owner by the approach, file) of each loaded file that has another owner."""
+    expected = [('libmpi', file) for file in started.libmpi]
+    expected += [('libfabric', started.libfabric)] if started.libfabric else []
+    return [
+        (trial.approach['comes_from'][name], file)
+        for name, file in expected
+        if file.origin != trial.approach['comes_from'][name]
+    ]
+
+
+@rule(
+    'start',
+    source='proc(5), /proc/PID/maps; ld.so(8), LD_DEBUG',
+    facts=(),
+)
+def check_start(trial: Trial) -> Iterator[Finding]:
+    """Each process of the started command has loaded the MPI and libfabric of the approach."""
+    start, started = trial.start, trial.started
+    if start is None:
+        return
+    line, evidence = ' '.join(map(escape_line, start.command)), _list_evidence(start)
+    if start.problem:
+        yield make_finding(NOTE, 'the command was not started: %s' % start.problem)
+    elif started is None or find_loader_failure(start):
+        yield _report_no_mpi(trial, start, line)
+    elif len({file.path for file in started.libmpi}) > 1:
+        yield make_finding(
+            'unknown',
+            'the process %s of the started command has loaded several MPI libraries: %s'
+            % (escape_line(started.program), ', '.join(map(_format_file, started.libmpi))),
+            evidence,
+            'use a program whose libraries all need the same MPI',
+        )
+    else:
+        foreign = _list_foreign_files(trial, started)
+        for owner, file in foreign:
+            yield make_finding(
+                'fails' if file.origin else 'unknown',
+                '%s has loaded %s, but approach %s needs this library of the %s'
+                % (
+                    escape_line(started.program),
+                    _format_file(file),
+                    trial.approach['name'],
+                    owner,
+                ),
+                evidence,
+                'remove what puts %s first: the folder in LD_LIBRARY_PATH of a script, DT_RPATH '
+                "(`patchelf --set-rpath`), or a soname other than the host library's" % file.path
+                if owner == 'host'
+                else 'remove the folder of %s from LD_LIBRARY_PATH and from the binds' % file.path,
+            )
+        if not foreign:
+            yield make_finding(
+                NOTE,
+                'started in %.1f s, %s has loaded %s%s'
+                % (
+                    start.seconds,
+                    escape_line(started.program),
+                    ' and '.join(
+                        _format_file(file) for file in started.libmpi + [started.libfabric] if file
+                    ),
+                    '; %s was still running, and may start other programs later'
+                    % ', '.join(map(escape_line, start.waiting))
+                    if start.waiting
+                    else '; the command then ended with exit code %d' % start.exit_code
+                    if start.exit_code
+                    else '',
+                ),
+                evidence,
+            )
+
+
+def find_loader_failure(start: Start) -> Optional[str]:
+    """Return the line by which ld.so or Python has reported a missing library, or None."""
+    lines = (text for text in start.output if start.exit_code and _LOADER_FAILURE.match(text))
+    return next(lines, None)
+
+
+def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
+    """Return the finding on a command of which no process has loaded an MPI library."""
+    failure, path = find_loader_failure(start), trial.program.path
+    if failure:
+        return make_finding(
+            'fails',
+            'the start of the command ended in the loader: %s' % escape_line(failure.strip()),
+            [(line, text) for text in start.output],
+            'install the library that the message names, in the release that the message names',
+        )
+    if trial.program.is_static and path and has_static_mpi(trial.image.read_file(path)):
+        return make_finding(
+            NOTE, 'the started program %s contains MPI and loads no MPI library' % path
+        )
+    ending = (
+        'was terminated after %.0f s' % start.seconds
+        if start.exit_code is None
+        else 'ended with exit code %d' % start.exit_code
+    )
+    last = [escape_line(text.strip()) for text in start.output if re.search(r'\S', text)][-1:]
+    return make_finding(
+        'unknown',
+        'the command `%s` %s, and no process of the command has loaded an MPI library%s'
+        % (line, ending, ': ' + last[0] if last else ''),
+        [(line, escape_line(text)) for text in start.output],
+        'give a command that reaches MPI_Init without files of the current folder: '
+        '`osu-container check %s --start -- COMMAND`' % trial.image.path,
+    )

@@ -1,0 +1,81 @@
+"""
+Define the result of a start of the user's command, which osu_container/check/start.py makes.
+
+build_trial() uses an observed process in place of a predicted process, and the rule "start"
+(rules/start.py) compares the owners of the loaded libraries with the approach.
+"""
+
+import posixpath
+import re
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from osu_container.image.elf import ElfFacts
+from osu_container.image.loader import ContainerFiles, LoadedFile, Process
+from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
+
+
+class MappedFile(NamedTuple):
+    """A file that an observed process has loaded."""
+
+    path: str  #: path in the container
+    origin: Optional[str]  #: 'image' or 'host', None if unknown
+    host_path: Optional[str]  #: path on the host of a file of the host
+
+
+class StartedProcess(NamedTuple):
+    """A process with MPI that the user's command has started."""
+
+    program: str  #: path or name of the executable in the container
+    libmpi: List[MappedFile]  #: more than one file if the process has several MPIs
+    libfabric: Optional[MappedFile]
+    files: List[MappedFile]  #: all loaded files
+    environment: Optional[Dict[str, str]]  #: variables at the start of the process, None if unknown
+
+
+class Start(NamedTuple):
+    """The result of a start of the user's command with one approach."""
+
+    command: List[str]
+    processes: List[StartedProcess]  #: in the order of their start
+    exit_code: Optional[int]  #: None if osu-container terminated the command
+    waiting: List[str]  #: programs without MPI that were running when osu-container terminated it
+    output: List[str]  #: last lines that the command printed
+    seconds: float
+    problem: Optional[str] = None  #: why the command was not started
+
+
+#: The digits that auditwheel adds to the name of a library in a wheel
+_WHEEL_DIGITS = re.compile(r'-[0-9a-f]{8}(?=\.so\b)')
+_SONAME = re.compile(r'(?:.*/)?([^/]+?\.so(?:\.\d+)?)[^/]*$')
+
+
+def read_loaded_process(started: StartedProcess, container: ContainerFiles, host: Any) -> Process:
+    """
+    Return the observed process as a Process, in which no library is missing.
+
+    container, host: the Container and the Host of the trial. Raises ElfError as the host does.
+    """
+    paths = {
+        file: file.path if file.origin == 'host' else container.resolve(file.path) or file.path
+        for file in started.files
+        if file.origin != 'host'
+        or posixpath.dirname(file.path) == INJECT_FOLDER
+        and container.exists(file.path)
+    }
+    facts = container.read_elf_files(list(paths.values()))
+    loaded = []
+    for file in started.files:
+        origin, elf = facts.get(paths.get(file, ''), (file.origin, None))
+        if elf is None and file.host_path:
+            elf = host.read_elf(file.host_path)
+        if elf is not None:
+            path = paths.get(file, file.path)
+            loaded.append(_name_file(path, file.origin or origin or 'image', elf))
+    return Process(loaded, [], [], any('/ld-musl-' in file.path for file in started.files))
+
+
+def _name_file(path: str, origin: str, elf: ElfFacts) -> LoadedFile:
+    """Return a loaded file under the soname that the file had before auditwheel renamed it."""
+    elf = elf._replace(needed=[_WHEEL_DIGITS.sub('', name) for name in elf.needed])
+    match = _SONAME.match(_WHEEL_DIGITS.sub('', elf.soname or path))
+    return LoadedFile(match.group(1) if match else path, path, origin, elf, None)
