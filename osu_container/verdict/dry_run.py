@@ -31,6 +31,7 @@ from osu_container.image.environment import (
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.trial import (
+    BIND_VARIABLES,
     Trial,
     apply_entrypoint,
     build_trial,
@@ -63,7 +64,7 @@ LAST_SCRIPT = SCRIPTS_FOLDER + '/~osu-container-dry-run.sh'
 _MARK = 'osu-container-dry-run'
 _TRACE = {'LD_TRACE_LOADED_OBJECTS': '1', 'LD_WARN': 'yes', 'LD_BIND_NOW': '1'}
 #: Variables of the caller that are passed to the runtime
-_KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
+_KEPT_VARIABLES = ['HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR', *BIND_VARIABLES]
 #: Lines of glibc (elf/rtld.c, elf/dl-version.c), musl (ldso/dynlink.c) and this project's entrypoint
 _LOADS = re.compile(r'\s+(?:(\S+) => )?(/\S+) \(0x')
 _MISSING = re.compile(r'\s+(\S+) => not found|Error loading shared library (\S+):')

@@ -11,6 +11,7 @@ DescribedHost).
 import os
 import platform
 import posixpath
+import pwd
 import re
 from collections import OrderedDict
 from typing import (
@@ -26,6 +27,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
 )
 
@@ -170,6 +172,66 @@ class HostFileSystem:
         return self._traits[path]
 
 
+class Mount(NamedTuple):
+    """A folder or file of the host that hides what the image has at the same place."""
+
+    folder: str  #: path in the container
+    source: str  #: path on the host, with the root folder of the host
+    host: Host  #: the host of the trial
+    #: option of the runtime that removes the mount, '' if there is none
+    option: str
+    #: whether the mount exists in every run, and not only if the user stays in this folder
+    is_certain: bool
+
+
+class Mounts(NamedTuple):
+    """The mounts of a container, and the files of the host that ld.so may find there."""
+
+    mounts: List[Mount]
+    #: paths in the container that were searched and that exist below a mount
+    host_files: Set[str]
+
+
+#: Variables in which the user, or a module of the site, names binds for the runtime
+BIND_VARIABLES = [
+    prefix + name for prefix in ('APPTAINER', 'SINGULARITY') for name in ('_BIND', '_BINDPATH')
+]
+
+
+def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> Mounts:
+    """
+    Return the mounts of a container that the module's commands start.
+
+    Apptainer mounts /tmp, /var/tmp, the home folder and the current folder (apptainer.conf: mount
+    tmp, mount home; user guide, Bind Paths and Mounts). MPI_CONTAINER_OPTIONS may disable mounts.
+    """
+    mounts = [(path, path, '', True) for path in list_bound_files(approach, site, host)]
+    mounts += [(path, path, '--no-mount tmp', True) for path in ('/tmp', '/var/tmp')]
+    if not host.is_partial:
+        mounts.append((pwd.getpwuid(os.geteuid()).pw_dir, '', '--no-home', True))
+        mounts.append((os.getcwd(), '', '', False))
+        for entry in ','.join(os.environ.get(name, '') for name in BIND_VARIABLES).split(','):
+            source, _, target = entry.partition(':')
+            mounts.append((target.partition(':')[0] or source, source, '', True))
+    options = os.environ.get('MPI_CONTAINER_OPTIONS', '')
+    return Mounts(
+        [
+            Mount(folder.rstrip('/'), host.add_root(source or folder), host, option, is_certain)
+            for folder, source, option, is_certain in mounts
+            if folder.strip('/') and not (option and option in options)
+        ],
+        set(),
+    )
+
+
+def find_mount(mounts: Mounts, path: Optional[str]) -> Optional[Mount]:
+    """Return the mount that hides what the image has at `path`, None if there is none."""
+    return next(
+        (mount for mount in mounts.mounts if ((path or '') + '/').startswith(mount.folder + '/')),
+        None,
+    )
+
+
 class Container:
     """The image with injected host libraries; image/loader.py calls the methods of this class."""
 
@@ -178,6 +240,7 @@ class Container:
         image: Image,
         injected: Mapping[str, ElfFacts],
         opened_names: Mapping[str, Sequence[str]],
+        mounts: 'Optional[Mounts]' = None,
     ) -> None:
         """
         Combine an image with injected libraries.
@@ -185,8 +248,10 @@ class Container:
         injected: {name in INJECT_FOLDER: ElfFacts}.
         opened_names: {path of a library in the container: sonames that this library opens with
         dlopen()}.
+        mounts: folders of the host that hide files of the image; None for no folders.
         """
         self.image, self.injected, self.opened_names = image, injected, opened_names
+        self.mounts = mounts or Mounts([], set())
         #: paths of libraries that Python opens with RTLD_NOW (sys.getdlopenflags), so that ld.so
         #: resolves all of their symbols at once
         self.bound_now: Sequence[str] = ()
@@ -201,15 +266,26 @@ class Container:
 
     def exists(self, path: str) -> bool:
         """Return whether the path is a file in the container."""
-        if posixpath.dirname(path) == INJECT_FOLDER:
-            return posixpath.basename(path) in self.injected
-        return self.image.exists(path)
+        if self._is_injected(path):
+            return True
+        mount = find_mount(self.mounts, path)
+        if mount is None:
+            return self.image.exists(path) and not find_mount(self.mounts, self.resolve(path))
+        if mount.host.exists(mount.source + path[len(mount.folder) :]):
+            self.mounts.host_files.add(path)
+        return False
+
+    def _is_injected(self, path: str) -> bool:
+        # The module binds single files, so other files of the image in this folder stay visible.
+        return (
+            posixpath.dirname(path) == INJECT_FOLDER and posixpath.basename(path) in self.injected
+        )
 
     def resolve(self, path: str) -> Optional[str]:
         """
         Return the path with all links resolved; for an injected library, the path on the host.
         """
-        if posixpath.dirname(path) == INJECT_FOLDER:
+        if self._is_injected(path):
             return self.injected[posixpath.basename(path)].path
         return self.image.resolve(path)
 
@@ -219,7 +295,7 @@ class Container:
 
         origin: 'host' or 'image'.
         """
-        injected = [path for path in paths if posixpath.dirname(path) == INJECT_FOLDER]
+        injected = [path for path in paths if self._is_injected(path)]
         result = {path: ('host', self.injected[posixpath.basename(path)]) for path in injected}
         image_files = self.image.read_elf_files([path for path in paths if path not in result])
         result.update((path, ('image', facts)) for path, facts in image_files.items())
@@ -262,6 +338,8 @@ class ContainerEnvironment(NamedTuple):
     preload: List[Tuple[str, str]]
     #: the runtime, as find_runtime() (facts.py) returns it; None if unknown
     runtime: Optional[Dict[str, Any]]
+    #: folders of the host that hide files of the image
+    mounts: Mounts
 
 
 class Program(NamedTuple):
@@ -745,6 +823,7 @@ def build_trial(
         image,
         map_opened_names(approach, site, host, injected),
         _map_opened_libraries(image, injected, host, plugins),
+        list_mounts(approach, site, host),
     )
     launched = select_program(
         image,
@@ -814,6 +893,7 @@ def build_trial(
             library_path,
             [(library, origin) for _, library, origin in image_preloads],
             runtime,
+            container.mounts,
         ),
         Program(
             start,
@@ -1042,7 +1122,6 @@ def _map_opened_libraries(
     plugins: paths of the plug-ins of the host's Open MPI.
     """
     opened: Dict[str, List[str]] = {}
-    used_paths = [path for _, _, path in image.list_mpi_libraries()]
     # Read all MPI libraries, because a DT_RPATH may lead to a file off the default path.
     for path in image.find_files('.*/(?:%s)' % '|'.join(re.escape(name) for name in MPI_FAMILIES)):
         real = image.resolve(path) or path
@@ -1051,10 +1130,8 @@ def _map_opened_libraries(
                 opened[real] = _list_opened_libraries(
                     image, real, MPI_FAMILIES[posixpath.basename(path)]
                 )
-            except ImageError:
-                if path in used_paths:
-                    raise
-                opened[real] = []  # The file is damaged, but no program uses it.
+            except ImageError:  # The file is damaged, or is for another processor.
+                opened[real] = []
         opened[path] = opened[real]
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:

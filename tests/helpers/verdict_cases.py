@@ -4,6 +4,8 @@ does not.
 """
 
 import json
+import os
+import pwd
 import shutil
 
 from osu_container.data.networks import NETWORKS
@@ -39,6 +41,8 @@ GPU, CPU, PLAIN = 'lumi-25.03', 'lumi-c-25.03', 'workstation'
 CUDA = 'perlmutter'
 
 
+#: Home folder of the user, which the runtime mounts
+HOME = pwd.getpwuid(os.geteuid()).pw_dir
 #: The loader of musl
 MUSL = '/lib/ld-musl-x86_64.so.1'
 
@@ -888,6 +892,58 @@ SPEAKS = {
             'LD_PRELOAD',
         ),
         ('eval', 'bind', add_script('eval "$(find)"'), GPU, 'unknown', 'eval'),
+    ],
+    'mounted over': [
+        *(
+            (
+                f'the MPI below {folder}',
+                'pure',
+                image(mpi_folder=f'{folder}/mpi/lib'),
+                PLAIN,
+                'fails',
+                f'libmpi.so.12 {folder}/mpi/lib',
+            )
+            for folder in ('/tmp', '/var/tmp', HOME)
+        ),
+        *(
+            (
+                f'{name} below the home folder',
+                'bind',
+                combine_changes(defer_change(change), program('/opt/venv/bin/app')),
+                PLAIN,
+                'fails',
+                f'{HOME}/app',
+            )
+            for name, change in (
+                (
+                    "the target of a program's link",
+                    lambda it: it.image.copy(
+                        it.image.resolve_path('/opt/osu/bin/osu_latency'), f'{HOME}/app'
+                    ).link('/opt/venv/bin/app', f'{HOME}/app'),
+                ),
+                (
+                    'the program of a wrapper',
+                    lambda it: (
+                        it.image.write('/opt/venv/bin/app', f'#!/bin/sh\nexec {HOME}/app "$@"\n')
+                        .copy(it.image.resolve_path('/opt/osu/bin/osu_latency'), f'{HOME}/app')
+                        .write('/bin/sh', b'')
+                        .resolve_path('/opt/venv/bin/app')
+                        .chmod(0o755)
+                    ),
+                ),
+            )
+        ),
+        (
+            'a file of the host at the same place',
+            'pure',
+            combine_changes(
+                image(mpi_folder='/tmp/mpi/lib'),
+                defer_change(lambda it: it.host.write('/tmp/mpi/lib/libmpi.so.12', '')),
+            ),
+            PLAIN,
+            'unknown',
+            '/tmp/mpi/lib/libmpi.so.12',
+        ),
     ],
     'architecture': [
         (
@@ -2392,6 +2448,11 @@ SILENT = {
             ),
             GPU,
         ),
+    ],
+    'mounted over': [
+        ("the host's MPI is found first", 'bind', image(mpi_folder='/tmp/mpi/lib'), PLAIN),
+        ('beside the home folder', 'pure', image(mpi_folder=HOME + '-mpi/lib'), PLAIN),
+        ("the folder of the host's libraries", 'pure', image(mpi_folder=INJECT_FOLDER), PLAIN),
     ],
     'architecture': [('the same', 'hybrid', image(), GPU)],
     'GPU vendor': [

@@ -43,6 +43,7 @@ from osu_container.verdict.settings import (
 )
 from osu_container.verdict.site_choice import resolve_described_site, resolve_site
 from osu_container.verdict.trial import (
+    BIND_VARIABLES,
     NoMpiError,
     build_trial,
     map_opened_names,
@@ -56,6 +57,7 @@ from tests.helpers.machine import PROJECT, mark_repeats_nightly, run
 from tests.helpers.verdict_cases import (
     CUDA,
     GPU,
+    HOME,
     PLAIN,
     SILENT,
     SPEAKS,
@@ -241,6 +243,34 @@ def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # 
     verdict = world.ask(approach)
     assert [finding for finding in verdict.findings if finding.rule == rule] == []
     assert verdict.approach == approach
+
+
+@pytest.mark.parametrize(
+    'variable, value, folder, level',
+    [
+        *((name, '{tmp}:/opt/mpi', '/opt/mpi', 'fails') for name in BIND_VARIABLES),
+        ('APPTAINER_BIND', '/x:/y,/opt/mpi', '/opt/mpi', 'fails'),
+        ('APPTAINER_BIND', '/opt/mpich:/opt/mpi:ro', '/opt/mpi', 'unknown'),
+        ('MPI_CONTAINER_OPTIONS', '--no-home', HOME, 'works'),
+        ('MPI_CONTAINER_OPTIONS', '--no-mount tmp', '/var/tmp', 'works'),
+        ('PWD', '/opt', '/opt/mpi', 'unknown'),
+        ('PWD', '/', INJECT_FOLDER, 'works'),
+    ],
+)
+def test_mounts_of_the_user_hide_the_image(
+    tmp_path, parts, monkeypatch, variable, value, folder, level
+):
+    """A bind, an option of the runtime, or the current folder (PWD)."""
+    monkeypatch.setenv(variable, value.format(tmp=tmp_path))
+    monkeypatch.chdir(value if variable == 'PWD' else '/')
+    world = World(tmp_path, parts, 'workstation')
+    image(mpi_folder=folder + '/lib')(world)
+    world.host.write('/opt/mpich/lib/libmpi.so.12', '')
+    verdict = world.ask('pure')
+    assert verdict.level == level
+    assert {finding.rule for finding in verdict.findings if finding.level != NOTE} == (
+        set() if level == 'works' else {'mounted over'}
+    )
 
 
 @pytest.mark.parametrize('site_name', REPRESENTATIVE)
@@ -491,6 +521,7 @@ ELSEWHERE = {
     'other MPI',
     'host not described',
     'facts of the host',
+    'mounted over',
 }
 
 

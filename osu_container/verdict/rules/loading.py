@@ -28,6 +28,7 @@ from osu_container.verdict.rules.questions import (
     find_last_version,
     format_library,
     list_called_functions,
+    list_hidden_names,
     may_offer_unknown_symbols,
     shorten_names,
     sort_versions,
@@ -240,7 +241,8 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
 
     Libraries of NVIDIA's driver always come from the host.
     """
-    seen: Set[str] = set()
+    # The rule "mounted over" reports the libraries that a mount hides.
+    seen: Set[str] = set(list_hidden_names(trial))
     for name, requester in [
         pair
         for process in _list_processes(trial)
@@ -385,7 +387,7 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
 def _predict_process(trial: Trial) -> Tuple[Container, Process]:
     """Return the predicted (Container, Process), without libraries opened at run time."""
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-    container = Container(trial.image, names, {})
+    container = Container(trial.image, names, {}, trial.container.mounts)
     return container, simulate_load(
         trial.program.load_roots, container, trial.container.library_path
     )

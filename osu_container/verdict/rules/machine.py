@@ -8,7 +8,7 @@ from osu_container.data.approaches import NAMESPACE_VARIABLES
 from osu_container.image.elf import MACHINE_NAMES
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.rules.finding import Finding, make_finding, rule
-from osu_container.verdict.rules.questions import find_mpi_path, format_library
+from osu_container.verdict.rules.questions import find_mpi_path, format_library, list_hidden_names
 from osu_container.verdict.settings import has_own_namespaces, shares_container
 from osu_container.verdict.trial import Trial, list_missing_guesses
 
@@ -41,6 +41,46 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
             [(path, 'does not exist')],
             'the system was updated, or this machine belongs to another system: run '
             '`osu-container discover`, which finds the current paths',
+        )
+
+
+@rule(
+    'mounted over',
+    source='apptainer.org, user guide, Bind Paths and Mounts; apptainer.conf: mount home, mount tmp; '
+    'runs of Apptainer 1.4.5 with an MPI below /root and /tmp',
+    facts=('runtime',),
+    needs_process=True,
+)
+def check_mounts(trial: Trial) -> Iterator[Finding]:
+    """
+    No folder of the host hides a program or library of the image.
+
+    The runtime mounts /tmp, /var/tmp, the home folder and the current folder, and binds of the site
+    and of the user. What the image has at the same place is then invisible.
+    """
+    files = sorted(trial.container.mounts.host_files)
+    for name, (path, mount) in sorted(list_hidden_names(trial).items()):
+        yield make_finding(
+            'fails' if mount.is_certain and not files else 'unknown',
+            "%s of the image is hidden: the runtime mounts the host's %s over %s"
+            % (path, mount.source, mount.folder),
+            [(path, 'below ' + mount.folder)],
+            'install %s in another folder of the image, such as /opt' % name
+            + (
+                ', or run `export MPI_CONTAINER_OPTIONS="%s"`, if the program needs nothing of this '
+                'folder' % mount.option
+                if mount.option
+                else ''
+            ),
+        )
+    if files:
+        yield make_finding(
+            'unknown',
+            'ld.so may load %s from the host, and check does not inspect files in the folders that '
+            'the runtime or the user binds' % files[0],
+            [(path, 'exists on the host') for path in files],
+            'run `unset APPTAINER_BIND APPTAINER_BINDPATH SINGULARITY_BIND SINGULARITY_BINDPATH`, or '
+            'run the program with `osu-container proof`, which reports the loaded libraries',
         )
 
 
