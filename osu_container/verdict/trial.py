@@ -1235,16 +1235,21 @@ def _list_plugin_files(
 def read_process_traits(
     process: Process, soname: str, image: Image, host: HostFileSystem
 ) -> Optional[Dict[str, Any]]:
-    """Return the traits of a library of the process, None if not loaded or not described."""
+    """
+    Return the traits of a library of the process, None if not loaded or not described.
+
+    The traits of an image's library that is for another processor are {}.
+    """
     library = find_loaded_file(process, soname)
     if library is None:
         return None
     parse = read_fabric_traits if soname == 'libfabric.so.1' else read_mpi_traits
-    return (
-        host.read_traits(library.facts.path, parse)
-        if library.origin == 'host'
-        else image.read_traits(library.path, parse)
-    )
+    if library.origin == 'host':
+        return host.read_traits(library.facts.path, parse)
+    try:
+        return image.read_traits(library.path, parse)
+    except ImageError:
+        return {}
 
 
 def list_bound_files(

@@ -26,7 +26,7 @@ from osu_container.check.public_hosts import GLIBC, describe_cray_host
 from osu_container.data.approaches import APPROACHES
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.image.environment import parse_folder_list
-from osu_container.image.image import MPI_FAMILIES
+from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.verdict import verdict as verdict_rules
 from osu_container.verdict.facts import FactsError, read_facts, read_host_versions
 from osu_container.verdict.rules import RULES
@@ -44,6 +44,7 @@ from osu_container.verdict.settings import (
 from osu_container.verdict.site_choice import resolve_described_site, resolve_site
 from osu_container.verdict.trial import (
     BIND_VARIABLES,
+    HostFileSystem,
     NoMpiError,
     build_trial,
     map_opened_names,
@@ -52,8 +53,15 @@ from osu_container.verdict.trial import (
     select_program,
 )
 from osu_container.verdict.verdict import judge_approach, recommend_approach
-from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
-from tests.helpers.machine import PROJECT, mark_repeats_nightly, run
+from tests.helpers.elf_folder import (
+    ElfFolder,
+    cray_mpich,
+    intel_mpi,
+    mpich,
+    open_mpi,
+    trace_loader,
+)
+from tests.helpers.machine import PROJECT, assert_success, mark_repeats_nightly, run
 from tests.helpers.verdict_cases import (
     CUDA,
     GPU,
@@ -243,6 +251,54 @@ def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # 
     verdict = world.ask(approach)
     assert [finding for finding in verdict.findings if finding.rule == rule] == []
     assert verdict.approach == approach
+
+
+def write_32_bit_library(path):
+    run(['as', '--32', '-o', f'{path}.o', '-'], input='')
+    assert_success(
+        run(['ld', '-m', 'elf_i386', '-shared', '-soname', path.name, '-o', path, f'{path}.o'])
+    )
+
+
+@pytest.mark.parametrize('has_program', [True, False])
+@pytest.mark.parametrize(
+    'damage, rule',
+    [
+        (
+            lambda path: path.write_text('/* GNU ld script */\nINPUT(libmpi.so)\n'),
+            'missing library',
+        ),
+        (lambda path: path.write_text(''), 'missing library'),
+        (lambda path: path.write_bytes(path.read_bytes()[:3000]), 'missing library'),
+        (lambda path: path.write_bytes(path.read_bytes()[:-100]), None),  # only section headers
+        (write_32_bit_library, None),
+    ],
+    ids=['text', 'empty', 'truncated', 'no section headers', '32-bit'],
+)
+def test_damaged_mpi_gets_the_verdict_of_the_loader(tmp_path, parts, damage, rule, has_program):
+    world = World(tmp_path, parts, 'workstation')
+    image(libraries=[parts.mpi()], **({} if has_program else {'program': None}))(world)
+    world.host_parts.update(libmpi=parts.mpi())
+    path = world.image.resolve_path('/opt/mpich/lib/libmpi.so.12')
+    world.more.append(lambda: damage(path))
+    verdict = world.ask('pure')
+    rules = {finding.rule for finding in verdict.findings if finding.level != NOTE}
+    assert rules == {rule} - {None} | ({'no program'} - {'no program' * has_program})
+    opened = Image(str(world.image), 'osu_'), HostFileSystem(str(world.host))
+    world.open_files = lambda: opened
+    assert world.ask('bind').level == ('works' if has_program else 'unknown')
+    if has_program:
+        done = trace_loader(world.image, '/opt/osu/bin/osu_latency', ['/opt/mpich/lib'])
+        assert (done.returncode == 0) == (verdict.level == 'works')
+
+
+def test_damaged_host_library_fails_only_where_it_is_injected(tmp_path, parts):
+    world = World(tmp_path, parts, 'workstation')
+    world.more.append(lambda: world.host.write(world.site['libraries']['libfabric']['value'], ''))
+    verdict = world.ask('hybrid')
+    assert (verdict.level, verdict.findings[0].rule) == ('fails', 'host path missing')
+    world.more.append(lambda: world.image.resolve_path('/opt/osu/bin/osu_latency').touch())
+    assert world.ask('pure').level == 'works'
 
 
 @pytest.mark.parametrize(
