@@ -7,10 +7,12 @@ import json
 import os
 import pwd
 import shutil
+import struct
 
 from osu_container.data.networks import NETWORKS
 from osu_container.discover.host_facts import DescribedHost, format_description
 from osu_container.discover.library_facts import describe_host
+from osu_container.image.elf import GNU_PROPERTY_X86_ISA_1_NEEDED
 from osu_container.image.image import Image
 from osu_container.image.sif import DATA_PARTITION, OVERLAY, PARTITION
 from osu_container.verdict.rules.finding import NOTE
@@ -637,6 +639,18 @@ def use_python(
 
 
 #: Python of a virtual environment or of conda
+#: Options of gcc for a library that requires a processor with AVX-512
+V4 = ['-Wl,-z,x86-64-v4']
+
+
+def raise_processor_level(it):
+    """Let the libmpi of an image require the level after v4, which no processor has."""
+    path = it.image.resolve_path('/opt/mpich/lib/libmpi.so.12')
+    v4, v5 = (struct.pack('<III', GNU_PROPERTY_X86_ISA_1_NEEDED, 4, 1 << bit) for bit in (3, 4))
+    assert path.read_bytes().count(v4) == 1
+    path.write_bytes(path.read_bytes().replace(v4, v5))
+
+
 VENV, CONDA = '/opt/venv', '/opt/conda'
 
 
@@ -1293,6 +1307,16 @@ SPEAKS = {
             GPU,
             'fails',
             'libuser.so.1 GLIBCXX_3.4.30 GLIBCXX_3.4.9',
+        ),
+    ],
+    'processor level': [
+        (
+            'a library',
+            'pure',
+            combine_changes(image_mpi(options=V4), defer_change(raise_processor_level)),
+            PLAIN,
+            'fails',
+            'x86-64-v5 libmpi.so.12',
         ),
     ],
     'undefined symbol': [
@@ -2611,6 +2635,15 @@ SILENT = {
             ),
             GPU,
         ),
+    ],
+    'processor level': [
+        (
+            'a level that this machine has',
+            'pure',
+            image_mpi(options=['-Wl,-z,x86-64-v2']),
+            PLAIN,
+        ),
+        ('a library that is not loaded', 'bind', image_mpi(options=V4), GPU),
     ],
     'undefined symbol': [
         (

@@ -253,6 +253,15 @@ def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # 
     assert verdict.approach == approach
 
 
+@pytest.mark.parametrize('level, expected', [(3, []), (4, ['unknown'])])
+def test_processor_level_of_a_described_host(tmp_path, parts, level, expected):
+    world = World(tmp_path, parts)
+    image(mpi=parts.mpi(options=[f'-Wl,-z,x86-64-v{level}']))(world)
+    make_described_host()(world)
+    findings = world.ask('hybrid').findings
+    assert [one.level for one in findings if one.rule == 'processor level'] == expected
+
+
 def write_32_bit_library(path):
     run(['as', '--32', '-o', f'{path}.o', '-'], input='')
     assert_success(
@@ -567,6 +576,7 @@ LOADER_RULES = {
     ('missing library', 'fails'),
     ('symbol version', 'fails'),
     ('undefined symbol', 'fails'),
+    ('processor level', 'fails'),
 }
 #: Rules where there is no process to look at, or none that can run here
 ELSEWHERE = {

@@ -38,6 +38,7 @@ RULES = [
     abi.two_mpis,
     loading.missing_library,
     loading.check_symbol_versions,
+    machine.check_processor_level,
     loading.undefined_symbol,
     loading.find_runtime_openings,
     loading.injection_defeated,

@@ -105,6 +105,41 @@ def check_architecture(trial: Trial) -> Iterator[Finding]:
 
 
 @rule(
+    'processor level',
+    source='glibc 2.33, sysdeps/x86/dl-prop.h: "CPU ISA level is lower than required"',
+    facts=('host',),
+    needs_process=True,
+)
+def check_processor_level(trial: Trial) -> Iterator[Finding]:
+    """
+    The processor has the level of x86-64 that the program and the libraries require.
+
+    No level of a described host is known; all systems with AVX2 have x86-64-v3.
+    """
+    loaded, is_described = trial.process.loaded, trial.host.is_partial
+    interpreter = loaded[0].facts.interpreter if loaded else None
+    level = trial.image.read_loader_config(interpreter).isa_level
+    library = max(loaded, key=lambda library: library.facts.isa_level) if loaded else None
+    if library and level and library.facts.isa_level > (3 if is_described else level):
+        needed = 'x86-64-v%d' % library.facts.isa_level
+        yield make_finding(
+            'unknown' if is_described else 'fails',
+            '%s requires a processor of the level %s, but %s'
+            % (
+                format_library(library),
+                needed,
+                'the level of the processors of this site is unknown'
+                if is_described
+                else 'this machine has x86-64-v%d, so ld.so does not load the file' % level,
+            ),
+            [(library.facts.path, 'GNU_PROPERTY_X86_ISA_1_NEEDED: ' + needed)],
+            'compile the file with `-march=x86-64-v%d`, or use another image; `%s --help` on a '
+            'compute node prints the levels that ld.so supports there'
+            % (min(level, 3), trial.image.read_loader_config(interpreter).interpreter),
+        )
+
+
+@rule(
     'musl', source='docs.cscs.ch, known issues of the hooks: Alpine', facts=(), needs_process=True
 )
 def check_musl(trial: Trial) -> Iterator[Finding]:
