@@ -1664,6 +1664,17 @@ SPEAKS = {
             'unknown',
             'FI_PROVIDER_PATH',
         ),
+        *(
+            (assignment, 'pure', combine_changes(change, add_script('export ' + assignment)), PLAIN)
+            + ('unknown', assignment)
+            for assignment, change in (
+                ('UCX_TLS=rc', UCX_ALONE),
+                ('MPIR_CVAR_CH4_NUM_VCIS=200', image()),
+                ('MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=/none', image()),
+                ('MPIR_CVAR_DEBUG_SUMMARY=x', image()),
+                ('I_MPI_OFFLOAD=2', image_mpi(intel_mpi())),
+            )
+        ),
         (
             'shared memory alone',
             'hybrid',
@@ -2744,7 +2755,20 @@ SILENT = {
             add_script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'),
             GPU,
         ),
-        ('of another MPI', 'hybrid', add_script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm'), GPU),
+        (
+            'of another MPI',
+            'hybrid',
+            add_script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm UCX_TLS=rc'),
+            GPU,
+        ),
+        *(
+            (text, 'pure', combine_changes(change, add_script('export ' + text)), PLAIN)
+            for text, change in (
+                ('UCX_TLS=all UCX_LOG_LEVEL=warn UCX_MEMTYPE_CACHE=n', UCX_ALONE),
+                ('MPIR_CVAR_ENABLE_GPU=0 MPIR_CVAR_DEBUG_SUMMARY=1', image()),
+                ('I_MPI_ROOT=/opt/intel I_MPI_DEBUG=4 I_MPI_CC=gcc', image_mpi(intel_mpi())),
+            )
+        ),
     ],
     'parameter files': [
         (
