@@ -2764,7 +2764,7 @@ SILENT = {
         *(
             (text, 'pure', combine_changes(change, add_script('export ' + text)), PLAIN)
             for text, change in (
-                ('UCX_TLS=all UCX_LOG_LEVEL=warn UCX_MEMTYPE_CACHE=n', UCX_ALONE),
+                ('UCX_LOG_LEVEL=warn UCX_MEMTYPE_CACHE=n', UCX_ALONE),
                 ('MPIR_CVAR_ENABLE_GPU=0 MPIR_CVAR_DEBUG_SUMMARY=1', image()),
                 ('I_MPI_ROOT=/opt/intel I_MPI_DEBUG=4 I_MPI_CC=gcc', image_mpi(intel_mpi())),
             )
