@@ -1397,7 +1397,7 @@ SPEAKS = {
             combine_changes(PREPENDS, runtime('apptainer', '1.5.3', True)),
             GPU,
             'fails',
-            'libmpi.so.12 LD_LIBRARY_PATH /opt/mpich/lib scripts',
+            'libmpi.so.12 LD_LIBRARY_PATH /opt/mpich/lib /.singularity.d/env/',
         ),
         (
             'mpi4py opens that beside its Python',
@@ -1468,7 +1468,7 @@ SPEAKS = {
             add_script('export LD_LIBRARY_PATH=/usr/lib:$LD_LIBRARY_PATH', 'zzzz.sh'),
             GPU,
             'fails',
-            'LD_LIBRARY_PATH /usr/lib scripts',
+            'LD_LIBRARY_PATH /usr/lib zzzz.sh:1',
         ),
         (
             'preloaded',

@@ -10,6 +10,8 @@ import csv
 import json
 import os
 import re
+import shlex
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -70,16 +72,20 @@ from tests.helpers.verdict_cases import (
     SILENT,
     SPEAKS,
     World,
+    add_script,
     build_fabric,
     build_mpi,
     combine_changes,
     defer_change,
     host,
     image,
+    image_mpi,
     link_program,
     make_described_host,
     make_newer_glibc_library,
+    start_by_script,
     use_standard_abi,
+    write_file,
 )
 
 #: One for each kind of launcher, MPI and GPU
@@ -251,6 +257,129 @@ def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # 
     verdict = world.ask(approach)
     assert [finding for finding in verdict.findings if finding.rule == rule] == []
     assert verdict.approach == approach
+
+
+def follow_remedy(world, approach, finding):
+    """Do in the image's folder what a remedy says, and return the approach to use then."""
+    remedy, resolve_path = finding.remedy, world.image.resolve_path
+    script = resolve_path('/.singularity.d/env/90-environment.sh')
+    command = re.search(r'`(patchelf [^`]+)`', remedy)
+    removed = re.match(r'remove (\S+) from (/[^:]+)', remedy)
+    added = re.search(r'add (\S+) to LD_LIBRARY_PATH|set (\w+=\S+) in the image', remedy)
+    named = re.search(r'use approach (\w+)', remedy)
+    if command:
+        *words, path = shlex.split(command.group(1))
+        assert_success(run([*words, resolve_path(path)]))
+    elif removed:
+        file = resolve_path(removed.group(2))
+        file.write_text(file.read_text().replace(removed.group(1), ''))
+    elif remedy.startswith('remove this line'):
+        path, number = finding.evidence[0][0].rsplit(':', 1)
+        lines = resolve_path(path).read_text().splitlines(True)
+        script.write_text(lines.pop(int(number) - 1))
+        resolve_path(path).write_text(''.join(lines))
+    elif added:
+        folder, assignment = added.groups()
+        script.write_text(f'export {assignment or f"LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH"}\n')
+    assert command or removed or added or named or script.exists()
+    return named.group(1) if named and not command else approach
+
+
+def move_file(source, target):
+    """Return a change: a file of the image lies elsewhere."""
+    return defer_change(
+        lambda it: (
+            it.image.copy(it.image.resolve_path(source), target).resolve_path(source).unlink()
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    'approach, rule, change',
+    [
+        (
+            'hybrid',
+            'injection defeated',
+            start_by_script(
+                '#!/bin/sh\nexport LD_LIBRARY_PATH=/opt/mpich/lib\n/opt/real/program "$@"\n'
+            ),
+        ),
+        (
+            'bind',
+            'injection defeated',
+            combine_changes(
+                start_by_script(
+                    '#!/bin/sh\n. /etc/profile.d/mpi.sh\nexec /opt/real/program "$@"\n'
+                ),
+                write_file(
+                    '/etc/profile.d/mpi.sh',
+                    '# MPI\nexport LD_LIBRARY_PATH=/opt/mpich/lib:$LD_LIBRARY_PATH\n',
+                ),
+            ),
+        ),
+        ('bind', 'injection defeated', image(program=link_program(rpath='/opt/mpich/lib'))),
+        ('hybrid', 'injection defeated', image_mpi(rpath='old:/usr/lib')),
+        (
+            'bind',
+            'injection defeated',
+            combine_changes(
+                image(program=lambda it: it.program(it.mpi(name='libmpich.so.12'))),
+                defer_change(
+                    lambda it: it.image.link('/opt/mpich/lib/libmpich.so.12', 'libmpi.so.12')
+                ),
+            ),
+        ),
+        (
+            'hybrid',
+            'injection defeated',
+            add_script('export LD_PRELOAD=/usr/lib/libfabric.so.1'),
+        ),
+        (
+            'pure',
+            'missing library',
+            move_file('/usr/lib/libfabric.so.1', '/opt/fabric/libfabric.so.1'),
+        ),
+        ('pure', 'other MPI', image_mpi(open_mpi(), 'libmpi.so.40')),
+        ('bind', 'other MPI', image_mpi(name='libmpich.so.12')),
+        (
+            'pure',
+            'undefined symbol',
+            image(
+                program=lambda it: it.program(
+                    it.mpi(more='int MPI_Isendrecv(void *a, void *b) { return 0; }\n'),
+                    'MPI_Isendrecv',
+                    options=('-Wl,-z,now',),
+                )
+            ),
+        ),
+    ],
+    ids=[
+        'a wrapper replaces LD_LIBRARY_PATH',
+        'a profile that a wrapper reads',
+        'DT_RPATH of the program',
+        'DT_RPATH of MPI',
+        'another name in DT_NEEDED',
+        'LD_PRELOAD',
+        'a library off the default path',
+        'Open MPI',
+        "Debian's MPICH",
+        'a function of a newer MPI',
+    ],
+)
+def test_remedy_followed_literally_works(tmp_path, parts, approach, rule, change):
+    world = World(tmp_path, parts, 'workstation')
+    newer = 'int MPI_Isendrecv(void *a, void *b) { return 0; }\n'
+    world.host_parts.update(libmpi=parts.mpi(more=newer))
+    change(world)
+    finding = world.ask(approach).findings[0]
+    assert (finding.rule, finding.level) == (rule, 'fails')
+    if 'patchelf' in finding.remedy and not shutil.which('patchelf'):
+        pytest.skip('patchelf is not installed')
+    approach = follow_remedy(world, approach, finding)
+    opened = Image(str(world.image), 'osu_'), HostFileSystem(str(world.host))
+    world.open_files = lambda: opened
+    verdict = world.ask(approach)
+    assert verdict.level == 'works', verdict.findings[0]
 
 
 @pytest.mark.parametrize('level, expected', [(3, []), (4, ['unknown'])])
