@@ -176,10 +176,10 @@ class Mount(NamedTuple):
     """A folder or file of the host that hides what the image has at the same place."""
 
     folder: str  #: path in the container
-    source: str  #: path on the host, with the root folder of the host
+    source: str  #: path on the host
     host: Host  #: the host of the trial
-    #: option of the runtime that removes the mount, '' if there is none
-    option: str
+    #: how the user can remove the mount, '' if this is not possible
+    remedy: str
     #: whether the mount exists in every run, and not only if the user stays in this folder
     is_certain: bool
 
@@ -205,20 +205,26 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
     Apptainer mounts /tmp, /var/tmp, the home folder and the current folder (apptainer.conf: mount
     tmp, mount home; user guide, Bind Paths and Mounts). MPI_CONTAINER_OPTIONS may disable mounts.
     """
-    mounts = [(path, path, '', True) for path in list_bound_files(approach, site, host)]
-    mounts += [(path, path, '--no-mount tmp', True) for path in ('/tmp', '/var/tmp')]
+    mounts = [Mount(path, path, host, '', True) for path in list_bound_files(approach, site, host)]
+    runtime_folders = [('/tmp', '--no-mount tmp'), ('/var/tmp', '--no-mount tmp')]
     if not host.is_partial:
-        mounts.append((pwd.getpwuid(os.geteuid()).pw_dir, '', '--no-home', True))
-        mounts.append((os.getcwd(), '', '', False))
-        for entry in ','.join(os.environ.get(name, '') for name in BIND_VARIABLES).split(','):
-            source, _, target = entry.partition(':')
-            mounts.append((target.partition(':')[0] or source, source, '', True))
-    options = os.environ.get('MPI_CONTAINER_OPTIONS', '')
+        mounts.append(Mount(os.getcwd(), os.getcwd(), host, 'start in another folder', False))
+        runtime_folders.append((pwd.getpwuid(os.geteuid()).pw_dir, '--no-home'))
+        for name in BIND_VARIABLES:
+            for entry in os.environ.get(name, '').split(','):
+                source, _, target = entry.partition(':')
+                target = target.partition(':')[0] or source
+                mounts.append(Mount(target, source, host, 'remove the bind from ' + name, True))
+    mounts += [
+        Mount(folder, folder, host, 'run `export MPI_CONTAINER_OPTIONS="%s"`' % option, True)
+        for folder, option in runtime_folders
+        if option not in os.environ.get('MPI_CONTAINER_OPTIONS', '')
+    ]
     return Mounts(
         [
-            Mount(folder.rstrip('/'), host.add_root(source or folder), host, option, is_certain)
-            for folder, source, option, is_certain in mounts
-            if folder.strip('/') and not (option and option in options)
+            mount._replace(folder=mount.folder.rstrip('/'), source=mount.source.rstrip('/'))
+            for mount in mounts
+            if mount.folder.strip('/')
         ],
         set(),
     )
@@ -271,7 +277,9 @@ class Container:
         mount = find_mount(self.mounts, path)
         if mount is None:
             return self.image.exists(path) and not find_mount(self.mounts, self.resolve(path))
-        if mount.host.exists(mount.source + path[len(mount.folder) :]):
+        file = mount.source + path[len(mount.folder) :]
+        # The runtime mounts folders of this machine, also if a folder stands in for the host's /.
+        if mount.host.exists(mount.host.add_root(file)) or mount.host.exists(file):
             self.mounts.host_files.add(path)
         return False
 

@@ -65,13 +65,8 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
             "%s of the image is hidden: the runtime mounts the host's %s over %s"
             % (path, mount.source, mount.folder),
             [(path, 'below ' + mount.folder)],
-            'install %s in another folder of the image, such as /opt' % name
-            + (
-                ', or run `export MPI_CONTAINER_OPTIONS="%s"`, if the program needs nothing of this '
-                'folder' % mount.option
-                if mount.option
-                else ''
-            ),
+            'install %s in another folder of the image, such as /opt%s'
+            % (name, ', or ' + mount.remedy if mount.remedy else ''),
         )
     if files:
         yield make_finding(

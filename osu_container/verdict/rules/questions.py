@@ -174,8 +174,8 @@ def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, Mount]]:
     paths = [path for path, _ in started.scripts] + [started.program, *started.words[:1]]
     candidates = [(path, path) for path in paths if path]
     for name, _ in trial.process.missing:
-        pattern = re.escape(name) if '/' in name else '.*/' + re.escape(name)
-        candidates += [(name, path) for path in trial.image.find_files(pattern)]
+        found = [name] if '/' in name else trial.image.find_files('.*/' + re.escape(name))
+        candidates += [(name, path) for path in found if trial.image.exists(path)]
     # The mount may hide the path, or the file to which a link at the path leads.
     places = [
         (name, place)
