@@ -206,10 +206,12 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
     tmp, mount home; user guide, Bind Paths and Mounts). MPI_CONTAINER_OPTIONS may disable mounts.
     """
     mounts = [Mount(path, path, host, '', True) for path in list_bound_files(approach, site, host)]
-    runtime_folders = [('/tmp', '--no-mount tmp'), ('/var/tmp', '--no-mount tmp')]
+    current, home = '', ''
     if not host.is_partial:
-        mounts.append(Mount(os.getcwd(), os.getcwd(), host, 'start in another folder', False))
-        runtime_folders.append((pwd.getpwuid(os.geteuid()).pw_dir, '--no-home'))
+        try:
+            current, home = os.getcwd(), pwd.getpwuid(os.geteuid()).pw_dir
+        except (OSError, KeyError):  # The folder is removed, or the user has no account.
+            home = os.environ.get('HOME', '')
         for name in BIND_VARIABLES:
             for entry in os.environ.get(name, '').split(','):
                 source, _, target = entry.partition(':')
@@ -217,9 +219,15 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
                 mounts.append(Mount(target, source, host, 'remove the bind from ' + name, True))
     mounts += [
         Mount(folder, folder, host, 'run `export MPI_CONTAINER_OPTIONS="%s"`' % option, True)
-        for folder, option in runtime_folders
+        for folder, option in (
+            ('/tmp', '--no-mount tmp'),
+            ('/var/tmp', '--no-mount tmp'),
+            (home, '--no-home'),
+        )
         if option not in os.environ.get('MPI_CONTAINER_OPTIONS', '')
     ]
+    # The last one, because all other mounts are certain.
+    mounts.append(Mount(current, current, host, 'start in another folder', False))
     return Mounts(
         [
             mount._replace(folder=mount.folder.rstrip('/'), source=mount.source.rstrip('/'))
