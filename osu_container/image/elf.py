@@ -76,6 +76,8 @@ class ElfFacts(NamedTuple):
     #: auditing libraries, which may change the libraries that a program loads (DT_AUDIT,
     #: DT_DEPAUDIT, see rtld-audit(7))
     audit: Sequence[str] = ()
+    #: level of x86-64 that the processor must have, 0 if the file requires no level
+    isa_level: int = 0
 
 
 #: e_machine -> (name in readelf, usual class in bits, usual byte order, number of the relocation
@@ -102,7 +104,8 @@ MACHINE_NAMES = {
 }
 
 #: Constants of <elf.h>: types of segments, tags of the dynamic section, flags, bindings of symbols
-PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
+PT_LOAD, PT_DYNAMIC, PT_INTERP, PT_GNU_PROPERTY = 1, 2, 3, 0x6474E553
+GNU_PROPERTY_X86_ISA_1_NEEDED = 0xC0008002
 DT_NEEDED, DT_PLTRELSZ, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_RELA, DT_RELASZ, DT_STRSZ = (
     1,
     2,
@@ -304,6 +307,20 @@ class _ElfReader:
             if segment_type == PT_INTERP:
                 return os.fsdecode(self.read_bytes(offset, min(length, 4096)).split(b'\0')[0])
         return None
+
+    def read_isa_level(self) -> int:
+        """
+        Return the highest level of x86-64 in the property ISA_1_NEEDED, 0 without this property.
+
+        Bit 0 of the property is the level 1, bit 3 is the level 4 (x86-64-v4).
+        """
+        marker = struct.pack(self.order + 'II', GNU_PROPERTY_X86_ISA_1_NEEDED, 4)
+        for segment_type, offset, _, length in self.segments:
+            if segment_type == PT_GNU_PROPERTY and offset + length <= self.size:
+                _, _, value = self.read_bytes(offset, length).partition(marker)
+                if len(value) >= 4 and self.number == 62:
+                    return int(struct.unpack_from(self.order + 'I', value)[0]).bit_length()
+        return 0
 
     def format_machine(self) -> str:
         """Return the name of the file's processor, for the field ElfFacts.machine."""
@@ -544,6 +561,7 @@ class _ElfReader:
             defined=exported,
             nodeflib=bool(self.get_tag(DT_FLAGS_1) & DF_1_NODEFLIB),
             audit=self.read_tag_strings(DT_AUDIT) + self.read_tag_strings(DT_DEPAUDIT),
+            isa_level=self.read_isa_level(),
         )
 
 

@@ -14,7 +14,7 @@ also use this module on compute nodes.
 import mmap
 import re
 import struct
-from typing import Any, Iterable, NamedTuple, Optional, Tuple
+from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
 
 from osu_container.base.files import AnyPath, open_plain_file
 
@@ -53,24 +53,27 @@ class ElfSections:
         """
         Read the section headers of a file.
 
-        data: content of the whole file, bytes or mmap. Raises ValueError if the file is damaged or
-        is not a 64-bit little-endian ELF file.
+        data: content of the whole file, bytes or mmap. If the section headers are damaged, the
+        object has no sections, because ld.so loads such a file. Raises ValueError if the file is
+        not a 64-bit little-endian ELF file.
         """
         self.data = data
+        self.headers: List[Tuple[int, ...]] = []
+        self.names: List[bytes] = []
+        if data[:6] != b'\x7fELF\x02\x01' or len(data) < 64:
+            raise ValueError("the file is not a 64-bit little-endian ELF file")
         try:
-            if data[:6] != b'\x7fELF\x02\x01':
-                raise ValueError("the file is not a 64-bit little-endian ELF file")
             (self.machine,) = struct.unpack_from('<H', data, 18)
             (offset,) = struct.unpack_from('<Q', data, 40)
             size, count, names = struct.unpack_from('<HHH', data, 58)
             headers = [
                 struct.unpack_from('<IIQQQQIIQQ', data, offset + size * n) for n in range(count)
             ]
-            self.headers = headers
             start = headers[names][4] if headers else 0
             self.names = [self._read_string(start + header[0]) for header in headers]
+            self.headers = headers
         except (struct.error, IndexError, OverflowError):
-            raise ValueError("the ELF file is truncated or damaged: section headers are missing")
+            pass
 
     def _read_string(self, offset: int) -> bytes:
         # The result is b'' if the string has more than 256 bytes. No section name is that long.

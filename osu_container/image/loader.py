@@ -261,7 +261,12 @@ class _LibrarySearch:
             self.container,
             self.library_path,
             self.program,
-            self.find_machine() or (requester.facts.machine if requester else None),
+            self.find_machine()
+            or (
+                requester.facts.machine
+                if requester
+                else _get_loader_config(self.container, None).machine
+            ),
         )[0]
 
     def is_resolved(self, name: str) -> bool:

@@ -178,7 +178,8 @@ class LoaderConfig:
 
     interpreter: path of the loader. folders: default folders. lib, platform: values of $LIB and
     $PLATFORM. subfolders: subfolders of glibc-hwcaps that the loader searches in each folder. musl:
-    whether the loader is musl's loader. machine: name of the processor as in ElfFacts.
+    whether the loader is musl's loader. machine: name of the processor as in ElfFacts. isa_level:
+    highest level of x86-64 that this processor has (2 to 4), None if the loader checks no level.
     """
 
     def __init__(
@@ -191,6 +192,7 @@ class LoaderConfig:
         find_cached: Optional[Callable[..., Optional[str]]] = None,
         cpu: Optional[Tuple[str, Set[str]]] = None,
         machine: Optional[str] = None,
+        isa_level: Optional[int] = None,
     ) -> None:
         """
         Create the search rules of one loader.
@@ -200,7 +202,7 @@ class LoaderConfig:
         None. cpu: result of read_processor().
         """
         self.interpreter, self.folders, self.lib, self.musl = interpreter, list(folders), lib, musl
-        self.subfolders, self.machine = list(subfolders), machine
+        self.subfolders, self.machine, self.isa_level = list(subfolders), machine, isa_level
         self.platform = (cpu or read_processor())[0]
         self._find_cached = find_cached or (lambda name, machine: None)
         self._cached_paths: Dict[Tuple[str, Optional[str]], Optional[str]] = {}
@@ -313,4 +315,5 @@ def read_loader_config(
         find_cached=find_cached,
         cpu=cpu,
         machine=machine,
+        isa_level=len(levels) + 1 if levels else None,
     )

@@ -36,6 +36,7 @@ from osu_container.image.mpi4py import read_python_program
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.trial import (
+    BIND_VARIABLES,
     Trial,
     apply_entrypoint,
     build_trial,
@@ -74,11 +75,7 @@ LAST_SCRIPT = SCRIPTS_FOLDER + '/~osu-container-dry-run.sh'
 _MARK = 'osu-container-dry-run'
 _TRACE = {'LD_TRACE_LOADED_OBJECTS': '1', 'LD_WARN': 'yes', 'LD_BIND_NOW': '1'}
 #: Variables of the caller that are passed to the runtime
-_KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
-#: Variables with binds of the user, which also apply to the runs of the module
-_BIND_VARIABLES = [
-    runtime + name for runtime in ('APPTAINER_', 'SINGULARITY_') for name in ('BIND', 'BINDPATH')
-]
+_KEPT_VARIABLES = ['HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR', *BIND_VARIABLES]
 #: Python code that prints the file of mpi4py's extension module, and the first module that Python
 #: lacks. Arguments: folder of the script, names of modules. The code does not start MPI
 _FIND_MPI4PY = """import sys
@@ -194,7 +191,7 @@ def _render_wrapper_settings(trial: Trial, names: str = 'LD_(LIBRARY_PATH|PRELOA
 def _list_user_binds() -> Dict[str, str]:
     """Return the user's variables with binds, without the binds of a loaded module."""
     variables = {}
-    for name in _BIND_VARIABLES:
+    for name in BIND_VARIABLES:
         binds = [
             bind
             for bind in os.environ.get(name, '').split(',')

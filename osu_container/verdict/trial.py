@@ -11,6 +11,7 @@ DescribedHost).
 import os
 import platform
 import posixpath
+import pwd
 import re
 from collections import OrderedDict
 from typing import (
@@ -25,6 +26,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
 )
 
@@ -174,6 +176,80 @@ class HostFileSystem:
         return self._traits[path]
 
 
+class Mount(NamedTuple):
+    """A folder or file of the host that hides what the image has at the same place."""
+
+    folder: str  #: path in the container
+    source: str  #: path on the host
+    host: Host  #: the host of the trial
+    #: how the user can remove the mount, '' if this is not possible
+    remedy: str
+    #: whether the mount exists in every run, and not only if the user stays in this folder
+    is_certain: bool
+
+
+class Mounts(NamedTuple):
+    """The mounts of a container, and the files of the host that ld.so may find there."""
+
+    mounts: List[Mount]
+    #: paths in the container that were searched and that exist below a mount
+    host_files: Set[str]
+
+
+#: Variables in which the user, or a module of the site, names binds for the runtime
+BIND_VARIABLES = [
+    prefix + name for prefix in ('APPTAINER', 'SINGULARITY') for name in ('_BIND', '_BINDPATH')
+]
+
+
+def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> Mounts:
+    """
+    Return the mounts of a container that the module's commands start.
+
+    Apptainer mounts /tmp, /var/tmp, the home folder and the current folder (apptainer.conf: mount
+    tmp, mount home; user guide, Bind Paths and Mounts). MPI_CONTAINER_OPTIONS may disable mounts.
+    """
+    mounts = [Mount(path, path, host, '', True) for path in list_bound_files(approach, site, host)]
+    current, home = '', ''
+    if not host.is_partial:
+        try:
+            current, home = os.getcwd(), pwd.getpwuid(os.geteuid()).pw_dir
+        except (OSError, KeyError):  # The folder is removed, or the user has no account.
+            home = os.environ.get('HOME', '')
+        for name in BIND_VARIABLES:
+            for entry in os.environ.get(name, '').split(','):
+                source, _, target = entry.partition(':')
+                target = target.partition(':')[0] or source
+                mounts.append(Mount(target, source, host, 'remove the bind from ' + name, True))
+    mounts += [
+        Mount(folder, folder, host, 'run `export MPI_CONTAINER_OPTIONS="%s"`' % option, True)
+        for folder, option in (
+            ('/tmp', '--no-mount tmp'),
+            ('/var/tmp', '--no-mount tmp'),
+            (home, '--no-home'),
+        )
+        if option not in os.environ.get('MPI_CONTAINER_OPTIONS', '')
+    ]
+    # The last one, because all other mounts are certain.
+    mounts.append(Mount(current, current, host, 'start in another folder', False))
+    return Mounts(
+        [
+            mount._replace(folder=mount.folder.rstrip('/'), source=mount.source.rstrip('/'))
+            for mount in mounts
+            if mount.folder.strip('/')
+        ],
+        set(),
+    )
+
+
+def find_mount(mounts: Mounts, path: Optional[str]) -> Optional[Mount]:
+    """Return the mount that hides what the image has at `path`, None if there is none."""
+    return next(
+        (mount for mount in mounts.mounts if ((path or '') + '/').startswith(mount.folder + '/')),
+        None,
+    )
+
+
 class Container:
     """The image with injected host libraries; image/loader.py calls the methods of this class."""
 
@@ -182,6 +258,7 @@ class Container:
         image: Image,
         injected: Mapping[str, ElfFacts],
         opened_names: Mapping[str, Sequence[str]],
+        mounts: 'Optional[Mounts]' = None,
     ) -> None:
         """
         Combine an image with injected libraries.
@@ -189,8 +266,10 @@ class Container:
         injected: {name in INJECT_FOLDER: ElfFacts}.
         opened_names: {path of a library in the container: sonames that this library opens with
         dlopen()}.
+        mounts: folders of the host that hide files of the image; None for no folders.
         """
         self.image, self.injected, self.opened_names = image, injected, opened_names
+        self.mounts = mounts or Mounts([], set())
         #: paths of libraries that Python opens with RTLD_NOW (sys.getdlopenflags), so that ld.so
         #: resolves all of their symbols at once
         self.bound_now: Sequence[str] = ()
@@ -215,15 +294,28 @@ class Container:
 
     def exists(self, path: str) -> bool:
         """Return whether the path is a file in the container."""
-        if posixpath.dirname(path) == INJECT_FOLDER:
-            return posixpath.basename(path) in self.injected
-        return self.image.exists(path)
+        if self._is_injected(path):
+            return True
+        mount = find_mount(self.mounts, path)
+        if mount is None:
+            return self.image.exists(path) and not find_mount(self.mounts, self.resolve(path))
+        file = mount.source + path[len(mount.folder) :]
+        # The runtime mounts folders of this machine, also if a folder stands in for the host's /.
+        if mount.host.exists(mount.host.add_root(file)) or mount.host.exists(file):
+            self.mounts.host_files.add(path)
+        return False
+
+    def _is_injected(self, path: str) -> bool:
+        # The module binds single files, so other files of the image in this folder stay visible.
+        return (
+            posixpath.dirname(path) == INJECT_FOLDER and posixpath.basename(path) in self.injected
+        )
 
     def resolve(self, path: str) -> Optional[str]:
         """
         Return the path with all links resolved; for an injected library, the path on the host.
         """
-        if posixpath.dirname(path) == INJECT_FOLDER:
+        if self._is_injected(path):
             return self.injected[posixpath.basename(path)].path
         return self.image.resolve(path)
 
@@ -233,7 +325,7 @@ class Container:
 
         origin: 'host' or 'image'.
         """
-        injected = [path for path in paths if posixpath.dirname(path) == INJECT_FOLDER]
+        injected = [path for path in paths if self._is_injected(path)]
         result = {path: ('host', self.injected[posixpath.basename(path)]) for path in injected}
         image_files = self.image.read_elf_files([path for path in paths if path not in result])
         result.update((path, ('image', facts)) for path, facts in image_files.items())
@@ -276,6 +368,8 @@ class ContainerEnvironment(NamedTuple):
     preload: List[Tuple[str, str]]
     #: the runtime, as find_runtime() (facts.py) returns it; None if unknown
     runtime: Optional[Dict[str, Any]]
+    #: folders of the host that hide files of the image
+    mounts: Mounts
 
 
 class Program(NamedTuple):
@@ -677,6 +771,7 @@ def build_trial(
         image,
         map_opened_names(approach, site, host, injected),
         _map_opened_libraries(image, injected, host, plugins),
+        list_mounts(approach, site, host),
     )
     container.follow_listing(listing)
     launched = select_program(
@@ -753,6 +848,7 @@ def build_trial(
             library_path,
             [(library, origin) for _, library, origin in image_preloads],
             runtime,
+            container.mounts,
         ),
         Program(
             start,
@@ -986,7 +1082,6 @@ def _map_opened_libraries(
     plugins: paths of the plug-ins of the host's Open MPI.
     """
     opened: Dict[str, List[str]] = {}
-    used_paths = [path for _, _, path in image.list_mpi_libraries()]
     # Read all MPI libraries, because a DT_RPATH may lead to a file off the default path.
     for path in image.find_files('.*/(?:%s)' % '|'.join(re.escape(name) for name in MPI_FAMILIES)):
         real = image.resolve(path) or path
@@ -995,10 +1090,8 @@ def _map_opened_libraries(
                 opened[real] = _list_opened_libraries(
                     image, real, MPI_FAMILIES[posixpath.basename(path)]
                 )
-            except ImageError:
-                if path in used_paths:
-                    raise
-                opened[real] = []  # The file is damaged, but no program uses it.
+            except ImageError:  # The file is damaged, or is for another processor.
+                opened[real] = []
         opened[path] = opened[real]
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:
@@ -1102,16 +1195,21 @@ def _list_plugin_files(
 def read_process_traits(
     process: Process, soname: str, image: Image, host: HostFileSystem
 ) -> Optional[Dict[str, Any]]:
-    """Return the traits of a library of the process, None if not loaded or not described."""
+    """
+    Return the traits of a library of the process, None if not loaded or not described.
+
+    The traits of an image's library that is for another processor are {}.
+    """
     library = find_loaded_file(process, soname)
     if library is None:
         return None
     parse = read_fabric_traits if soname == 'libfabric.so.1' else read_mpi_traits
-    return (
-        host.read_traits(library.facts.path, parse)
-        if library.origin == 'host'
-        else image.read_traits(library.path, parse)
-    )
+    if library.origin == 'host':
+        return host.read_traits(library.facts.path, parse)
+    try:
+        return image.read_traits(library.path, parse)
+    except ImageError:
+        return {}
 
 
 def list_bound_files(

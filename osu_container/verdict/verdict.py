@@ -8,6 +8,7 @@ the level of the verdict.
 import re
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
+from osu_container.image.elf import ElfError
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.dry_run import add_listing
 from osu_container.verdict.evidence import list_untested_facts
@@ -21,6 +22,7 @@ from osu_container.verdict.rules.abi import (
 from osu_container.verdict.rules.finding import LEVELS, NOTE, START_REMEDY, Finding
 from osu_container.verdict.rules.gpu_fit import check_gpu_vendor, report_other_vendor
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
+from osu_container.verdict.rules.machine import check_host_paths
 from osu_container.verdict.rules.questions import find_network_layer
 from osu_container.verdict.rules.start import is_superseded
 from osu_container.verdict.settings import list_mpi_families, select_pmi
@@ -235,8 +237,8 @@ def judge_approach(
     Return the Verdict on an approach.
 
     The parameters are those of evaluate_approach(). The verdict is 'fails' if the site lacks a PMI
-    or a library that the approach needs, and 'unknown' if the image has no visible MPI. Raises
-    ImageError and ElfError as build_trial() does.
+    or a library that the approach needs, or if such a library is damaged. The verdict is 'unknown'
+    if the image has no visible MPI. Raises ImageError as build_trial() does.
     """
     try:
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run, starter)[1]
@@ -245,6 +247,19 @@ def judge_approach(
             Finding('', 'unknown', str(err), [(image.path, 'no libmpi')], START_REMEDY, ''),
         )
         return Verdict(approach['name'], 'unknown', [finding], 'none', 'none', None)
+    except ElfError as err:
+        finding = check_host_paths.label_finding(
+            Finding(
+                '',
+                'fails',
+                "ld.so cannot load a library of the host, which approach '%s' injects: %s"
+                % (approach['name'], err),
+                [(str(err).partition(': ')[0], 'not a valid library')],
+                'run `osu-container discover`, which finds the current paths of the libraries',
+                '',
+            )
+        )
+        return Verdict(approach['name'], 'fails', [finding], 'none', 'none', None)
     except SettingsError as err:
         finding = Finding(
             'site',

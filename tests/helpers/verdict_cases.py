@@ -4,11 +4,15 @@ does not.
 """
 
 import json
+import os
+import pwd
 import shutil
+import struct
 
 from osu_container.data.networks import NETWORKS
 from osu_container.discover.host_facts import DescribedHost, format_description
 from osu_container.discover.library_facts import describe_host
+from osu_container.image.elf import GNU_PROPERTY_X86_ISA_1_NEEDED
 from osu_container.image.image import Image
 from osu_container.image.sif import DATA_PARTITION, OVERLAY, PARTITION
 from osu_container.verdict.rules.finding import NOTE
@@ -39,6 +43,8 @@ GPU, CPU, PLAIN = 'lumi-25.03', 'lumi-c-25.03', 'workstation'
 CUDA = 'perlmutter'
 
 
+#: Home folder of the user, which the runtime mounts
+HOME = pwd.getpwuid(os.geteuid()).pw_dir
 #: The loader of musl
 MUSL = '/lib/ld-musl-x86_64.so.1'
 
@@ -636,6 +642,18 @@ def use_python(
 
 
 #: Python of a virtual environment or of conda
+#: Options of gcc for a library that requires a processor with AVX-512
+V4 = ['-Wl,-z,x86-64-v4']
+
+
+def raise_processor_level(it):
+    """Let the libmpi of an image require the level after v4, which no processor has."""
+    path = it.image.resolve_path('/opt/mpich/lib/libmpi.so.12')
+    v4, v5 = (struct.pack('<III', GNU_PROPERTY_X86_ISA_1_NEEDED, 4, 1 << bit) for bit in (3, 4))
+    assert path.read_bytes().count(v4) == 1
+    path.write_bytes(path.read_bytes().replace(v4, v5))
+
+
 VENV, CONDA = '/opt/venv', '/opt/conda'
 
 
@@ -874,6 +892,58 @@ SPEAKS = {
             'LD_PRELOAD',
         ),
         ('eval', 'bind', add_script('eval "$(find)"'), GPU, 'unknown', 'eval'),
+    ],
+    'mounted over': [
+        *(
+            (
+                f'the MPI below {folder}',
+                'pure',
+                image(mpi_folder=f'{folder}/mpi/lib'),
+                PLAIN,
+                'fails',
+                f'libmpi.so.12 {folder}/mpi/lib',
+            )
+            for folder in ('/tmp', '/var/tmp', HOME)
+        ),
+        *(
+            (
+                f'{name} below the home folder',
+                'bind',
+                combine_changes(defer_change(change), program('/opt/venv/bin/app')),
+                PLAIN,
+                'fails',
+                f'{HOME}/app',
+            )
+            for name, change in (
+                (
+                    "the target of a program's link",
+                    lambda it: it.image.copy(
+                        it.image.resolve_path('/opt/osu/bin/osu_latency'), f'{HOME}/app'
+                    ).link('/opt/venv/bin/app', f'{HOME}/app'),
+                ),
+                (
+                    'the program of a wrapper',
+                    lambda it: (
+                        it.image.write('/opt/venv/bin/app', f'#!/bin/sh\nexec {HOME}/app "$@"\n')
+                        .copy(it.image.resolve_path('/opt/osu/bin/osu_latency'), f'{HOME}/app')
+                        .write('/bin/sh', b'')
+                        .resolve_path('/opt/venv/bin/app')
+                        .chmod(0o755)
+                    ),
+                ),
+            )
+        ),
+        (
+            'a file of the host at the same place',
+            'pure',
+            combine_changes(
+                image(mpi_folder='/tmp/mpi/lib'),
+                defer_change(lambda it: it.host.write('/tmp/mpi/lib/libmpi.so.12', '')),
+            ),
+            PLAIN,
+            'unknown',
+            '/tmp/mpi/lib/libmpi.so.12',
+        ),
     ],
     'architecture': [
         (
@@ -1225,6 +1295,16 @@ SPEAKS = {
             'libuser.so.1 GLIBCXX_3.4.30 GLIBCXX_3.4.9',
         ),
     ],
+    'processor level': [
+        (
+            'a library',
+            'pure',
+            combine_changes(image_mpi(options=V4), defer_change(raise_processor_level)),
+            PLAIN,
+            'fails',
+            'x86-64-v5 libmpi.so.12',
+        ),
+    ],
     'undefined symbol': [
         (
             'a function that is called some day',
@@ -1303,7 +1383,7 @@ SPEAKS = {
             combine_changes(PREPENDS, runtime('apptainer', '1.5.3', True)),
             GPU,
             'fails',
-            'libmpi.so.12 LD_LIBRARY_PATH /opt/mpich/lib scripts',
+            'libmpi.so.12 LD_LIBRARY_PATH /opt/mpich/lib /.singularity.d/env/',
         ),
         (
             'mpi4py opens that beside its Python',
@@ -1378,7 +1458,7 @@ SPEAKS = {
             add_script('export LD_LIBRARY_PATH=/usr/lib:$LD_LIBRARY_PATH', 'zzzz.sh'),
             GPU,
             'fails',
-            'LD_LIBRARY_PATH /usr/lib scripts',
+            'LD_LIBRARY_PATH /usr/lib zzzz.sh:1',
         ),
         (
             'preloaded',
@@ -1573,6 +1653,17 @@ SPEAKS = {
             PLAIN,
             'unknown',
             'FI_PROVIDER_PATH',
+        ),
+        *(
+            (assignment, 'pure', combine_changes(change, add_script('export ' + assignment)), PLAIN)
+            + ('unknown', assignment)
+            for assignment, change in (
+                ('UCX_TLS=rc', UCX_ALONE),
+                ('MPIR_CVAR_CH4_NUM_VCIS=200', image()),
+                ('MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=/none', image()),
+                ('MPIR_CVAR_DEBUG_SUMMARY=x', image()),
+                ('I_MPI_OFFLOAD=2', image_mpi(intel_mpi())),
+            )
         ),
         (
             'shared memory alone',
@@ -2454,6 +2545,11 @@ SILENT = {
             GPU,
         ),
     ],
+    'mounted over': [
+        ("the host's MPI is found first", 'bind', image(mpi_folder='/tmp/mpi/lib'), PLAIN),
+        ('beside the home folder', 'pure', image(mpi_folder=HOME + '-mpi/lib'), PLAIN),
+        ("the folder of the host's libraries", 'pure', image(mpi_folder=INJECT_FOLDER), PLAIN),
+    ],
     'architecture': [('the same', 'hybrid', image(), GPU)],
     'GPU vendor': [
         ('both', 'hybrid', image(cuda='12.8'), GPU),
@@ -2612,6 +2708,15 @@ SILENT = {
             GPU,
         ),
     ],
+    'processor level': [
+        (
+            'a level that this machine has',
+            'pure',
+            image_mpi(options=['-Wl,-z,x86-64-v2']),
+            PLAIN,
+        ),
+        ('a library that is not loaded', 'bind', image_mpi(options=V4), GPU),
+    ],
     'undefined symbol': [
         (
             'the host has it',
@@ -2711,7 +2816,20 @@ SILENT = {
             add_script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'),
             GPU,
         ),
-        ('of another MPI', 'hybrid', add_script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm'), GPU),
+        (
+            'of another MPI',
+            'hybrid',
+            add_script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm UCX_TLS=rc'),
+            GPU,
+        ),
+        *(
+            (text, 'pure', combine_changes(change, add_script('export ' + text)), PLAIN)
+            for text, change in (
+                ('UCX_LOG_LEVEL=warn UCX_MEMTYPE_CACHE=n', UCX_ALONE),
+                ('MPIR_CVAR_ENABLE_GPU=0 MPIR_CVAR_DEBUG_SUMMARY=1', image()),
+                ('I_MPI_ROOT=/opt/intel I_MPI_DEBUG=4 I_MPI_CC=gcc', image_mpi(intel_mpi())),
+            )
+        ),
     ],
     'parameter files': [
         (

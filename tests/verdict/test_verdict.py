@@ -10,6 +10,8 @@ import csv
 import json
 import os
 import re
+import shlex
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -26,7 +28,7 @@ from osu_container.check.public_hosts import GLIBC, describe_cray_host
 from osu_container.data.approaches import APPROACHES
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.image.environment import parse_folder_list
-from osu_container.image.image import MPI_FAMILIES
+from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.verdict import verdict as verdict_rules
 from osu_container.verdict.facts import FactsError, read_facts, read_host_versions
 from osu_container.verdict.rules import RULES
@@ -43,6 +45,8 @@ from osu_container.verdict.settings import (
 )
 from osu_container.verdict.site_choice import resolve_described_site, resolve_site
 from osu_container.verdict.trial import (
+    BIND_VARIABLES,
+    HostFileSystem,
     NoMpiError,
     build_trial,
     map_opened_names,
@@ -51,25 +55,37 @@ from osu_container.verdict.trial import (
     select_program,
 )
 from osu_container.verdict.verdict import judge_approach, recommend_approach
-from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
-from tests.helpers.machine import PROJECT, mark_repeats_nightly, run
+from tests.helpers.elf_folder import (
+    ElfFolder,
+    cray_mpich,
+    intel_mpi,
+    mpich,
+    open_mpi,
+    trace_loader,
+)
+from tests.helpers.machine import PROJECT, assert_success, mark_repeats_nightly, run
 from tests.helpers.verdict_cases import (
     CUDA,
     GPU,
+    HOME,
     PLAIN,
     SILENT,
     SPEAKS,
     World,
+    add_script,
     build_fabric,
     build_mpi,
     combine_changes,
     defer_change,
     host,
     image,
+    image_mpi,
     link_program,
     make_described_host,
     make_newer_glibc_library,
+    start_by_script,
     use_standard_abi,
+    write_file,
 )
 
 #: One for each kind of launcher, MPI and GPU
@@ -245,6 +261,214 @@ def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # 
     verdict = world.ask(approach)
     assert [finding for finding in verdict.findings if finding.rule == rule] == []
     assert verdict.approach == approach
+
+
+def follow_remedy(world, approach, finding):
+    """Do in the image's folder what a remedy says, and return the approach to use then."""
+    remedy, resolve_path = finding.remedy, world.image.resolve_path
+    script = resolve_path('/.singularity.d/env/90-environment.sh')
+    command = re.search(r'`(patchelf [^`]+)`', remedy)
+    removed = re.match(r'remove (\S+) from (/[^:]+)', remedy)
+    added = re.search(r'add (\S+) to LD_LIBRARY_PATH|set (\w+=\S+) in the image', remedy)
+    named = re.search(r'use approach (\w+)', remedy)
+    if command:
+        *words, path = shlex.split(command.group(1))
+        assert_success(run([*words, resolve_path(path)]))
+    elif removed:
+        file = resolve_path(removed.group(2))
+        file.write_text(file.read_text().replace(removed.group(1), ''))
+    elif remedy.startswith('remove this line'):
+        path, number = finding.evidence[0][0].rsplit(':', 1)
+        lines = resolve_path(path).read_text().splitlines(True)
+        script.write_text(lines.pop(int(number) - 1))
+        resolve_path(path).write_text(''.join(lines))
+    elif added:
+        folder, assignment = added.groups()
+        script.write_text(f'export {assignment or f"LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH"}\n')
+    assert command or removed or added or named or script.exists()
+    return named.group(1) if named and not command else approach
+
+
+def move_file(source, target):
+    """Return a change: a file of the image lies elsewhere."""
+    return defer_change(
+        lambda it: (
+            it.image.copy(it.image.resolve_path(source), target).resolve_path(source).unlink()
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    'approach, rule, change',
+    [
+        (
+            'hybrid',
+            'injection defeated',
+            start_by_script(
+                '#!/bin/sh\nexport LD_LIBRARY_PATH=/opt/mpich/lib\n/opt/real/program "$@"\n'
+            ),
+        ),
+        (
+            'bind',
+            'injection defeated',
+            combine_changes(
+                start_by_script(
+                    '#!/bin/sh\n. /etc/profile.d/mpi.sh\nexec /opt/real/program "$@"\n'
+                ),
+                write_file(
+                    '/etc/profile.d/mpi.sh',
+                    '# MPI\nexport LD_LIBRARY_PATH=/opt/mpich/lib:$LD_LIBRARY_PATH\n',
+                ),
+            ),
+        ),
+        ('bind', 'injection defeated', image(program=link_program(rpath='/opt/mpich/lib'))),
+        ('hybrid', 'injection defeated', image_mpi(rpath='old:/usr/lib')),
+        (
+            'bind',
+            'injection defeated',
+            combine_changes(
+                image(program=lambda it: it.program(it.mpi(name='libmpich.so.12'))),
+                defer_change(
+                    lambda it: it.image.link('/opt/mpich/lib/libmpich.so.12', 'libmpi.so.12')
+                ),
+            ),
+        ),
+        (
+            'hybrid',
+            'injection defeated',
+            add_script('export LD_PRELOAD=/usr/lib/libfabric.so.1'),
+        ),
+        (
+            'pure',
+            'missing library',
+            move_file('/usr/lib/libfabric.so.1', '/opt/fabric/libfabric.so.1'),
+        ),
+        ('pure', 'other MPI', image_mpi(open_mpi(), 'libmpi.so.40')),
+        ('bind', 'other MPI', image_mpi(name='libmpich.so.12')),
+        (
+            'pure',
+            'undefined symbol',
+            image(
+                program=lambda it: it.program(
+                    it.mpi(more='int MPI_Isendrecv(void *a, void *b) { return 0; }\n'),
+                    'MPI_Isendrecv',
+                    options=('-Wl,-z,now',),
+                )
+            ),
+        ),
+    ],
+    ids=[
+        'a wrapper replaces LD_LIBRARY_PATH',
+        'a profile that a wrapper reads',
+        'DT_RPATH of the program',
+        'DT_RPATH of MPI',
+        'another name in DT_NEEDED',
+        'LD_PRELOAD',
+        'a library off the default path',
+        'Open MPI',
+        "Debian's MPICH",
+        'a function of a newer MPI',
+    ],
+)
+def test_remedy_followed_literally_works(tmp_path, parts, approach, rule, change):
+    world = World(tmp_path, parts, 'workstation')
+    newer = 'int MPI_Isendrecv(void *a, void *b) { return 0; }\n'
+    world.host_parts.update(libmpi=parts.mpi(more=newer))
+    change(world)
+    finding = world.ask(approach).findings[0]
+    assert (finding.rule, finding.level) == (rule, 'fails')
+    if 'patchelf' in finding.remedy and not shutil.which('patchelf'):
+        pytest.skip('patchelf is not installed')
+    approach = follow_remedy(world, approach, finding)
+    opened = Image(str(world.image), 'osu_'), HostFileSystem(str(world.host))
+    world.open_files = lambda: opened
+    verdict = world.ask(approach)
+    assert verdict.level == 'works', verdict.findings[0]
+
+
+@pytest.mark.parametrize('level, expected', [(3, []), (4, ['unknown'])])
+def test_processor_level_of_a_described_host(tmp_path, parts, level, expected):
+    world = World(tmp_path, parts)
+    image(mpi=parts.mpi(options=[f'-Wl,-z,x86-64-v{level}']))(world)
+    make_described_host()(world)
+    findings = world.ask('hybrid').findings
+    assert [one.level for one in findings if one.rule == 'processor level'] == expected
+
+
+def write_32_bit_library(path):
+    run(['as', '--32', '-o', f'{path}.o', '-'], input='')
+    assert_success(
+        run(['ld', '-m', 'elf_i386', '-shared', '-soname', path.name, '-o', path, f'{path}.o'])
+    )
+
+
+@pytest.mark.parametrize('has_program', [True, False])
+@pytest.mark.parametrize(
+    'damage, rule',
+    [
+        (
+            lambda path: path.write_text('/* GNU ld script */\nINPUT(libmpi.so)\n'),
+            'missing library',
+        ),
+        (lambda path: path.write_text(''), 'missing library'),
+        (lambda path: path.write_bytes(path.read_bytes()[:3000]), 'missing library'),
+        (lambda path: path.write_bytes(path.read_bytes()[:-100]), None),  # only section headers
+        (write_32_bit_library, None),
+    ],
+    ids=['text', 'empty', 'truncated', 'no section headers', '32-bit'],
+)
+def test_damaged_mpi_gets_the_verdict_of_the_loader(tmp_path, parts, damage, rule, has_program):
+    world = World(tmp_path, parts, 'workstation')
+    image(libraries=[parts.mpi()], **({} if has_program else {'program': None}))(world)
+    world.host_parts.update(libmpi=parts.mpi())
+    path = world.image.resolve_path('/opt/mpich/lib/libmpi.so.12')
+    world.more.append(lambda: damage(path))
+    verdict = world.ask('pure')
+    rules = {finding.rule for finding in verdict.findings if finding.level != NOTE}
+    assert rules == {rule} - {None} | ({'no program'} - {'no program' * has_program})
+    opened = Image(str(world.image), 'osu_'), HostFileSystem(str(world.host))
+    world.open_files = lambda: opened
+    assert world.ask('bind').level == ('works' if has_program else 'unknown')
+    if has_program:
+        done = trace_loader(world.image, '/opt/osu/bin/osu_latency', ['/opt/mpich/lib'])
+        assert (done.returncode == 0) == (verdict.level == 'works')
+
+
+def test_damaged_host_library_fails_only_where_it_is_injected(tmp_path, parts):
+    world = World(tmp_path, parts, 'workstation')
+    world.more.append(lambda: world.host.write(world.site['libraries']['libfabric']['value'], ''))
+    verdict = world.ask('hybrid')
+    assert (verdict.level, verdict.findings[0].rule) == ('fails', 'host path missing')
+    world.more.append(lambda: world.image.resolve_path('/opt/osu/bin/osu_latency').touch())
+    assert world.ask('pure').level == 'works'
+
+
+@pytest.mark.parametrize(
+    'variable, value, folder, level',
+    [
+        *((name, '{tmp}:/opt/mpi', '/opt/mpi', 'fails') for name in BIND_VARIABLES),
+        ('APPTAINER_BIND', '/x:/y,/opt/mpi', '/opt/mpi', 'fails'),
+        ('APPTAINER_BIND', '/opt/mpich:/opt/mpi:ro', '/opt/mpi', 'unknown'),
+        ('MPI_CONTAINER_OPTIONS', '--no-home', HOME, 'works'),
+        ('MPI_CONTAINER_OPTIONS', '--no-mount tmp', '/var/tmp', 'works'),
+        ('PWD', '/opt', '/opt/mpi', 'unknown'),
+        ('PWD', '/', INJECT_FOLDER, 'works'),
+    ],
+)
+def test_mounts_of_the_user_hide_the_image(
+    tmp_path, parts, monkeypatch, variable, value, folder, level
+):
+    """A bind, an option of the runtime, or the current folder (PWD)."""
+    monkeypatch.setenv(variable, value.format(tmp=tmp_path))
+    monkeypatch.chdir(value if variable == 'PWD' else '/')
+    world = World(tmp_path, parts, 'workstation')
+    image(mpi_folder=folder + '/lib')(world)
+    world.host.write('/opt/mpich/lib/libmpi.so.12', '')
+    verdict = world.ask('pure')
+    assert verdict.level == level
+    assert {finding.rule for finding in verdict.findings if finding.level != NOTE} == (
+        set() if level == 'works' else {'mounted over'}
+    )
 
 
 @pytest.mark.parametrize('site_name', REPRESENTATIVE)
@@ -485,6 +709,7 @@ LOADER_RULES = {
     ('missing library', 'fails'),
     ('symbol version', 'fails'),
     ('undefined symbol', 'fails'),
+    ('processor level', 'fails'),
 }
 #: Rules where there is no process to look at, or none that can run here
 ELSEWHERE = {
@@ -495,6 +720,7 @@ ELSEWHERE = {
     'other MPI',
     'host not described',
     'facts of the host',
+    'mounted over',
 }
 
 

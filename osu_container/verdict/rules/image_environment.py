@@ -16,6 +16,7 @@ from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.layers import (
     LIBFABRIC,
+    UCX,
     read_mca_parameters,
     resolve_variable,
     split_provider,
@@ -34,23 +35,32 @@ from osu_container.verdict.rules.questions import (
 from osu_container.verdict.site_choice import parse_release, resolve_network
 from osu_container.verdict.trial import Trial
 
-#: Variables that make libfabric and MPI choose a network, or that tell ranks how to find each other.
-#: Sources: fi_provider(7), README.envvar of MPICH, Intel MPI Developer Reference, Open MPI's MCA
-#: parameters, pmi2 and PMIx of Slurm. All other variables only affect the speed.
+#: Variables that make libfabric and MPI choose a network, that tell ranks how to find each other,
+#: or that may end MPI_Init. Sources: fi_provider(7), README.envvar of MPICH, Intel MPI Developer
+#: Reference, Open MPI's MCA parameters, pmi2 and PMIx of Slurm. Any control variable of MPICH, Intel
+#: MPI and UCX may end MPI_Init (runs with MPIR_CVAR_CH4_NUM_VCIS=200, I_MPI_OFFLOAD=2, UCX_TLS=rc),
+#: so all of them count, except those in _VARIABLE_CHECKS and _HARMLESS. All other variables only
+#: affect the speed.
 _DECIDING = {
     'libfabric': re.compile(r'FI_(PROVIDER(_PATH)?|\w+_IFACE|\w+_(DOMAIN|DEVICE)_NAME)$'),
-    'MPICH': re.compile(
-        r'MPIR_CVAR_(CH4_(NETMOD|SHM|DEVICE)|OFI_USE_PROVIDER|NEMESIS_NETMOD|NOLOCAL|PMI_VERSION|'
-        r'CH4_OFI_CAPABILITY_SETS\w*)$|PMI_\w+$|PMIX_(?!MCA_)\w+$'
-    ),
+    'MPICH': re.compile(r'MPIR_CVAR_\w+$|PMI_\w+$|PMIX_(?!MCA_)\w+$'),
     'Cray MPICH': re.compile(r'MPICH_(OFI_\w+_(DOMAIN|PROVIDER)\w*|NETMOD|DPM_DIR)$|PMI_\w+$'),
-    'Intel MPI': re.compile(r'I_MPI_(FABRICS|OFI_\w+|PMI\w*|SHM)$|PMI_\w+$'),
+    'Intel MPI': re.compile(r'I_MPI_\w+$|PMI_\w+$'),
     'Open MPI': re.compile(
         r'OMPI_MCA_((?!io$)[a-z]+|(mtl|pml|opal_common_ofi)_\w+|'
         r'mca_base_(component_path|param_files))$|PMIX_\w+$|'
-        r'(OPAL|OMPI|PMIX)_(PREFIX|LIBDIR)$|UCX_(TLS|NET_DEVICES)$'
+        r'(OPAL|OMPI|PMIX)_(PREFIX|LIBDIR)$'
     ),
+    UCX: re.compile(r'UCX_\w+$'),
 }
+#: Assignments without effect on MPI_Init: messages, compilers and Hydra, which no module uses.
+#: Sources: Intel MPI Developer Reference (Compilation, Hydra); runs of one rank of MPICH 4.0.2 over
+#: UCX, 2026-11-28
+_HARMLESS = re.compile(
+    r'MPIR_CVAR_(DEBUG_SUMMARY|ENABLE_GPU|ERROR_CHECKING)=[01]$|'
+    r'I_MPI_(ROOT|DEBUG|HYDRA_\w+|CC|CXX|FC|F77|F90)=|'
+    r'UCX_(LOG_LEVEL|WARN_UNUSED_ENV_VARS|MEMTYPE_CACHE|MODULE_DIR)='
+)
 
 
 def _list_evidence(name: str, variable: Variable) -> List[Tuple[str, str]]:
@@ -330,12 +340,14 @@ _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
 )
 def check_image_variables(trial: Trial) -> Iterator[Finding]:
     """
-    The image sets no variable that chooses the network.
+    The image sets no variable that chooses the network or that may end MPI_Init.
 
     A variable of the image overrides the module's variable of the same name.
     """
     module_values, family = compute_module_values(trial), trial.mpi.get('family', '')
     patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
+    if family == 'Open MPI' or find_loaded_file(trial.process, 'libucp.so.0'):
+        patterns.append(_DECIDING[UCX])
     names = set(
         name
         for name in trial.environment.variables
@@ -359,7 +371,11 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         ):
             continue
         if (
-            name in _VARIABLE_CHECKS
+            variable
+            and variable.value
+            and name not in module_values
+            and _HARMLESS.match('%s=%s' % (name, variable.value))
+            or name in _VARIABLE_CHECKS
             and variable
             and variable.value
             and _VARIABLE_CHECKS[name](trial, variable.value)

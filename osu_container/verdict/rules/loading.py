@@ -33,6 +33,7 @@ from osu_container.verdict.rules.questions import (
     find_last_version,
     format_library,
     list_called_functions,
+    list_hidden_names,
     may_offer_unknown_symbols,
     shorten_names,
     sort_versions,
@@ -171,17 +172,26 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                 "the module's script has prepended the host's folder (%s)"
                 % (soname, variable.location if variable else 'unset'),
                 [(variable and variable.location or trial.image.path, 'LD_LIBRARY_PATH')],
-                'set LD_LIBRARY_PATH in an environment script of the image whose name sorts '
-                'before %s' % posixpath.basename(TARGET),
+                'remove this line, and set LD_LIBRARY_PATH in a script in %s whose name sorts before '
+                '%s, such as 90-environment.sh' % posixpath.split(TARGET),
             )
             continue
-        found_path, why = find_library(
+        preloads = dict(trial.container.preload)
+        if library.requester and library.name != soname and library.path not in preloads:
+            yield make_finding(
+                'fails',
+                "the host's %s would not be used: %s needs the name %s, and the module injects the "
+                "host's library under the name %s"
+                % (soname, format_library(library.requester), library.name, soname),
+                [(library.requester.facts.path, 'DT_NEEDED ' + library.name)],
+                'run `patchelf --replace-needed %s %s %s` in the recipe of the image'
+                % (library.name, soname, library.requester.path),
+            )
+            continue
+        _, why = find_library(
             soname, library.requester, container, path, program, library.facts.machine
         )
-        searched = (
-            posixpath.dirname(library.path),
-            why if found_path == library.path else 'its path',
-        )
+        folder = posixpath.dirname(library.path)
         requester, owner_of_rpath = library.requester, None
         # ld.so uses the DT_RPATH of the requesting library, then that of the library's requesters.
         while requester is not None and owner_of_rpath is None:
@@ -189,36 +199,46 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
                 requester if requester.facts.rpath or requester.requester is None else None
             )
             requester = requester.requester
-        owner_path = owner_of_rpath.facts.path if owner_of_rpath else 'the program'
-        if searched[1] == 'LD_LIBRARY_PATH' or library.path in (
-            preloaded for preloaded, _ in trial.container.preload
-        ):
+        cause = preloads.get(library.path) or why
+        if cause not in ('DT_RPATH', 'DT_RUNPATH'):
+            names = ['PREPEND_LD_LIBRARY_PATH'] * (cause == 'LD_LIBRARY_PATH') + [cause or '']
+            variables = [environment.variables.get(name) for name in names]
+            location = next(
+                (
+                    variable.location
+                    for variable in variables
+                    if variable and variable.location and folder in (variable.value or folder)
+                ),
+                cause,
+            )
             yield make_finding(
                 'fails',
-                "the host's %s would not be used: the image %s %s, which ld.so uses first"
+                "the host's %s would not be used: the image %s (%s), which ld.so uses first"
                 % (
                     soname,
-                    'prepends to LD_LIBRARY_PATH'
-                    if searched[1] == 'LD_LIBRARY_PATH'
-                    else 'preloads',
-                    searched[0] if searched[1] == 'LD_LIBRARY_PATH' else library.path,
+                    'prepends %s to LD_LIBRARY_PATH' % folder
+                    if cause == 'LD_LIBRARY_PATH'
+                    else 'preloads %s' % library.path,
+                    location,
                 ),
-                [(library.facts.path, 'is found first')],
-                'remove this folder or this preloaded library from the environment scripts of the '
-                'image',
+                [(location or '', str(cause)), (library.facts.path, 'is found first')],
+                'remove %s from %s'
+                % (folder if cause == 'LD_LIBRARY_PATH' else library.path, location),
             )
             continue
+        owner = owner_of_rpath or library
         yield make_finding(
             'fails',
             "the host's %s would not be used: %s has %s %s, and ld.so finds the image's library in "
             "this folder before it searches LD_LIBRARY_PATH"
-            % (soname, owner_path, searched[1], searched[0]),
+            % (soname, owner.facts.path, why, folder),
             [
-                (owner_path, '%s %s' % (searched[1], searched[0])),
+                (owner.facts.path, '%s %s' % (why, folder)),
                 (library.facts.path, 'is found first'),
             ],
-            'run `patchelf --set-rpath FOLDERS FILE` in the recipe of the image: patchelf writes '
-            'DT_RUNPATH, which ld.so searches after LD_LIBRARY_PATH',
+            "run `patchelf --set-rpath '%s' %s` in the recipe of the image: patchelf writes "
+            'DT_RUNPATH, which ld.so searches after LD_LIBRARY_PATH'
+            % (':'.join(owner.facts.rpath), owner.path),
         )
 
 
@@ -248,7 +268,8 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
 
     Libraries of NVIDIA's driver always come from the host.
     """
-    seen: Set[str] = set()
+    # The rule "mounted over" reports the libraries that a mount hides.
+    seen: Set[str] = set(list_hidden_names(trial))
     for name, requester in [
         pair
         for process in _list_processes(trial)
@@ -385,8 +406,13 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
             ),
             [(library.facts.path, 'undefined ' + listed)],
             'use another release of the library that should define the symbol; if this library is '
-            'an MPI, select a site with another stack (`--try-amend=site=NAME`) or use the MPI of '
-            'the image',
+            'an MPI, use approach %s'
+            % (
+                'pure, which loads the MPI of the image'
+                if 'libmpi' in trial.approach['comes_from']
+                and trial.approach['comes_from']['libmpi'] == 'host'
+                else "bind, which loads the host's MPI"
+            ),
         )
 
 
@@ -397,7 +423,7 @@ def _predict_process(trial: Trial, listing: Optional[Listing]) -> Tuple[Containe
     listing: the loader's list, whose paths the prediction follows, or None.
     """
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-    container = Container(trial.image, names, {})
+    container = Container(trial.image, names, {}, trial.container.mounts)
     container.follow_listing(listing)
     return container, simulate_load(
         trial.program.load_roots, container, trial.container.library_path

@@ -8,7 +8,7 @@ from osu_container.data.approaches import NAMESPACE_VARIABLES
 from osu_container.image.elf import MACHINE_NAMES
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.rules.finding import Finding, make_finding, rule
-from osu_container.verdict.rules.questions import find_mpi_path, format_library
+from osu_container.verdict.rules.questions import find_mpi_path, format_library, list_hidden_names
 from osu_container.verdict.settings import has_own_namespaces, shares_container
 from osu_container.verdict.trial import Trial, list_missing_guesses
 
@@ -44,6 +44,41 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
         )
 
 
+@rule(
+    'mounted over',
+    source='apptainer.org, user guide, Bind Paths and Mounts; apptainer.conf: mount home, mount tmp; '
+    'runs of Apptainer 1.4.5 with an MPI below /root and /tmp',
+    facts=('runtime',),
+    needs_process=True,
+)
+def check_mounts(trial: Trial) -> Iterator[Finding]:
+    """
+    No folder of the host hides a program or library of the image.
+
+    The runtime mounts /tmp, /var/tmp, the home folder and the current folder, and binds of the site
+    and of the user. What the image has at the same place is then invisible.
+    """
+    files = sorted(trial.container.mounts.host_files)
+    for name, (path, mount) in sorted(list_hidden_names(trial).items()):
+        yield make_finding(
+            'fails' if mount.is_certain and not files else 'unknown',
+            "%s of the image is hidden: the runtime mounts the host's %s over %s"
+            % (path, mount.source, mount.folder),
+            [(path, 'below ' + mount.folder)],
+            'install %s in another folder of the image, such as /opt%s'
+            % (name, ', or ' + mount.remedy if mount.remedy else ''),
+        )
+    if files:
+        yield make_finding(
+            'unknown',
+            'ld.so may load %s from the host, and check does not inspect files in the folders that '
+            'the runtime or the user binds' % files[0],
+            [(path, 'exists on the host') for path in files],
+            'run `unset APPTAINER_BIND APPTAINER_BINDPATH SINGULARITY_BIND SINGULARITY_BINDPATH`, or '
+            'run the program with `osu-container proof`, which reports the loaded libraries',
+        )
+
+
 @rule('architecture', source='ELF header, e_machine', facts=('host',))
 def check_architecture(trial: Trial) -> Iterator[Finding]:
     """The image and the host have the same processor architecture."""
@@ -62,6 +97,41 @@ def check_architecture(trial: Trial) -> Iterator[Finding]:
                 'use an image for the architecture of this host',
             )
             return
+
+
+@rule(
+    'processor level',
+    source='glibc 2.33, sysdeps/x86/dl-prop.h: "CPU ISA level is lower than required"',
+    facts=('host',),
+    needs_process=True,
+)
+def check_processor_level(trial: Trial) -> Iterator[Finding]:
+    """
+    The processor has the level of x86-64 that the program and the libraries require.
+
+    No level of a described host is known; all systems with AVX2 have x86-64-v3.
+    """
+    loaded, is_described = trial.process.loaded, trial.host.is_partial
+    interpreter = loaded[0].facts.interpreter if loaded else None
+    level = trial.image.read_loader_config(interpreter).isa_level
+    library = max(loaded, key=lambda library: library.facts.isa_level) if loaded else None
+    if library and level and library.facts.isa_level > (3 if is_described else level):
+        needed = 'x86-64-v%d' % library.facts.isa_level
+        yield make_finding(
+            'unknown' if is_described else 'fails',
+            '%s requires a processor of the level %s, but %s'
+            % (
+                format_library(library),
+                needed,
+                'the level of the processors of this site is unknown'
+                if is_described
+                else 'this machine has x86-64-v%d, so ld.so does not load the file' % level,
+            ),
+            [(library.facts.path, 'GNU_PROPERTY_X86_ISA_1_NEEDED: ' + needed)],
+            'compile the file with `-march=x86-64-v%d`, or use another image; `%s --help` on a '
+            'compute node prints the levels that ld.so supports there'
+            % (min(level, 3), trial.image.read_loader_config(interpreter).interpreter),
+        )
 
 
 @rule(

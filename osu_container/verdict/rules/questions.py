@@ -10,7 +10,7 @@ from osu_container.image.loader import LoadedFile, find_loaded_file
 from osu_container.verdict.layers import infer_network_layer, split_provider
 from osu_container.verdict.settings import collect_module_variables
 from osu_container.verdict.site_choice import collect_site_conditions, parse_release
-from osu_container.verdict.trial import Trial
+from osu_container.verdict.trial import Mount, Trial, find_mount
 
 
 def format_library(library: LoadedFile) -> str:
@@ -162,6 +162,28 @@ def list_called_functions(trial: Trial) -> Set[str]:
         if library.origin == 'image' and '/mpi4py/' not in library.name
         for name in library.facts.undefined
     }
+
+
+def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, Mount]]:
+    """
+    Return {name: (path in the image, mount)} of what a mount hides from the program.
+
+    The names are those of the started files and of the libraries that ld.so does not find.
+    """
+    started = trial.program.launched_program
+    paths = [path for path, _ in started.scripts] + [started.program, *started.words[:1]]
+    candidates = [(path, path) for path in paths if path]
+    for name, _ in trial.process.missing:
+        found = [name] if '/' in name else trial.image.find_files('.*/' + re.escape(name))
+        candidates += [(name, path) for path in found if trial.image.exists(path)]
+    # The mount may hide the path, or the file to which a link at the path leads.
+    places = [
+        (name, place)
+        for name, path in candidates
+        for place in (trial.image.resolve(path) or path, path)
+    ]
+    hidden = [(name, place, find_mount(trial.container.mounts, place)) for name, place in places]
+    return {name: (place, mount) for name, place, mount in hidden if mount}
 
 
 def list_process_host_libraries(trial: Trial) -> List[LoadedFile]:
