@@ -14,7 +14,6 @@ of musl and static programs write no log.
 
 import argparse
 import contextlib
-import glob
 import os
 import posixpath
 import re
@@ -28,14 +27,14 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 from osu_container.base import shell, streams
 from osu_container.base.places import SCRIPTS
 from osu_container.check import staged
+from osu_container.image.environment import Environment
 from osu_container.image.image import Image
-from osu_container.image.loader import find_loaded_file
+from osu_container.image.scripts import find_program
 from osu_container.proof import loaded, sample
 from osu_container.verdict import launching
-from osu_container.verdict.facts import FactsError, collect_facts
+from osu_container.verdict.facts import collect_facts
 from osu_container.verdict.rules.finding import LEVELS
 from osu_container.verdict.settings import Settings, build_settings
-from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.started import MappedFile, Start, StartedProcess
 from osu_container.verdict.trial import NoMpiError, Trial, build_trial
 from osu_container.verdict.verdict import Starter, Verdict, judge_trial
@@ -58,14 +57,25 @@ _LOG_LINE = re.compile(r'\s*\d+:\s+(calling init|initialize program): (.*)')
 _FIRST_LIBRARY = re.compile(r'.*/(ld-linux[\w.-]*|ld64|ld|libc)\.so')
 
 
-#: (pid in the container, whether the process has certainly loaded all libraries, StartedProcess)
-_NumberedProcess = Tuple[int, bool, StartedProcess]
+class _Reading(NamedTuple):
+    """What /proc has shown of a process with MPI."""
+
+    first: float  #: time of the first reading
+    changed: float  #: time of the first reading with these `paths`
+    paths: List[str]  #: all files that the process has mapped
+    process: StartedProcess
+    is_settled: (
+        bool  #: whether the process has loaded its libraries and has executed no other program
+    )
 
 
 class Observation(NamedTuple):
     """What /proc has shown of a command."""
 
-    processes: List[_NumberedProcess]
+    readings: Dict[
+        int, List[_Reading]
+    ]  #: by the pid in the container, one for each executed program
+    mounts: List[loaded.Mount]  #: mounts of the container
     exit_code: Optional[int]  #: None if the command was killed
     waiting: List[str]  #: programs without MPI that were running when the command was killed
     output: List[str]  #: last lines
@@ -79,29 +89,27 @@ def make_starter(command: List[str], program: Optional[str], limit: float = LIMI
     loads no MPI is killed.
     """
 
-    def start(trial: Trial) -> Tuple[Trial, Verdict]:
-        result, results = start_command(trial, command, limit), []
-        for attempt in range(2):
-            results = [
-                build_trial(
-                    trial.approach,
-                    trial.site,
-                    trial.image,
-                    trial.host,
-                    program,
-                    trial.container.runtime,
-                    started=started,
-                )
-                for started in result.processes
-            ]
-            # A module for another MPI of the image may inject another MPI of the host.
-            other = next((each for each in results if each.injected != trial.injected), None)
-            if attempt or other is None:
-                break
-            trial, result = other, start_command(other, command, limit)
-        if not results and not trial.soname:
+    def start(trial: Trial, is_repeated: bool = False) -> Tuple[Trial, Verdict]:
+        result = start_command(trial, command, limit)
+        trials = [
+            build_trial(
+                trial.approach,
+                trial.site,
+                trial.image,
+                trial.host,
+                program,
+                trial.container.runtime,
+                started=process,
+            )
+            for process in result.processes
+        ]
+        # A module for another MPI of the image may inject another MPI of the host.
+        other = next((each for each in trials if each.injected != trial.injected), None)
+        if other and not is_repeated:
+            return start(other, True)
+        if not trials and not trial.soname:
             raise NoMpiError(trial.image, 'no process of the started command has loaded an MPI')
-        trials = [each._replace(start=result) for each in results or [trial]]
+        trials = [each._replace(start=result) for each in trials or [trial]]
         return max(
             ((each, judge_trial(each)) for each in trials),
             key=lambda pair: LEVELS.index(pair[1].level),
@@ -144,7 +152,6 @@ def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
         return None
     return {
         'command': result.command,
-        'problem': result.problem,
         'seconds': round(result.seconds, 2),
         'exit_code': result.exit_code,
         'still_running': result.waiting,
@@ -161,36 +168,29 @@ def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
 
 
 def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Start:
-    """Start `command` with the module of a trial, and return the Start."""
-    runtime, begin = trial.container.runtime, time.monotonic()
-    if runtime is None:
-        return Start(command, [], None, [], [], 0.0, 'no container runtime is on PATH')
+    """
+    Start `command` with the module of a trial, and return the Start.
+
+    Raises SettingsError if the site lacks a fact that the module needs.
+    """
+    runtime: Any = trial.container.runtime
+    begin, image = time.monotonic(), trial.image
     with tempfile.TemporaryDirectory(prefix='osu-start-') as folder:
-        try:
-            verdict = Verdict(trial.approach['name'], 'unknown', [], '', '', None)
-            facts = collect_facts(trial, verdict, runtime, force=True)
-            settings = build_settings(trial.approach, trial.site, facts)
-        except (FactsError, SettingsError) as err:
-            return Start(command, [], None, [], [], 0.0, str(err))
+        verdict = Verdict(trial.approach['name'], 'unknown', [], '', '', None)
+        facts = collect_facts(trial, verdict, runtime, force=True)
+        settings = build_settings(trial.approach, trial.site, facts)
         module = os.path.join(folder, 'module')
-        staged.create_module_folder(module, settings, trial.image.path, runtime['command'])
+        staged.create_module_folder(module, settings, image.path, runtime['command'])
         link = os.path.join(module, 'bin', 'start-exec')
         os.symlink(os.path.join(SCRIPTS, 'run-in-container'), link)
-        environment = _build_environment(settings, folder)
-        owners = _map_mounts(settings, environment)
         os.mkdir(os.path.join(folder, 'current'))
         seen = _observe_command(
-            [link] + command,
-            environment,
-            folder,
-            limit,
-            find_loaded_file(trial.process, 'libfabric.so.1') is not None,
+            [link] + command, _build_environment(settings, folder), folder, limit, image.path
         )
-        logged = read_loader_logs(os.path.join(folder, 'loader'), trial.image, owners)
-    processes = merge_processes(seen.processes, logged)
+        logged = _read_loader_logs(folder, image, trial.environment, seen.mounts)
     return Start(
         command,
-        processes,
+        list_processes(seen.readings, logged),
         seen.exit_code,
         seen.waiting,
         seen.output,
@@ -216,22 +216,6 @@ def _build_environment(settings: Settings, folder: str) -> Dict[str, str]:
             prefix + 'ENV_LD_DEBUG_OUTPUT': os.path.join(folder, 'loader'),
         },
     )
-
-
-def _map_mounts(settings: Settings, environment: Dict[str, str]) -> Dict[str, str]:
-    """Return {path in the container: path on the host} of files and folders that the host has."""
-    container = settings.container
-    mounts = {target: path for path, target, _ in container.binds}
-    mounts.update((entry['target'], entry['path']) for entry in container.run_files)
-    user_binds = [
-        entry.split(':')
-        for prefix in ('APPTAINER', 'SINGULARITY')
-        for name in ('_BIND', '_BINDPATH')
-        for entry in environment.get(prefix + name, '').split(',')
-    ]
-    mounts.update((parts[1] if parts[1:] else parts[0], parts[0]) for parts in user_binds)
-    mounts.update((path, path) for path in ('/tmp', '/var/tmp', environment.get('HOME', '/root')))
-    return {target.rstrip('/'): path for target, path in mounts.items() if target.strip('/')}
 
 
 # ---- the processes --------------------------------------------------------------------------------
@@ -277,14 +261,18 @@ def _kill_descendants(child: 'subprocess.Popen[Any]', others: Set[int]) -> None:
 
 
 def _observe_command(
-    words: List[str],
-    environment: Dict[str, str],
-    folder: str,
-    limit: float,
-    needs_libfabric: bool,
+    words: List[str], environment: Dict[str, str], folder: str, limit: float, image: str
 ) -> Observation:
-    """Run a command in `folder`/current until it has loaded MPI; return what was observed."""
-    others = set(_list_children(set()))
+    """
+    Run a command in `folder`/current until it has loaded MPI; return what was observed.
+
+    image: path of the image.
+    """
+    others, begin = set(_list_children(set())), time.monotonic()
+    readings: Dict[int, List[_Reading]] = {}
+    mounts: List[loaded.Mount] = []
+    waiting: List[str] = []
+    last_seen = begin  # time of the last reading with an MPI process
     with open(os.path.join(folder, 'output'), 'w+b') as output, _adopt_orphans():
         child = subprocess.Popen(
             words,
@@ -297,107 +285,88 @@ def _observe_command(
             preexec_fn=streams.terminate_with_parent(os.getpid()),
         )
         try:
-            watcher = _Watcher(os.path.join(folder, 'loader'), needs_libfabric)
-            while not watcher.look(_list_children(others)):
-                if child.poll() is not None and not _list_children(others):
+            while (
+                time.monotonic() - begin < limit
+                and os.fstat(output.fileno()).st_size < OUTPUT_LIMIT
+            ):
+                time.sleep(LOOK_EVERY)
+                roots = _list_children(others)
+                if child.poll() is not None and not roots:
                     break
+                # Only processes in the container have this variable, the runtime has not.
+                contained = [
+                    pid
+                    for root in roots
+                    for pid in loaded.list_process_tree(root)
+                    if loaded.read_environment(pid).get('LD_DEBUG_OUTPUT') == folder + '/loader'
+                ]
+                mounts = mounts or next(filter(None, map(loaded.read_mounts, contained)), [])
+                running = {
+                    pid: _read_process(pid, program, readings, folder, mounts, image)
+                    for root in roots
+                    for pid, program, _ in loaded.list_mpi_processes(root)
+                    if program
+                }
+                last_seen = time.monotonic() if running else last_seen
+                if not all(running.values()):
+                    continue
+                waiting = [
+                    loaded.read_program(pid)[0] or '' for pid in contained if pid not in running
+                ]
                 if (
-                    watcher.get_seconds() > limit
-                    or os.fstat(output.fileno()).st_size > OUTPUT_LIMIT
+                    running
+                    and not waiting
+                    or readings
+                    and time.monotonic() - last_seen > MORE_PROGRAMS
                 ):
                     break
-                time.sleep(LOOK_EVERY)
+                for pid in running:  # A shell may start another MPI program afterwards.
+                    with contextlib.suppress(OSError):  # The process has terminated.
+                        os.kill(pid, signal.SIGKILL)
             code = child.poll()
         finally:
             _kill_descendants(child, others)
         output.seek(0)
         lines = output.read().decode('utf-8', 'replace').splitlines()[-OUTPUT_LINES:]
     return Observation(
-        list(watcher.processes.values()),
+        readings,
+        mounts,
         128 - code if code is not None and code < 0 else code,  # as a shell reports a signal
-        watcher.waiting if code is None else [],
+        waiting if code is None else [],
         lines,
     )
 
 
-class _Watcher:
-    """Collects the processes with MPI of a command, and tells when the command can be killed."""
-
-    def __init__(self, mark: str, needs_libfabric: bool) -> None:
-        #: value of LD_DEBUG_OUTPUT, which the command's processes have and the runtime's have not
-        self.mark = mark
-        self.needs_libfabric = needs_libfabric
-        self.begin = time.monotonic()
-        #: {(pid, executable): (times of the first reading and of the last change, mapped paths)}
-        self.readings: Dict[Tuple[int, Optional[str]], Tuple[float, float, List[str]]] = {}
-        self.processes: Dict[Tuple[int, Optional[str]], _NumberedProcess] = {}
-        self.waiting: List[str] = []
-        #: time of the last reading with an MPI process
-        self.last_seen: Optional[float] = None
-
-    def get_seconds(self) -> float:
-        return time.monotonic() - self.begin
-
-    def look(self, roots: List[int]) -> bool:
-        """Read all processes below the pids `roots`; return whether the command can be killed."""
-        now, is_settled, running = time.monotonic(), True, []
-        for root in roots:
-            for pid, executable, libraries in loaded.list_mpi_processes(root):
-                running.append(pid)
-                is_settled &= self._record(pid, executable, libraries, now)
-        if running:
-            self.last_seen = now
-        if not is_settled:
-            return False
-        self.waiting = [
-            loaded.read_program(pid)[0] or ''
-            for root in roots
-            for pid in loaded.list_process_tree(root)
-            if pid not in running
-            and loaded.read_environment(pid).get('LD_DEBUG_OUTPUT') == self.mark
-        ]
-        if running and self.waiting:  # A shell may start another MPI program afterwards.
-            for pid in running:
-                with contextlib.suppress(OSError):  # The process has terminated.
-                    os.kill(pid, signal.SIGKILL)
-            return False
-        return (
-            bool(running) or self.last_seen is not None and (now - self.last_seen > MORE_PROGRAMS)
-        )
-
-    def _record(
-        self, pid: int, executable: Optional[str], libraries: Dict[str, str], now: float
-    ) -> bool:
-        """Record a reading of a process; return whether the process has loaded all libraries."""
-        key, paths = (pid, executable), loaded.list_mapped_files(pid)
-        first, changed, before = self.readings.get(key, (now, now, []))
-        if paths != before or key not in self.processes:
-            names = [path for path in paths if path == executable or '.so' in path]
-            files = [MappedFile(*file) for file in loaded.resolve_origins(pid, names)]
-            process = make_process(executable or '', files, loaded.read_environment(pid))
-            if process.libmpi and executable:  # The process has not terminated in between.
-                self.readings[key] = first, now, paths
-                self.processes[key] = _read_inner_pid(pid), False, process
-            return False
-        inner_pid, _, process = self.processes[key]
-        # ld.so maps a library before it checks the versions and symbols that the library needs.
-        is_loaded = now - changed > sample.AGREEMENT_TIME
-        log = _read_log('%s.%d' % (self.mark, inner_pid))
-        if log:
-            libraries = loaded.select_libraries(parse_loader_log(log)[-1][1])
-            is_loaded = 'libmpi' in libraries
-        is_loaded = is_loaded and (
-            not self.needs_libfabric
-            or 'libfabric' in libraries
-            or now - first > sample.LIBFABRIC_DELAY
-        )
-        self.processes[key] = inner_pid, is_loaded, process
-        return is_loaded and now - changed > EXEC_DELAY
-
-
-def _read_log(path: str) -> str:
-    """Return the text of a log of the loader, '' without a log."""
-    return loaded.read_proc_file(path).decode('utf-8', 'replace')
+def _read_process(
+    pid: int,
+    program: str,
+    readings: Dict[int, List[_Reading]],
+    folder: str,
+    mounts: List[loaded.Mount],
+    image: str,
+) -> bool:
+    """Add a reading of a process to `readings`; return whether the process is settled."""
+    inner_pid, paths, now = _read_inner_pid(pid), loaded.list_mapped_files(pid), time.monotonic()
+    seen = readings.setdefault(inner_pid, [])
+    before = seen.pop() if seen and seen[-1].process.program == program else None
+    if before is None or paths != before.paths:
+        names = [path for path in paths if path == program or '.so' in path]
+        files = _locate_files(names, '/proc/%d/root' % pid, mounts, image)
+        process = make_process(program, files, loaded.read_environment(pid))
+        if process.libmpi:  # The process has not terminated in between.
+            before = _Reading(before.first if before else now, now, paths, process, False)
+    if before is None:
+        return False
+    log = _read_log(folder, inner_pid)
+    # ld.so maps a library before it checks the versions and symbols that the library needs.
+    libraries = loaded.select_libraries(parse_loader_log(log)[-1][1] if log else before.paths)
+    is_settled = (
+        'libmpi' in libraries
+        and now - before.changed > EXEC_DELAY
+        and ('libfabric' in libraries or now - before.first > sample.LIBFABRIC_DELAY)
+    )
+    seen.append(before._replace(is_settled=is_settled))
+    return is_settled
 
 
 def _read_inner_pid(pid: int) -> int:
@@ -406,27 +375,48 @@ def _read_inner_pid(pid: int) -> int:
     return int(match.group(1)) if match else pid
 
 
+def _locate_files(
+    paths: List[str], root: Optional[str], mounts: List[loaded.Mount], image: str
+) -> List[MappedFile]:
+    """
+    Return files of a process with their owners.
+
+    root: the root folder of the process, None if the process has terminated. mounts: mounts of the
+    container. image: path of the image.
+    """
+    host_mounts = loaded.read_mounts('self')
+    return [
+        MappedFile(
+            path,
+            *loaded.resolve_origin(path, root and root + path, mounts, host_mounts, image),
+        )
+        for path in paths
+    ]
+
+
 def make_process(
     program: str, files: List[MappedFile], environment: Optional[Dict[str, str]]
 ) -> StartedProcess:
     """Return the StartedProcess of a program that has loaded `files`."""
-    libraries: Dict[str, List[MappedFile]] = {'libmpi': [], 'libfabric': []}
-    for file in files:
-        for name in loaded.select_libraries([file.path]):
-            if name in libraries and file not in libraries[name]:
-                libraries[name].append(file)
+    mpis, fabrics = (
+        [file for file in dict.fromkeys(files) if name in loaded.select_libraries([file.path])]
+        for name in ('libmpi', 'libfabric')
+    )
     if environment is not None:  # The image and the command have not set what the user has set.
         environment = {
             name: value
             for name, value in environment.items()
             if os.environ.get(name) != value and not name.startswith('LD_DEBUG')
         }
-    return StartedProcess(
-        program, libraries['libmpi'], next(iter(libraries['libfabric']), None), files, environment
-    )
+    return StartedProcess(program, mpis, next(iter(fabrics), None), files, environment)
 
 
 # ---- the log of the loader ------------------------------------------------------------------------
+
+
+def _read_log(folder: str, pid: int) -> str:
+    """Return the log that the loader has written for a process, '' without a log."""
+    return loaded.read_proc_file('%s/loader.%d' % (folder, pid)).decode('utf-8', 'replace')
 
 
 def parse_loader_log(text: str) -> List[Tuple[str, List[str]]]:
@@ -446,51 +436,49 @@ def parse_loader_log(text: str) -> List[Tuple[str, List[str]]]:
     return programs
 
 
-def read_loader_logs(path: str, image: Image, mounts: Dict[str, str]) -> List[_NumberedProcess]:
+def _read_loader_logs(
+    folder: str, image: Image, environment: Environment, mounts: List[loaded.Mount]
+) -> Dict[int, List[StartedProcess]]:
     """
-    Return the processes with MPI in the logs of the loader, `path`.PID.
+    Return the processes with MPI in the logs of the loader, by the pid in the container.
 
-    mounts: {path in the container: path on the host}.
+    A pid has one process for each executed program with MPI. environment: the variables in the
+    container. mounts: see _locate_files().
     """
-    processes = []
-    for name in sorted(glob.glob(glob.escape(path) + '.*')):
-        for program, paths in parse_loader_log(_read_log(name)):
-            for folder in [] if '/' in program else image.list_path_folders():
-                if image.exists(folder + '/' + program):
-                    program = folder + '/' + program
-                    break
-            files = [_locate_file(library, image, mounts) for library in [program] + paths]
-            process = make_process(files[0].path, files, None)
-            if process.libmpi:
-                processes.append((int(name.rpartition('.')[2]), True, process))
-    return processes
+    logged: Dict[int, List[StartedProcess]] = {}
+    for name in os.listdir(folder):
+        if name.startswith('loader.'):
+            pid = int(name.rpartition('.')[2])
+            for program, libraries in parse_loader_log(_read_log(folder, pid)):
+                program = find_program(image, environment, program) or program
+                paths = [image.resolve(path) or path for path in [program] + libraries]
+                files = _locate_files(
+                    list(map(posixpath.normpath, paths)), None, mounts, image.path
+                )
+                process = make_process(files[0].path, files, None)
+                logged.setdefault(pid, []).extend([process] if process.libmpi else [])
+    return logged
 
 
-def _locate_file(path: str, image: Image, mounts: Dict[str, str]) -> MappedFile:
-    """Return the file that the loader names `path`, with the links of the image resolved."""
-    folder = posixpath.normpath(path)
-    while folder not in mounts and posixpath.dirname(folder) != folder:
-        folder = posixpath.dirname(folder)
-    if folder not in mounts:
-        return MappedFile(image.resolve(path) or posixpath.normpath(path), 'image', None)
-    path = posixpath.normpath(path)
-    return MappedFile(path, 'host', mounts[folder] + path[len(folder) :])
-
-
-def merge_processes(
-    mapped: List[_NumberedProcess], logged: List[_NumberedProcess]
+def list_processes(
+    readings: Dict[int, List[_Reading]], logged: Dict[int, List[StartedProcess]]
 ) -> List[StartedProcess]:
     """
-    Return the processes that have loaded MPI: those in /proc, then those only in logs.
+    Return the processes that have loaded MPI.
 
-    A process in /proc that has not certainly loaded its libraries counts only if it is in a log.
+    A log shows whether the loader has finished, /proc shows the owners of the libraries: if both
+    show as many programs of a process, those in /proc count, otherwise those in the log. A process
+    without a log counts if the process is settled.
     """
-    processes, found = [], set()
-    for pid, is_loaded, process in mapped:
-        for index, (other_pid, _, other) in enumerate(logged):
-            if pid == other_pid and process.libmpi == other.libmpi:
-                found.add(index)
-                is_loaded = True
-                process = process._replace(libfabric=process.libfabric or other.libfabric)
-        processes += [process] if is_loaded else []
-    return processes + [entry[2] for index, entry in enumerate(logged) if index not in found]
+    processes = []
+    for pid in sorted({*readings, *logged}):
+        seen = readings.get(pid, [])
+        if pid not in logged:
+            processes += [reading.process for reading in seen if reading.is_settled]
+        elif [bool(reading.process.libfabric) for reading in seen] == [
+            bool(process.libfabric) for process in logged[pid]
+        ]:
+            processes += [reading.process for reading in seen]
+        else:
+            processes += logged[pid]
+    return processes

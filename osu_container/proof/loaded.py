@@ -155,7 +155,7 @@ def list_mpi_processes(root: int) -> Iterator[Tuple[int, Optional[str], Dict[str
             yield pid, read_program(pid)[0], libraries
 
 
-def _read_mounts(pid: object) -> List[Mount]:
+def read_mounts(pid: object) -> List[Mount]:
     """
     Return the mounts that a process sees, in the order of mounting.
 
@@ -207,7 +207,7 @@ def _is_same_file(first: str, second: str) -> bool:
 
 def resolve_origin(
     path: str,
-    inside: str,
+    inside: Optional[str],
     mounts: Sequence[Mount],
     host_mounts: Sequence[Mount],
     image: Optional[str] = None,
@@ -219,7 +219,7 @@ def resolve_origin(
     unknown.
 
     path: path of the file as the process sees it
-    inside: path of the same file through /proc/PID/root
+    inside: path of the same file through /proc/PID/root, None if the process has terminated
     mounts, host_mounts: mounts that the process sees, and mounts that the host sees
     image: path of the image, which is a SIF file or a folder
     """
@@ -230,7 +230,7 @@ def resolve_origin(
     # The file is on the root of the container, which for an unpacked image is a folder of the host.
     if point == '/':
         return 'image', None
-    candidates = [path]
+    candidates = [path] if inside else []
     on_device = os.path.join(root, _find_relative_path(path, point) or '').rstrip('/')
     for host_device, host_root, host_point in host_mounts:
         below = _find_relative_path(on_device, host_root)
@@ -238,7 +238,7 @@ def resolve_origin(
             candidates.append(os.path.join(host_point, below))
     # If a file system is mounted at several points, report the shortest path.
     for candidate in sorted(candidates, key=len):
-        if _is_same_file(candidate, inside):
+        if os.path.exists(candidate) if inside is None else _is_same_file(candidate, inside):
             in_image = (
                 image
                 and os.path.isdir(image)
@@ -362,23 +362,6 @@ def _read_container(
     return container, image, namespace
 
 
-def resolve_origins(
-    pid: int, paths: Iterable[str]
-) -> List[Tuple[str, Optional[str], Optional[str]]]:
-    """Return (path, origin, host path) of files that a process has mapped, see resolve_origin()."""
-    container, image, _ = _read_container(pid, read_environment(pid))
-    mounts, host_mounts = _read_mounts(pid), _read_mounts('self')
-    return [
-        (path,)
-        + (
-            resolve_origin(path, '/proc/%d/root%s' % (pid, path), mounts, host_mounts, image)
-            if container
-            else ('host', path)
-        )
-        for path in paths
-    ]
-
-
 def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
     """
     Return the facts on a process and its libraries, with the keys that layout.py defines.
@@ -387,12 +370,12 @@ def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
     """
     environment = read_environment(pid)
     container, image, namespace = _read_container(pid, environment)
-    mounts = _read_mounts(pid)
+    mounts = read_mounts(pid)
     root = '/proc/%d/root' % pid if container else ''
     descriptors = _open_files(
         {name: root + path for name, path in libraries.items()} if mounts else {}
     )
-    host_mounts = _read_mounts('self')
+    host_mounts = read_mounts('self')
     executable, command = read_program(pid)
     try:
         inside = {name: '/proc/self/fd/%d' % number for name, number in descriptors.items()}

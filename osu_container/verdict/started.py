@@ -41,7 +41,6 @@ class Start(NamedTuple):
     waiting: List[str]  #: programs without MPI that were running when osu-container terminated it
     output: List[str]  #: last lines that the command printed
     seconds: float
-    problem: Optional[str] = None  #: why the command was not started
 
 
 #: The digits that auditwheel adds to the name of a library in a wheel
@@ -56,20 +55,20 @@ def read_loaded_process(started: StartedProcess, container: ContainerFiles, host
     container, host: the Container and the Host of the trial. Raises ElfError as the host does.
     """
     paths = {
-        file: file.path if file.origin == 'host' else container.resolve(file.path) or file.path
+        file: container.resolve(file.path) or file.path
         for file in started.files
-        if file.origin != 'host'
-        or posixpath.dirname(file.path) == INJECT_FOLDER
-        and container.exists(file.path)
+        if not file.host_path
     }
     facts = container.read_elf_files(list(paths.values()))
     loaded = []
     for file in started.files:
-        origin, elf = facts.get(paths.get(file, ''), (file.origin, None))
-        if elf is None and file.host_path:
-            elf = host.read_elf(file.host_path)
+        path = paths.get(file, file.path)
+        origin, elf = (
+            ('host', host.read_elf(file.host_path))
+            if file.host_path
+            else facts.get(path, (None, None))
+        )
         if elf is not None:
-            path = paths.get(file, file.path)
             loaded.append(_name_file(path, file.origin or origin or 'image', elf))
     return Process(loaded, [], [], any('/ld-musl-' in file.path for file in started.files))
 

@@ -72,26 +72,38 @@ def test_text_without_libraries_has_no_library(text):
     assert start.parse_loader_log(text) == [('', [])]
 
 
+def make_processes(*paths, fabric='/f/libfabric.so.1'):
+    """Return a process for each path of a libmpi."""
+    return [
+        start.make_process(
+            'app', [MappedFile(file, 'image', None) for file in (path, fabric)], None
+        )
+        for path in paths
+    ]
+
+
 @pytest.mark.parametrize(
-    'in_proc, is_loaded, in_log, result',
+    'in_proc, is_settled, in_log, result',
     [
-        ('/a/libmpi.so.12', True, None, ['/a/libmpi.so.12']),
-        ('/a/libmpi.so.12', False, None, []),
-        ('/a/libmpi.so.12', False, '/a/libmpi.so.12', ['/a/libmpi.so.12']),
-        (None, False, '/a/libmpi.so.12', ['/a/libmpi.so.12']),
-        ('/a/libmpi.so.12', True, '/b/libmpi.so.12', ['/a/libmpi.so.12', '/b/libmpi.so.12']),
+        (['/a/libmpi.so.12'], True, None, ['/a/libmpi.so.12']),
+        (['/a/libmpi.so.12'], False, None, []),
+        (['/a/libmpi.so.12'], True, [], []),
+        (['/a/libmpi.so.12'], False, ['/link/libmpi.so.12'], ['/a/libmpi.so.12']),
+        ([], False, ['/a/libmpi.so.12'], ['/a/libmpi.so.12']),
+        (
+            ['/b/libmpi.so.12'],
+            True,
+            ['/a/libmpi.so.12', '/b/libmpi.so.12'],
+            ['/a/libmpi.so.12', '/b/libmpi.so.12'],
+        ),
     ],
 )
-def test_mapped_library_counts_when_the_loader_has_finished(in_proc, is_loaded, in_log, result):
-    mapped, logged = (
-        [
-            (7, flag, start.make_process('app', [MappedFile(path, 'image', None)], None))
-            for path, flag in [(path, flag)]
-            if path
-        ]
-        for path, flag in ((in_proc, is_loaded), (in_log, True))
-    )
-    found = start.merge_processes(mapped, logged)
+def test_mapped_library_counts_when_the_loader_has_finished(in_proc, is_settled, in_log, result):
+    readings = [
+        start._Reading(0, 0, [], process, is_settled) for process in make_processes(*in_proc)
+    ]
+    logged = {} if in_log is None else {7: make_processes(*in_log)}
+    found = start.list_processes({7: readings} if readings else {}, logged)
     assert [process.libmpi[0].path for process in found] == result
 
 

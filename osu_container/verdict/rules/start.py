@@ -89,9 +89,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
     if start is None:
         return
     line, evidence = ' '.join(map(escape_line, start.command)), _list_evidence(start)
-    if start.problem:
-        yield make_finding(NOTE, 'the command was not started: %s' % start.problem)
-    elif started is None or find_loader_failure(start):
+    if started is None or find_loader_failure(start):
         yield _report_no_mpi(trial, start, line)
     elif len({file.path for file in started.libmpi}) > 1:
         yield make_finding(
