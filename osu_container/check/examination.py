@@ -18,18 +18,13 @@ from osu_container.check.public_hosts import find_host_description
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.verdict.rules.finding import NOTE, Finding
 from osu_container.verdict.settings import resolve_approach
-from osu_container.verdict.site_choice import resolve_described_site, resolve_site
+from osu_container.verdict.site_choice import resolve_described_site
 from osu_container.verdict.verdict import Verdict, find_worst_level, judge_approach
 
 TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'compatibility.csv')
 PUBLISHED_APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
-#: The site of the published runs, and LUMI's current site
-PUBLISHED_SITE, CURRENT_SITE = 'lumi-24.03', 'lumi-25.03'
-#: Site -> ROCm of the images. The current driver does not support 6.0, so the images for the current
-#: site have the ROCm of its stack. It is unknown which glibc LUMI's libraries need since January 2026
-#: (public_hosts.py): the system has 2.38, the images have 2.35.
-ROCM_RELEASES = {PUBLISHED_SITE: '6.0.3', CURRENT_SITE: '6.3.4'}
-
+#: The site of the published runs, and the ROCm release of the images
+PUBLISHED_SITE, PUBLISHED_ROCM = 'lumi-24.03', '6.0.3'
 #: Release of libcxi in the published images: the Docker build used the newest sources
 PUBLISHED_LIBCXI = 'main of March 2025'
 
@@ -109,19 +104,15 @@ def grade_prediction(
     The class Cell lists the possible outcomes. A prediction is right if its level is the
     level of the published run and, if a cause is published, a finding names this cause.
     """
-    level, reasons = (
-        find_worst_level(findings),
-        [finding for finding in findings if finding.level != NOTE],
-    )
+    level = find_worst_level(findings)
+    reasons = [finding for finding in findings if finding.level != NOTE]
     reason = reasons[0].reason if reasons else 'no rule speaks against it'
-    if mark not in MARKS:
-        return 'not measured', reason
-    if level == 'unknown':
-        return 'unknown', reason
+    if mark not in MARKS or level == 'unknown':
+        return 'unknown' if mark in MARKS else 'not measured', reason
     if level == 'no use':  # The published table has no mark for an approach without effect.
         level = 'works slowly'
     causes = list_cause_rules(approach, note)
-    matching = [finding for finding in reasons if finding.rule in causes]
+    matching = [finding.reason for finding in reasons if finding.rule in causes]
     if level != classify_published_run(mark, note):
         return 'wrong', reason
     if causes and not matching:
@@ -130,39 +121,28 @@ def grade_prediction(
             'the predicted level is right, but the predicted cause is not the published cause: '
             + reason,
         )
-    return 'right', matching[0].reason if matching else reason
+    return 'right', (matching or [reason])[0]
 
 
-def examine_published_combinations(site_name: str = PUBLISHED_SITE) -> List[Cell]:
-    """
-    Return a Cell for each published image and approach, predicted for one site.
-
-    site_name: a key of ROCM_RELEASES. Nothing was measured on CURRENT_SITE, so for this site every
-    outcome is 'not measured'.
-    """
-    site = (
-        resolve_described_site(site_name)
-        if site_name == PUBLISHED_SITE
-        else resolve_site(site_name)
-    )
-    rocm, host = ROCM_RELEASES[site_name], DescribedHost(find_host_description(site))
+def examine_published_combinations() -> List[Cell]:
+    """Return a Cell for each published image and approach, predicted for the site of the runs."""
+    site = resolve_described_site(PUBLISHED_SITE)
+    host = DescribedHost(find_host_description(site))
     cells = []
     for row in read_published_table():
         for approach in PUBLISHED_APPROACHES:
             # For hybrid, the published run_libfabric_hybrid_rccl.sh sets LD_LIBRARY_PATH without
             # /opt/aws-ofi-rccl. The script for bind and this project's modules add this folder.
-            plugin_found = site_name != PUBLISHED_SITE or approach != 'hybrid'
             image = describe_published_image(
                 row['libcxi'] == 'yes',
                 row['libfabric'],
                 row['mpich'],
-                rocm,
-                plugin_found,
-                PUBLISHED_LIBCXI if site_name == PUBLISHED_SITE else None,
+                PUBLISHED_ROCM,
+                approach != 'hybrid',
+                PUBLISHED_LIBCXI,
             )
             verdict = judge_approach(resolve_approach(approach), site, image, host)
-            mark = row[approach] if site_name == PUBLISHED_SITE else ''
-            note = row[approach + '_note'] if site_name == PUBLISHED_SITE else ''
+            mark, note = row[approach], row[approach + '_note']
             cells.append(
                 Cell(
                     image.path,
@@ -184,10 +164,6 @@ def main(progress: streams.Progress) -> int:
     """
     cells = [cell for cell in examine_published_combinations() if cell.outcome != 'not measured']
     progress.stop()
-    count = {
-        outcome: sum(cell.outcome == outcome for cell in cells)
-        for outcome in ('right', 'unknown', 'wrong')
-    }
     print(
         '\n'.join(
             columns.format_table(
@@ -206,5 +182,8 @@ def main(progress: streams.Progress) -> int:
             )
         )
     )
-    print('%d right, %d unknown, %d wrong' % (count['right'], count['unknown'], count['wrong']))
-    return 1 if count['wrong'] else 0
+    right, unknown, wrong = (
+        sum(cell.outcome == outcome for cell in cells) for outcome in ('right', 'unknown', 'wrong')
+    )
+    print('%d right, %d unknown, %d wrong' % (right, unknown, wrong))
+    return 1 if wrong else 0

@@ -10,8 +10,6 @@ import pytest
 from osu_container.bench.compare.thresholds import MARGINS
 from osu_container.bench.compare.troubles import RULES
 from osu_container.bench.results.references import read_dataset
-from osu_container.build.catalogue import IMAGES
-from osu_container.check import examination
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.launchers import LAUNCHERS
 from osu_container.data.networks import NETWORKS
@@ -31,7 +29,6 @@ from osu_container.verdict.site_choice import (
     resolve_described_site,
     resolve_site,
 )
-from osu_container.verdict.verdict import find_worst_level
 from tests.helpers.machine import PROJECT
 
 DOCS = PROJECT / 'docs'
@@ -191,42 +188,6 @@ def test_compatibility_table_has_every_site_and_source():
     text = (DOCS / 'support.md').read_text()
     letters = {letter for row in rows for letter in re.findall(r'<sup>(\w)</sup>', ' '.join(row))}
     assert letters == set(re.findall(r'^\* <sup>(\w)</sup>', text, re.M))
-
-
-# ---- images.md
-
-
-def test_images_of_lumi_are_predicted_to_work_today():
-    """
-    Of the published combinations on today's LUMI; but for its GLIBC, which nobody has published.
-    """
-    cells = iter(examination.examine_published_combinations(examination.CURRENT_SITE))
-    levels = {
-        (row['libcxi'], row['libfabric'], row['mpich']): {
-            name: find_worst_level(
-                [
-                    finding
-                    for finding in next(cells).verdict.findings
-                    if finding.rule != 'facts of the host'
-                ]
-            )
-            for name in examination.PUBLISHED_APPROACHES
-        }
-        for row in examination.read_published_table()
-    }
-    for site in ('lumi-25.03', 'lumi-25.09'):
-        for approach in ('hybrid', 'opensource'):
-            parts = IMAGES[resolve_site(site)['images']['value'][approach][:-4]]['variants']['c'][
-                'arguments'
-            ]
-            assert levels[parts['libcxi'], parts['libfabric'], parts['mpich']][approach] == 'works'
-    for row in examination.read_published_table():
-        if (
-            row['hybrid_note'] == 'fails: MPICH expects a higher libfabric version'
-            and row['mpich'] == '4.2.3'
-        ):
-            assert levels[row['libcxi'], row['libfabric'], row['mpich']]['hybrid'] == 'works', row
-    assert [level['hybrid'] for key, level in levels.items() if key[1] == '2.0.0'] == ['fails']
 
 
 # ---- add-a-site.md
