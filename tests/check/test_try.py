@@ -1,14 +1,18 @@
 """`osu-container try`: the file of a job; which commands read it; what is not in it."""
 
+import argparse
 import json
 import os
 import re
 import shutil
+import socket
 
 import pytest
 
 from osu_container import cli
+from osu_container.base import outputs
 from osu_container.bench.results import imported, select
+from osu_container.check.try_.cli import TryRun, WorkFolderError
 from osu_container.check.try_.try_file import (
     LIMIT,
     PARTS,
@@ -149,6 +153,7 @@ def run_try(tmp_path, monkeypatch, capsys):
 
     def call(*words):
         monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
         for name in [one for one in os.environ if one.startswith('SLURM_JOB')]:
             monkeypatch.delenv(name)
         code = cli.main(['try', *words])
@@ -159,7 +164,24 @@ def run_try(tmp_path, monkeypatch, capsys):
 
 
 def test_failed_step_is_recorded_and_the_rest_runs(run_try, tmp_path, capsys):
-    """Of the images of the system the newest is tried first."""
+    """
+    Of the images of the system the newest is tried first. The run removes its work folder and
+    those of killed runs, and no other folder.
+    """
+    with pytest.raises(SystemExit) as stopped:
+        run_try('--sysroot', str(tmp_path / 'tree'))
+    assert stopped.value.code == 2 and not list(tmp_path.glob('osu-try-*'))
+    cache = tmp_path / 'cache/osu-container'
+    cache.mkdir(parents=True)
+    killed, foreign = (
+        cache / f'osu-try-{host}-{pid}-ab'
+        for host, pid in ((socket.gethostname(), 2**22 + 1), ('elsewhere', 1))
+    )
+    outputs.make_folder(killed)
+    (killed / 'out').write_text('')
+    foreign.mkdir()
+    (foreign / 'mine').write_text('')
+    os.utime(foreign, (0, 0))
     there = tmp_path / 'tree/appl/local/containers/cotainr-baseimages'
     there.mkdir(parents=True)
     for number in (24, 26):
@@ -168,9 +190,25 @@ def test_failed_step_is_recorded_and_the_rest_runs(run_try, tmp_path, capsys):
         )
     code, (path, text) = run_try('--site', 'lumi-25.03', '--sysroot', str(tmp_path / 'tree'))
     assert code == 1 and re.findall(r'^failed: .*-(u\d+)\.sif$', text, re.M) == ['u26', 'u24']
+    assert list(cache.iterdir()) == [foreign] and (foreign / 'mine').exists()
     errors = text.partition('==== errors ====')[2].partition('====')[0]
     assert len(re.findall(r'^\* .*\.sif$', errors, re.M)) == 2 and 'why:' in errors
     assert cli.main(['compare', str(path), str(path)]) == 3 and path.name in capsys.readouterr().err
+
+
+def test_try_stops_when_its_work_folder_is_exchanged(tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', '/proc/none')  # The folder is then below TMPDIR.
+    monkeypatch.setenv('TMPDIR', str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    attempt = TryRun(argparse.Namespace(site=None, sysroot=None, output=None, image=None))
+    with attempt.open_work_folder():
+        work = tmp_path / os.path.basename(attempt.work)
+        work.rename(tmp_path / 'moved')
+        work.mkdir()
+        (work / 'output').symlink_to(tmp_path / 'mine')
+        with pytest.raises(WorkFolderError):
+            attempt.run()
+    assert (work / 'output').is_symlink() and not (tmp_path / 'mine').exists()
 
 
 # ---- the file

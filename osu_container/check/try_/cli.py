@@ -18,14 +18,15 @@ import io
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
 import traceback
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from osu_container import __version__
-from osu_container.base import columns, outputs, streams
+from osu_container.base import columns, files, outputs, streams
 from osu_container.base.places import PROJECT, SCRIPTS
 from osu_container.check import cli as check
 from osu_container.check import staged, start
@@ -67,6 +68,8 @@ SLOW_ARGUMENTS = {'osu_latency': '-m 65536 -i 200 -x 10', 'osu_bw': '-m 4194304 
 JOB_SECONDS, RESERVED_SECONDS, STEP_SECONDS, MINIMUM_SECONDS = 600, 45, 90, 5
 #: Number of lines and bytes of an output that the report keeps
 TAIL_LINES, OUTPUT_BYTES = 40, 3000
+#: Work folder of a run: host, process. Seconds after which another run removes an old work folder
+_WORK_FOLDER, STALE_SECONDS = re.compile(r'osu-try-(.+)-(\d+)-\w+$'), 24 * 3600
 #: Messages of srun if the job lacks resources that the site's step options request (slurm_errno.c)
 _UNAVAILABLE_RESOURCE = re.compile(
     r'Invalid generic resource|Requested node configuration|More processors requested', re.I
@@ -75,6 +78,20 @@ _UNAVAILABLE_RESOURCE = re.compile(
 
 class TryError(Exception):
     """A step of `osu-container try` failed; the text of the error tells the user why."""
+
+
+class WorkFolderError(outputs.OutputFileError):
+    """Somebody has exchanged the work folder, so `osu-container try` stops."""
+
+
+class Stage(NamedTuple):
+    """An approach whose benchmarks can run."""
+
+    name: str
+    settings: Optional[Settings]  #: settings of the approach's module, None for the host's programs
+    folder: str  #: folder of the programs
+    variables: Dict[str, str]  #: environment variables to set
+    has_gpu: bool  #: whether the programs can use GPUs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,6 +122,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(
         function=main,
         prog='osu-container try',
+        parser=parser,
         errors=(OSError,),
         after_interrupt='the report file contains all results up to now',
     )
@@ -112,12 +130,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run all steps of `osu-container try`, print the summary and return the exit code."""
+    if options.sysroot and not os.path.isdir(options.sysroot):
+        options.parser.error(
+            "--sysroot: the folder %s does not exist. Give the folder that the command will read in "
+            "place of the host's root folder /" % options.sysroot
+        )
     attempt = TryRun(options)
     with attempt.open_work_folder():
         attempt.run()
     print('\n%s' % attempt.format_summary())
     print("\nSend this file: %s" % attempt.file.path)
     return 1 if attempt.failed else 0
+
+
+def _create_work_folder() -> str:
+    """
+    Create a marked folder in the user's cache folder, else in TMPDIR, and return its path.
+
+    All nodes of a job see the cache folder, which is in the user's home. The function also removes
+    the work folders of killed runs. Raises OSError if the folder cannot be created.
+    """
+    cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
+    parents = [os.path.join(cache, 'osu-container'), os.environ.get('TMPDIR', ''), '/tmp']
+    name = 'osu-try-%s-%d-%s' % (socket.gethostname(), os.getpid(), os.urandom(4).hex())
+    for parent in filter(os.path.isabs, parents):
+        try:
+            os.makedirs(parent, 0o700, exist_ok=True)
+            _remove_old_work_folders(parent)
+            folder = outputs.make_folder(os.path.join(parent, name))
+            files.require_own_folder(folder)
+            break
+        except OSError:
+            if parent == parents[-1]:
+                raise
+    os.chmod(folder, 0o700)  # The umask may allow the user's group to write.
+    return folder
+
+
+def _remove_old_work_folders(parent: str) -> None:
+    """Remove the work folders of runs that have terminated, or that are older than a day."""
+    for name in os.listdir(parent):
+        match, path = _WORK_FOLDER.match(name), os.path.join(parent, name)
+        if match and (
+            match.group(1) == socket.gethostname()
+            and not os.path.exists('/proc/' + match.group(2))
+            or time.time() - os.lstat(path).st_mtime > STALE_SECONDS
+        ):
+            outputs.remove_folder(path)
 
 
 class TryRun:
@@ -148,8 +207,7 @@ class TryRun:
         """
         Create the report file and a work folder, and remove the work folder at the end.
 
-        The work folder is in the current folder, which all nodes of a job see. Raises OSError if the
-        report cannot be written.
+        Raises OSError if the report or the work folder cannot be written.
         """
         try:
             self.site, self.root = find_site(self.options.site, self.options.sysroot)
@@ -166,7 +224,7 @@ class TryRun:
                 path, 'the file already exists and is not replaced. Choose another name: -o FILE'
             )
         outputs.require_writable(path)
-        self.work = tempfile.mkdtemp(prefix='osu-try-', dir=os.getcwd())
+        self.work = _create_work_folder()
         try:
             self.file = TryFile(
                 path, Redactor(os.environ, [(self.work, 'WORK'), (str(PROJECT), 'CLONE')])
@@ -174,7 +232,7 @@ class TryRun:
             yield
         finally:
             for _ in range(50):  # Samplers of the ranks may still write into the folder.
-                shutil.rmtree(self.work, ignore_errors=True)
+                outputs.remove_folder(self.work)
                 if not os.path.exists(self.work):
                     break
                 time.sleep(0.1)
@@ -185,12 +243,21 @@ class TryRun:
         """
         Call `function` and return its result, None if the function fails.
 
-        A failure is recorded in the report with the cause that `osu-container why` finds.
+        A failure is recorded in the report with the cause that `osu-container why` finds. Raises
+        WorkFolderError if somebody has exchanged the work folder.
         """
+        if not outputs.is_marked_folder(self.work):
+            raise WorkFolderError(
+                self.work,
+                "somebody has exchanged the work folder of osu-container try, so the command stops "
+                "before it runs a file of the folder. Find out who may write to the parent folder",
+            )
         print('[%4.0f s] %s' % (time.time() - self.begin, title), flush=True)
         text = None
         try:
             return function(*arguments)
+        except WorkFolderError:
+            raise
         except (
             TryError,
             SettingsError,
@@ -320,7 +387,7 @@ class TryRun:
                 program = image.programs[PROGRAMS[0]] + '/' + PROGRAMS[0]
                 self.starter = start.announce_start(image.path, [program])
             ready = self.judge_approaches(image, runtime)
-        stages: List[Tuple[str, Optional[Settings], str, Dict[str, str], bool]] = []
+        stages: List[Stage] = []
         for name, (settings, gpu) in ready:
             folder = tempfile.mkdtemp(prefix=name + '-', dir=self.work)
             variables = self.run_step(
@@ -332,7 +399,7 @@ class TryRun:
                 runtime['command'],
             )
             if variables is not None:
-                stages.append((name, settings, os.path.join(folder, 'bin'), variables, gpu))
+                stages.append(Stage(name, settings, os.path.join(folder, 'bin'), variables, gpu))
         if not launching.find_job(os.environ)[0]:
             self.skipped.append(
                 'all runs are left out, because the command does not run in a job. Submit a job: '
@@ -349,14 +416,13 @@ class TryRun:
                 )
                 continue
             for stage in stages:
-                self.measure_approach(nodes, tasks, *stage)
+                self.measure_approach(nodes, tasks, stage)
 
-    def find_host_programs(self) -> List[Tuple[str, Optional[Settings], str, Dict[str, str], bool]]:
+    def find_host_programs(self) -> List[Stage]:
         """
-        Return in a list the arguments of measure_approach() for the host's benchmarks.
+        Return in a list the Stage of the host's benchmarks, [] if PATH has no such benchmarks.
 
-        The list has one tuple of arguments. The list is empty if PATH has no benchmarks of the
-        host. A loaded module may add such benchmarks to PATH.
+        A loaded module may add the host's benchmarks to PATH.
         """
         paths = [shutil.which(name) or '' for name in PROGRAMS]
         folder = os.path.dirname(paths[0])
@@ -368,7 +434,7 @@ class TryRun:
             )
             return []
         self.table['native'] = 'programs of the host in %s' % folder, {}
-        return [('native', None, folder, {}, bool(self.site['gpu']['value']))]
+        return [Stage('native', None, folder, {}, bool(self.site['gpu']['value']))]
 
     def find_runtime(self) -> Dict[str, Any]:
         """Return the container runtime of the site. Raises TryError if there is no runtime."""
@@ -476,73 +542,43 @@ class TryRun:
 
     # ---- runs --------------------------------------------------------------------------------------------------------
 
-    def measure_approach(
-        self,
-        nodes: int,
-        tasks: int,
-        name: str,
-        settings: Optional[Settings],
-        folder: str,
-        variables: Dict[str, str],
-        gpu: bool,
-    ) -> None:
-        """
-        Run the benchmarks of an approach on `nodes` nodes with `tasks` tasks on each node.
-
-        settings: settings of the approach's module, None for the host's programs.
-        folder: folder of the programs.
-        variables: {name: value} of the environment variables to set.
-        gpu: whether the programs can use GPUs.
-        """
+    def measure_approach(self, nodes: int, tasks: int, stage: Stage) -> None:
+        """Run the benchmarks of an approach on `nodes` nodes with `tasks` tasks on each node."""
         for buffers in BUFFERS:
             for program in PROGRAMS:
-                title = '%s: %s %s on %d node%s' % (
-                    name,
-                    program,
-                    buffers,
-                    nodes,
-                    's' * (nodes > 1),
-                )
-                if buffers == 'D D' and not gpu:
+                title = '%s %s on %d node%s' % (program, buffers, nodes, 's' * (nodes > 1))
+                if buffers == 'D D' and not stage.has_gpu:
                     self.skipped.append(
                         'buffers %s are not possible, because the site or the image has no GPU '
                         'support' % buffers
                     )
                 elif self.compute_remaining_seconds() < MINIMUM_SECONDS:
-                    self.failed.append(title + ': no time left')
+                    self.failed.append('%s: %s: no time left' % (stage.name, title))
                 else:
                     self.run_count += 1
                     self.success_count += bool(
                         self.run_step(
-                            title,
+                            '%s: %s' % (stage.name, title),
                             self.run_program,
-                            (nodes, tasks),
-                            name,
-                            settings,
-                            folder,
-                            variables,
-                            (program, buffers),
+                            nodes,
+                            tasks,
+                            stage,
+                            program,
+                            buffers,
+                            title,
                         )
                     )
 
     def run_program(
-        self,
-        placement: Tuple[int, int],
-        name: str,
-        settings: Optional[Settings],
-        folder: str,
-        variables: Dict[str, str],
-        benchmark: Tuple[str, str],
+        self, nodes: int, tasks: int, stage: Stage, program: str, buffers: str, title: str
     ) -> bool:
         """
         Run one benchmark, prove which libraries its ranks loaded, record figures, return True.
 
-        placement: (nodes, tasks on each node).
-        benchmark: (program, buffers).
-
-        Raises TryError if the run fails, or if the proof contradicts the approach.
+        title: see record_figure(). Raises TryError if the run fails, or if the proof contradicts
+        the approach.
         """
-        nodes, tasks = placement
+        name, settings = stage.name, stage.settings
         step = (
             self.site['jobs']['value']['step'] if self.step_options is None else self.step_options
         )
@@ -557,20 +593,16 @@ class TryRun:
             step_options=launching.list_pmi_options(launcher, kind, True) + step,
         )
         slow = self.site['provider']['value'] == 'tcp'
-        program = (
-            [benchmark[0]]
-            + (SLOW_ARGUMENTS[benchmark[0]].split() if slow else [])
-            + benchmark[1].split()
-        )
-        env = dict(os.environ, OSU_PROOF=proofs, SLURM_EXPORT_ENV='ALL', **variables)
-        env['PATH'] = folder + os.pathsep + env.get('PATH', os.defpath)
+        words = (SLOW_ARGUMENTS[program].split() if slow else []) + buffers.split()
+        env = dict(os.environ, OSU_PROOF=proofs, SLURM_EXPORT_ENV='ALL', **stage.variables)
+        env['PATH'] = stage.folder + os.pathsep + env.get('PATH', os.defpath)
         prover = [] if settings else [os.path.join(SCRIPTS, 'rank-proof'), '--asked']
         code, out, err = self.run_command(
             launch_command
-            + [os.path.join(folder, word) for word in binding]
+            + [os.path.join(stage.folder, word) for word in binding]
             + prover
-            + [os.path.join(folder, program[0])]
-            + program[1:],
+            + [os.path.join(stage.folder, program)]
+            + words,
             env,
         )
         if code and step and self.step_options is None and _UNAVAILABLE_RESOURCE.search(err):
@@ -579,8 +611,8 @@ class TryRun:
                 'options %s of %s are not possible, because the job lacks the requested resources'
                 % (' '.join(step), launch_command[0])
             )
-            return self.run_program(placement, name, settings, folder, variables, benchmark)
-        line = ' '.join(launch_command + binding + program)
+            return self.run_program(nodes, tasks, stage, program, buffers, title)
+        line = ' '.join(launch_command + binding + [program] + words)
         problems = self.record_proof(line, name, None if settings else name, proofs)
         if code:
             raise TryError(
@@ -588,7 +620,7 @@ class TryRun:
                 % (line, code, '\n'.join((out + err).strip().split('\n')[-TAIL_LINES:]))
             )
         self.file.add('figures', '$ %s\n%s' % (line, out[:OUTPUT_BYTES]), series=name)
-        self.record_figure(name, nodes, benchmark, out)
+        self.record_figure(name, title, out)
         if problems:
             raise TryError(
                 '%s\nthe proof contradicts the expectation: %s' % (line, '; '.join(problems))
@@ -641,21 +673,18 @@ class TryRun:
         )
         return [problem for judgement in judgements for problem in judgement[3]]
 
-    def record_figure(self, name: str, nodes: int, benchmark: Tuple[str, str], out: str) -> None:
+    def record_figure(self, name: str, title: str, out: str) -> None:
         """
         Record the latency at 8 bytes or the bandwidth at the largest message size of a run.
 
-        The module results/osu_output.py can read all figures, but needs a newer Python than compute
-        nodes have.
+        title: the benchmark, the buffers and the nodes. The module results/osu_output.py can read
+        all figures, but needs a newer Python than compute nodes have.
         """
-        rows = re.findall(r'^\s*(\d+)\s+(\d+\.\d+)\s*$', out, re.M)
-        figures = (
-            [value for size, value in rows if size == '8']
-            if benchmark[0] == 'osu_latency'
-            else [value for _, value in rows[-1:]]
+        self.table[name][1].update(
+            (title, value)
+            for size, value in re.findall(r'^\s*(\d+)\s+(\d+\.\d+)\s*$', out, re.M)
+            if size == '8' or title.startswith('osu_bw')
         )
-        if figures:
-            self.table[name][1]['%s %s %d' % (benchmark + (nodes,))] = figures[0]
 
     # ---- summary ------------------------------
 
@@ -674,21 +703,15 @@ class TryRun:
         ]
         if self.table:
             measured = {name: row for name, (_, row) in self.table.items() if row}
-            rows = [
-                ['%s %s, %d node%s' % (program[4:], buffers, nodes, 's' * (nodes > 1))]
-                + [
-                    row.get('%s %s %d' % (program, buffers, nodes), '-')
-                    for row in measured.values()
-                ]
-                + ['']
-                for nodes, _ in PLACEMENTS
-                for buffers in BUFFERS
-                for program in PROGRAMS
-            ]
+            titles = {title: None for row in measured.values() for title in row}
             if measured:
-                rows = [row for row in rows if set(row[1:-1]) != {'-'}]
                 lines += columns.format_table(
-                    [['', *measured, '']] + rows, range(1, len(measured) + 1)
+                    [['', *measured, '']]
+                    + [
+                        [title] + [row.get(title, '-') for row in measured.values()] + ['']
+                        for title in titles
+                    ],
+                    range(1, len(measured) + 1),
                 )
                 lines += [
                     '(osu_latency in us at 8 B; osu_bw in MB/s at the largest message size)',
