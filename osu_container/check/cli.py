@@ -36,7 +36,7 @@ from osu_container.image.sif import ImageError
 from osu_container.verdict import commands, launching
 from osu_container.verdict.rules.finding import LEVELS, NOTE, Finding
 from osu_container.verdict.settings import resolve_approach
-from osu_container.verdict.site_choice import get_architecture, resolve_network
+from osu_container.verdict.site_choice import get_architecture
 from osu_container.verdict.trial import select_program
 from osu_container.verdict.verdict import (
     Verdict,
@@ -45,7 +45,6 @@ from osu_container.verdict.verdict import (
     judge_approach,
     list_assumptions,
     recommend_approach,
-    uses_slow_network,
 )
 
 #: Exit code by verdict: that of `--approach`, else the best verdict of all approaches
@@ -124,28 +123,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         words=[],
         errors=(CheckError, HostDescriptionError, ImageError, ElfError, SettingsError, OSError),
         after_interrupt='nothing was changed',
-    )
-
-
-def has_several_mpis(mpis: List[Tuple[str, str, str]]) -> bool:
-    """
-    Return whether the libraries of Image.list_mpi_libraries() have several MPI families.
-
-    MPICH 5.0 installs the libraries libmpi_abi and libmpi in one folder, and both libraries count
-    as one family.
-    """
-    builds = {
-        os.path.dirname(path) for _, soname, path in mpis if not soname.startswith('libmpi_abi')
-    }
-    return (
-        len(
-            {
-                family
-                for family, soname, path in mpis
-                if not (soname.startswith('libmpi_abi') and os.path.dirname(path) in builds)
-            }
-        )
-        > 1
     )
 
 
@@ -287,8 +264,7 @@ def print_verdicts(
             host,
             verdicts,
             best,
-            bool(options.approach),
-            (eb_options, command_options),
+            None if options.approach else (eb_options, command_options),
             options.verbose,
         )
         print_colored(report, options.color)
@@ -371,7 +347,7 @@ def build_verdict_data(
     }
 
 
-def is_for_other_mpi(verdict: Verdict) -> bool:
+def _is_for_other_mpi(verdict: Verdict) -> bool:
     """Return whether a verdict's approach is for an MPI that the image does not have."""
     return [finding.rule for finding in verdict.findings[:1]] == ['other MPI']
 
@@ -394,36 +370,35 @@ def format_check_report(
     host: Host,
     verdicts: List[Verdict],
     best: Optional[str],
-    single: bool,
-    chosen: Tuple[Sequence[str], Sequence[str]] = ((), ()),
+    chosen: Optional[Tuple[Sequence[str], Sequence[str]]],
     verbose: bool = True,
 ) -> str:
     """
     Return the report on the verdicts as text for people.
 
     With verbose=True (the default), the report has all findings and their evidence. With
-    verbose=False, a report on several approaches has at most REPORT_LINES lines: the worst finding
-    of each approach, and remedies only if no approach works and there is space for remedies. The
-    report may have more lines on a narrow terminal.
+    verbose=False, a report on several approaches has the worst finding of each approach, and
+    remedies only if no approach works and there is space for remedies. If the report also
+    recommends a command, the report has at most REPORT_LINES lines, more on a narrow terminal.
 
     facts: result of summarize_image().
     best: the recommended approach, or None.
-    single: whether the user chose one approach.
-    chosen: result of format_site_options().
+    chosen: result of format_site_options(), None for a report that recommends no command.
     """
-    in_full = single or verbose
-    others = [] if single else [verdict for verdict in verdicts if is_for_other_mpi(verdict)]
-    top = format_header(facts, site, host, verdicts, in_full)
-    rows = [''] + format_rows(verdicts, others, site, in_full)
-    findings = group_findings(
-        [verdict for verdict in verdicts if verdict not in others] or verdicts, in_full
-    )
+    in_full, is_long = verbose or len(verdicts) == 1, verbose or not chosen
+    others = [verdict for verdict in verdicts if _is_for_other_mpi(verdict)]
+    judged = [verdict for verdict in verdicts if verdict not in others]
+    if not judged:
+        judged, others = verdicts, []
+    top = _format_header(facts, site, host, verdicts, is_long)
+    rows = [''] + _format_rows(verdicts, others, site, is_long)
+    findings = _group_findings(judged, in_full)
     notes = [
         _fold_entry('note', text) + (_fold_entry('remedy', finding.remedy) if verbose else [])
         for text, finding in findings
         if finding.level == NOTE
     ]
-    advice = [] if single else [''] + _format_advice(best, facts, verdicts, chosen, site)
+    advice = [''] + _format_advice(best, facts, verdicts, chosen, site) if chosen else []
     space, hidden = REPORT_LINES - len(top + rows + advice) - 2, 0
     works = any(verdict.level == 'works' for verdict in verdicts)
     for has_remedies in (True, False) if in_full or not works else (False,):
@@ -432,9 +407,9 @@ def format_check_report(
             for text, finding in findings
             if finding.level != NOTE
         ]
-        if in_full or len(sum(reasons, [])) <= space:
+        if is_long or len(sum(reasons, [])) <= space:
             break
-    for blocks in () if in_full else (reasons, notes):
+    for blocks in () if is_long else (reasons, notes):
         for block in list(blocks):
             space -= len(block)
             if space < 0:
@@ -443,12 +418,12 @@ def format_check_report(
                 hidden += 1
     if hidden:
         reasons.append(
-            ['%d findings are not shown. To see all findings, repeat with --verbose' % hidden]
+            ['%d findings are not shown; `osu-container check --verbose` shows all' % hidden]
         )
     return '\n'.join(top + sum(notes, []) + rows + [''] * bool(reasons) + sum(reasons, []) + advice)
 
 
-def format_rows(
+def _format_rows(
     verdicts: List[Verdict], others: List[Verdict], site: Dict[str, Any], in_full: bool
 ) -> List[str]:
     """
@@ -472,7 +447,7 @@ def format_rows(
     return lines
 
 
-def group_findings(verdicts: List[Verdict], in_full: bool) -> List[Tuple[str, Finding]]:
+def _group_findings(verdicts: List[Verdict], in_full: bool) -> List[Tuple[str, Finding]]:
     """
     Return each distinct finding of the verdicts once, as a list of (text, finding).
 
@@ -497,7 +472,7 @@ def group_findings(verdicts: List[Verdict], in_full: bool) -> List[Tuple[str, Fi
     ]
 
 
-def format_header(
+def _format_header(
     facts: Dict[str, Any],
     site: Dict[str, Any],
     host: Host,
@@ -533,7 +508,7 @@ def _format_finding(text: str, finding: Finding, has_remedy: bool, has_evidence:
     """
     Return the lines of the report on one finding.
 
-    text: the text of the finding from group_findings().
+    text: the text of the finding from _group_findings().
     has_remedy, has_evidence: whether to show the remedy, and whether to show the evidence.
     """
     lines = fold_words(escape_line(text), '', '    ')
@@ -572,32 +547,12 @@ def _format_advice(
     site: Dict[str, Any],
 ) -> List[str]:
     """Return the last lines of the report: the best approach and the command to install it."""
-    if best is None and any(verdict.standalone_level and not verdict.start for verdict in verdicts):
-        return fold_words(
-            "Which approach works depends on the program in the image. Start the program once on the "
-            "cluster, with its arguments:"
-        ) + [
-            "    osu-container check %s%s --start -- %s"
-            % (
-                shell.quote_path(facts['path']),
-                ''.join(' ' + shell.quote(word) for word in chosen[1]),
-                find_start_line(verdicts),
-            ),
-        ]
     lines = format_unknown_approaches(verdicts, best, facts['path'], site)
     if best is None:
-        # An unknown approach may use the network; nothing is known to use it.
-        is_slow = any(map(uses_slow_network, verdicts)) and 'opensource' not in [
-            verdict.approach for verdict in verdicts if verdict.level == 'unknown'
-        ]
-        reason = (
-            "the libraries in this image cannot use %s. Use approach bind if bind works, or "
-            "rebuild the image with MPICH 4.2.3 and a libfabric that has the provider %s."
-            % (resolve_network(site)[0], site['provider']['value'])
-            if is_slow
-            else "no approach is known to work at full speed with this image on this host."
+        return lines + fold_words(
+            "No approach is recommended: no approach is known to work at full speed with this image "
+            "on this host."
         )
-        return lines + fold_words("No approach is recommended: " + reason)
     eb_options, command_options = (
         ''.join(' ' + shell.quote(word) for word in words) for words in chosen
     )
@@ -624,12 +579,6 @@ def _format_advice(
     ]
 
 
-def find_start_line(verdicts: List[Verdict]) -> str:
-    """Return the command to start for a verdict: the judged program, or the word COMMAND."""
-    names = [(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts]
-    return shell.quote(names[0]) if len(set(names)) == 1 else 'COMMAND'
-
-
 def format_unknown_approaches(
     verdicts: List[Verdict], best: Optional[str], path: str, site: Dict[str, Any]
 ) -> List[str]:
@@ -637,22 +586,23 @@ def format_unknown_approaches(
     Return lines with the commands that give a verdict on the unknown approaches.
 
     The list is empty if no approach is unknown, or if the recommended approach `best` works at full
-    speed. `path` is the path of the image.
+    speed. path: path of the image.
     """
     levels = {verdict.approach: verdict.level for verdict in verdicts}
     unknown = [name for name, level in levels.items() if level == 'unknown']
     if not unknown or levels.get(best or '') == 'works':
         return []
     slow = ' (faster than %s if they run)' % best * (levels.get(best or '') == 'works slowly')
-    lines = fold_words(
-        "To get a verdict on %s%s, run this command on the cluster:" % (', '.join(unknown), slow)
-    )
-    start_line = "osu-container check %s --start -- %s" % (
-        shell.quote_path(os.path.basename(path)),
-        find_start_line(verdicts),
-    )
-    return lines + [
-        "    %s" % start_line,
+    names = {(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts}
+    return fold_words(
+        "To get a verdict on %s%s, run this command on the cluster, with the arguments of the "
+        "program:" % (', '.join(unknown), slow)
+    ) + [
+        "    osu-container check %s --start -- %s"
+        % (
+            shell.quote_path(os.path.basename(path)),
+            shell.quote(names.pop()) if len(names) == 1 else 'COMMAND',
+        ),
         "    or, after you installed a module with approach %s: osu-container proof -- %s ..."
         % (unknown[0], launching.select_launcher_command(site)),
     ]

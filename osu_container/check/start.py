@@ -31,7 +31,6 @@ from osu_container.image.environment import Environment
 from osu_container.image.image import Image
 from osu_container.image.scripts import find_program
 from osu_container.proof import loaded, sample
-from osu_container.verdict import launching
 from osu_container.verdict.facts import collect_facts
 from osu_container.verdict.rules.finding import LEVELS
 from osu_container.verdict.settings import Settings, build_settings
@@ -52,7 +51,10 @@ LOOK_EVERY, KILL_PATIENCE = 0.01, 5.0
 #: Lines of output that the report of a command without MPI has, and bytes at which it is killed
 OUTPUT_LINES, OUTPUT_LIMIT = 5, 1 << 26
 #: Variables by which launchers and modules address the process that runs osu-container
-_FOREIGN_VARIABLE = re.compile(r'PMI|SLURM_(STEP|PROCID|TASK)|OSU_PROOF$|MPI_CONTAINER_IMAGE$')
+_FOREIGN_VARIABLE = re.compile(
+    r'PMI|PALS_|FLUX_JOB_|MPI_LOCAL|OMPI_COMM_|SLURM_(STEP|PROCID|TASK)|OSU_PROOF$|'
+    r'MPI_CONTAINER_IMAGE$'
+)
 _LOG_LINE = re.compile(r'\s*\d+:\s+(calling init|initialize program): (.*)')
 _FIRST_LIBRARY = re.compile(r'.*/(ld-linux[\w.-]*|ld64|ld|libc)\.so')
 
@@ -200,11 +202,8 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
 
 def _build_environment(settings: Settings, folder: str) -> Dict[str, str]:
     """Return the variables of the started command, which has `folder` as its temporary folder."""
-    local_sizes = [name.partition('/')[0] for name in launching.list_local_size_variables()]
     environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not _FOREIGN_VARIABLE.match(name) and name not in local_sizes
+        name: value for name, value in os.environ.items() if not _FOREIGN_VARIABLE.match(name)
     }
     prefix = settings.container.env_prefix or ''
     binds = [value for value in [environment.get(prefix + '_BIND')] if value]

@@ -11,13 +11,8 @@ from osu_container.base.trust import find_name_problem
 from osu_container.check import start
 from osu_container.check.cli import (
     CONTAINER_APPROACHES,
-    fold_words,
-    format_header,
-    format_rows,
+    format_check_report,
     format_unknown_approaches,
-    group_findings,
-    has_several_mpis,
-    is_for_other_mpi,
     summarize_image,
 )
 from osu_container.check.new import easyconfig
@@ -171,28 +166,19 @@ def _find_commands(
             "Give the path of a program in another folder: --command /PATH/IN/IMAGE"
             % (image.path, ':'.join(image.list_path_folders()))
         )
-    names_by_mpi = commands.group_commands_by_mpi(image_commands)
-    if len(names_by_mpi) > 1:
+    # MPICH 5.0 installs the libraries libmpi_abi and libmpi together.
+    users = commands.group_commands_by_mpi(image_commands) or {
+        family: [path]
+        for family, soname, path in image.list_mpi_libraries()
+        if not soname.startswith('libmpi_abi')
+    }
+    if len(users) > 1:
         raise NewError(
-            "the programs of %s use several MPIs, but a module can provide only one MPI: %s. "
-            "Choose programs that use the same MPI with --command NAME"
+            "%s has several MPIs, but a module can provide only one MPI: %s. Choose programs that are "
+            "linked with the same MPI: --command NAME"
             % (
                 image.path,
-                '; '.join(
-                    '%s: %s' % (soname, ', '.join(names))
-                    for soname, names in sorted(names_by_mpi.items())
-                ),
-            )
-        )
-    if not names_by_mpi and has_several_mpis(image.list_mpi_libraries()):
-        raise NewError(
-            "%s has several MPIs (%s), and the files of the image's commands (%s) do not show "
-            "which MPI each command loads. Use an image with one MPI, or choose a program that is "
-            "linked with MPI: --command NAME"
-            % (
-                image.path,
-                ', '.join('%s (%s)' % item[1:] for item in image.list_mpi_libraries()),
-                ', '.join(command.name for command in image_commands),
+                '; '.join('%s: %s' % (mpi, ', '.join(names)) for mpi, names in users.items()),
             )
         )
     return image_commands, others
@@ -247,22 +233,17 @@ def _format_overview(
     site_path = site_image.resolve_site_image(
         image.path, site_image.list_image_folders(site, host.root, os.environ)
     )
-    lines = format_header(summarize_image(image, 0), site, host, verdicts, True)
-    if site_path:
-        lines += ["    image     provided by the site: the module uses the site's image file"]
+    report = format_check_report(summarize_image(image, 0), site, host, verdicts, None, None, False)
+    lines = ["    image     provided by the site: the module uses the site's image file"]
     width = max(len(command.name) for command in image_commands)
-    lines += [
-        escape_line('    command   %-*s  %s' % (width, command.name, command.mpi_usage))
-        for command in image_commands
-    ]
-    lines.append('')
-    others = list(filter(is_for_other_mpi, verdicts))
-    lines += format_rows(verdicts, others, site, True)
-    findings = group_findings([verdict for verdict in verdicts if verdict not in others], False)
-    for text, finding in findings:
-        if finding.level != NOTE:
-            lines += fold_words(text, '', '    ')
-    return '\n'.join(lines)
+    return '\n'.join(
+        [report, '']
+        + lines * bool(site_path)
+        + [
+            escape_line('    command   %-*s  %s' % (width, command.name, command.mpi_usage))
+            for command in image_commands
+        ]
+    )
 
 
 def _format_host_warning(names: List[str], is_provided: bool) -> str:
@@ -459,16 +440,6 @@ def main(options: argparse.Namespace) -> int:
         **parameters,
     )
     _write_easyconfig(options, path, easyconfig.render_easyconfig(values))
-    other = next(
-        (
-            candidate.approach
-            for candidate in verdicts
-            if candidate.approach == 'pure'
-            and candidate is not verdict
-            and candidate.level in ('works', 'works slowly')
-        ),
-        None,
-    )
     print('\nNext:')
     launch_line = launching.format_launch_example(
         launching.select_launcher(site), verdict.pmi, example
@@ -480,22 +451,9 @@ def main(options: argparse.Namespace) -> int:
         example,
         launch_line,
         _list_eb_options(options, path, verdict, bool(site_path)),
-        other,
     ):
         print('    ' + line)
     placement_note = format_placement_note(site)
     if placement_note:
         print(columns.fill_text('Placement: %s.' % placement_note))
-    if other:
-        print(
-            'Create %s/%s to compare with: %s'
-            % (
-                name,
-                other,
-                shell.join_words(
-                    ['osu-container', 'new', options.image, '--approach', other]
-                    + format_site_options(options)[1]
-                ),
-            )
-        )
     return 0

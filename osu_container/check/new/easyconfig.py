@@ -156,7 +156,6 @@ def list_next_commands(
     example: str,
     start: str,
     options: Sequence[str],
-    other: Optional[str],
 ) -> List[str]:
     """
     Return the commands that install, load, run, prove and benchmark the module.
@@ -164,15 +163,12 @@ def list_next_commands(
     path: path of the easyconfig.
     start: command that launches the example.
     options: options for eb.
-    other: another approach to benchmark for comparison, or None.
     """
-    modules = ''.join(
-        ' --module %s/%s' % (name, version) for version in [other, approach] if version
-    )
+    module = '%s/%s' % (name, approach)
     return [
         shell.join_words(['eb', path] + list(options)),
-        'module load %s/%s' % (name, approach),
+        'module load ' + module,
         start,
         'osu-container proof -- ' + start,
-        'osu-container bench%s --run %s' % (modules, shell.quote(example)),
+        'osu-container bench --module %s --run %s' % (module, shell.quote(example)),
     ]

@@ -57,7 +57,7 @@ from osu_container.verdict.verdict import (
     judge_approach,
     recommend_approach,
 )
-from osu_container.why.cli import main as why
+from osu_container.why.search import search_file
 
 #: (nodes, tasks per node), programs and buffers; the most informative runs come first
 PLACEMENTS, PROGRAMS, BUFFERS = ((2, 1), (1, 2)), ('osu_latency', 'osu_bw'), ('H H', 'D D')
@@ -179,6 +179,13 @@ def _remove_old_work_folders(parent: str) -> None:
             outputs.remove_folder(path)
 
 
+def _explain_failure(text: str) -> str:
+    """Return the causes and the remedies that `osu-container why` knows for the text of an error."""
+    messages = search_file(io.BytesIO(text.encode('utf-8', 'replace'))).list_messages()
+    causes = ['%s\nremedy: %s' % (message['cause'], message['remedy']) for message in messages]
+    return 'why: ' + '\n'.join(causes or ['no known cause'])
+
+
 class TryRun:
     """One run of `osu-container try`: its results, its failures and its report file."""
 
@@ -275,20 +282,10 @@ class TryRun:
                 self.failed.append(title)
                 print('          failed: %s' % text.strip().split('\n')[-1][:200], flush=True)
                 self.file.add(
-                    'errors', '* %s\n%s\n%s' % (title, text.strip(), self.explain_failure(text))
+                    'errors', '* %s\n%s\n%s' % (title, text.strip(), _explain_failure(text))
                 )
             self.save()
         return None
-
-    def explain_failure(self, text: str) -> str:
-        """Return the explanation that `osu-container why` prints for the text of an error."""
-        path = os.path.join(self.work, 'output')
-        with open(path, 'w', encoding='utf-8', errors='replace') as handle:
-            handle.write(text)
-        explanation = io.StringIO()
-        with contextlib.redirect_stdout(explanation):
-            is_explained = why(argparse.Namespace(log=[path], json=False)) == 0
-        return 'why:\n' + explanation.getvalue() if is_explained else 'why: no known cause'
 
     def save(self) -> None:
         """Write the report in its present state, because a job may be terminated at any moment."""
@@ -487,7 +484,7 @@ class TryRun:
                 HostFileSystem(self.root),
                 verdicts,
                 best,
-                False,
+                ((), ()),
             ),
         )
         self.skipped += [
