@@ -63,16 +63,6 @@ def check_json(*arguments, **kwargs):
     return json.loads(check(*arguments, '--json', **kwargs).stdout)
 
 
-def read_refusal(*arguments, **kwargs):
-    """Run the command on what it cannot read; return the message, one line for people."""
-    done = check(*arguments, **kwargs)
-    assert (done.returncode, done.stdout) == (1, ''), done
-    assert (
-        done.stderr.startswith('osu-container check: error: ') and done.stderr.count('\n') == 1
-    ), done
-    return done.stderr
-
-
 class Place:
     """The good image, as folder and as SIF, and the good host of a site. Tests only read them."""
 
@@ -246,61 +236,41 @@ def test_loader_listing_is_parsed(output, problem, wanted):
     assert {name: getattr(found, name) for name in wanted} == wanted
 
 
-@pytest.fixture
-def judge_with_loader(make_image):
+def judge_twice(own, place, approach, script='', program=None, afterwards=None):
     """
-    Function: the Verdict on a good image of its own with changes, where its own loader is asked;
-    see judged().
+    Return (level from the files, Trial and Verdict with the image's loader) of a changed image.
+
+    afterwards: changes the image before its loader lists anything.
     """
-
-    def ask_loader(
-        approach='hybrid',
-        script='',
-        afterwards=None,
-        program=None,
-        start='',
-        first_mpi=False,
-        **others,
-    ):
-        own = make_image(**others)
-        if first_mpi:
-            own.copy(own.resolve_path('/opt/mpich/lib/libmpi.so.12'), '/opt/first/libmpi.so.12')
-        if start:
-            program = '/opt/start'
-            own.copy(own.resolve_path('/opt/osu/bin/osu_latency'), '/bin/sh')
-            own.write(program, f'#!/bin/sh\n{start}\nexec /opt/osu/bin/osu_latency\n')
-            own.resolve_path(program).chmod(0o755)
-        for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'root', 'home'):
-            (own.root / name).mkdir(parents=True, exist_ok=True)
-        own.write('/.singularity.d/env/90-environment.sh', script)
-        with Image(str(own), 'osu_') as image:
-            plain = evaluate_approach(
-                resolve_approach(approach),
-                resolve_site(GPU),
-                image,
-                HostFileSystem(str(ask_loader.host)),
-                program,
-            )[1]
-            if afterwards:
-                afterwards(own)
-            return plain.level, evaluate_approach(
-                resolve_approach(approach),
-                resolve_site(GPU),
-                image,
-                HostFileSystem(str(ask_loader.host)),
-                program,
-                runtime(),
-                dry_run=True,
-            )[1]
-
-    return ask_loader
+    for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'root', 'home'):
+        (own.root / name).mkdir(parents=True, exist_ok=True)
+    own.write('/.singularity.d/env/90-environment.sh', script)
+    with Image(str(own), 'osu_') as image:
+        arguments = (
+            resolve_approach(approach),
+            resolve_site(GPU),
+            image,
+            HostFileSystem(str(place.host)),
+            program,
+        )
+        level = evaluate_approach(*arguments)[1].level
+        if afterwards:
+            afterwards(own)
+        return (level, *evaluate_approach(*arguments, runtime(), dry_run=True))
 
 
-def read_dry_run_finding(verdict):
-    """Return (level, reason) of what the dry run says in a Verdict."""
-    return next(
-        ((one.level, one.reason) for one in verdict.findings if one.rule == 'dry run'), None
+def add_first_mpi(own):
+    own.copy(own.resolve_path('/opt/mpich/lib/libmpi.so.12'), '/opt/first/libmpi.so.12')
+
+
+def add_wrapper(own):
+    own.copy(own.resolve_path('/opt/osu/bin/osu_latency'), '/bin/sh')
+    own.write(
+        '/opt/start',
+        '#!/bin/sh\nexport LD_LIBRARY_PATH=$PWD/lib:$LD_LIBRARY_PATH\n'
+        'exec /opt/osu/bin/osu_latency\n',
     )
+    own.resolve_path('/opt/start').chmod(0o755)
 
 
 @pytest.mark.system
@@ -342,7 +312,7 @@ def read_dry_run_finding(verdict):
             'pure',
             {
                 'hidden': '/opt/first',
-                'first_mpi': True,
+                'prepare': add_first_mpi,
                 'script': 'export LD_LIBRARY_PATH=/opt/first:$LD_LIBRARY_PATH:/opt/mpich/lib\n',
             },
             'works slowly',
@@ -352,7 +322,7 @@ def read_dry_run_finding(verdict):
         # the loader did not have the path that the program gets
         (
             'hybrid',
-            {'start': 'export LD_LIBRARY_PATH=$PWD/lib:$LD_LIBRARY_PATH'},
+            {'prepare': add_wrapper, 'program': '/opt/start'},
             'unknown',
             'unknown',
             ('unknown', 'libmpi.so.12'),
@@ -360,17 +330,17 @@ def read_dry_run_finding(verdict):
     ],
 )
 def test_loader_of_the_image_gives_a_second_opinion(
-    judge_with_loader, place, monkeypatch, tmp_path, approach, changes, before, after, says
+    make_image, place, monkeypatch, tmp_path, approach, changes, before, after, says
 ):
-    judge_with_loader.host, changes = place.host, dict(changes)
+    own, changes = make_image(), dict(changes)
     (tmp_path / 'empty').mkdir()
     if 'hidden' in changes:
         monkeypatch.setenv('APPTAINER_BIND', f"{tmp_path}/empty:{changes.pop('hidden')}")
-    level, verdict = judge_with_loader(approach, **changes)
-    found = read_dry_run_finding(verdict)
-    assert (level, verdict.level, found[0]) == (before, after, says[0]) and says[1] in found[1], (
-        verdict
-    )
+    changes.pop('prepare', id)(own)
+    level, _, verdict = judge_twice(own, place, approach, **changes)
+    (found,) = [one for one in verdict.findings if one.rule == 'dry run']
+    assert (level, verdict.level, found.level) == (before, after, says[0]), verdict
+    assert says[1] in found.reason
 
 
 def add_python(own, parts, script):
@@ -413,35 +383,19 @@ def test_python_of_the_image_finds_its_mpi4py(
 ):
     """Static verdict before; after: what Python cannot import, None if it finds mpi4py."""
     own = make_image()
-    for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'root', 'home'):
-        (own.root / name).mkdir(parents=True, exist_ok=True)
     packages = add_python(own, parts, f'#!PYTHON{option}\nfrom mpi4py import MPI\n')
-    own.write('/.singularity.d/env/90-environment.sh', environment)
     if file:
         own.write(file.replace('PACKAGES', packages), '')
-    levels = []
-    for dry_run in (False, True):
-        with Image(str(own), 'osu_') as image:
-            trial, verdict = evaluate_approach(
-                resolve_approach('bind'),
-                resolve_site(GPU),
-                image,
-                HostFileSystem(str(place.host)),
-                '/opt/run',
-                runtime(),
-                dry_run=dry_run,
-            )
-        levels.append(verdict.level)
-    assert levels == [before, 'fails' if after else 'works'], verdict
+    level, trial, verdict = judge_twice(own, place, 'bind', environment, '/opt/run')
+    assert (level, verdict.level) == (before, 'fails' if after else 'works'), verdict
     assert (after or '') in str(trial.listing.python_problem)
     assert after or packages in trial.listing.mpi4py
 
 
 def test_dry_run_for_another_site_is_refused(place):
     image = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'
-    assert f'osu-container check {image} --dry-run' in read_refusal(
-        image, '--site', GPU, '--dry-run'
-    )
+    done = check(image, '--site', GPU, '--dry-run')
+    assert done.returncode == 1 and f'osu-container check {image} --dry-run' in done.stderr
 
 
 def read_text_report(monkeypatch, capsys, columns, *arguments):
@@ -477,12 +431,6 @@ def test_report_fits_a_screen(place, make_image, parts, monkeypatch, capsys, cha
         **{key: value(parts) if callable(value) else value for key, value in changes.items()}
     )
     require_short_report(read_text_report(monkeypatch, capsys, columns, *place.list_arguments(own)))
-
-
-@pytest.mark.parametrize('site', ['lumi-25.03', 'alps', 'frontier', 'perlmutter'])
-def test_report_on_named_images_fits_a_screen(monkeypatch, capsys, site):
-    for image in set(resolve_site('lumi-25.03')['images']['value'].values()):
-        require_short_report(read_text_report(monkeypatch, capsys, '80', image, '--site', site))
 
 
 def test_levels_are_coloured_on_request(place, monkeypatch, capsys):
