@@ -67,11 +67,6 @@ def test_loader_log_lists_each_executed_program():
     ]
 
 
-@pytest.mark.parametrize('text', ['', 'no log\n', '7:\tcalling fini: /lib/libc.so.6\n'])
-def test_text_without_libraries_has_no_library(text):
-    assert start.parse_loader_log(text) == [('', [])]
-
-
 def make_processes(*paths, fabric='/f/libfabric.so.1'):
     """Return a process for each path of a libmpi."""
     return [
@@ -131,7 +126,6 @@ OTHER_MPI = '/opt/other/lib/libmpi.so.12'
         ('bind', [(IMAGE_MPI, 'image'), (IMAGE_FABRIC, 'host')], None, [], 'fails'),
         ('bind', [(IMAGE_MPI, 'host'), (IMAGE_FABRIC, 'host')], None, [], NOTE),
         ('hybrid', [(IMAGE_MPI, 'image'), (OTHER_MPI, 'image')], None, [], 'unknown'),
-        ('hybrid', [], 0, [], 'unknown'),
         ('hybrid', [], 2, ['no input file'], 'unknown'),
         ('hybrid', [], 127, ['a: error while loading shared libraries: b: gone'], 'fails'),
         ('hybrid', [], 1, ["ImportError: a: version `FABRIC_1.7' not found"], 'fails'),
@@ -144,18 +138,17 @@ def test_observed_owners_decide(tmp_path, parts, approach, libraries, exit_code,
     world.more.append(lambda: world.image.copy(parts.mpi(), OTHER_MPI))
     opened, host = world.open_files()
     with opened:
-        trial = build_trial(resolve_approach(approach), world.site, opened, host)
+        arguments = resolve_approach(approach), world.site, opened, host
+        trial = build_trial(*arguments)
         paths = {facts.soname: facts.path for facts in trial.injected.values()}
         files = [
             MappedFile(path, origin, paths[os.path.basename(path)] if origin == 'host' else None)
             for path, origin in libraries
         ]
-        started = start.make_process('/opt/osu/bin/osu_latency', files, {}) if files else None
-        if started:
-            trial = build_trial(
-                resolve_approach(approach), world.site, opened, host, started=started
-            )
-        result = Start(['run.sh'], [started] if started else [], exit_code, [], output, 1.0)
+        processes = [start.make_process('/opt/osu/bin/osu_latency', files, {})] if files else []
+        for process in processes:
+            trial = build_trial(*arguments, started=process)
+        result = Start(['run.sh'], processes, exit_code, [], output, 1.0)
         verdict = judge_trial(trial._replace(start=result))
     found = next(finding for finding in verdict.findings if finding.rule == 'start')
     assert found.level == level and (level == NOTE or verdict.level == level), verdict.findings
@@ -281,17 +274,12 @@ def test_daemon_of_the_command_is_killed(judge, mpi4py_image):
 @pytest.mark.parametrize('number, code', [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted_start_leaves_nothing(apptainer, mpi4py_image, number, code):
     environment = dict(os.environ, PATH=f"{os.path.dirname(apptainer)}:{os.environ['PATH']}")
-    words = [
-        PROJECT / 'scripts' / 'osu-container',
-        'check',
-        mpi4py_image,
-        '--start',
-        '--',
-        'sleep',
-        '600',
-    ]
+    command = PROJECT / 'scripts' / 'osu-container'
     with subprocess.Popen(
-        words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [command, 'check', mpi4py_image, '--start', '--', 'sleep', '600'],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as child:
         end = time.monotonic() + 60
         while not list_leftovers()[0] and time.monotonic() < end:
