@@ -49,8 +49,6 @@ from osu_container.verdict.verdict import (
 
 #: Exit code by verdict: that of `--approach`, else the best verdict of all approaches
 EXIT_CODES = {'works': 0, 'works slowly': 4, 'no use': 7, 'unknown': 5, 'fails': 6}
-#: Maximum number of lines of a report without --verbose
-REPORT_LINES = 25
 CONTAINER_APPROACHES = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
@@ -377,9 +375,8 @@ def format_check_report(
     Return the report on the verdicts as text for people.
 
     With verbose=True (the default), the report has all findings and their evidence. With
-    verbose=False, a report on several approaches has the worst finding of each approach, and
-    remedies only if no approach works and there is space for remedies. If the report also
-    recommends a command, the report has at most REPORT_LINES lines, more on a narrow terminal.
+    verbose=False, a report on several approaches has only the worst finding of each approach, and
+    has remedies only if no approach works.
 
     facts: result of summarize_image().
     best: the recommended approach, or None.
@@ -399,28 +396,14 @@ def format_check_report(
         if finding.level == NOTE
     ]
     advice = [''] + _format_advice(best, facts, verdicts, chosen, site) if chosen else []
-    space, hidden = REPORT_LINES - len(top + rows + advice) - 2, 0
     works = any(verdict.level == 'works' for verdict in verdicts)
-    for has_remedies in (True, False) if in_full or not works else (False,):
-        reasons = [
-            _format_finding(text, finding, has_remedies, verbose)
-            for text, finding in findings
-            if finding.level != NOTE
-        ]
-        if is_long or len(sum(reasons, [])) <= space:
-            break
-    for blocks in () if is_long else (reasons, notes):
-        for block in list(blocks):
-            space -= len(block)
-            if space < 0:
-                space += len(block)
-                blocks.remove(block)
-                hidden += 1
-    if hidden:
-        reasons.append(
-            ['%d findings are not shown; `osu-container check --verbose` shows all' % hidden]
-        )
-    return '\n'.join(top + sum(notes, []) + rows + [''] * bool(reasons) + sum(reasons, []) + advice)
+    reasons = [
+        line
+        for text, finding in findings
+        if finding.level != NOTE
+        for line in _format_finding(text, finding, in_full or not works, verbose)
+    ]
+    return '\n'.join(top + sum(notes, []) + rows + [''] * bool(reasons) + reasons + advice)
 
 
 def _format_rows(

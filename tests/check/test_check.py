@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.base.terminal import ESCAPES
-from osu_container.check.cli import CONTAINER_APPROACHES, EXIT_CODES, REPORT_LINES
+from osu_container.check.cli import CONTAINER_APPROACHES, EXIT_CODES
 from osu_container.check.site import LOCAL_FILE_NAME, find_local_file
 from osu_container.cli import main
 from osu_container.data.approaches import APPROACHES
@@ -405,9 +405,12 @@ def read_text_report(monkeypatch, capsys, columns, *arguments):
 
 
 def require_short_report(text):
-    """Six approaches fit a screen; no reason is repeated and no command is wrapped."""
+    """
+    Six approaches fit a screen if one of them works; no reason is repeated and no command is
+    wrapped.
+    """
     lines = text.splitlines()
-    assert len(lines) <= REPORT_LINES == 25, text
+    assert len(lines) <= 25 or ' WORKS ' not in text, text
     assert all(line.count('`') % 2 == 0 for line in lines), text
     sentences = [
         line for line in lines[1:] if len(line) > 30 and line[:12].strip() not in LOOKED_AT
