@@ -467,10 +467,10 @@ def _format_header(
 
     has_title: whether to add the title of the site to the name of the site.
     """
-    sonames: Dict[str, List[str]] = {}
-    for library in facts['mpi']:
-        sonames.setdefault(os.path.dirname(library['path']), []).append(library['soname'])
-    libraries = ['%s in %s' % (', '.join(names), folder) for folder, names in sonames.items()]
+    libraries = [
+        '%s in %s' % (library['soname'], os.path.dirname(library['path']))
+        for library in facts['mpi']
+    ]
     gpu = [
         '%s %s' % (name, facts[name.lower()]) for name in ('ROCm', 'CUDA') if facts[name.lower()]
     ]

@@ -32,14 +32,15 @@ def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str
         if text:
             with open(os.path.join(folder, name), 'w', encoding='utf-8') as handle:
                 handle.write(text)
-    for command in settings.programs:
-        os.symlink(os.path.join(SCRIPTS, 'run-in-container'), os.path.join(folder, 'bin', command))
-    os.symlink(os.path.join(SCRIPTS, 'osu-gpu-bind'), os.path.join(folder, 'bin', 'osu-gpu-bind'))
-    os.symlink(
-        os.path.join(SCRIPTS, 'share-container'), os.path.join(folder, 'libexec', 'share-container')
-    )
-    os.symlink(str(PACKAGE), os.path.join(folder, 'proof', 'osu_container'))
-    os.symlink(SCRIPTS, os.path.join(folder, 'proof', 'scripts'))
+    links = {
+        'bin/osu-gpu-bind': SCRIPTS + '/osu-gpu-bind',
+        'libexec/share-container': SCRIPTS + '/share-container',
+        'proof/osu_container': str(PACKAGE),
+        'proof/scripts': SCRIPTS,
+    }
+    links.update(('bin/' + command, SCRIPTS + '/run-in-container') for command in settings.programs)
+    for name, target in links.items():
+        os.symlink(target, os.path.join(folder, name))
     variables = {
         variable['name']: variable['value']
         for variable in settings.environment.variables

@@ -1,15 +1,16 @@
 """
 Start the user's command once with an approach, and observe which MPI and libfabric it loads.
 
-The command runs as one process on this machine, through the commands of a module that exists only
-in a temporary folder: binds, injection script and variables are those of the module that `new` and
-`eb` make. The current folder is temporary too. As soon as a process has loaded MPI and its network
-library, it is killed, so that it does no work. A shell that has started the process goes on, because
-it may start another MPI program. In the end all processes are killed.
+The command runs as one process on this machine, with the settings of a module that exists only in a
+temporary folder. Its binds, its injection script and its variables are those of the module that
+`osu-container new` and `eb` make. The current folder of the command is temporary too. As soon as a
+process has loaded MPI and libfabric, the process is killed, so that the process does no work. A
+shell that has started the process continues, because the shell may start another MPI program. In
+the end all processes of the command are killed.
 
-The observation has two sources: the mapped files in /proc (proof/loaded.py), and the log of glibc's
-loader (LD_DEBUG=files), which also has the libraries of a process that terminates at once. Programs
-of musl and static programs write no log.
+The observation has two sources. The mapped files in /proc (proof/loaded.py) show the owner of each
+library. The log of glibc's loader (LD_DEBUG=files) shows when the loader has finished, and also has
+the libraries of a process that terminates at once. Programs of musl and static programs write no log.
 """
 
 import argparse
@@ -66,17 +67,15 @@ class _Reading(NamedTuple):
     changed: float  #: time of the first reading with these `paths`
     paths: List[str]  #: all files that the process has mapped
     process: StartedProcess
-    is_settled: (
-        bool  #: whether the process has loaded its libraries and has executed no other program
-    )
+    #: whether the process has loaded all libraries, and has not executed another program since
+    is_settled: bool
 
 
 class Observation(NamedTuple):
     """What /proc has shown of a command."""
 
-    readings: Dict[
-        int, List[_Reading]
-    ]  #: by the pid in the container, one for each executed program
+    #: {pid in the container: readings of the programs that the process has executed in turn}
+    readings: Dict[int, List[_Reading]]
     mounts: List[loaded.Mount]  #: mounts of the container
     exit_code: Optional[int]  #: None if the command was killed
     waiting: List[str]  #: programs without MPI that were running when the command was killed

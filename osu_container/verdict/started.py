@@ -5,13 +5,11 @@ build_trial() uses an observed process in place of a predicted process, and the 
 (rules/start.py) compares the owners of the loaded libraries with the approach.
 """
 
-import posixpath
 import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from osu_container.image.elf import ElfFacts
 from osu_container.image.loader import ContainerFiles, LoadedFile, Process
-from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 
 
 class MappedFile(NamedTuple):

@@ -385,7 +385,7 @@ class TryRun:
                 self.starter = start.announce_start(image.path, [program])
             ready = self.judge_approaches(image, runtime)
         stages: List[Stage] = []
-        for name, (settings, gpu) in ready:
+        for name, settings, gpu in ready:
             folder = tempfile.mkdtemp(prefix=name + '-', dir=self.work)
             variables = self.run_step(
                 'commands of module %s' % name,
@@ -453,15 +453,15 @@ class TryRun:
 
     def judge_approaches(
         self, image: Image, runtime: Optional[Dict[str, Any]]
-    ) -> List[Tuple[str, Tuple[Settings, bool]]]:
+    ) -> List[Tuple[str, Settings, bool]]:
         """
         Judge all approaches and return the approaches that may work, the best first.
 
-        The result is a list of (approach, (Settings, whether the approach can use GPUs)).
+        The result is a list of (approach, Settings, whether the approach can use GPUs).
         """
         names = check.list_applicable_approaches(image)
         verdicts: List[Verdict] = []
-        ready: Dict[str, Tuple[Settings, bool]] = {}
+        ready: List[Tuple[str, Settings, bool]] = []
         for name in names:
             verdict, settings, gpu = self.run_step(
                 'check: %s' % name, self.select_site_verdict, name, image, runtime
@@ -474,7 +474,7 @@ class TryRun:
                     {},
                 )
             if settings:
-                ready[name] = settings, gpu
+                ready.append((name, settings, gpu))
         best = recommend_approach(verdicts, self.site)
         self.file.add(
             'verdict',
@@ -487,12 +487,13 @@ class TryRun:
                 ((), ()),
             ),
         )
+        reason = 'check predicts that it fails' if runtime else 'no container runtime'
         self.skipped += [
-            '%s: %s' % (name, 'check predicts that it fails' if runtime else 'no container runtime')
+            '%s: %s' % (name, reason)
             for name in names
-            if name not in ready
+            if name not in [approach for approach, _, _ in ready]
         ]
-        return sorted(ready.items(), key=lambda item: item[0] != best)
+        return sorted(ready, key=lambda item: item[0] != best)
 
     def select_site_verdict(
         self, name: str, image: Image, runtime: Optional[Dict[str, Any]]
@@ -505,7 +506,7 @@ class TryRun:
         """
         first = None
         for site, root in self.sites:
-            approach = resolve_approach(name)
+            approach, trial = resolve_approach(name), None
             try:
                 trial, verdict = evaluate_approach(
                     approach,
@@ -517,24 +518,14 @@ class TryRun:
                     starter=self.starter,
                 )
             except (NoMpiError, SettingsError):
-                first = first or (
-                    judge_approach(approach, site, image, HostFileSystem(root), runtime=runtime),
-                    None,
-                    False,
+                verdict = judge_approach(
+                    approach, site, image, HostFileSystem(root), runtime=runtime
                 )
-                continue
-            if verdict.level != 'fails' and runtime:
+            if trial and runtime and verdict.level != 'fails':
                 facts = collect_facts(trial, verdict, runtime)
-                return (
-                    verdict,
-                    build_settings(trial.approach, site, facts),
-                    bool(site['gpu']['value'] and facts['image']['gpu']),
-                )
+                has_gpu = bool(site['gpu']['value'] and facts['image']['gpu'])
+                return verdict, build_settings(trial.approach, site, facts), has_gpu
             first = first or (verdict, None, False)
-            if not runtime or 'host path missing' not in [
-                finding.rule for finding in verdict.findings
-            ]:
-                break
         return first
 
     # ---- runs --------------------------------------------------------------------------------------------------------

@@ -53,18 +53,10 @@ def _format_file(file: MappedFile) -> str:
     return '%s (%s)' % (file.path, file.origin or 'owner unknown')
 
 
-def _list_evidence(start: Start) -> List[Tuple[str, str]]:
-    """Return (program, loaded MPI and libfabric) of each process that has loaded MPI."""
-    return [
-        (
-            escape_line(process.program),
-            ', '.join(
-                _format_file(file)
-                for file in process.libmpi + ([process.libfabric] if process.libfabric else [])
-            ),
-        )
-        for process in start.processes
-    ]
+def _format_process(process: StartedProcess) -> str:
+    """Return the MPI libraries and the libfabric that a process has loaded, as text."""
+    fabrics = [process.libfabric] if process.libfabric else []
+    return ' and '.join(map(_format_file, process.libmpi + fabrics))
 
 
 def _list_foreign_files(trial: Trial, started: StartedProcess) -> List[Tuple[str, MappedFile]]:
@@ -88,14 +80,17 @@ def check_start(trial: Trial) -> Iterator[Finding]:
     start, started = trial.start, trial.started
     if start is None:
         return
-    line, evidence = ' '.join(map(escape_line, start.command)), _list_evidence(start)
+    line, evidence = (
+        ' '.join(map(escape_line, start.command)),
+        [(escape_line(process.program), _format_process(process)) for process in start.processes],
+    )
     if started is None or find_loader_failure(start):
         yield _report_no_mpi(trial, start, line)
     elif len({file.path for file in started.libmpi}) > 1:
         yield make_finding(
             'unknown',
             'the process %s of the started command has loaded several MPI libraries: %s'
-            % (escape_line(started.program), ', '.join(map(_format_file, started.libmpi))),
+            % (escape_line(started.program), _format_process(started)),
             evidence,
             'use a program whose libraries all need the same MPI',
         )
@@ -124,9 +119,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
                 % (
                     start.seconds,
                     escape_line(started.program),
-                    ' and '.join(
-                        _format_file(file) for file in started.libmpi + [started.libfabric] if file
-                    ),
+                    _format_process(started),
                     '; %s was still running, and may start other programs later'
                     % ', '.join(map(escape_line, start.waiting))
                     if start.waiting
