@@ -343,7 +343,11 @@ def _read_process(
     mounts: List[loaded.Mount],
     image: str,
 ) -> bool:
-    """Add a reading of a process to `readings`; return whether the process is settled."""
+    """
+    Add a reading of a process to `readings`; return whether the process is settled.
+
+    folder: the folder with the logs of the loader. mounts, image: see _locate_files().
+    """
     inner_pid, paths, now = _read_inner_pid(pid), loaded.list_mapped_files(pid), time.monotonic()
     seen = readings.setdefault(inner_pid, [])
     before = seen.pop() if seen and seen[-1].process.program == program else None
@@ -377,7 +381,7 @@ def _locate_files(
     paths: List[str], root: Optional[str], mounts: List[loaded.Mount], image: str
 ) -> List[MappedFile]:
     """
-    Return files of a process with their owners.
+    Return the files `paths` of a process with their owners.
 
     root: the root folder of the process, None if the process has terminated. mounts: mounts of the
     container. image: path of the image.
@@ -438,7 +442,7 @@ def _read_loader_logs(
     folder: str, image: Image, environment: Environment, mounts: List[loaded.Mount]
 ) -> Dict[int, List[StartedProcess]]:
     """
-    Return the processes with MPI in the logs of the loader, by the pid in the container.
+    Return {pid in the container: processes with MPI} from the logs of the loader.
 
     A pid has one process for each executed program with MPI. environment: the variables in the
     container. mounts: see _locate_files().
@@ -464,9 +468,9 @@ def list_processes(
     """
     Return the processes that have loaded MPI.
 
-    A log shows whether the loader has finished, /proc shows the owners of the libraries: if both
-    show as many programs of a process, those in /proc count, otherwise those in the log. A process
-    without a log counts if the process is settled.
+    A log of the loader shows whether the loader has finished, and /proc shows the owners of the
+    libraries. If /proc and the log show equally many programs of a process, the programs in /proc
+    count, otherwise the programs in the log. A process without a log counts if it is settled.
     """
     processes = []
     for pid in sorted({*readings, *logged}):

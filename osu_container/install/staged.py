@@ -32,6 +32,7 @@ _PROOF_IMPORTS = [
     'base/shell.py',
     'base/streams.py',
     'base/terminal.py',
+    'base/trust.py',
     'data/__init__.py',
     'data/approaches.py',
     'data/launchers.py',

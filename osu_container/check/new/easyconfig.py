@@ -23,7 +23,6 @@ DESCRIPTION_LABELS = (
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_+.-]*\Z')
 #: Names of this project's modules
 RESERVED_NAMES = re.compile(r'osu-(container|native|mpi4py)$', re.I)
-WIDTH = 118
 #: Maximum number of characters that the easyconfig quotes from a label
 MAX_LABEL_LENGTH = 400
 
@@ -85,17 +84,12 @@ def quote_value(value: str) -> str:
 
 
 def format_list(values: List[str]) -> str:
-    """Return values as the text of a Python list, on several lines if the list is long."""
+    """Return `values` as the text of a Python list, with one value on each line of a long list."""
     texts = [quote_value(value) for value in values]
     single_line = '[%s]' % ', '.join(texts)
     if len(single_line) < 90:
         return single_line
-    lines = ['']
-    for text in texts:
-        if len(lines[-1]) + len(text) > WIDTH - 6:
-            lines.append('')
-        lines[-1] += ' ' * bool(lines[-1]) + text + ','
-    return '[\n%s]' % ''.join('    %s\n' % line for line in lines if line)
+    return '[\n%s]' % ''.join('    %s,\n' % text for text in texts)
 
 
 def _find_label(labels: Dict[str, str], names: Sequence[str]) -> str:

@@ -90,7 +90,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
         yield make_finding(
             'unknown',
             'the process %s of the started command has loaded several MPI libraries: %s'
-            % (escape_line(started.program), _format_process(started)),
+            % (escape_line(started.program), ' and '.join(map(_format_file, started.libmpi))),
             evidence,
             'use a program whose libraries all need the same MPI',
         )
