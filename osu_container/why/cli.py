@@ -122,6 +122,8 @@ def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
         _print_text(
             "\nThe following lines of the output look like errors, but their cause is not known. "
             "Usually the first line is the closest to the cause:"
+            if any(clue['level'] == 'error' for clue in clues)
+            else "\nThe following lines are warnings, which successful runs print, too:"
         )
     last_program = None
     for clue in clues[:SHOWN_CLUES]:
@@ -152,8 +154,13 @@ def _summarize_search(name: str, search: Search, several_files: bool) -> List[st
     elif not search.list_messages():
         sentences.append(
             "The output (%d lines) contains none of the %d error messages that osu-container "
-            "knows. Please send the output to the project: docs/support.md, section 'Send a "
-            "report', explains how." % (search.line_count, len(MESSAGES))
+            "knows%s. If the run failed, please send the output to the project: docs/support.md, "
+            "section 'Send a report', explains how."
+            % (
+                search.line_count,
+                len(MESSAGES),
+                '' if search.clues.has_errors() else ", and no line that looks like an error",
+            )
         )
     return [
         ('%s: ' % make_printable(name) if several_files else '') + sentence

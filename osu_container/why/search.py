@@ -10,21 +10,15 @@ from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Match, Pattern
 
 from osu_container.base.files import decode_text, unpack_stream
 from osu_container.base.terminal import ESCAPES, escape_line
-from osu_container.why.clues import Clues
+from osu_container.why.clues import NOTICE, Clues, read_level
 from osu_container.why.messages import MESSAGES
 
 #: Placeholder in a cause or remedy: {group}, or {text for NVIDIA|text for AMD}
 GROUP = re.compile(r'\{([^{}\n]*)\}')
 #: Words that show whether a text is about GPUs and libraries of AMD or of NVIDIA
 AMD, NVIDIA = (
-    re.compile(r'RCCL|librccl|ROC[mM]\b|\bHIP\b|\bhip[A-Z]|HSA_|/dev/kfd|amdgpu'),
+    re.compile(r'(?i:rccl|hipify)|ROC[mM]\b|\bHIP\b|\bhip[A-Z]|HSA_|/dev/kfd|amdgpu'),
     re.compile(r'NCCL|CUDA|\bcuda|NVIDIA|nvidia|NVML'),
-)
-#: Informational lines, which successful runs print too. Messages in these lines are reported only
-#: if the text also contains an error.
-QUIET = re.compile(
-    r'<(?:info|debug|trace)>|\bNCCL (?:INFO|TRACE)|UCX +(?:DEBUG|INFO|TRACE|DIAG|REQ|DATA)'
-    r'|^(?:DEBUG|VERBOSE) +\[U=|\.py:\d+ (?:INFO|DEBUG) '
 )
 NO_DIGITS = {ord(digit): None for digit in '0123456789'}
 #: Number of bytes that are read and searched at once; a longer line is searched in parts
@@ -115,7 +109,8 @@ def fill_placeholders(text: str, groups: Dict[str, str], vendor: str) -> str:
     """
     Return `text` with all placeholders replaced.
 
-    The placeholder {group} becomes the value of the key 'group' in `groups`. The placeholder {text
+    The placeholder {group} becomes the value of the key 'group' in `groups`. If this value is '',
+    the brackets around the placeholder, or else its sentence, are left out. The placeholder {text
     for NVIDIA|text for AMD} becomes the text for `vendor`; if `vendor` is '', the placeholder
     becomes the two texts joined with 'or'.
     """
@@ -128,6 +123,11 @@ def fill_placeholders(text: str, groups: Dict[str, str], vendor: str) -> str:
             vendor, ' or '.join(each for each in (nvidia, amd) if each)
         )
 
+    empty = r'\{(?:%s)\}' % '|'.join(name for name, value in groups.items() if not value)
+    if '' in groups.values():
+        text = re.sub(r' \([^()]*%s[^()]*\)' % empty, '', text)
+        sentences = re.split(r'(?<=[.:]) (?=[A-Z{`])', text)
+        text = ' '.join(each for each in sentences if not re.search(empty, each))
     text = GROUP.sub(replace, text).strip()
     return 'The' + text[3:] if groups.get('by') and text[:4] == 'the ' else text
 
@@ -139,7 +139,7 @@ def _fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str) -> 
         return fill_placeholders(text, groups, vendor)
 
     return {
-        'cause': fill(entry['cause']),
+        'cause': fill(entry['cause']) or entry['name'].capitalize() + '.',
         'remedy': fill(entry['remedy']),
         'also': [
             {'cause': fill(cause), 'command': fill(command)}
@@ -191,9 +191,11 @@ class Search:
         self.part, self.skipped_bytes = '', 0
         #: name of an entry -> its item of list_messages()
         self.hits: Dict[str, Dict[str, Any]] = {}
-        #: whether a message with a single cause was found; lines that look like an error; whether
-        #: a message was found outside QUIET lines
+        #: whether a message with a single cause was found outside warnings; lines that look like
+        #: an error; whether a message was found outside informational lines
         self.has_cause, self.clues, self.has_loud_hit = False, Clues(), False
+        #: whether the log contains words of AMD's libraries
+        self.is_amd = False
 
     @property
     def line_count(self) -> int:
@@ -235,7 +237,9 @@ class Search:
                     gate_word, is_whole = GATES[word]
                     present[word] = gate_word in (words if is_whole else joined) and word in text
                 for match in part.finditer(text) if present[word] else ():
-                    lines.setdefault(text.rfind('\n', 0, match.start()) + 1, match)
+                    begin = text.rfind('\n', 0, match.start()) + 1
+                    if not NOTICE.match(text, begin):
+                        lines.setdefault(begin, match)
             if not lines:
                 continue
             if entry['name'] not in self.hits:
@@ -251,12 +255,14 @@ class Search:
                     times=0,
                 )
             self.hits[entry['name']]['times'] += len(lines)
-            if not all(
-                QUIET.search(text[begin : begin + SHOWN_LINE].split('\n')[0])
+            levels = {
+                read_level(text[begin : begin + SHOWN_LINE].split('\n')[0])
                 for begin in sorted(lines)[:SHOWN_LINE]
-            ):
-                self.has_loud_hit = True
-                self.has_cause = self.has_cause or rank_entry(entry) == 0
+            }
+            self.has_loud_hit = self.has_loud_hit or levels != {'quiet'}
+            if rank_entry(entry) == 0 and levels - {'quiet', 'warning'}:
+                self.has_cause = True
+        self.is_amd = self.is_amd or bool(AMD.search(joined))
         if not self.has_cause:
             self.clues.add(text, joined, self.ended_lines)
         self.ended_lines += text.count('\n')
@@ -275,7 +281,7 @@ class Search:
             part     suffix of the line number, such as ' of the end' (str)
             times    number of lines with the message (int)
         """
-        if not self.has_loud_hit and not self.clues.lines[2]:
+        if not self.has_loud_hit and not self.clues.has_errors():
             return []
         hits = [
             (entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits
@@ -301,19 +307,24 @@ class Search:
             program   name of the program that printed the line, '' if unknown (str)
             more      advice on how to make the program print more, '' if unknown (str)
             says      explanations in the log after the line (list of str)
+            level     'error' or 'warning'
         """
         known_numbers = {hit['number'] for hit in self.hits.values()}
         if self.has_cause:
             return []
         lines, explanations = [], set()
+        errors = self.clues.lines[2] + self.clues.lines[3]
         for number, line, explanation_lines, program, more in self.clues.list_lines():
             if number not in known_numbers:
                 lines.append(
                     {
                         'line': make_printable(line[:SHOWN_LINE]),
                         'number': number,
-                        'program': program,
+                        'program': 'RCCL' if program == 'NCCL' and self.is_amd else program,
                         'more': more,
+                        'level': 'error'
+                        if (number, line, explanation_lines) in errors
+                        else 'warning',
                         'says': [
                             make_printable(text[:SHOWN_LINE])
                             for text in explanation_lines

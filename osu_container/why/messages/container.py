@@ -82,15 +82,15 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             (
                 "could not open image ",
-                r"FATAL: {2,}could not open image (?P<path>\S+?): (?P<why>.*)",
+                r"FATAL: {2,}(?:[^\n]{1,80}: )?could not open image (?P<path>\S+?): "
+                r"(?P<why>(?![^\n]{0,600}: no such file)[^\n]{1,200})",
             ),
             (
                 ": not a squashfs root filesystem",
                 r"while extracting (?P<path>\S{1,300}): (?P<why>not a squashfs root filesystem)",
             ),
         ],
-        'cause': "The image {path} does not exist, is not readable, or is not a container image "
-        "({why}).",
+        'cause': "The image {path} is not readable, or is not a container image ({why}).",
         'remedy': "If an osu-container module uses the image, run `module load NAME` with the "
         "name of the module: the modulefile prints the command that restores the image. A very "
         "small image file may be a web page that was downloaded instead of the image: copy the "
@@ -111,7 +111,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/apptainer/apptainer, issue 1805",
     },
     {
-        'name': "the image does not contain the program",
+        'name': "the container does not contain the program",
         'patterns': [
             (
                 '": executable file not found in $PATH',
@@ -137,11 +137,17 @@ ENTRIES: List[Dict[str, Any]] = [
                 "failed: no such file or directory",
                 r"FATAL: {2,}exec (?P<program>\S{1,200}) failed: no such file or directory",
             ),
+            (
+                ": no such file or directory",
+                r"FATAL: {2,}stat (?P<program>\S{1,300})(?<!\.sif)(?<!\.img): no such file or directory",
+            ),
         ],
-        'cause': "The image does not contain the program {program}. Or the image contains "
-        "{program}, but lacks the interpreter (of a script) or the ELF loader (of a binary) with "
-        "which {program} starts.",
-        'remedy': "Search the image for the program with `singularity exec IMAGE ls -l PATH` and "
+        'cause': "The container runtime does not find the program {program} in the container: the "
+        "program is not installed in the image, is in a host folder that is not bound into the "
+        "container, or has another path. Or {program} exists, but the interpreter (of a script) "
+        "or the ELF loader (of a binary) with which {program} starts does not.",
+        'remedy': "A program in a host folder needs the option --bind FOLDER. Search the "
+        "container for the program with `singularity exec IMAGE ls -l PATH` and "
         "`singularity exec IMAGE sh -c 'echo $PATH'`. For the image of an osu-container module, "
         "`module help NAME` lists the benchmarks, and `osu-exec ls /opt` shows other programs. "
         "An image that was built without the OSU source archive contains only those OSU "
@@ -156,10 +162,11 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "you have no permission to mount with FUSE",
+        'name': "FUSE is not available",
         'patterns': ["failed to open /dev/fuse", "fuse: device not found"],
-        'cause': "Apptainer (or an AppImage) mounts a file system through FUSE, but has no "
-        "permission to open /dev/fuse.",
+        'cause': "A program (for example Apptainer or an AppImage) mounts a file system through "
+        "FUSE, but cannot open /dev/fuse: you have no permission, or the kernel or the container "
+        "has no /dev/fuse.",
         'remedy': "To start a container without FUSE, run `apptainer exec --unsquash IMAGE "
         "PROGRAM`, or run `export MPI_CONTAINER_OPTIONS=--unsquash` before the commands of an "
         "osu-container module: Apptainer then unpacks the image into $TMPDIR at each start. To "
@@ -374,15 +381,6 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "the RCCL plugin does not load with the host's libfabric",
-        'patterns': ["the plugin of RCCL does not load with it"],
-        'cause': "The RCCL plugin of the image was built with a newer libfabric than the host's. "
-        "RCCL therefore cannot load the plugin and uses TCP.",
-        'remedy': "Use an image whose RCCL plugin (aws-ofi-rccl) was built with the host's "
-        "version of libfabric or an older version, or use approach opensource of osu-container.",
-        'source': "container-recipes/entrypoint/osu-entrypoint",
-    },
-    {
         'name': "OSU_SWAP has an unknown value",
         'patterns': [(" is unknown", r"OSU_SWAP=(?P<value>\S{0,300}) is unknown")],
         'cause': "The variable OSU_SWAP has the value {value}. The entrypoint script of the "
@@ -395,9 +393,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "the entrypoint cannot use the host's libfabric",
         'patterns': [
             (
-                "the libfabric of the ",
-                r"the libfabric of the (?:host cannot take the place of the image\S{0,300}|image is used, not the "
-                r"host's): (?P<reason>[^\n]{1,600})",
+                "the libfabric of the host cannot take",
+                r"the libfabric of the host cannot take the place of the image\S{0,300}: (?P<reason>[^\n]{1,600})",
             )
         ],
         'cause': "The entrypoint script of the image could not replace the image's libfabric "
@@ -589,7 +586,7 @@ ENTRIES: List[Dict[str, Any]] = [
             ("the image file is damaged", "apptainer sif list FILE"),
         ],
         'unless': [
-            "you have no permission to mount with FUSE",
+            "FUSE is not available",
             "fusermount is not installed",
             "a loaded library has the wrong version",
             "the image file is damaged or incomplete",
@@ -673,13 +670,19 @@ ENTRIES: List[Dict[str, Any]] = [
             ("mage path doesn't exist", "[Ii]mage path doesn't exists?"),
             (
                 ": no such file or directory",
-                r"FATAL: {2,}(?:stat|lstat|open) (?P<path>(?!/proc/|/dev/)\S{1,300}): no such file or directory",
+                r"FATAL: {2,}(?:stat|lstat|open) (?P<path>\S{1,300}\.(?:sif|img)): no such file or directory",
+            ),
+            (
+                "could not open image ",
+                r"FATAL: {2,}(?:[^\n]{1,80}: )?could not open image (?P<path>\S+?): [^\n]{0,600}: no such file",
             ),
         ],
-        'cause': "The image {path} does not exist, or the path of the image is wrong.",
+        'cause': "The image does not exist at the path in the command. The container runtime "
+        "searched for the image at {path}.",
         'remedy': "Check the path of the image with `ls -l IMAGE`, and give the absolute path of "
         "the image. A relative path starts at the current folder, and a job may start in another "
-        "folder than your shell.",
+        "folder than your shell. If the path is the path of a program, the command names no "
+        "image: write `apptainer exec IMAGE PROGRAM`.",
         'source': "Singularity 2; github.com/swords123/IDA-3D, issue 17",
     },
     {

@@ -60,6 +60,7 @@ GPUS: List[Dict[str, Any]] = [
         'remedy': "The program works without the cores that are closest to the GPU, but is "
         "slower. To get the closest cores, request whole nodes with --exclusive.",
         'source': "scripts/osu-gpu-bind",
+        'last': True,
     },
     {
         'name': "osu-gpu-bind does not know an option",
@@ -380,7 +381,7 @@ GPUS: List[Dict[str, Any]] = [
             "the benchmark finds no GPU",
             "the program finds no GPU",
             "no NVIDIA driver is detected",
-            "the NVIDIA driver is not in the container",
+            "a library of the NVIDIA driver is missing",
         ],
     },
     {

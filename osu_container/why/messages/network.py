@@ -230,8 +230,9 @@ ENTRIES: List[Dict[str, Any]] = [
             ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?[13]\b"),
         ],
         'cause': "A rank has no permission to read the memory of another rank on the same node "
-        "(cross memory attach, CMA), because each rank runs in a separate container and "
-        "therefore in a separate user namespace. 'No such process' means that the other rank is "
+        "(cross memory attach, CMA). Usual reasons: each rank runs in a separate container and "
+        "therefore in a separate user namespace, the kernel allows this only to parent processes "
+        "(kernel.yama.ptrace_scope), or Docker runs without SYS_PTRACE. 'No such process' means that the other rank is "
         "in another PID namespace or has terminated.",
         'remedy': "With an osu-container module, start the program with `osu-exec PROGRAM`: the "
         "ranks of a node then share a container, or the module configures MPI for separate "
@@ -315,11 +316,6 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             "set max locked memory",
             "Failure to post internal receive buffers",
-            (
-                " failed",
-                r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w{0,60}(?:\([^)\n]{0,80}\))? "
-                r"failed[^\n]{0,60}Cannot allocate memory",
-            ),
         ],
         'cause': "The network card needs locked memory, and the limit of this process (`ulimit "
         "-l`) is too low. The node itself has enough memory.",
@@ -342,8 +338,13 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "the card has no resources for another connection",
+        'name': "the network card cannot allocate a resource",
         'patterns': [
+            (
+                " failed",
+                r"\bibv_(?:create_(?:cq|qp|srq)|reg_\w{0,20}mr|alloc_pd)\w{0,60}(?:\([^)\n]{0,200}\))? ?"
+                r"failed[^\n]{0,60}Cannot allocate memory(?![^\n]{0,40}set max locked)",
+            ),
             (
                 "mlx5dv_devx_obj_create(",
                 r"mlx5dv_devx_obj_create\((?P<what>\w+)\) failed(?![^\n]{0,80}(?:Remote I/O|Invalid argument))",
@@ -353,19 +354,29 @@ ENTRIES: List[Dict[str, Any]] = [
                 r"rdma_create_qp\w{0,10}(?:\(\))?:? [^\n]{0,20}Cannot allocate memory",
             ),
         ],
-        'cause': "The InfiniBand card has no resources for another connection: with UCX's "
-        "transport rc, every rank opens a connection to every other rank.",
-        'remedy': "Run `export UCX_TLS=self,sm,ud_x` (or self,sm,dc_x): UCX's transports ud_x "
-        "and dc_x need fewer connections than rc. Or start fewer ranks on a node. For libfabric, "
-        "run `export FI_VERBS_TX_SIZE=128 FI_VERBS_RX_SIZE=128`.",
-        'source': "github.com/openucx/ucx, issues 7978 and 5351; UCX, documentation, FAQ",
+        'cause': "The driver of the network card could not register memory or create a "
+        "connection. The message does not show why: the card may have no resources for so many "
+        "connections or registrations, the process may lock too little memory, or the buffer may "
+        "be GPU memory that the card cannot access.",
+        'remedy': "To use fewer connections, run `export UCX_TLS=self,sm,ud_x` (or self,sm,dc_x), "
+        "or start fewer ranks on a node. To register memory in another way, run `export "
+        "UCX_IB_REG_METHODS=direct`. If buffers are in GPU memory, run `export "
+        "UCX_IB_GPU_DIRECT_RDMA=no`. For libfabric, run `export FI_VERBS_TX_SIZE=128 "
+        "FI_VERBS_RX_SIZE=128`.",
+        'source': "github.com/openucx/ucx, issues 6264, 7978 and 5351; docs.archer2.ac.uk; UCX, "
+        "documentation, FAQ",
         'also': [
             (
-                "the driver of the InfiniBand card refuses the interface (DEVX) with which UCX "
-                "creates connections",
+                "the process may lock too little memory",
+                "srun grep 'locked memory' /proc/self/limits, which should print unlimited",
+            ),
+            (
+                "the driver of the card refuses the interface (DEVX) with which UCX creates "
+                "connections",
                 "UCX_IB_MLX5_DEVX=n srun PROGRAM",
-            )
+            ),
         ],
+        'unless': ["the limit of locked memory is too low"],
     },
     {
         'name': "Open MPI cannot use its old component openib",
@@ -753,7 +764,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "UCX, src/uct/sm/mm/posix",
     },
     {
-        'name': "UCX cannot share memory with a rank in another container",
+        'name': "UCX cannot open the shared memory of another rank",
         'patterns': [
             (
                 "open(file_name=/proc/",
@@ -761,8 +772,8 @@ ENTRIES: List[Dict[str, Any]] = [
             )
         ],
         'cause': "UCX opens the shared memory of another rank below /proc/PID/fd. The kernel "
-        "denies this access if the other rank is in another container, because each container has "
-        "a separate user or PID namespace.",
+        "denies this access if the other rank has terminated, or is in another container with a "
+        "separate user or PID namespace.",
         'remedy': "Run `export UCX_POSIX_USE_PROC_LINK=n UCX_TLS=^cma`. Or load an osu-container "
         "module and start the ranks with `osu-exec PROGRAM`: the module sets these variables, or "
         "starts all ranks of a node in the same container.",

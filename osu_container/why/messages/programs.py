@@ -88,8 +88,9 @@ LOADER: List[Dict[str, Any]] = [
                 r"|sci_\w{1,60})\.so[^\s:'(]{0,80}): cannot open shared object file(?![^\n]{0,80}\(ignored\))",
             )
         ],
-        'cause': "A program or library needs {library}, but this library exists neither in the "
-        "image nor among the libraries that are bound from the host.",
+        'cause': "A program or library needs {library}, a library of the network or of the "
+        "launcher, but the loader does not find {library}. In a container, such a library comes "
+        "from the image or is bound from the host.",
         'remedy': "Find the library on the host with `ldconfig -p` or `find /opt /usr -name "
         "'LIBRARY*'`. If you start the container without an osu-container module, add `--bind "
         "FILE --env LD_LIBRARY_PATH=FOLDER`, and also bind the libraries that `ldd FILE` lists. "
@@ -98,9 +99,10 @@ LOADER: List[Dict[str, Any]] = [
         "missing, add the library's folder to library_folders of the site description "
         "(docs/add-a-site.md).",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
+        'unless': ["MVAPICH does not find a library of InfiniBand"],
     },
     {
-        'name': "the installed ROCm has the wrong major version",
+        'name': "a library of ROCm is missing",
         'patterns': [
             (
                 ": cannot open shared object file",
@@ -108,9 +110,9 @@ LOADER: List[Dict[str, Any]] = [
                 "file",
             )
         ],
-        'cause': "{library} belongs to ROCm and is missing. The program or library that needs "
-        "{library} was built with another major version of ROCm than the installed version, or "
-        "ROCm is not installed.",
+        'cause': "The loader does not find {library} of ROCm. The program or library that needs "
+        "{library} was built with another major version of ROCm than the installed version, ROCm "
+        "is not installed, or no setting leads to its folder.",
         'remedy': "Use an image with the same major version of ROCm as the host's MPI: Cray "
         "MPICH up to 25.09 needs ROCm 6, even if the image contains ROCm 7. If the error message "
         "names a file without a version number (libamdhip64.so), libfabric opens this file; some "
@@ -200,6 +202,19 @@ LOADER: List[Dict[str, Any]] = [
         'source': "ld.so(8); libtree, README; github.com/spack/spack, pull request 29392",
     },
     {
+        'name': "MVAPICH does not find a library of InfiniBand",
+        'patterns': [
+            ("MV2_LIB", r"retry with MV2_LIB\w{1,20}_PATH"),
+            ("Error opening lib", r"Error opening lib(?:ib\w{1,12}|rdmacm|ibverbs)\.so\S{0,8}: "),
+        ],
+        'cause': "MVAPICH opens the libraries of InfiniBand at the start, and the loader does not "
+        "find them. This build of MVAPICH works over InfiniBand only, not over Slingshot.",
+        'remedy': "On a system with InfiniBand, install rdma-core (libibverbs, libibumad) where "
+        "the program runs. On another network, use MPICH or Open MPI, or an MVAPICH that was "
+        "built for libfabric.",
+        'source': "MVAPICH2, its own text",
+    },
+    {
         'name': "the loader does not find a library",
         'patterns': [
             (
@@ -230,6 +245,7 @@ LOADER: List[Dict[str, Any]] = [
         "other packages: libcrypto.so.1.0.0 is in openssl=1.0, and libmkl_*.so.1 is in mkl=2021.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11; github.com/sylabs/singularity, "
         "issue 668; github.com/open-mpi/ompi, issue 6352",
+        'unless': ["MVAPICH does not find a library of InfiniBand"],
         'also': [
             (
                 "the library exists, but another library that the library needs does not exist",
@@ -243,7 +259,7 @@ LOADER: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "the program needs another MPI",
+        'name': "the MPI library of the program is missing",
         'patterns': [
             (
                 ": cannot open shared object file",
@@ -251,8 +267,8 @@ LOADER: List[Dict[str, Any]] = [
                 r"file(?![^\n]{0,80}\(ignored\))",
             )
         ],
-        'cause': "The program was built with another MPI than the loaded MPI: the loaded MPI has "
-        "no {library}. libmpi.so.12 belongs to MPICH, Intel MPI, Cray MPICH and MVAPICH, and "
+        'cause': "The loader does not find {library}: no MPI is loaded, or the program was built "
+        "with another MPI than the loaded MPI. libmpi.so.12 belongs to MPICH, Intel MPI, Cray MPICH and MVAPICH, and "
         "libmpi.so.40 to Open MPI. libmpi_mpifh and libmpi_usempif08 are Open MPI's libraries "
         "for Fortran.",
         'remedy': "Use the MPI with which the program was built, or build the program again with "
@@ -268,7 +284,7 @@ LOADER: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "the NVIDIA driver is not in the container",
+        'name': "a library of the NVIDIA driver is missing",
         'patterns': [
             (
                 ": cannot open shared object file",
@@ -542,7 +558,7 @@ MPI: List[Dict[str, Any]] = [
         ],
         'unless': [
             "shared memory is full",
-            "UCX cannot share memory with a rank in another container",
+            "UCX cannot open the shared memory of another rank",
         ],
     },
     {

@@ -24,7 +24,7 @@ ENTRIES: List[Dict[str, Any]] = [
             "No PMIx server was reachable",
             "PMI2_Init failed",
             (" singletons will be started", r"(?<!\d)(?:\d+) singletons will be started"),
-            "The application appears to have been direct launched",
+            ("direct launched using", 'direct launched using "srun"'),
             "OMPI was not built with SLURM's PMI support",
             (
                 "OPAL ERROR: ",
@@ -42,6 +42,11 @@ ENTRIES: List[Dict[str, Any]] = [
         "request 3778 and issue 12146; github.com/apptainer/singularity, issue 5203",
         'also': [
             (
+                "the container runs with --fakeroot, so PMIx finds another user ID in the "
+                "container than outside",
+                "the same command without --fakeroot",
+            ),
+            (
                 "the program was started without a launcher inside a job (in a shell of salloc or "
                 "sbatch)",
                 "mpirun -n 1 PROGRAM, or env -u SLURM_JOB_ID -u SLURM_STEP_ID PROGRAM",
@@ -52,6 +57,17 @@ ENTRIES: List[Dict[str, Any]] = [
             ),
         ],
         'unless': ["PMIx lacks a component", "two versions of PMIx cannot communicate"],
+    },
+    {
+        'name': "Open MPI was built without support for the launcher",
+        'patterns': [
+            ("direct launched using", r'direct launched using "(?P<launcher>(?!srun)[^"\n]{1,40})"')
+        ],
+        'cause': "{launcher} started the ranks, but this Open MPI was built without support for "
+        "{launcher}. Each rank therefore has no connection to the other ranks.",
+        'remedy': "Start the ranks with mpirun of the same Open MPI, or use an Open MPI that was "
+        "built with the option that the message names.",
+        'source': "Open MPI, help-ess-base.txt and help-schizo-base.txt",
     },
     {
         'name': "PMIx lacks a component",
@@ -88,15 +104,15 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/pmodels/mpich, issue 6924",
     },
     {
-        'name': "Cray MPICH cannot read the list of its ranks",
+        'name': "MPI cannot read the list of its ranks",
         'patterns': [
             (" init failed: ", r"PMI2? init failed: \d"),
             "_pmi_mmap_init",
             "_mpidi_cray_pmi_receive",
         ],
-        'cause': "Cray MPICH reads the list of its ranks from a file that Slurm writes for the "
-        "job step below /var/spool/slurmd, and Cray MPICH could not read this file. Possible "
-        "reasons: the program was not started by srun (for example on a login node), srun uses "
+        'cause': "MPI could not read the list of its ranks from its launcher. Cray MPICH reads "
+        "this list from a file that Slurm writes for the job step below /var/spool/slurmd. "
+        "Possible reasons: the program was not started by srun (for example on a login node), srun uses "
         "another PMI type than cray_shasta (option --mpi=), or the container does not contain "
         "/var/spool/slurmd.",
         'remedy': "Start the program with srun. With approach bind (Cray MPICH of the host), run "
@@ -117,13 +133,14 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "mpirun was called in the container",
+        'name': "mpirun does not find srun",
         'patterns': ["execvp error on file srun", "SLURM process starter for OpenMPI was unable"],
-        'cause': "mpirun (or mpiexec) was called inside the container. In a job, mpirun starts "
-        "the ranks with srun, which does not exist in the container. If mpirun does not find "
-        "srun, mpirun may wait forever.",
-        'remedy': "Call srun instead of mpirun, outside the container: `srun osu_bw H H` starts a "
-        "container process per rank. On a single node without srun, use `mpiexec -launcher fork` "
+        'cause': "In a Slurm job, mpirun (or mpiexec) starts its daemons with srun, but mpirun "
+        "finds no srun in the folders of PATH. PATH lacks the folder of Slurm's commands, or "
+        "mpirun runs in a container without srun.",
+        'remedy': "Check with `type srun` in the same shell. In a container, call srun outside "
+        "instead of mpirun inside: `srun osu_bw H H` starts a container process per rank. On a "
+        "single node without srun, use `mpiexec -launcher fork` "
         "(MPICH) or `PRTE_MCA_plm=^slurm PRTE_MCA_ras=^slurm mpirun` (Open MPI 5).",
         'source': "MPICH 4.2.3 and Open MPI 5.0.11, seen by this project, 2026-11; "
         "github.com/sylabs/singularity, issue 1695; github.com/hpc/charliecloud, issue 1010",
@@ -239,7 +256,7 @@ ENTRIES: List[Dict[str, Any]] = [
             ("srun does not pass PATH to the daemon", "SLURM_EXPORT_ENV=ALL mpirun PROGRAM"),
         ],
         'unless': [
-            "mpirun was called in the container",
+            "mpirun does not find srun",
             "mpirun cannot reach another node with ssh",
         ],
     },
@@ -395,7 +412,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "apptainer exec IMAGE PROGRAM`. A script needs a first line with #! and `chmod +x "
         "SCRIPT`.",
         'source': "Open MPI, help texts of mpirun; Hydra",
-        'unless': ["mpirun was called in the container", "the node does not find the program"],
+        'unless': ["mpirun does not find srun", "the node does not find the program"],
     },
     {
         'name': "mpirun does not know an option",
@@ -493,8 +510,8 @@ ENTRIES: List[Dict[str, Any]] = [
                 "(?:ORTE|PRTE|PRRTE) has lost communication with (?:a|its)(?: remote)? daemon",
             )
         ],
-        'cause': "A daemon of mpirun on another node terminated or cannot be reached. The node "
-        "failed or has no memory left, the daemon or one of its libraries does not exist (status "
+        'cause': "A daemon of mpirun on another node terminated or cannot be reached. If the "
+        "results are complete, the daemons were only ending. Otherwise the node failed or has no memory left, the daemon or one of its libraries does not exist (status "
         "127), or a firewall blocks the connection.",
         'remedy': "Read the lines before the error message, and check whether memory was used up "
         "(`dmesg` on the node, `sacct -j JOB`). Status 127 means that Open MPI is in another "

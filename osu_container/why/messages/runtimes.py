@@ -46,7 +46,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/ComparativeGenomicsToolkit/cactus, issue 1343; NVIDIA, nvidia-smi(1)",
         'also': [("the job has no GPU", "echo $SLURM_GPUS_ON_NODE $CUDA_VISIBLE_DEVICES")],
         'unless': [
-            "the NVIDIA driver is not in the container",
+            "a library of the NVIDIA driver is missing",
             "the NVIDIA driver and its libraries have different versions",
             "the container has no access to the GPUs",
         ],

@@ -273,16 +273,17 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "a Slurm command was called in the container",
+        'name': "a library of Slurm is missing",
         'patterns': [
             (
                 ": cannot open shared object file",
                 r"(?P<library>libslurm\w{0,60}\.so[.\d]*): cannot open shared object file",
             )
         ],
-        'cause': "A Slurm command was called inside a container. The Slurm command needs the "
-        "library {library}, but the container does not contain {library}.",
-        'remedy': "Call srun or sbatch on the host, outside the container, and let srun or "
+        'cause': "A Slurm command or plugin needs the library {library} of Slurm, but the loader "
+        "does not find {library}. In a container, usually only the command was bound from the "
+        "host. Outside a container, Slurm is not installed completely.",
+        'remedy': "Call srun or sbatch on the host, not in a container, and let srun or "
         "sbatch start the container. A program inside a container can submit jobs only through "
         "ssh to a login node.",
         'source': "github.com/OpenEuroLLM/oellm-eval, issue 26",
@@ -520,7 +521,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "container, and let srun start the container. If the cluster provides Slurm as a module, "
         "run `module load slurm`.",
         'source': "srun(1), manual",
-        'unless': ["mpirun was called in the container"],
+        'unless': ["mpirun does not find srun"],
     },
     {
         'name': "a rule of the site rejects the job",
