@@ -68,6 +68,7 @@ ERROR_WORDS = [
     '= backtrace',
     'not be able',
     'were able',
+    'returned -',
     'insufficient',
 ]
 WARNING_WORDS = [
@@ -77,7 +78,6 @@ WARNING_WORDS = [
     'ignor',
     'retry',
     'deprecated',
-    'disabled',
     'no version',
     'not be',
     'has detected',
@@ -88,7 +88,9 @@ WARNING_WORDS = [
     'not available',
     'must be',
     'is not a',
-    'lost',
+    'has lost',
+    'lost connection',
+    'did not',
     'duplicate',
 ]
 #: Notices of this project's scripts, which are never the cause of an error
@@ -97,7 +99,8 @@ NOTICE = re.compile(
 )
 #: Lines that are no errors: source code, tracebacks and strace output
 _CODE = re.compile(
-    r'\s*(?:File "|at \S+\(|raise |if |return |except |try:|#SBATCH )|\+{1,3} |.*\bmore process(?:es)? ha(?:s|ve) sent help|(?:(?:\[pid +\d+\]|\d+) +)?'
+    r'\s*(?:File "|at \S+\(|raise |if |return |except |try:|import |#SBATCH )|\+{1,3} |-- |GROMACS reminds|\[\d+\] MPI startup\(\): File |.*\bmore process\w* ha\w+ sent help|'
+    r'(?:(?:\[pid +\d+\]|\d+) +)?'
     r'(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)'
 )
 #: Level that a program prints with a line. libfabric and NCCL print errors with the level 'warn'.
@@ -122,11 +125,11 @@ _NO_ERROR = re.compile(
     r'|(?<!\S)--?[\w-]*(?:error|fail|abort)[\w-]*|\b[\w-]*(?:error|fail)[\w-]*\.[a-z]\w{0,4}\b'
     r'|\b(?=[A-Z0-9]*_)[A-Z][A-Z0-9_]*\s*=\s*\S*'
     r'|(?i:\b(?:no|without|any|zero)\s+(?:[\w-]+\s+)?' + _COUNTED + r'(?!\w)'
-    r'|(?:^|[\[({,;:|=]|\b(?:with|and))\s*0+\s+(?:[\w-]+\s+){0,2}' + _COUNTED + r'(?!\w)'
+    r'|(?:^|[\[({,;:|=]|\b(?:with|and))\s*0+\s+(?:[\w-]+\s+){0,6}' + _COUNTED + r'(?!\w)'
     r'|\b'
     + _COUNTED
     + r'(?: [\w()-]+){0,3}\s*[:=]+\s*(?:0+(?:\.0*)?(?![\w.])|(?:none?|off|false)\s*(?:$|[,;|)]))'
-    r'|\berrors?\b(?: ?[\w()/%^,-]+){0,5}\s*[:=<~]+\s*[-+]?(?:\d*\.\d+|\d+\.|\d+(?=e))(?:e[-+]?\d+)?'
+    r'|\berrors?\b(?: ?[\w()/%^,-]+){0,5}?(?:\s*[:=<~]+)?\s*(?:[:\w ]{0,20}= *)?[-+]?(?:\d*\.\d+|\d+(?=e))(?:e[-+]?\d+)?\b'
     r'|\b(?:relative|absolute|max(?:imum)?|min|mean|rms|average|l[12]|numerical|standard|truncation)[ -]'
     r'(?:\w+ )?errors?\b'
     r'|\berror[_ ](?:norm|bars?|estimat\w+|rates?|messages?|handl\w+|check\w*|correct\w+|toleranc\w+'
@@ -219,7 +222,8 @@ MESSAGE_PROGRAMS = [
     ),
     (
         'Open MPI',
-        r'^\*\*\* (?:An error occ|The MPI_|on |and pot|MPI_ERR|reported by|before |after |Process rec)|^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
+        r'^\*\*\* (?:An error occ|The MPI_|on |and pot|MPI_ERR|reported by|before |after |Process rec)'
+        r'|^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
         r'|^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm|OPAL|ORTE|PRTE)\b'
         r'|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d',
         'run `mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30 PROGRAM`; '
@@ -234,7 +238,8 @@ MESSAGE_PROGRAMS = [
     ),
     (
         'Apptainer or Singularity',
-        r'^(?:FATAL|ERROR|INFO|WARNING)(?:: {3,4}| {3}\[U=)\S|^(?:apptainer|singularity): |^WARNING: .*(?:APPTAINER|SINGULARITY)_',
+        r'^(?:FATAL|ERROR|INFO|WARNING)(?:: {3,4}| {3}\[U=)\S|^(?:apptainer|singularity): '
+        r'|^WARNING: .*(?:APPTAINER|SINGULARITY)_',
         'run `apptainer --debug exec IMAGE PROGRAM`, or run `export APPTAINER_DEBUG=1` before the commands of a '
         'container module',
         'Apptainer 1.4.5, tried here',
@@ -311,7 +316,7 @@ _EXPLANATION = re.compile(
 )
 _FRAME = re.compile(
     r'(?:\[[\w.-]+:\d+\] +)?[\[#(]?\s*\d+[\]):]?\s+(?:0x[0-9a-f]{8,} (?P<call>\w+)\(\)'
-    r'|(?:0x[0-9a-f]{6,} )?in (?P<gdb>[\w:~?]+) ?\(|(?:/\S*/(?=\S+\()|(?=\S+\.so\S*\())'
+    r'|(?:0x[0-9a-f]{6,} )?in (?P<gdb>[\w:~?]+)(?: ?\(| at |$)|(?:\S*/(?=\S+\()|(?=\S+\.so\S*\())'
     r'(?P<library>[\w.+-]+)\((?P<function>[\w.@:~]*)\+?[^)]*\))'
 )
 _HANDLER = re.compile(
@@ -400,9 +405,18 @@ def extract_explanations(line: str, following: Iterable[str]) -> List[str]:
 
 
 def is_in_warning(text: str, begin: int) -> bool:
-    """Return whether the line at `begin` is in a block between dashes that starts with WARNING."""
-    block = re.split(r'-{30,}\n', text[max(0, begin - 2000) : begin])
-    return len(block) > 1 and block[-1].lstrip().startswith('WARNING')
+    """
+    Return whether the line at `begin` continues a warning.
+
+    The line continues the warning in the line before, or is in a block between dashes that starts
+    with WARNING.
+    """
+    before = text[max(0, begin - 2000) : begin]
+    block = re.split(r'-{30,}\n', before)
+    return (len(block) > 1 and block[-1].lstrip().startswith('WARNING')) or (
+        text[begin : begin + 1].islower()
+        and read_level(before.rstrip('\n').rpartition('\n')[2]) == 'warning'
+    )
 
 
 class Clues:

@@ -126,7 +126,7 @@ def fill_placeholders(text: str, groups: Dict[str, str], vendor: str) -> str:
     empty = r'\{(?:%s)\}' % '|'.join(name for name, value in groups.items() if not value)
     if '' in groups.values():
         text = re.sub(r' \([^()]*%s[^()]*\)' % empty, '', text)
-        sentences = re.split(r'(?<=[.:]) (?=[A-Z{`])', text)
+        sentences = re.split(r'(?<=\.) (?=[A-Z{`])', text)
         text = ' '.join(each for each in sentences if not re.search(empty, each))
     text = GROUP.sub(replace, text).strip()
     return 'The' + text[3:] if groups.get('by') and text[:4] == 'the ' else text
@@ -139,7 +139,7 @@ def _fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str) -> 
         return fill_placeholders(text, groups, vendor)
 
     return {
-        'cause': fill(entry['cause']) or entry['name'].capitalize() + '.',
+        'cause': fill(entry['cause']) or entry['name'][0].upper() + entry['name'][1:] + '.',
         'remedy': fill(entry['remedy']),
         'also': [
             {'cause': fill(cause), 'command': fill(command)}

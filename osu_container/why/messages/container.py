@@ -1033,17 +1033,18 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "Apptainer user guide, Running services",
     },
     {
-        'name': "you have no permission to start the program in the image",
+        'name': "you have no permission to start the program",
         'patterns': [
             (
                 " failed: permission denied",
                 r"FATAL: {2,}exec (?P<file>/\S{1,300}) failed: permission denied",
             )
         ],
-        'cause': "The file {file} in the image is not executable, or only root may read and "
-        "execute {file}. Docker starts the program as root; this container runtime starts the "
-        "program with your own account.",
-        'remedy': "In the recipe of the image, run `chmod -R a+rX FOLDER` and `chmod a+x FILE`, "
+        'cause': "The file {file}, as the container shows it, is not executable, or only root may "
+        "read and execute {file}. Docker starts the program as root; this container runtime "
+        "starts the program with your own account.",
+        'remedy': "Check the file with `apptainer exec IMAGE ls -l FILE`. For a file of the host, "
+        "run `chmod a+x FILE`. For a file of the image, run in the recipe `chmod -R a+rX FOLDER` and `chmod a+x FILE`, "
         "then rebuild the image. Without a rebuild, try `apptainer exec --fakeroot`. Or unpack "
         "the image with `apptainer build --sandbox --fakeroot FOLDER IMAGE` and run the two "
         "chmod commands in the unpacked folder.",
