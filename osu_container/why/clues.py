@@ -99,9 +99,9 @@ NOTICE = re.compile(
 )
 #: Lines that are no errors: source code, tracebacks and strace output
 _CODE = re.compile(
-    r'\s*(?:File "|at \S+\(|raise |if |return |except |try:|import |#SBATCH )|\+{1,3} |-- |GROMACS reminds|\[\d+\] MPI startup\(\): File |.*\bmore process\w* ha\w+ sent help|'
-    r'(?:(?:\[pid +\d+\]|\d+) +)?'
-    r'(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)'
+    r'\s*(?:File "|at \S+\(|raise |if |return |except |try:|import |#SBATCH )|\+{1,3} |-- '
+    r'|GROMACS reminds|\[\d+\] MPI startup\(\): File |.*\bmore process\w* ha\w+ sent help'
+    r'|(?:(?:\[pid +\d+\]|\d+) +)?(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)'
 )
 #: Level that a program prints with a line. libfabric and NCCL print errors with the level 'warn'.
 _LEVEL = re.compile(
@@ -129,7 +129,8 @@ _NO_ERROR = re.compile(
     r'|\b'
     + _COUNTED
     + r'(?: [\w()-]+){0,3}\s*[:=]+\s*(?:0+(?:\.0*)?(?![\w.])|(?:none?|off|false)\s*(?:$|[,;|)]))'
-    r'|\berrors?\b(?: ?[\w()/%^,-]+){0,5}?(?:\s*[:=<~]+)?\s*(?:[:\w ]{0,20}= *)?[-+]?(?:\d*\.\d+|\d+(?=e))(?:e[-+]?\d+)?\b'
+    r'|\berrors?\b(?: ?[\w()/%^,-]+){0,5}?(?:\s*[:=<~]+)?\s*(?:[:\w ]{0,20}= *)?'
+    r'[-+]?(?:\d*\.\d+|\d+(?=e))(?:e[-+]?\d+)?\b'
     r'|\b(?:relative|absolute|max(?:imum)?|min|mean|rms|average|l[12]|numerical|standard|truncation)[ -]'
     r'(?:\w+ )?errors?\b'
     r'|\berror[_ ](?:norm|bars?|estimat\w+|rates?|messages?|handl\w+|check\w*|correct\w+|toleranc\w+'

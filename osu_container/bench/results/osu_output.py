@@ -46,6 +46,8 @@ _OTHER_UNIT = re.compile(
     r'|[nm]?s(?:ec)?)[)\]]',
     re.I,
 )
+#: Heading of a table
+_HEADING = re.compile(r'# *(?:Message +)?Size\b', re.I)
 _PORT = re.compile(r'#.*mpi4py (\S+) port', re.I)
 #: First line of OSU's programs: in C, with e.g. '-CUDA' if buffers are in GPU memory; in Python
 _C_TITLE = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.+-]*)\s*$')
@@ -93,6 +95,8 @@ class BenchmarkTable:
     programs: str | None = None
     #: Of the C programs
     release: str | None = None
+    #: Titles of the columns that are not read
+    unread_columns: list[str] = field(default_factory=list)
     #: The program compared received with sent data (-c) at every size
     is_checked: bool = False
     #: Words of the command line
@@ -181,6 +185,10 @@ def parse(
                     f'mpi4py {port_title.group(1)} ports' if port_title else 'OSU Python programs'
                 )
             table.release = c_title.group(2) if c_title else table.release
+            if _HEADING.match(line):
+                table.unread_columns = [
+                    title for title in re.split(r'\s{2,}', line)[2:] if title != 'Validation'
+                ]
             other_unit = _OTHER_UNIT.match(line)
             if other_unit:
                 raise OutputError(
@@ -266,6 +274,15 @@ def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> N
 def is_row(line: str) -> bool:
     """Return whether a line is a row of a table: a message size and numbers."""
     return bool(_ROW.fullmatch(line.strip()))
+
+
+def has_figures(rows: list[list[str]]) -> bool:
+    """
+    Return whether the second column of rows has figures.
+
+    All programs print figures with decimals. Whole numbers are counts or sizes of another program.
+    """
+    return count_usual_decimals(rows) > 0
 
 
 def count_usual_decimals(rows: list[list[str]], column: int = 1) -> int:

@@ -44,6 +44,7 @@ EXPECTED_INPUT = (
 #: The heading of a table; its title may be missing
 _HEADING = re.compile(r'# *(?:Size|Message Size)\b', re.I)
 _CCL = re.compile(r'# *nThreads? +\d+')
+_CCL_HEAD = re.compile(r'# +size +count\b')
 _PERF = re.compile(r'\b(\w+)_perf\b|[Cc]ollective test starting: *(\w+?)(?:_perf)?\b')
 
 _TITLE = re.compile(
@@ -55,7 +56,7 @@ _PORT = re.compile(r'# *(osu_\w+): mpi4py \S+ port', re.I)
 _IMB_TITLE = re.compile(r'#\s*Intel ?\(R\) MPI Benchmarks? (?:Suite )?V?([\d.]+)?', re.I)
 _IMB_TABLE = re.compile(r'# *Benchmarking +(\w[\w-]*)')
 _IMB_RANKS = re.compile(r'# *#processes *= *(\d{1,9})')
-_IMB_HEAD = re.compile(r'#(?:bytes|repetitions)\b.*')
+_IMB_HEAD = re.compile(r'#(?:bytes\s+#)?repetitions\b.*')
 #: A launcher and the program, as printed by a shell with -x or copied from a terminal
 _COMMAND = re.compile(
     r'(?:\b(srun|flux run|mpirun|mpiexec(?:\.hydra)?|aprun|jsrun)\b|^\S*[$%>+]+ )(.*?)'
@@ -65,7 +66,7 @@ _PROMPT = re.compile(r'^\S*[$%>+]+ +')
 #: Prefix of a line: of `srun --label`, of `mpirun --tag-output --timestamp-output`, of a CI server,
 #: or the backslash of a '#' escaped in Markdown
 _LABEL = re.compile(
-    r'\s*(?:\d{1,7}: |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:\s?'
+    r'\s*(?:\d{1,7}: |\[\d{1,7}\] |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:\s?'
     r'|\d\d:\d\d:\d\d(?:\.\d+)?\s+|\\(?=#))'
 )
 _CONTROLS = re.compile(r'[\x01-\x08\x0b-\x1f\x7f\x85\u2028\u2029]')
@@ -245,12 +246,20 @@ def read_output(path: str | Path, benchmark: str | None = None) -> Output:
 
 
 def _explain_no_tables(path: str | Path, lines: list[str]) -> str:
-    row = next((number for number, line in enumerate(lines, 1) if osu_output.is_row(line)), None)
-    if row:
+    rows = [number for number, line in enumerate(lines, 1) if osu_output.is_row(line)]
+    if rows:
+        row = rows[0]
+        heading = next((line for line in reversed(lines[: row - 1]) if line), lines[row - 1])
+        cells = [lines[number - 1].split() for number in rows]
+        if not osu_output.has_figures(cells) and not _IMB_HEAD.fullmatch(heading):
+            return (
+                f"{path}:{row}: the table is of another program: {EXPECTED_INPUT}; the line above "
+                f"the first row is: {heading[:200]}"
+            )
         return (
             f"{path}:{row}: the figures are of an unknown program, because the title of the table "
-            "is missing. Keep the lines that begin with '#', or name the program: osu-container "
-            "import --benchmark osu_bw FILE"
+            "is missing. Keep the lines that begin with '#', or name the program that printed "
+            "the figures: osu-container import --benchmark PROGRAM FILE"
         )
     last = next(line for line in reversed(lines) if line)
     return (
@@ -277,6 +286,8 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
             else _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
         )
         kind = None if called else _classify_line(line)
+        if _CCL_HEAD.match(line) and not (blocks and blocks[-1]['kind'] == 'ccl'):
+            kind = 'ccl'
         if (
             kind is None
             and not blocks
@@ -379,6 +390,18 @@ def _parse_osu(
                 f"osu-container import --benchmark PROGRAM {path}",
             )
         ]
+    rows = [line.split() for line in block['lines'] if osu_output.is_row(line)]
+    other_unit = '(us)' if model.is_bandwidth(name) else 'MB/s'
+    is_foreign = rows and not osu_output.has_figures(rows) or other_unit in title
+    if block['kind'] == 'bare' and is_foreign:
+        return [
+            BenchmarkTable(
+                name,
+                location,
+                f"{location}: the second column has no figures of {name}, but whole numbers (counts "
+                f"or sizes) or figures in {other_unit.strip('()')}: {EXPECTED_INPUT}",
+            )
+        ]
     try:
         table = osu_output.parse(
             '\n'.join(block['lines']), benchmark=name, source=path, first_line=block['line']
@@ -457,6 +480,9 @@ def _parse_imb(
                 (heads.index(head) for head in _list_imb_columns(name) if head in heads), None
             )
             table.reason = _explain_unknown_column(table, heads, column)
+            table.unread_columns = [
+                head for head in heads[1:] if heads.index(head) != column and head != '#repetitions'
+            ]
             decimals = osu_output.count_usual_decimals(
                 [row.split() for row in block['lines'] if osu_output.is_row(row)], column or 0
             )
@@ -558,7 +584,7 @@ def _parse_ccl(
                 None,
                 location,
                 f"{location}: cannot find out which program of nccl-tests printed the table. Name "
-                f"the program: osu-container import --benchmark all_reduce_perf {path}",
+                f"the program, such as all_reduce_perf: osu-container import --benchmark PROGRAM {path}",
             )
         ]
     suite = 'rccl-tests' if re.search(r'rccl-tests|AMD Instinct', text) else 'nccl-tests'
@@ -581,6 +607,7 @@ def _parse_ccl(
             programs=suite,
             release=release.group(1) if release else None,
             variant=variant,
+            unread_columns=[head for head in heads[5:] if head in ('time', 'algbw')],
         )
         tables.append(table)
         for number, line in enumerate(block['lines'], block['line']):

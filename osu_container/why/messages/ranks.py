@@ -512,7 +512,8 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "A daemon of mpirun on another node terminated or cannot be reached. If the "
         "results are complete, the daemons were only ending. Otherwise the node failed or has no "
-        "memory left, the daemon or one of its libraries does not exist (status 127), or a firewall blocks the connection.",
+        "memory left, the daemon or one of its libraries does not exist (status 127), "
+        "or a firewall blocks the connection.",
         'remedy': "Read the lines before the error message, and check whether memory was used up "
         "(`dmesg` on the node, `sacct -j JOB`). Status 127 means that Open MPI is in another "
         "folder on the other node: call mpirun by its full path, or with --prefix. Or start the "
