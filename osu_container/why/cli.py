@@ -110,7 +110,7 @@ def _print_messages(messages: Iterable[Dict[str, Any]], several_files: bool) -> 
             % (
                 group[0]['name'],
                 '; '.join(places[:SHOWN_PLACES] + more),
-                group[0]['line'],
+                '\n    '.join([group[0]['line']] + group[0]['says']),
                 _format_advice(group[0]),
             )
         )

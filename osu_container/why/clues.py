@@ -129,8 +129,8 @@ _NO_ERROR = re.compile(
     r'|\b'
     + _COUNTED
     + r'(?: [\w()-]+){0,3}\s*[:=]+\s*(?:0+(?:\.0*)?(?![\w.])|(?:none?|off|false)\s*(?:$|[,;|)]))'
-    r'|\berrors?\b(?: ?[\w()/%^,-]+){0,5}?(?:\s*[:=<~]+)?\s*(?:[:\w ]{0,20}= *)?'
-    r'[-+]?(?:\d*\.\d+|\d+(?=e))(?:e[-+]?\d+)?\b'
+    r'|\berrors?\b(?: \([\w ,]+\)| \w+)?\s*[:=<~]*\s*(?:[:\w ]{0,20}= *)?'
+    r'[-+]?(?:\d*\.\d+|\d+(?=e))(?:e[-+]?\d+)?(?![\w.])'
     r'|\b(?:relative|absolute|max(?:imum)?|min|mean|rms|average|l[12]|numerical|standard|truncation)[ -]'
     r'(?:\w+ )?errors?\b'
     r'|\berror[_ ](?:norm|bars?|estimat\w+|rates?|messages?|handl\w+|check\w*|correct\w+|toleranc\w+'

@@ -132,7 +132,7 @@ def fill_placeholders(text: str, groups: Dict[str, str], vendor: str) -> str:
     return 'The' + text[3:] if groups.get('by') and text[:4] == 'the ' else text
 
 
-def _fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str) -> Dict[str, Any]:
+def fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str) -> Dict[str, Any]:
     """Return the keys cause, remedy, also and source of `entry`, with placeholders replaced."""
 
     def fill(text: str) -> str:
@@ -247,7 +247,7 @@ class Search:
                 match = lines[begin]
                 line = _extract_line(text, match)
                 self.hits[entry['name']] = dict(
-                    _fill_advice(entry, _extract_groups(match, names), identify_vendor(text, line)),
+                    fill_advice(entry, _extract_groups(match, names), identify_vendor(text, line)),
                     name=entry['name'],
                     line=line,
                     number=self.ended_lines + text.count('\n', 0, begin) + 1,
@@ -280,6 +280,7 @@ class Search:
             number   the line number of this line, from 1 (int)
             part     suffix of the line number, such as ' of the end' (str)
             times    number of lines with the message (int)
+            says     explanations in the log after the first line (list of str)
         """
         if not self.has_loud_hit and not self.clues.has_errors():
             return []
@@ -290,8 +291,13 @@ class Search:
         names = {entry['name'] for entry, _ in hits}
         hits = [(entry, hit) for entry, hit in hits if not names & set(entry.get('unless', []))]
         best_rank = min((rank_entry(entry) for entry, _ in hits), default=None)
+        explanations = {number: texts for number, _, texts in self.clues.lines[2]}
         return sorted(
-            (hit for entry, hit in hits if rank_entry(entry) == best_rank),
+            (
+                dict(hit, says=explanations.get(hit['number'], []))
+                for entry, hit in hits
+                if rank_entry(entry) == best_rank
+            ),
             key=lambda hit: (hit['part'], hit['number']),
         )
 

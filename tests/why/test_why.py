@@ -7,6 +7,10 @@ the program that printed them.
 messages.tsv has one text per line, in three columns: the message that must be named first (- for
 none); the origin of the text (the thread that found its cause, the source code that prints the
 text, or a run of this project); the text.
+
+answers.tsv has texts for which a right cause or the telling line must be shown, and nothing wrong:
+an expression that the answer must match, one that it must not match, the origin, the text.
+good_runs.tsv has the origin and the text of runs that succeeded.
 """
 
 import gzip
@@ -36,6 +40,7 @@ from tests.helpers.machine import (
     run_clean_shell,
 )
 
+_ESCAPED = {'n': '\n', 't': '\t', '\\': '\\'}
 NAMES = [entry['name'] for entry in messages.MESSAGES]
 #: Forms that srun, mpirun, colours and other systems give to a line
 FORMS = (
@@ -51,6 +56,26 @@ FORMS = (
     '\x1b]0;title\x07\x1b(B{}',
 )
 BASH_COMMANDS = [PROJECT / 'scripts' / name for name in ('run-in-container', 'osu-gpu-bind')]
+
+
+def read_table(name):
+    """Return the rows of a table in this folder; the last column is a text with escapes."""
+    lines = (PROJECT / 'tests' / 'why' / name).read_text().splitlines()
+    return [
+        [*row[:-1], re.sub(r'\\(.)', lambda match: _ESCAPED[match[1]], row[-1])]
+        for row in (line.split('\t') for line in lines)
+    ]
+
+
+def search_text(text):
+    """Return (messages, clues) of a text."""
+    log_search = search.Search()
+    log_search.add(text)
+    return log_search.list_messages(), log_search.list_clues()
+
+
+#: (name of a message or -, origin of the text, text)
+TEXTS = read_table('messages.tsv')
 
 
 def list_names(text):
@@ -103,6 +128,28 @@ def test_every_text_matches_only_its_message():
         if list_names(text) != ([] if name == '-' else [name])
     ]
     assert wrong == [] and sum(name == '-' for name, _, _ in TEXTS) > 80
+
+
+@pytest.mark.parametrize('must, must_not, source, text', read_table('answers.tsv'))
+def test_answer_names_the_cause_or_the_telling_line(must, must_not, source, text):
+    answer = json.dumps(search_text(text))
+    assert re.search(must, answer), answer
+    assert not must_not or not re.search(must_not, answer), answer
+
+
+@pytest.mark.parametrize('source, text', read_table('good_runs.tsv'))
+def test_good_run_is_not_accused(source, text):
+    hits, lines = search_text(text)
+    assert (hits, [clue for clue in lines if clue['level'] == 'error']) == ([], [])
+
+
+def test_empty_placeholder_leaves_no_hole():
+    for entry, names, _ in search.PATTERNS:
+        for name in {*names} - {'by'}:
+            groups = {**dict.fromkeys(names, 'X'), name: ''}
+            advice = search.fill_advice(entry, groups, '')
+            assert len(advice['cause']) > 20, entry['name']
+            assert not re.search(r'\(\)|\(;| [.,;)](?:\s|$)|  |[:,]$', advice['cause'] + advice['remedy'])
 
 
 AMDS_WORDS = re.compile(r'RCCL|rccl|ROC[mM]|rocm|\bHIP|\bhip|amdgpu|/dev/kfd|gfx9|rocminfo')
@@ -625,13 +672,3 @@ def test_line_numbers_span_chunks_and_few_lines_are_kept(monkeypatch):
 )
 def test_line_that_counts_or_names_errors_is_no_error(text):
     assert list_shown_lines(text + '\n') == []
-
-
-_ESCAPED = {'n': '\n', 't': '\t', '\\': '\\'}
-#: (name of a message or -, origin of the text, text)
-TEXTS = [
-    (name, source, re.sub(r'\\(.)', lambda match: _ESCAPED[match[1]], text))
-    for name, source, text in (
-        line.split('\t') for line in (PROJECT / 'tests/why/messages.tsv').read_text().splitlines()
-    )
-]
