@@ -28,16 +28,32 @@ SHOWN_LINE, SHOWN_GROUP = 240, 200
 #: Number of bytes that are read at the beginning and at the end of a longer file
 HEAD, TAIL = 64 << 20, 16 << 20
 
-#: Compiled expressions, each with the plain text that every match contains
+#: Compiled expressions, each with a text that every match contains
 _Parts = List[Tuple[Pattern[str], str]]
+#: Characters that stand for escaped characters of an expression, such as the dot of '\\.'
+_ESCAPED = 0xE000
 
 
-def _compile_patterns(entry: Dict[str, Any]) -> _Parts:
-    """Return a pair (compiled expression, plain text) for each pattern of a MESSAGES entry."""
-    pairs = [
-        (item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']
-    ]
-    return [(re.compile(expression, re.MULTILINE), text) for text, expression in pairs]
+def find_literal(expression: str) -> str:
+    """
+    Return the longest text found that every match of a regular expression contains.
+
+    The text is '' if none is found.
+    """
+
+    def mark(match: Match[str]) -> str:
+        is_literal = re.fullmatch(r'\\\W', match[0])
+        return chr(_ESCAPED + ord(match[0][1])) if is_literal else '\0'
+
+    rest = re.sub(r'\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]', mark, expression)
+    while re.search(r'\([^()]*\)', rest):
+        rest = re.sub(r'\((?:\?:|\?P<\w+>)?((?!\?)[^()|]*)\)(?![?*{])', r'\1', rest)
+        rest = re.sub(r'\([^()]*\)', '\0', rest)
+    if '|' in rest:
+        return ''
+    parts = re.sub(r'.(?:[?*]|\{[^}]*\})\??|[.^$+]', '\0', rest).split('\0')
+    escaped = {_ESCAPED + code: chr(code) for code in range(128)}
+    return max(parts, key=len).translate(escaped)
 
 
 def split_words(text: str) -> Set[str]:
@@ -70,10 +86,16 @@ def select_gate(text: str) -> Tuple[str, bool]:
 #: For each entry: the entry, the names of its groups, its compiled patterns
 PATTERNS = [
     (entry, sorted({name for part, _ in parts for name in part.groupindex}), parts)
-    for entry, parts in ((entry, _compile_patterns(entry)) for entry in MESSAGES)
+    for entry, parts in (
+        (
+            entry,
+            [(re.compile(each, re.MULTILINE), find_literal(each)) for each in entry['patterns']],
+        )
+        for entry in MESSAGES
+    )
 ]
 
-#: Plain text of a pattern -> result of select_gate() for this text
+#: Text that every match of a pattern contains -> result of select_gate() for this text
 GATES = {text: select_gate(text) for _, _, parts in PATTERNS for _, text in parts}
 
 
