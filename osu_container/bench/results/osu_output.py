@@ -95,7 +95,7 @@ class BenchmarkTable:
     programs: str | None = None
     #: Of the C programs
     release: str | None = None
-    #: Titles of the columns that are not read
+    #: Titles of the columns without the figures
     unread_columns: list[str] = field(default_factory=list)
     #: The program compared received with sent data (-c) at every size
     is_checked: bool = False
@@ -174,7 +174,6 @@ def parse(
     table = BenchmarkTable(benchmark, title, programs='OSU C programs')
     marks: list[tuple[int, str | None]] = []
     lines = text.splitlines()
-    decimals = count_usual_decimals([line.split() for line in lines if is_row(line)])
     for number, line in enumerate(lines, first_line or 1):
         location = title if first_line is None else f'{source}:{number}'
         if line.startswith('#'):
@@ -186,16 +185,14 @@ def parse(
                 )
             table.release = c_title.group(2) if c_title else table.release
             if _HEADING.match(line):
-                table.unread_columns = [
-                    title for title in re.split(r'\s{2,}', line)[2:] if title != 'Validation'
-                ]
+                table.unread_columns = re.split(r'\s{2,}', line)[2:]
             other_unit = _OTHER_UNIT.match(line)
             if other_unit:
                 raise OutputError(
                     f"{title}: the heading of the table has the unit {other_unit.group(1)}, "
                     "expected MB/s or us. Convert the figures to MB/s or us"
                 )
-        elif not _add_row(table, line, location, marks, decimals) and line.strip():
+        elif not _add_row(table, line, location, marks) and line.strip():
             if benchmark not in model.SINGLE_VALUE_BENCHMARKS and _BROKEN.match(line[:500]):
                 table.broken_lines.append(f'{source}:{number}: {line}')
             else:
@@ -276,15 +273,6 @@ def is_row(line: str) -> bool:
     return bool(_ROW.fullmatch(line.strip()))
 
 
-def has_figures(rows: list[list[str]]) -> bool:
-    """
-    Return whether the second column of rows has figures.
-
-    All programs print figures with decimals. Whole numbers are counts or sizes of another program.
-    """
-    return count_usual_decimals(rows) > 0
-
-
 def count_usual_decimals(rows: list[list[str]], column: int = 1) -> int:
     """Return the number of decimals that most rows have in a column."""
     counts = Counter(count_decimals(row[column]) for row in rows if len(row) > column)
@@ -301,14 +289,12 @@ def _add_row(
     line: str,
     location: str,
     marks: list[tuple[int, str | None]],
-    decimals: int,
 ) -> bool:
     """
     Add the figure of a row to the table, and the result of the row's check to `marks`.
 
     Returns False if the line is not a row.
     :param location: name of the line in messages
-    :param decimals: the number of decimals that most rows have
     Raises OutputError if the message size is not greater than in the previous row.
     """
     words = line.lower().split()
@@ -319,8 +305,8 @@ def _add_row(
         words.insert(0, '0')
     if (
         not _ROW.fullmatch(' '.join(words))
-        or decimals
-        and not count_decimals(words[1])
+        or not count_decimals(words[1])
+        and table.benchmark not in model.MILLISECONDS
         or float(words[1]) > model.HIGHEST
     ):
         return False

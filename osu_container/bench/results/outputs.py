@@ -246,12 +246,11 @@ def read_output(path: str | Path, benchmark: str | None = None) -> Output:
 
 
 def _explain_no_tables(path: str | Path, lines: list[str]) -> str:
-    rows = [number for number, line in enumerate(lines, 1) if osu_output.is_row(line)]
-    if rows:
-        row = rows[0]
-        heading = next((line for line in reversed(lines[: row - 1]) if line), lines[row - 1])
-        cells = [lines[number - 1].split() for number in rows]
-        if not osu_output.has_figures(cells) and not _IMB_HEAD.fullmatch(heading):
+    row = next((number for number, line in enumerate(lines, 1) if osu_output.is_row(line)), None)
+    if row:
+        heading = next(filter(None, reversed(lines[: row - 1])), '')
+        has_figures = osu_output.count_decimals(lines[row - 1].split()[1])
+        if not has_figures and not _IMB_HEAD.fullmatch(heading):
             return (
                 f"{path}:{row}: the table is of another program: {EXPECTED_INPUT}; the line above "
                 f"the first row is: {heading[:200]}"
@@ -390,18 +389,6 @@ def _parse_osu(
                 f"osu-container import --benchmark PROGRAM {path}",
             )
         ]
-    rows = [line.split() for line in block['lines'] if osu_output.is_row(line)]
-    other_unit = '(us)' if model.is_bandwidth(name) else 'MB/s'
-    is_foreign = rows and not osu_output.has_figures(rows) or other_unit in title
-    if block['kind'] == 'bare' and is_foreign:
-        return [
-            BenchmarkTable(
-                name,
-                location,
-                f"{location}: the second column has no figures of {name}, but whole numbers (counts "
-                f"or sizes) or figures in {other_unit.strip('()')}: {EXPECTED_INPUT}",
-            )
-        ]
     try:
         table = osu_output.parse(
             '\n'.join(block['lines']), benchmark=name, source=path, first_line=block['line']
@@ -480,9 +467,7 @@ def _parse_imb(
                 (heads.index(head) for head in _list_imb_columns(name) if head in heads), None
             )
             table.reason = _explain_unknown_column(table, heads, column)
-            table.unread_columns = [
-                head for head in heads[1:] if heads.index(head) != column and head != '#repetitions'
-            ]
+            table.unread_columns = [head for head in heads[1:] if head != heads[column or 0]]
             decimals = osu_output.count_usual_decimals(
                 [row.split() for row in block['lines'] if osu_output.is_row(row)], column or 0
             )
@@ -607,7 +592,7 @@ def _parse_ccl(
             programs=suite,
             release=release.group(1) if release else None,
             variant=variant,
-            unread_columns=[head for head in heads[5:] if head in ('time', 'algbw')],
+            unread_columns=['time', 'algbw'],
         )
         tables.append(table)
         for number, line in enumerate(block['lines'], block['line']):
