@@ -492,13 +492,17 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "building without root fails, because fakeroot does not work",
         'patterns': [
+            "No LD_PRELOAD in fakeroot environment",
+            "while getting fakeroot bindpoints",
             "'new[gu]idmap' execution failed",
             "while copying pseudo devices",
         ],
         'cause': "To build an image as an ordinary user, Apptainer needs a range of user IDs for "
-        "you in /etc/subuid (applied by the program newuidmap) or the command fakeroot. On this "
-        "node neither newuidmap nor fakeroot works.",
-        'remedy': "Install fakeroot on the node and run `apptainer build --ignore-subuid`, or "
+        "you in /etc/subuid (applied by the program newuidmap) or the command fakeroot. Here "
+        "neither newuidmap nor fakeroot works: a program may be missing, PATH may be empty, or "
+        "the build may run inside another fakeroot.",
+        'remedy': "Run `export PATH=/usr/bin:/bin:$PATH`, install fakeroot on the node and run "
+        "`apptainer build --ignore-subuid`, or "
         "build the image on another machine and copy the SIF file. Administrators can install "
         "the package uidmap and run `apptainer config fakeroot --add USER`.",
         'source': "apptainer.org, user guide, Fakeroot; github.com/apptainer/apptainer, issues "
@@ -976,18 +980,6 @@ ENTRIES: List[Dict[str, Any]] = [
         "single container for all ranks of a node. Administrators can install Singularity 3.2.1 "
         "or newer (a current release is better) and raise 'max loop devices' in singularity.conf.",
         'source': "github.com/biocorecrg/master_of_pores, issue 6",
-    },
-    {
-        'name': "the host's command fakeroot does not work",
-        'patterns': ["No LD_PRELOAD in fakeroot environment", "while getting fakeroot bindpoints"],
-        'cause': "If /etc/subuid assigns no user IDs to you, Apptainer builds an image with the "
-        "host's command fakeroot. The command fakeroot does not work here: PATH is empty, the "
-        "build runs inside another fakeroot, or the fakeroot daemon terminated.",
-        'remedy': "Run `export PATH=/usr/bin:/bin:$PATH` and build the image again, or add the "
-        "option --ignore-fakeroot-command to the build. The best solution is a range of user IDs "
-        "in /etc/subuid and /etc/subgid: administrators add the range with `apptainer config "
-        "fakeroot --add USER`.",
-        'source': "github.com/apptainer/apptainer, issue 603; fakeroot(1)",
     },
     {
         'name': "the download of the image takes too long",

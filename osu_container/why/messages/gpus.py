@@ -209,38 +209,20 @@ GPUS: List[Dict[str, Any]] = [
         'source': "github.com/rickstaa/panda-autograsp, issue 150; NVIDIA, CUDA Compatibility",
     },
     {
-        'name': "the program finds no GPU",
-        'patterns': [
-            "(?i:no) (?:CUDA|cuda|ROCm)-capable device is (?:detected|found)",
-            "Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?",
-        ],
-        'cause': "The program finds no GPU. The job step has no GPU, the container does not "
-        "contain the GPU's device file, or you have no permission to open this device file.",
-        'remedy': "Request GPUs with `srun --gpus-per-node=8` (or --gpus=1). Start the container "
-        "with {--nv|--rocm; with --containall, add --bind=/dev/kfd,/dev/dri}.",
-        'source': "github.com/ROCm/ROCm, issue 1798; docs.sylabs.io, SingularityCE, GPU support",
-        'also': [
-            (
-                "the job has no GPU",
-                "srun bash -c 'echo $SLURM_GPUS_ON_NODE; env | grep VISIBLE_DEVICES'",
-            ),
-            (
-                "you have no permission to open the device file",
-                "srun ls -l {/dev/nvidia0|/dev/kfd}",
-            ),
-        ],
-    },
-    {
         'name': "the program was compiled for another GPU model",
         'patterns': [
+            r"TensileLibrary[^\n]{0,100}(?:No such|Cannot|not|Illegal)",
+            "nvrtc: error: invalid value for --gpu-architecture",
             "hipErrorNoBinaryForGpu",
             "invalid device function",
             "no kernel image is available for execution on the device",
         ],
-        'cause': "The program was compiled for a different GPU model than the model of this node.",
+        'cause': "The program or a library has no code for the GPU model of this node, because it "
+        "was compiled for another model.",
         'remedy': "Build the program for the GPU model of this node, which "
         "{`nvidia-smi`|`rocminfo | grep gfx`} prints: {sm_80 is A100, sm_90 is H100 and "
-        "GH200|gfx90a is MI250X (LUMI-G, Frontier), gfx942 is MI300A}.",
+        "GH200|gfx90a is MI250X (LUMI-G, Frontier), gfx942 is MI300A. For "
+        "a GPU that ROCm does not list, try `export HSA_OVERRIDE_GFX_VERSION=10.3.0`}.",
         'source': "HIP, documentation, hipError_t; github.com/ROCm/MIVisionX, issue 778",
         'also': [
             (
@@ -313,6 +295,8 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "the program finds no usable GPU",
         'patterns': [
+            "(?i:no) (?:CUDA|cuda|ROCm)-capable device is (?:detected|found)",
+            "Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?",
             "No HIP (?:GPUs?|devices?) (?:are|is|were|was)? ?(?:available|found|detected|visible)",
             "Found no NVIDIA driver on your system",
             "there are 0 visible CUDA devices",
@@ -339,7 +323,6 @@ GPUS: List[Dict[str, Any]] = [
         ],
         'unless': [
             "the benchmark finds no GPU",
-            "the program finds no GPU",
             "no NVIDIA driver is detected",
             "a library of the NVIDIA driver is missing",
         ],
@@ -399,20 +382,6 @@ GPUS: List[Dict[str, Any]] = [
         "driver from `dmesg` (with its Xid number) to the administrators. If the error occurs on "
         "every node, a bug in the program makes the GPU hang.",
         'source': "NVIDIA, Xid errors; Linux, amdgpu",
-    },
-    {
-        'name': "the library contains no code for this GPU model",
-        'patterns': [
-            r"TensileLibrary[^\n]{0,100}(?:No such|Cannot|not|Illegal)",
-            "nvrtc: error: invalid value for --gpu-architecture",
-        ],
-        'cause': "The program or library contains no code for this GPU model.",
-        'remedy': "Use an image that was built for this GPU: {`nvidia-smi` prints the model; "
-        "sm_80 is A100, sm_90 is H100 and GH200|`rocminfo` prints the model; gfx90a is MI250X, "
-        "gfx942 is MI300A. For a GPU that ROCm does not list, try `export "
-        "HSA_OVERRIDE_GFX_VERSION=10.3.0`}.",
-        'source': "github.com/ollama/ollama, issue 2870; CUDA driver API",
-        'unless': ["the program was compiled for another GPU model"],
     },
     {
         'name': "the NVIDIA driver and its libraries have different versions",
@@ -483,7 +452,6 @@ NCCL: List[Dict[str, Any]] = [
         'unless': [
             "CUDA is newer than the driver supports",
             "NCCL cannot use NVLS or MNNVL",
-            "the program finds no GPU",
             "ranks cannot share GPU memory",
             "the node or job has no memory left",
             "the program was compiled for another GPU model",

@@ -476,17 +476,6 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "NCCL or RCCL recommends a kernel setting",
-        'patterns': [r'NCCL WARN Missing \"[^\"\n]{1,80}\" from (?:kernel|environment)'],
-        'cause': "{NCCL|RCCL} recommends a setting of the kernel or of the environment, and this "
-        "node does not have this setting.",
-        'remedy': "{NCCL|RCCL}'s recommendation of a kernel setting is harmless if the run "
-        "succeeds. The kernels of Cray systems, for example, use IOMMU passthrough, and do not "
-        "need the recommended setting.",
-        'source': "github.com/ROCm/rocm-systems, pull request 7916",
-        'last': True,
-    },
-    {
         'name': "ranks use different versions or settings of NCCL or RCCL",
         'patterns': [
             r"Message truncated : receiv(?:ed|ing) \d+ bytes instead of \d+",
@@ -582,16 +571,6 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "a driver that libibverbs lists is not installed",
-        'patterns': ["libibverbs: Warning: couldn't load driver '(?P<driver>[^']{1,100})'"],
-        'cause': "The folder /etc/libibverbs.d lists the driver {driver}, but this driver is not "
-        "installed.",
-        'remedy': "The warning of libibverbs is harmless unless {driver} is the driver of this "
-        "node's network card (`ibv_devices` lists the cards that work). If {driver} is the "
-        "driver of the network card, install ibverbs-providers or rdma-core in the image.",
-        'source': "github.com/NVIDIA/nccl, issue 1044",
-    },
-    {
         'name': "NCCL or RCCL cannot reach another rank over TCP",
         'patterns': [
             r"socket(?:Start|Poll|Finalize)Connect: [Cc]onnect(?:ion)?\b.{0,20} (?P<to>\S+<\d+>)",
@@ -685,16 +664,6 @@ ENTRIES: List[Dict[str, Any]] = [
         'remedy': "Run `export UCX_IB_MLX5_DEVX=n` (or `export UCX_IB_MLX5_DEVX_OBJECTS=`): UCX "
         "then avoids the refused operation. Administrators can install newer firmware.",
         'source': "github.com/openucx/ucx, issues 10451 and 8440",
-    },
-    {
-        'name': "the shared memory for UCX is too small",
-        'patterns': [r"Not enough memory to write total of \d+ bytes"],
-        'cause': "UCX keeps messages between the ranks of a node in /dev/shm, but /dev/shm is "
-        "full, too small or not accessible.",
-        'remedy': "Check the space with `df -h /dev/shm` in the container, list old files with "
-        "`ls -l /dev/shm`, and remove these files. With Docker or podman, add --shm-size=2g or "
-        "--ipc=host. With `export UCX_TLS=^posix`, UCX does not use /dev/shm.",
-        'source': "UCX, src/uct/sm/mm/posix",
     },
     {
         'name': "UCX cannot open the shared memory of another rank",

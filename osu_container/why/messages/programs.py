@@ -160,17 +160,6 @@ LOADER: List[Dict[str, Any]] = [
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
     },
     {
-        'name': "libtree or lddtree does not find a library",
-        'patterns': [r"── (?P<library>lib\S{1,100}\.so\S{0,20}) not found"],
-        'cause': "{library} is in no folder that the loader searches for this program: not in the "
-        "program's rpath, not on LD_LIBRARY_PATH, not in the loader's cache. Cray MPICH finds "
-        "libfabric only if the module libfabric has set LD_LIBRARY_PATH.",
-        'remedy': "Load the module that provides the library (for example `module load "
-        "libfabric`). In a container, bind the folder of the library. Or find the library with "
-        "`find / -name 'LIBRARY*'`, and add the library's folder to LD_LIBRARY_PATH.",
-        'source': "ld.so(8); libtree, README; github.com/spack/spack, pull request 29392",
-    },
-    {
         'name': "MVAPICH does not find a library of InfiniBand",
         'patterns': [
             r"retry with MV2_LIB\w{1,20}_PATH",
@@ -445,6 +434,7 @@ MPI: List[Dict[str, Any]] = [
     {
         'name': "MPI cannot create shared memory",
         'patterns': [
+            r"Not enough memory to write total of \d+ bytes",
             "MPIDU_Init_shm",
             r"(?:MPID|MPIR|shm_\w{1,60})\w{0,60}(?:\(\d+\))?\W{0,20}unable to attach to shared memory",
             r"ucx function returned with failed status ?\([^)\n]{0,120}(?:Shared memory error|No resources are "
@@ -628,19 +618,6 @@ TERMINATIONS: List[Dict[str, Any]] = [
         'remedy': "The last line of MPI's error stack names the first cause. With `export "
         "FI_LOG_LEVEL=warn`, libfabric prints more details.",
         'source': "MPICH 4.2.3, seen by this project, 2026-11",
-        'last': True,
-    },
-    {
-        'name': "a task was killed",
-        'patterns': [
-            r"tasks? [\d,-]+: Killed\b",
-            r"tasks? [\d,-]+: Terminated\b",
-        ],
-        'cause': "A rank was killed by another process: because no memory was left, because the "
-        "time limit was reached, or because another rank failed.",
-        'remedy': "Look for the first error of any rank. If no rank has another error, probably "
-        "no memory was left: request all memory of the node with --mem=0, or start fewer ranks.",
-        'source': "Slurm 22.05, seen by this project, 2026-11",
         'last': True,
     },
     {

@@ -459,6 +459,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a rank was killed",
         'patterns': [
+            r"tasks? [\d,-]+: Killed\b",
+            r"tasks? [\d,-]+: Terminated\b",
             r"= +EXIT CODE: (?:9|15|137|143)\b",
             r"[Tt]erminated by signal (?:9|SIGKILL)\b",
             "EXIT STRING: (?:Killed|Terminated)",

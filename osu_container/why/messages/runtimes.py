@@ -20,7 +20,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "toolkit, Troubleshooting",
         'unless': [
             "the container toolkit has no permission to read a file",
-            "the program finds no GPU",
+            "the program finds no usable GPU",
             "the container toolkit cannot run ldconfig for the image",
             "the container toolkit has no permission to write cgroups",
             "the NVIDIA driver and its libraries have different versions",

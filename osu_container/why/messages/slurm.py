@@ -158,13 +158,14 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the node or job has no memory left",
         'patterns': [
+            "[Ee]xceeded (?:step|job|virtual) memory limit",
             r"tasks? \S{1,80}: Out Of Memory",
             "oom[-_]kill(?:er| event|:|_process)",
             "OOM Killed",
             r"(?<![\w.])OUT_OF_ME(?:MORY|\+)(?= +\d+:\d|\W*$)",
         ],
-        'cause': "The kernel killed the process with the highest memory use, because the memory "
-        "of the node, or the job's share of the memory, was used up.",
+        'cause': "The memory of the node, or the job's share of the memory, was used up. The kernel "
+        "or Slurm then killed the process with the highest memory use.",
         'remedy': "Request more memory (--mem=0 requests all memory of the node), start fewer "
         "ranks on a node, or give the benchmark a smaller maximum message size with -m. On every "
         "rank, osu_alltoall needs memory for the number of ranks times the message size.",
@@ -220,17 +221,20 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a node rejects the credentials of another node",
         'patterns': [
+            r"(?:slurm\w{0,60}|srun|sbatch|salloc|squeue|sinfo|scontrol|sacct)[^\n]{0,80}: Protocol "
+            r"authentication error",
             r"Munge decode failed: (?P<why>[\w ]{1,80})",
             "Application launch failed: Invalid job credential",
             "Job credential expired",
         ],
-        'cause': "A node rejects the Slurm credentials of another node, because the munge keys, "
+        'cause': "A node or daemon rejects the Slurm credentials of another one, because the munge keys, "
         "clocks, user IDs or Slurm versions of the two nodes differ. {why}",
         'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators: "
         "`munge -n | ssh NODE unmunge` checks the munge keys and clocks, and `srun --version` on "
         "each node prints the version of Slurm. After a change of the munge key, administrators "
         "must restart the daemon munged.",
-        'source': "github.com/dun/munge, issues 62, 116 and 126",
+        'source': "github.com/dun/munge, issues 62, 116 and 126; Slurm, src/common/slurm_errno.c",
+        'unless': ["munge cannot be reached", "the service of auth/slurm cannot be reached"],
     },
     {
         'name': "the binding names cores that the job step lacks",
@@ -278,27 +282,19 @@ ENTRIES: List[Dict[str, Any]] = [
         'unless': ["srun requests more than the job has"],
     },
     {
-        'name': "two settings request memory",
-        'patterns': [r"(?:SLURM_MEM_PER|--mem)\w{0,60}.{0,80}mutually exclusive"],
-        'cause': "Two Slurm settings request memory for the job, but Slurm accepts only a single "
-        "memory setting. Usually you submitted the job inside another job, and the new job has "
-        "inherited the memory variables of the other job.",
-        'remedy': "Run `unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE` before you "
-        "call sbatch or srun inside a job. Or submit the new job from a login node.",
-        'source': "github.com/mehta-lab/recOrder, issue 482",
-    },
-    {
-        'name': "two settings request cores per task",
+        'name': "two Slurm settings contradict each other",
         'patterns': [
             r"(?<![\w-])(?P<what>[\w-]{1,40}) set by two different environment variables "
-            r"(?P<why>[^\n]{1,120})"
+            r"(?P<why>[^\n]{1,120})",
+            r"(?:SLURM_MEM_PER|--mem)\w{0,60}.{0,80}mutually exclusive",
         ],
-        'cause': "Two Slurm variables set different numbers of cores per task. Either srun was "
-        "called inside another job or job step (salloc, an interactive shell), or "
-        "--cpus-per-task was given twice. The variables that set {what}: {why}",
-        'remedy': "Run `unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SRUN_CPUS_PER_TASK` before "
-        "srun or mpirun, or submit the job from a shell outside any job.",
-        'source': "Slurm, src/common/slurm_opt.c; srun(1), SLURM_CPUS_PER_TASK",
+        'cause': "Two Slurm settings request different memory, or different numbers of cores per "
+        "task. Usually you submitted the job inside another job, and the new job has inherited "
+        "the variables of the other job. The variables that set {what}: {why}",
+        'remedy': "Run `unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE "
+        "SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SRUN_CPUS_PER_TASK` before you call sbatch or "
+        "srun inside a job. Or submit the new job from a login node.",
+        'source': "github.com/mehta-lab/recOrder, issue 482; Slurm, src/common/slurm_opt.c",
     },
     {
         'name': "a limit of your account is reached, or no account is given",
@@ -325,18 +321,6 @@ ENTRIES: List[Dict[str, Any]] = [
         'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators: the "
         "cause may be the disk of the node or the daemon slurmd.",
         'source': "github.com/ArjunaCluster/ArjunaUsers, issue 123",
-    },
-    {
-        'name': "a node or Slurm's controller does not answer",
-        'patterns': [r"(?:failed|error)[^\n]{0,120}Socket timed out on send/recv"],
-        'cause': "A node or Slurm's controller did not answer in time. The node is overloaded or "
-        "down, a firewall blocks the connection, or the munge key of the node differs from the "
-        "munge key of the machine that called the node.",
-        'remedy': "Call srun again, and run fewer srun commands at the same time. If the same "
-        "node fails each time, exclude the node with `srun --exclude=NODE`, and tell the "
-        "administrators: `munge -n | ssh NODE unmunge` shows whether this machine and the node "
-        "have the same munge key.",
-        'source': "github.com/mlr-org/batchtools, issue 201",
     },
     {
         'name': "Slurm cannot use cgroups on the node",
@@ -381,25 +365,6 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --mem",
     },
     {
-        'name': "a Slurm daemon rejects the credentials of another daemon",
-        'patterns': [
-            r"(?:slurm\w{0,60}|srun|sbatch|salloc|squeue|sinfo|scontrol|sacct)[^\n]{0,80}: Protocol "
-            r"authentication error"
-        ],
-        'cause': "A Slurm daemon rejects the credentials of a Slurm daemon or command on another "
-        "node: the munge keys, clocks or Slurm versions of the two nodes differ. Or slurmd on "
-        "the other node terminated during the connection.",
-        'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators. "
-        "Administrators can run `munge -n | ssh NODE unmunge`, compare the output of `date` on "
-        "the two nodes, and read the logs of slurmd and slurmctld.",
-        'source': "Slurm, src/common/slurm_errno.c; munge(7)",
-        'unless': [
-            "munge cannot be reached",
-            "a node rejects the credentials of another node",
-            "the service of auth/slurm cannot be reached",
-        ],
-    },
-    {
         'name': "the job's output file cannot be written",
         'patterns': [r"job_rc = 4021\b"],
         'cause': "The node could not open the output file or the working folder of the job: the "
@@ -427,34 +392,25 @@ ENTRIES: List[Dict[str, Any]] = [
         "finished rank.",
         'source': "srun(1), --kill-on-bad-exit and --wait",
         'last': True,
-        'unless': ["a task was killed", "the program failed"],
+        'unless': ["a rank was killed", "the program failed"],
     },
     {
-        'name': "a node and srun cannot connect",
+        'name': "parts of Slurm cannot connect to each other",
         'patterns': [
+            r"(?:failed|error)[^\n]{0,120}Socket timed out on send/recv",
             "timeout waiting for task launch",
             r"slurm_(?:send_recv|receive|send_node)\w{0,60}: .{0,120}(?:No route to host|Connection "
             "refused|Connection timed out|Connection reset)",
         ],
-        'cause': "The compute node and the srun process that started the ranks cannot connect to "
-        "each other: a firewall blocks the connection, a host name resolves to a wrong address, "
-        "or the node is down.",
-        'remedy': "Call srun on a node of the job (in sbatch or salloc) instead of on a login "
-        "node or laptop. If only a single node fails, exclude the node with `srun "
-        "--exclude=NODE`. Administrators must open the port range SrunPortRange of slurm.conf in "
-        "the firewall.",
+        'cause': "Slurm's commands, its controller and the compute nodes could not connect to each "
+        "other in time: the controller or a node is overloaded or down, a firewall blocks the "
+        "connection, a host name resolves to a wrong address, or the munge keys differ.",
+        'remedy': "Repeat the command. If srun fails again, call srun on a node of the job (in "
+        "sbatch or salloc) instead of on a login node or laptop. If only a single node fails, "
+        "exclude the node with `srun --exclude=NODE`. Administrators must open the port range "
+        "SrunPortRange of slurm.conf in the firewall.",
         'source': "slurm.conf(5), SrunPortRange; slurm.schedmd.com, Troubleshooting",
         'also': [("the node is down", "sinfo -R")],
-    },
-    {
-        'name': "the job used more memory than requested",
-        'patterns': ["[Ee]xceeded (?:step|job|virtual) memory limit"],
-        'cause': "The ranks of the job used more memory on the node than the job had requested. "
-        "Slurm killed some ranks, or the node moved memory of the ranks to swap.",
-        'remedy': "Request more memory with --mem=0 (all memory of the node) or --mem-per-cpu, or "
-        "start fewer ranks on a node. `seff JOB` or `sacct -j JOB -o maxrss,reqmem` prints the "
-        "memory that was used.",
-        'source': "sbatch(1), --mem; github.com/galaxyproject/galaxy, pull request 2309",
     },
     {
         'name': "the Slurm command is not on PATH",
