@@ -123,7 +123,7 @@ def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
             "\nThe following lines of the output look like errors, but their cause is not known. "
             "Usually the first line is the closest to the cause:"
             if any(clue['level'] == 'error' for clue in clues)
-            else "\nThe following lines are warnings, which successful runs print, too:"
+            else "\nThe following lines are warnings. Successful runs may print such warnings, too:"
         )
     last_program = None
     for clue in clues[:SHOWN_CLUES]:

@@ -128,7 +128,7 @@ _NO_ERROR = re.compile(
     r'|(?:^|[\[({,;:|=]|\b(?:with|and))\s*0+\s+(?:[\w-]+\s+){0,6}' + _COUNTED + r'(?!\w)'
     r'|\b'
     + _COUNTED
-    + r'(?: [\w()-]+){0,3}\s*[:=]+\s*(?:0+(?:\.0*)?(?![\w.])|(?:none?|off|false)\s*(?:$|[,;|)]))'
+    + r'(?: [\w()-]+){0,3}\s*[:=]+\s*(?:0(?:\.0*)?(?![\w.])|(?:none?|off|false)\s*(?:$|[,;|)]))'
     r'|\berrors?\b(?: \([\w ,]+\)| \w+)?\s*[:=<~]*\s*(?:[:\w ]{0,20}= *)?'
     r'[-+]?(?:\d*\.\d+|\d+(?=e))(?:e[-+]?\d+)?(?![\w.])'
     r'|\b(?:relative|absolute|max(?:imum)?|min|mean|rms|average|l[12]|numerical|standard|truncation)[ -]'
@@ -322,8 +322,8 @@ _FRAME = re.compile(
 )
 _HANDLER = re.compile(
     r'(?:libucs[^,]*(?:$|, ))?ucs_(?:handle|debug|error|fatal|log)|libucs[^,]*$|linux-vdso|libc(?:\.so|-2)'
-    r'|libpthread|libopen-pal|lib[alt]san|\w*_handler|(?:__)?(?:GI_|restore_rt|funlockfile|g?signal|sig\w+'
-    r'|raise|abort|killpg|kill$|libc_|pthread_kill|mem(?:move|cpy|set)_|assert)|_int_free|\?\?'
+    r'|libpthread|libopen-pal|lib[alt]san|\w*_handler|__(?!\w+_MOD_)|restore_rt|g?signal|sig\w+'
+    r'|raise|abort|killpg|kill$|_int_free|\?\?'
 )
 
 
@@ -348,6 +348,8 @@ def identify_program(line: str) -> Tuple[str, str]:
 def read_level(line: str) -> str:
     """Return the level that a program prints with a line: 'quiet', 'warning', 'error' or ''."""
     match = _LEVEL.search(_RELAY.sub('', line[:MAX_LETTERS]))
+    if line.rstrip().endswith('(ignored)'):
+        return 'warning'
     return (match.lastgroup or '').lower() if match else ''
 
 
@@ -414,9 +416,9 @@ def is_in_warning(text: str, begin: int) -> bool:
     """
     before = text[max(0, begin - 2000) : begin]
     block = re.split(r'-{30,}\n', before)
-    return (len(block) > 1 and block[-1].lstrip().startswith('WARNING')) or (
-        text[begin : begin + 1].islower()
-        and read_level(before.rstrip('\n').rpartition('\n')[2]) == 'warning'
+    return (len(block) > 1 and block[-1].lstrip().startswith('WARNING')) or bool(
+        re.match('[a-z]+ ', text[begin : begin + 30])
+        and read_level(before[:-1].rpartition('\n')[2]) == 'warning'
     )
 
 
@@ -494,15 +496,11 @@ class Clues:
         """Return whether a line looks like an error."""
         return bool(self.lines[2] or self.lines[3])
 
-    def list_lines(self) -> List[Tuple[int, str, List[str], str, str]]:
+    def list_lines(self) -> List[Tuple[int, str, List[str], int]]:
         """
-        Return the collected lines, each as a tuple of five items.
+        Return the collected lines: line number, line, explanations that follow, weight.
 
         The lines are in the order of the log, but errors that follow from another error come last.
-        The five items are the line number, the line, the explanations after the line, the name of
-        the program that printed the line, and advice on how to make the program print more details.
         """
-        return [
-            entry + identify_program(entry[1])
-            for entry in sorted(self.lines[1] + self.lines[2]) + sorted(self.lines[3])
-        ]
+        lines = [(*entry, weight) for weight, group in self.lines.items() for entry in group]
+        return sorted(lines, key=lambda entry: (entry[3] == 3, entry[0]))

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Match, Pattern
 
 from osu_container.base.files import decode_text, unpack_stream
 from osu_container.base.terminal import ESCAPES, escape_line
-from osu_container.why.clues import NOTICE, Clues, read_level
+from osu_container.why.clues import NOTICE, Clues, identify_program, read_level
 from osu_container.why.messages import MESSAGES
 
 #: Placeholder in a cause or remedy: {group}, or {text for NVIDIA|text for AMD}
@@ -216,6 +216,8 @@ class Search:
         #: whether a message with a single cause was found outside warnings; lines that look like
         #: an error; whether a message was found outside informational lines
         self.has_cause, self.clues, self.has_loud_hit = False, Clues(), False
+        #: names of the messages outside warnings
+        self.error_names: Set[str] = set()
         #: whether the log contains words of AMD's libraries
         self.is_amd = False
 
@@ -282,8 +284,9 @@ class Search:
                 for begin in sorted(lines)[:SHOWN_LINE]
             }
             self.has_loud_hit = self.has_loud_hit or levels != {'quiet'}
-            if rank_entry(entry) == 0 and levels - {'quiet', 'warning'}:
-                self.has_cause = True
+            if levels - {'quiet', 'warning'}:
+                self.error_names.add(entry['name'])
+                self.has_cause = self.has_cause or rank_entry(entry) == 0
         self.is_amd = self.is_amd or bool(AMD.search(joined))
         if not self.has_cause:
             self.clues.add(text, joined, self.ended_lines)
@@ -312,6 +315,14 @@ class Search:
         hits = [(entry, hit) for entry, hit in hits if hit['times'] >= entry.get('times', 1)]
         names = {entry['name'] for entry, _ in hits}
         hits = [(entry, hit) for entry, hit in hits if not names & set(entry.get('unless', []))]
+        known_numbers = {hit['number'] for hit in self.hits.values()}
+        if any(number not in known_numbers for number, *_ in self.clues.lines[2]):
+            # A harmless warning is not the cause of an error.
+            hits = [
+                (entry, hit)
+                for entry, hit in hits
+                if rank_entry(entry) < 2 or entry['name'] in self.error_names
+            ]
         best_rank = min((rank_entry(entry) for entry, _ in hits), default=None)
         explanations = {number: texts for number, _, texts in self.clues.lines[2]}
         return sorted(
@@ -337,22 +348,20 @@ class Search:
             says      explanations in the log after the line (list of str)
             level     'error' or 'warning'
         """
-        known_numbers = {hit['number'] for hit in self.hits.values()}
         if self.has_cause:
             return []
+        known_numbers = {hit['number'] for hit in self.hits.values()}
         lines, explanations = [], set()
-        errors = self.clues.lines[2] + self.clues.lines[3]
-        for number, line, explanation_lines, program, more in self.clues.list_lines():
+        for number, line, explanation_lines, weight in self.clues.list_lines():
             if number not in known_numbers:
+                program, more = identify_program(line)
                 lines.append(
                     {
                         'line': make_printable(line[:SHOWN_LINE]),
                         'number': number,
                         'program': 'RCCL' if program == 'NCCL' and self.is_amd else program,
                         'more': more,
-                        'level': 'error'
-                        if (number, line, explanation_lines) in errors
-                        else 'warning',
+                        'level': 'error' if weight > 1 else 'warning',
                         'says': [
                             make_printable(text[:SHOWN_LINE])
                             for text in explanation_lines

@@ -588,18 +588,6 @@ ENTRIES: List[Dict[str, Any]] = [
         'unless': ["the C library is too old"],
     },
     {
-        'name': "no range of user IDs is assigned to you",
-        'patterns': ["User not listed in /etc/subuid"],
-        'cause': "/etc/subuid does not list you, or assigns fewer than 65536 user IDs to you. A "
-        "container that you start with --fakeroot therefore has a single user.",
-        'remedy': "This warning about /etc/subuid is mostly harmless, but packages that change "
-        "the owner of files may fail to install in the container. Administrators can run "
-        "`singularity config fakeroot --add USER`, or `usermod --add-subuids 100000-165535 "
-        "--add-subgids 100000-165535 USER`.",
-        'source': "github.com/apptainer/apptainer, issue 692",
-        'last': True,
-    },
-    {
         'name': "Docker Hub's limit of pulls is reached",
         'patterns': [
             "toomanyrequests",
@@ -1095,7 +1083,6 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "the runtime cannot remove its temporary files",
         'patterns': [
             r"failed to delete container image (?:tempDir )?(?P<path>[^\s:]{1,300})",
-            r"Cleanup error: while (?:unmounting|stopping)[^\n]{0,200}",
             r"Could not remove directory (?P<path>\S{0,200}\.singularity-runtime\.[^\s:]{1,100})",
         ],
         'cause': "The program in the container terminated, but the container runtime could not "

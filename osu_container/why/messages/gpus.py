@@ -146,40 +146,6 @@ GPUS: List[Dict[str, Any]] = [
         'source': "scripts/osu-port",
     },
     {
-        'name': "the benchmark does not accept the arguments",
-        'patterns': [
-            r"osu_\w{1,40}: error: unrecognized arguments",
-            "unknown buffer place",
-            r"-m: the port of \w+ starts at",
-            r"-m: \w+ sends no messages",
-            r"buffer place\(s\) given",
-            r"\bosu_\w{1,40}: [^\n]{0,200}is not a whole number of",
-            r"\bosu_\w{1,40}: [^\n]{0,200} is a collective, whose ranks all have",
-            r"osu_\w{1,40} has no buffers",
-            r"-c: osu_\w{1,40} sends no data",
-            r"\bosu_\w{1,40}: [^\n]{0,200}argument -d/--accelerator: invalid choice",
-            r"\bosu_\w{1,40}: [^\n]{0,200}MIN \d+ is larger than MAX",
-        ],
-        'cause': "The Python version of the benchmark (mpi4py port) does not accept the "
-        "arguments of the command: the Python version has fewer options than the C benchmark.",
-        'remedy': "`osu_bw --help` lists the arguments of osu_bw; a valid command is, for "
-        "example, `osu_bw -m MAX -i ITERATIONS -x WARMUP H H`.",
-        'source': "scripts/osu-port",
-    },
-    {
-        'name': "the two buffers come from different Python libraries",
-        'patterns': [
-            r": give \S{1,40} numpy or \S{1,40} cupy",
-            "asks for two kinds of buffers: give one",
-            r"buffers [^\n]{1,100}: give H H \(NumPy\) or D D \(CuPy",
-        ],
-        'cause': "The Python benchmarks need both buffers in arrays of the same library: either "
-        "both in NumPy arrays or both in CuPy arrays.",
-        'remedy': "For NumPy, run `osu_py_bw --buffer numpy` or `osu_bw H H`. For CuPy, run "
-        "`osu_py_bw --buffer cupy` or `osu_bw D D` in an image with CuPy.",
-        'source': "container-recipes/mpi4py/osu-python",
-    },
-    {
         'name': "the mpi4py ports are not installed completely",
         'patterns': [
             "no port of that name in",

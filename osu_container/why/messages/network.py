@@ -303,6 +303,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "the limit of locked memory is too low",
         'patterns': [
             "set max locked memory",
+            "memlock limits are set too low",
+            r"RLIMIT_MEMLOCK is \d+ bytes",
             "Failure to post internal receive buffers",
         ],
         'cause': "The network card needs locked memory, and the limit of this process (`ulimit "

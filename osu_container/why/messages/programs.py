@@ -539,7 +539,7 @@ MPI: List[Dict[str, Any]] = [
     },
     {
         'name': "mpi4py is not installed",
-        'patterns': ["No module named '?mpi4py"],
+        'patterns': [r"No module named '?mpi4py(?!\w)"],
         'cause': "The Python that runs the program has no mpi4py: either mpi4py was installed for "
         "another Python, or the container has no mpi4py.",
         'remedy': "Check with `which python; python -m pip show mpi4py`. Among the images of this "
@@ -632,16 +632,6 @@ TERMINATIONS: List[Dict[str, Any]] = [
         "was not found, exit code 126 means that the program file is not executable, and exit "
         "code 143 means that the program was killed because another rank failed.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
-        'last': True,
-    },
-    {
-        'name': "the output of the benchmark is incomplete",
-        'patterns': ["the run was cut off"],
-        'cause': "The benchmark stopped before its last message size, or printed no numbers at "
-        "all.",
-        'remedy': "The benchmark's error output contains the reason: read the .err file in the "
-        "folder that contains the benchmark's output file.",
-        'source': "osu_container/bench/results/osu_output.py",
         'last': True,
     },
     {

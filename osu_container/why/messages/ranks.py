@@ -122,7 +122,10 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "mpirun does not find srun",
-        'patterns': ["execvp error on file srun", "SLURM process starter for OpenMPI was unable"],
+        'patterns': [
+            "execvp error on file srun",
+            "SLURM process starter for (?:OpenMPI|PRTE) was unable",
+        ],
         'cause': "In a Slurm job, mpirun (or mpiexec) starts its daemons with srun, but mpirun "
         "finds no srun in the folders of PATH. PATH lacks the folder of Slurm's commands, or "
         "mpirun runs in a container without srun.",
@@ -150,16 +153,6 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/apptainer/singularity, issues 5131 and 5706; "
         "cug26_containers_tutorial, 2026",
         'unless': ["Open MPI cannot reach a PMIx server"],
-    },
-    {
-        'name': "the output contains several tables of results",
-        'patterns': ["two tables in one output"],
-        'cause': "The output contains more than one table of results: each rank ran the benchmark "
-        "alone, because the ranks have not found each other.",
-        'remedy': "Remove --mpi= from the srun command. On another cluster than LUMI, Slurm may "
-        "lack the PMI type that the site description names under 'pmi' (`srun --mpi=list` prints "
-        "the available types).",
-        'source': "osu_container/bench/results/osu_output.py",
     },
     {
         'name': "the number of ranks is wrong",

@@ -384,8 +384,8 @@ ENTRIES: List[Dict[str, Any]] = [
             "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)",
             "error: Timed out waiting for job step to complete",
         ],
-        'cause': "srun terminated the remaining ranks of the job step, because a rank failed or "
-        "finished long before the other ranks.",
+        'cause': "srun terminated the remaining ranks of the job step, because a rank failed, a "
+        "rank finished long before the other ranks, or the job was cancelled.",
         'remedy': "Look for the first error that a rank printed; `sacct -j JOB` prints the exit "
         "codes. With --kill-on-bad-exit=0, srun does not terminate the other ranks after a "
         "failed rank. With --wait=0, srun waits without limit for the other ranks after a "

@@ -40,8 +40,9 @@ MODULES: List[Dict[str, Any]] = [
             r'Cannot\s+load\s+module\s+\"(?P<name>[^\"]+)\"\s+because\s+these\s+module\(s\)\s+are\s+loaded:\s*(?'
             'P<other>.*)'
         ],
-        'cause': "The modules {name} and {other} cannot be loaded together, because each of the "
-        "two modules sets the same variables, for example SINGULARITY_BIND.",
+        'cause': "The modules {name} and {other} cannot be loaded together, because a modulefile "
+        "declares the conflict. Modules with container images declare it if both set the same "
+        "variables, for example SINGULARITY_BIND.",
         'remedy': "Run `module unload NAME` for the module that is already loaded. If you unload "
         "singularity-bindings, you lose no bind mounts: osu-container modules also bind the "
         "users' file systems.",
