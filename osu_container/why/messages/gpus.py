@@ -61,17 +61,6 @@ GPUS: List[Dict[str, Any]] = [
         'source': "scripts/osu-gpu-bind",
     },
     {
-        'name': "osu-explain cannot read its data",
-        'patterns': ["osu-explain: (?:cannot read |.{0,300} does not set )"],
-        'cause': "osu-explain reads the explanations of variables from a file in the "
-        "installation folder of the osu-container module. This file does not exist, or does not "
-        "contain the requested variable.",
-        'remedy': "If the error message lists variables, run `osu-explain VARIABLE` with a "
-        "variable of the list. If the error message says that the file cannot be read, install "
-        "the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
-        'source': "scripts/osu-explain",
-    },
-    {
         'name': "the benchmark does not support GPU memory",
         'patterns': [
             "asks for buffers in GPU memory",
@@ -119,22 +108,6 @@ GPUS: List[Dict[str, Any]] = [
         'source': "scripts/osu-port; MPIX_Query_cuda_support of MPICH, Open MPI and Intel MPI",
     },
     {
-        'name': "the node has fewer GPUs than ranks",
-        'patterns': [": fewer GPUs than ranks: on"],
-        'cause': "The node has more ranks than GPUs, so several ranks use the same GPU.",
-        'remedy': "Request at least as many GPUs as ranks per node (`srun --gpus-per-node=8 "
-        "osu-gpu-bind osu_bw D D`), or let several ranks use the same GPU with `osu_bw -s D D`.",
-        'source': "scripts/osu-port",
-    },
-    {
-        'name': "the GPU does not have enough free memory",
-        'patterns': ["bytes of GPU memory cannot be had"],
-        'cause': "The free memory of the GPU is smaller than the buffers of the benchmark.",
-        'remedy': "Run the benchmark with a smaller maximum message size (`osu_bw -m MAX D D`), "
-        "or use a GPU that no other process uses.",
-        'source': "scripts/osu-port",
-    },
-    {
         'name': "the received data are wrong",
         'patterns': ["the data that arrived is wrong at"],
         'cause': "With the option -c, the benchmark compares the received data with the sent "
@@ -143,19 +116,6 @@ GPUS: List[Dict[str, Any]] = [
         'remedy': "Do not trust benchmark results of this MPI with this driver and network card. "
         "Repeat the run with host memory (`osu_bw -c H H`) and with another libfabric provider "
         "(`export FI_PROVIDER=NAME`), and report the results to the administrators.",
-        'source': "scripts/osu-port",
-    },
-    {
-        'name': "the mpi4py ports are not installed completely",
-        'patterns': [
-            "no port of that name in",
-            "no mpi4py in .{0,300}installation is incomplete",
-            "the mpi4py in .{0,300} is for",
-        ],
-        'cause': "Files of the OSU benchmarks' Python versions (mpi4py ports) are missing, or "
-        "the system's Python was updated after the installation of the osu-container module.",
-        'remedy': "Install the module osu-native again with `eb osu-native.eb -r --rebuild`. For "
-        "a container, build the image again.",
         'source': "scripts/osu-port",
     },
     {
@@ -395,7 +355,7 @@ GPUS: List[Dict[str, Any]] = [
         "fragmentation; for JAX, run `export XLA_PYTHON_CLIENT_PREALLOCATE=false`. Slurm's option "
         "--mem concerns the memory of the node and does not help.",
         'source': "CUDA Runtime API, cudaError; pytorch.org, CUDA semantics, Memory management",
-        'unless': ["the GPU does not have enough free memory", "NCCL or RCCL terminated"],
+        'unless': ["NCCL or RCCL terminated"],
     },
 ]
 

@@ -659,16 +659,6 @@ TERMINATIONS: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "the limit of System V shared memory is reached",
-        'patterns': [r"shmget\(.{0,200} failed: No space left"],
-        'cause': "The node has reached its limit of the number or size of System V shared memory "
-        "segments (kernel.shmmni, kernel.shmall). Segments of earlier runs may still exist.",
-        'remedy': "List the segments with `ipcs -m`, and remove your old segments with `ipcrm -m "
-        "ID`. With `export UCX_TLS=^sysv`, UCX uses POSIX shared memory instead. Administrators "
-        "can run `sysctl kernel.shmmni=32768`.",
-        'source': "github.com/openucx/ucx, issues 5280 and 9347; shmget(2), ENOSPC",
-    },
-    {
         'name': "Python cannot create locks in /dev/shm",
         'patterns': [
             r"_multiprocessing\.SemLock\((?:[^\n]{0,200}\n){1,4}?[^\n]{0,60}(?P<why>No space left on "
