@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, List
 from osu_container.base.columns import fill_text
 from osu_container.base.files import open_plain_file
 from osu_container.why.messages import MESSAGES
-from osu_container.why.search import Search, make_printable, search_file
+from osu_container.why.search import SHOWN_LINE, Search, make_printable, search_file
 
 #: Maximum number of places (file and line) that are printed for a message; maximum number of
 #: printed lines without a known cause
@@ -149,18 +149,18 @@ def _summarize_search(name: str, search: Search, several_files: bool) -> List[st
     The list is empty if the log contains a known message and was read completely.
     """
     sentences = []
-    if not search.has_text:
+    if not search.last_line:
         sentences.append("The output of the job is empty.")
     elif not search.list_messages():
+        nothing, last_line = '', ''
+        if not search.clues.has_errors():
+            nothing = ", and no line that looks like an error"
+            last_line = "The last line of the output is: " + search.last_line[:SHOWN_LINE]
         sentences.append(
             "The output (%d lines) contains none of the %d error messages that osu-container "
             "knows%s. If the run failed, please send the output to the project: docs/support.md, "
-            "section 'Send a report', explains how."
-            % (
-                search.line_count,
-                len(MESSAGES),
-                '' if search.clues.has_errors() else ", and no line that looks like an error",
-            )
+            "section 'Send a report', explains how. %s"
+            % (search.line_count, len(MESSAGES), nothing, make_printable(last_line))
         )
     return [
         ('%s: ' % make_printable(name) if several_files else '') + sentence

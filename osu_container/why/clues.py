@@ -30,6 +30,7 @@ ERROR_WORDS = [
     'not supported',
     'not permitted',
     'no such',
+    'no module named',
     'denied',
     'refused',
     'invalid',
@@ -69,6 +70,7 @@ ERROR_WORDS = [
     'not be able',
     'were able',
     'returned -',
+    'err!',
     'insufficient',
 ]
 WARNING_WORDS = [
@@ -91,6 +93,10 @@ WARNING_WORDS = [
     'has lost',
     'lost connection',
     'did not',
+    'was not ',
+    'fewer',
+    'incomplete',
+    'cut off',
     'duplicate',
 ]
 #: Notices of this project's scripts, which are never the cause of an error
@@ -100,7 +106,9 @@ NOTICE = re.compile(
 #: Lines that are no errors: source code, tracebacks and strace output
 _CODE = re.compile(
     r'\s*(?:File "|at \S+\(|raise |if |return |except |try:|import |#SBATCH )|\+{1,3} |-- '
-    r'|GROMACS reminds|\[\d+\] MPI startup\(\): File |.*\bmore process\w* ha\w+ sent help'
+    r'|GROMACS reminds|Solving environment: |debconf: |invoke-rc\.d: |checking \w+ '
+    r'|\[ +(?:RUN|OK|PASSED|SKIP\w*) +\]|# X?FAIL: *\d|(?:PASS|OK|XFAIL|SKIP|ok)\b'
+    r'|.*Unable to register cu\w+ factory|\[\d+\] MPI startup\(\): File |.*\bmore process\w* ha\w+ sent help'
     r'|(?:(?:\[pid +\d+\]|\d+) +)?(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)'
 )
 #: Level that a program prints with a line. libfabric and NCCL print errors with the level 'warn'.
@@ -122,16 +130,17 @@ _COUNTED = (
 #: settings with such a word in their name
 _NO_ERROR = re.compile(
     r'(?<![^\s"\'(=])[\w.+@%~-]*/[\w./+@%~-]*'
-    r'|(?<!\S)--?[\w-]*(?:error|fail|abort)[\w-]*|\b[\w-]*(?:error|fail)[\w-]*\.[a-z]\w{0,4}\b'
+    r'|(?<!\S)-[\w,=+-]*(?:error|fail|abort|exception|undefined)[\w,=+-]*'
+    r'|(?<![\w:])[a-z][a-z0-9+._-]*(?:error|fail)[\w.+-]*|\b(?:error|fail(?:ed)?|abort)[_.-][a-z][\w.+-]*'
     r'|\b(?=[A-Z0-9]*_)[A-Z][A-Z0-9_]*\s*=\s*\S*'
-    r'|(?i:\b(?:no|without|any|zero)\s+(?:[\w-]+\s+)?' + _COUNTED + r'(?!\w)'
+    r'|(?i:\b(?:no|without|any|zero|nothing)\s+(?:[\w-]+\s+)?' + _COUNTED + r'(?!\w)'
     r'|(?:^|[\[({,;:|=]|\b(?:with|and))\s*0+\s+(?:[\w-]+\s+){0,6}' + _COUNTED + r'(?!\w)'
     r'|\b'
     + _COUNTED
-    + r'(?: [\w()-]+){0,3}\s*[:=]+\s*(?:0(?:\.0*)?(?![\w.])|(?:none?|off|false)\s*(?:$|[,;|)]))'
+    + r'(?: [^\s:=]+){0,4}?\s*[:=]+\s*(?:0(?:\.0*)?(?![\w.])|(?:none?|off|false)\s*(?:$|[,;|)]))'
     r'|\berrors?\b(?: \([\w ,]+\)| \w+)?\s*[:=<~]*\s*(?:[:\w ]{0,20}= *)?'
     r'[-+]?(?:\d*\.\d+|\d+(?=e))(?:e[-+]?\d+)?(?![\w.])'
-    r'|\b(?:relative|absolute|max(?:imum)?|min|mean|rms|average|l[12]|numerical|standard|truncation)[ -]'
+    r'|\b(?:relative|absolute|max(?:imum)?|min|mean|rms|average|avg|l[12]|numerical|standard|truncation)[ -]'
     r'(?:\w+ )?errors?\b'
     r'|\berror[_ ](?:norm|bars?|estimat\w+|rates?|messages?|handl\w+|check\w*|correct\w+|toleranc\w+'
     r'|analysis|control|threshold|signals?|mode))'

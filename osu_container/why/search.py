@@ -205,9 +205,8 @@ class Search:
     """
 
     def __init__(self) -> None:
-        #: number of complete lines; whether the last line is incomplete; whether the log is not
-        #: blank
-        self.ended_lines, self.has_open_line, self.has_text = 0, False, False
+        #: number of complete lines; whether the last line is incomplete; last line that is not blank
+        self.ended_lines, self.has_open_line, self.last_line = 0, False, ''
         #: suffix of line numbers in the current part ('' at the beginning of the text); number of
         #: bytes that were not read
         self.part, self.skipped_bytes = '', 0
@@ -292,7 +291,7 @@ class Search:
             self.clues.add(text, joined, self.ended_lines)
         self.ended_lines += text.count('\n')
         self.has_open_line = not text.endswith('\n') if text else self.has_open_line
-        self.has_text = self.has_text or bool(text.strip())
+        self.last_line = text.rstrip().rpartition('\n')[2] or self.last_line
 
     def list_messages(self) -> List[Dict[str, Any]]:
         """

@@ -133,7 +133,7 @@ def test_every_text_matches_only_its_message():
 @pytest.mark.parametrize('must, must_not, source, text', read_table('answers.tsv'))
 def test_answer_names_the_cause_or_the_telling_line(must, must_not, source, text):
     answer = json.dumps(search_text(text))
-    assert re.search(must, answer), answer
+    assert answer != '[[], []]' and re.search(must, answer), answer
     assert not must_not or not re.search(must_not, answer), answer
 
 

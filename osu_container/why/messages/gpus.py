@@ -385,17 +385,6 @@ NCCL: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "NCCL or RCCL finds no InfiniBand card",
-        'patterns': [r"Failed to open libibverbs\.so"],
-        'cause': "{NCCL|RCCL} finds no InfiniBand card and uses TCP. On Slingshot (LUMI, Alps) "
-        "the message about libibverbs is normal, because {NCCL|RCCL} uses the libfabric plugin "
-        "instead of InfiniBand.",
-        'remedy': "If the node has an InfiniBand card, check `ls /dev/infiniband` in the "
-        "container, and install libibverbs (rdma-core) in the image.",
-        'source': "NCCL, source code",
-        'last': True,
-    },
-    {
         'name': "NCCL cannot read the topology of the node",
         'patterns': [
             r"NCCL WARN[^\n]{0,20} [Cc]ould not find real path of (?P<path>\S{1,150})",

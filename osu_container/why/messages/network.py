@@ -693,19 +693,6 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/OPM/LBPM, issue 48",
     },
     {
-        'name': "Open MPI finds no high-speed network",
-        'patterns': [r"help-mpi-btl-base\.txt / btl:no-nics", "there are no active ports detected"],
-        'cause': "Open MPI looked for an active high-speed network (InfiniBand) and found none. "
-        "Open MPI uses shared memory and TCP instead.",
-        'remedy': "Open MPI's warning is harmless on a machine without a high-speed network; "
-        "`export OMPI_MCA_btl_base_warn_component_unused=0` silences the warning. If the machine "
-        "has a high-speed network, check the network card with `ibstat`, and with `ls "
-        "/dev/infiniband` in the container.",
-        'source': "Open MPI, help-mpi-btl-base.txt; github.com/open-mpi/ompi, issue 1393",
-        'last': True,
-        'unless': ["Open MPI cannot use its old component openib"],
-    },
-    {
         'name': "the network card has no permission to access the memory",
         'patterns': [r"Got completion .{0,160}(?:status=|error )4\b"],
         'cause': "The network card has no permission to read or write the memory of a buffer. If "
