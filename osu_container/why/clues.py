@@ -316,7 +316,9 @@ _MESSAGE_PROGRAMS = [
     (name, re.compile(expression), more) for name, expression, more in MESSAGE_PROGRAMS
 ]
 #: Labels that srun, mpirun and nodes put at the start of a line
-_LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?|\[\d{1,6}\] )?')
+_LABEL = re.compile(
+    r'^\s*(?:(?:\d+|[a-z][\w-]{0,60}\d[\w.-]{0,60}): +|\[\d+,\d+\]<\w+>: ?|\[\d{1,6}\] )?'
+)
 #: Lines after an error that explain the error or propose a remedy; a frame of a stack trace;
 #: functions that report a crash, or that copy or free memory for the function that crashed
 _EXPLANATION = re.compile(
