@@ -498,10 +498,10 @@ MPI: List[Dict[str, Any]] = [
         'cause': "Ranks that MPI_Comm_spawn started cannot reach the ranks that called "
         "MPI_Comm_spawn: on the node of the new ranks, Open MPI selects another network interface "
         "or another transport.",
-        'remedy': "To test whether MPI_Comm_spawn works over TCP, run `export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp "
-        "OMPI_MCA_btl_tcp_if_include=NAME`, where NAME is a network interface that all nodes "
-        "have; keep this slower setting, or use a newer Open MPI. With mpi4py, `python -m mpi4py.futures SCRIPT` does not "
-        "call MPI_Comm_spawn.",
+        'remedy': "To test whether MPI_Comm_spawn works over TCP, run `export OMPI_MCA_pml=ob1 "
+        "OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=NAME`, where NAME is a network interface "
+        "that all nodes have; keep this slower setting, or use a newer Open MPI. With mpi4py, "
+        "`python -m mpi4py.futures SCRIPT` does not call MPI_Comm_spawn.",
         'source': "Open MPI, ompi/dpm/dpm.c; github.com/open-mpi/ompi, issue 9041",
         'unless': ["ranks selected different transports"],
     },
