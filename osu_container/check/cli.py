@@ -232,7 +232,7 @@ def print_verdicts(
     else:
         eb_options, command_options = format_site_options(options)
         # In an image with several MPIs, the program decides which MPI `new` uses too.
-        command_options += ['--command', options.program] if options.program else []
+        command_options += ['--command', options.program] if options.program and best else []
         report = format_check_report(
             facts,
             site,

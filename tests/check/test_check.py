@@ -563,6 +563,11 @@ def test_an_image_with_two_mpis_needs_a_program(place, make_image, parts):
     own = make_image(program=None, libraries=[ours])
     done = check(*place.list_arguments(own))
     assert done.returncode == 5 and '--program PATH' in fold_whitespace(done.stdout)
+    own.write('/opt/start', '#!/bin/sh\ncase x in *) ;; esac\n').resolve_path('/opt/start').chmod(
+        0o755
+    )
+    printed = check(*place.list_arguments(own), '--program', '/opt/start').stdout
+    assert '--program PATH' in printed and '--command' not in printed, 'check has no such option'
     own.copy(parts.program(parts.mpi()), '/opt/one').copy(parts.program(ours), '/opt/other')
     one, other = (
         check_json(*place.list_arguments(own), '--program', path)
