@@ -218,7 +218,7 @@ def parse(
         other_lines = table.broken_lines + table.foreign_lines
         hint = f"; it printed: {other_lines[-1].strip()[:200]}" if other_lines else ''
         raise OutputError(f"{title}: no results of {benchmark} in {len(lines)} line(s){hint}")
-    last = max([*table.values, *table.zeros])
+    last = marks[-1][0]
     if (
         largest_size is not None
         and benchmark not in model.SINGLE_VALUE_BENCHMARKS
@@ -330,13 +330,11 @@ def _add_row(
         or float(words[1]) > model.HIGHEST
     ):
         return False
-    size, earlier_sizes = int(words[0]), [*table.values, *table.zeros]
+    size, last_size = int(words[0]), marks[-1][0] if marks else -1
     if table.benchmark in model.SINGLE_VALUE_BENCHMARKS and size:
         return False
-    if earlier_sizes and size <= max(earlier_sizes):
-        raise OutputError(
-            f"{location}: size {size} after size {max(earlier_sizes)}: {DUPLICATE_TABLE_HINT}"
-        )
+    if size <= last_size:
+        raise OutputError(f"{location}: size {size} after size {last_size}: {DUPLICATE_TABLE_HINT}")
     marks.append((size, next((word for word in words if word in ('pass', 'fail')), None)))
     table.add(size, float(words[1]))
     return True

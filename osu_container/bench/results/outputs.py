@@ -214,11 +214,12 @@ def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
         raise NoFiguresError(f"{path}: {err}") from err
     if measure_junk(data) > 0:
         raise NoFiguresError(f"{path}:1: not a text file: {EXPECTED_INPUT}")
+    text = ESCAPES.sub('', decode_text(data).removesuffix('\n'))
     lines = []
-    for row in decode_text(data).removesuffix('\n').split('\n'):
+    for row in _CONTROLS.sub(' ', text).replace('\xa0', ' ').split('\n'):
         # Rows and commands are shorter: the patterns need time quadratic in the length.
-        line = _LABEL.sub('', ESCAPES.sub('', row[:4096].rstrip('\r')), count=1)
-        lines.append(_CONTROLS.sub(' ', line).replace('\xa0', ' ').strip())
+        label = _LABEL.match(row)
+        lines.append(row[label.end() if label else 0 :][:4096].strip())
     if not any(lines):
         raise NoFiguresError(f"{path} is empty: {EXPECTED_INPUT}")
     return lines, hashlib.sha256(raw).hexdigest(), len(raw)

@@ -409,10 +409,11 @@ MPI: List[Dict[str, Any]] = [
         'patterns': ["MPI_ERR_WIN: invalid window"],
         'cause': "One-sided communication (MPI_Win_*) does not work with the component that MPI "
         "selected for one-sided communication.",
-        'remedy': "Select another component for one-sided communication. For Open MPI, run "
-        "`export OMPI_MCA_osc=^ucx` (or OMPI_MCA_osc=rdma or OMPI_MCA_osc=pt2pt). For MPICH with "
+        'remedy': "Select another component for one-sided communication. For Open MPI 4, run "
+        "`export OMPI_MCA_osc=pt2pt`; for Open MPI 5, run `export OMPI_MCA_osc=^ucx`. For MPICH with "
         "libfabric, run `export MPIR_CVAR_CH4_OFI_ENABLE_RMA=0`.",
-        'source': "github.com/maierbn/opendihu, issue 33; Open MPI, osc",
+        'source': "github.com/open-mpi/ompi, issue 11466; github.com/maierbn/opendihu, issue 33; Open "
+        "MPI 4.1.4 seen by this project, 2026-11",
         'unless': [
             "the network card could not deliver a message",
             "a message arrived for an endpoint that no longer exists",
