@@ -63,6 +63,8 @@ def uses_libfabric(trial: Trial) -> Optional[bool]:
     mpi = find_loaded_mpi(trial)
     if mpi is None:
         return None
+    if trial.started and trial.started.libfabric:
+        return True
     pending, seen = [mpi], []
     while pending:
         library = pending.pop()
