@@ -247,6 +247,7 @@ def find_value(name, approach, site, *more, **kwargs):
         # settings modules
         ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', [], {}, '0'),
         ('SLURM_NETWORK', 'opensource', 'lumi-25.03', [], {}, 'single_node_vni'),
+        ('SLURM_NETWORK', 'openmpi', 'olivia', [], {}, 'single_node_vni'),
         ('FI_PROVIDER', 'opensource', 'lumi-25.03', ['single-node'], {}, '^cxi'),
         ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', ['single-node'], {}, '1'),
         (
