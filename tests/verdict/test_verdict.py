@@ -22,7 +22,7 @@ from osu_container.check.described import (
     describe_published_image,
     list_defined_fabric_versions,
 )
-from osu_container.check.public_hosts import GLIBC, describe_cray_host
+from osu_container.check.public_hosts import describe_cray_host
 from osu_container.data.approaches import APPROACHES
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.image.environment import parse_folder_list
@@ -290,7 +290,8 @@ def describe_other_releases(site, *releases):
     in its paths.
     """
     # what its libraries need of glibc an image of 2022 has, as that of LUMI had it then
-    return DescribedHost(describe_cray_host(site, *releases, glibc=GLIBC['lumi-24.03']))
+    glibc = resolve_described_site('lumi-24.03')['glibc']
+    return DescribedHost(describe_cray_host(site, *releases, glibc=glibc))
 
 
 # ---- the recommendation

@@ -13,11 +13,15 @@ from typing import Any, Dict, List, Tuple
 from osu_container.data.sites.cray import (
     AMD_FOLDER,
     MI250X,
+    PAWSEYS_BINDS,
+    SLES,
     SLES_FOLDERS,
     exclude_bind,
     format_rccl_options,
+    make_glibc_fact,
     make_gpu_binding,
     make_gpu_jobs,
+    make_libfabric_needs,
     make_lustreapi_fact,
     make_mpich_libraries,
     make_native_build,
@@ -257,6 +261,14 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
             'libxpmem': _LIBXPMEM_2026,
         },
+        'glibc': make_glibc_fact(SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17'),
+        'libfabric_needs': make_libfabric_needs(
+            '3',
+            'output of ldd in LUMI job 16599712, from github.com/alazzaro/openmpi_on_ss11, commit '
+            '627b2cc; json-c as in ' + PAWSEYS_BINDS,
+            '2026-07-02',
+            'derived',
+        ),
         'library_folders': _fact(
             _SLES_FOLDERS,
             "the host's ld.so searches the folders of SLES, then the folders of Cray's and "
@@ -540,7 +552,7 @@ def _make_gpu_stack(
             'libraries': dict(
                 libmpi,
                 **dict(
-                    make_rocm_libraries(rocm_folder, *rocm_libraries),
+                    make_rocm_libraries(rocm, rocm_folder, *rocm_libraries),
                     **_make_pmi_libraries(pmi, 'derived'),
                 ),
             ),
@@ -637,7 +649,6 @@ _GPU_STACKS['lumi-26.03'] = dict(
             _BRANCH + 'rocm-7.0.3.eb; its folder is named like the folder of stack 25.09',
             '2026-07-23',
             'derived',
-            '7',
         ),
         '6.1.17',
         (
@@ -713,6 +724,10 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
     'lumi-24.03': dict(
         {
             'based_on': 'lumi',
+            'glibc': make_glibc_fact(SLES % 'SP5', '2025-06-26', '2.31'),
+            'libfabric_needs': make_libfabric_needs(
+                '3', 'bind mounts in ' + _CONTRIB, '2026-05-04', 'derived', openssl='1'
+            ),
             'slingshot': _fact(
                 'that of March 2025',
                 'the SHS version of March 2025 was not published; the published images had the '
@@ -757,7 +772,9 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
                     'measured',
                 ),
                 **dict(
-                    make_rocm_libraries('/opt/rocm-6.0.3/lib', _DEIC, '2025-03-07', 'measured'),
+                    make_rocm_libraries(
+                        '6.0.3', '/opt/rocm-6.0.3/lib', _DEIC, '2025-03-07', 'measured'
+                    ),
                     **_make_pmi_libraries('6.1.14', 'measured'),
                 ),
             ),

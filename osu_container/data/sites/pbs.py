@@ -11,6 +11,7 @@ from typing import Any, Dict
 from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
+    make_glibc_fact,
     make_gpu_binding,
     make_mpich_libraries,
     make_pmi_libraries,
@@ -249,6 +250,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
+        ),
+        'glibc': make_glibc_fact(
+            'a user\'s guide to containers on Polaris: "glibc >= 2.38 required by Cray libfabric '
+            '2.2.0rc1"',
+            _READ_DATE,
         ),
         'files': {
             'file_systems': make_fact(
