@@ -45,6 +45,7 @@ the site, and {rccl_plugin} is the path of the RCCL plugin. Optional keys of a v
     only    list of conditions. The variable is set if all conditions hold at the installation. The conditions:
             'gpu', 'no gpu': the site has GPUs, or has no GPUs
             'rocm', 'cuda': the GPUs of the site are from AMD (gfx...), or from NVIDIA (sm_...)
+            'image rocm >= 7.0': the image has ROCm in this range
             'mpich >= 4.3.1', 'libfabric < 2.4': the MPICH or libfabric that the ranks load has a release in this
             range. The key comes_from tells who provides the library. Cray MPICH does not count as mpich
             'no libfabric >= 1.22': the release of libfabric is older than 1.22 or unknown
