@@ -115,7 +115,7 @@ _LIBPALS_2026 = _fact(
     _STACK % 'YY.MM' + ' for 25.03 and 25.09, and branch toolchain-26.03 for 26.03: PALS,1.2.12; '
     'folder as on Polaris (github.com/argonne-lcf/user-guides, docs/polaris/containers)',
     '2026-07-10',
-    'derived',
+    'untested',
 )
 
 _IMAGE_PURPOSE = (
