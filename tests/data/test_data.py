@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from osu_container.check.public_hosts import LIBRARY_NEEDS
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
 from osu_container.data.sites.cray import list_rocm_sonames
@@ -27,6 +28,7 @@ from osu_container.data.sites.schema import (
     TABLE_SHAPES,
     TABLES,
 )
+from osu_container.discover.host_facts import HOSTS_FOLDER
 from osu_container.image.image import MPI_FAMILIES
 from osu_container.verdict.settings import build_settings, can_launch_approach, resolve_approach
 from osu_container.verdict.site_choice import (
@@ -35,6 +37,8 @@ from osu_container.verdict.site_choice import (
     resolve_local_site,
     resolve_site,
 )
+from tests.helpers.machine import PROJECT
+from tests.stand_in.systems import HOSTS
 
 APPROACH_KEYS = set(
     (
@@ -142,6 +146,30 @@ def test_site_names_images_default_and_pmi_of_its_approaches(site):
     assert entry['default_approach']['value'] in images
     for kind in entry['pmi']['value'].values():
         assert kind in entry['pmi_variables']['value']
+
+
+def test_every_site_has_what_other_modules_need_of_it():
+    """One failure lists everything that a new site lacks."""
+    table = (PROJECT / 'docs' / 'support.md').read_text()
+    lacks = []
+    for name, site in ((name, resolve_site(name)) for name in SITES):
+        described = os.path.exists(os.path.join(HOSTS_FOLDER, name + '.json'))
+        lacks += [
+            f'{name}: {what}'
+            for what, is_there in [
+                ('fact glibc', described or 'glibc' in site),
+                ('fact libfabric_needs', described or 'libfabric_needs' in site),
+                ('row in docs/support.md, What works where', f'\n| {name} |' in table),
+                ('simulated system in tests/stand_in', described or name in HOSTS),
+            ]
+            + [
+                (f'dependencies of {library} in check/public_hosts.py', library in LIBRARY_NEEDS)
+                for library, fact in site['libraries'].items()
+                if fact and library != 'libfabric' and not described
+            ]
+            if not is_there
+        ]
+    assert lacks == []
 
 
 @pytest.mark.parametrize(
