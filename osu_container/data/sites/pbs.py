@@ -92,7 +92,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         },
         'images': make_fact(
             {'bind': _MPICH, 'osu-mpi4py/bind': _MPI4PY},
-            'this image has MPICH without CUDA, for buffers in host memory',
+            'this image has MPICH without CUDA, for buffers in host memory. Its glibc 2.36 is older '
+            "than that of these hosts (fact `glibc`), whose libraries may need newer versions",
             'osu_container/build/recipes/images.py',
             _READ_DATE,
             'untested',
