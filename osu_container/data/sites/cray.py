@@ -150,34 +150,17 @@ def make_nccl_variables(
     `interfaces`: names of the Slingshot interfaces, or the common prefix of these names.
     """
     return [
-        make_variable(
-            'NCCL_SOCKET_IFNAME',
-            interfaces,
-            'NCCL ranks find each other over these network interfaces. Without a plugin, '
-            'NCCL ranks also send data over these interfaces',
-            source,
-            date,
-            evidence,
-            only=['gpu'],
-        ),
-        make_variable(
-            'NCCL_CROSS_NIC',
-            '1',
-            'each network card reaches every card of another node',
-            source,
-            date,
-            evidence,
-            only=['gpu'],
-        ),
-        make_variable(
-            'NCCL_NET_GDR_LEVEL',
-            'PHB',
-            'the network card reads GPU memory directly',
-            source,
-            date,
-            evidence,
-            only=['gpu'],
-        ),
+        make_variable(name, value, why, source, date, evidence, only=['gpu'])
+        for name, value, why in (
+            (
+                'NCCL_SOCKET_IFNAME',
+                interfaces,
+                'NCCL ranks find each other over these network interfaces. Without a plugin, '
+                'NCCL ranks also send data over these interfaces',
+            ),
+            ('NCCL_CROSS_NIC', '1', 'each network card reaches every card of another node'),
+            ('NCCL_NET_GDR_LEVEL', 'PHB', 'the network card reads GPU memory directly'),
+        )
     ]
 
 
@@ -190,27 +173,12 @@ def make_pmi_libraries(
     `folder`: folder of Cray PMI's libraries. `pals`: folder of the library libpals.
     """
     return {
-        'libpmi': make_fact(
-            folder + '/libpmi.so.0',
-            'the ranks of Cray MPICH find each other through Cray PMI',
-            source,
-            date,
-            evidence,
-        ),
-        'libpmi2': make_fact(
-            folder + '/libpmi2.so.0',
-            'libpmi2 is the second library of Cray PMI',
-            source,
-            date,
-            evidence,
-        ),
-        'libpals': make_fact(
-            pals + '/libpals.so.0',
-            'Cray PMI uses this library to query the launcher',
-            source,
-            date,
-            evidence,
-        ),
+        name: make_fact('%s/%s.so.0' % (path, name), why, source, date, evidence)
+        for name, path, why in (
+            ('libpmi', folder, 'the ranks of Cray MPICH find each other through Cray PMI'),
+            ('libpmi2', folder, 'libpmi2 is the second library of Cray PMI'),
+            ('libpals', pals, 'Cray PMI uses this library to query the launcher'),
+        )
     }
 
 
