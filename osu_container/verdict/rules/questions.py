@@ -94,6 +94,7 @@ def compute_module_values(trial: Trial) -> Dict[str, str]:
             '%s %s' % (mpi.get('family'), mpi.get('release')),
             fabric.get('release'),
             trial.image.find_rccl_plugin(),
+            trial.image.find_rocm_release(),
         )[None]
         _LAST[:] = trial, {variable['name']: variable['value'] for variable in variables}
     return dict(_LAST[1])

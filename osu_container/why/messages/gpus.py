@@ -449,4 +449,16 @@ NCCL: List[Dict[str, Any]] = [
         "steps: each rank needs the same amount of data and must take the same branches.",
         'source': "NCCL, src/enqueue.cc; PyTorch, torch.distributed",
     },
+    {
+        'name': "MPI spends its time in cuPointerGetAttribute",
+        'patterns': ["accelerator_cuda_check_addr", "] cuPointerGetAttribute"],
+        'cause': "MPI asks NVIDIA's driver about every buffer, and since driver 580 the function "
+        "cuPointerGetAttribute is slow for buffers in host memory. This concerns Cray MPICH before "
+        "9.2 and Open MPI 5.0.10 or older.",
+        'remedy': "If the program passes no buffers in GPU memory to MPI, run `export "
+        "MPICH_GPU_SUPPORT_ENABLED=0` (Cray MPICH) or `export OMPI_MCA_opal_cuda_support=0` (Open "
+        "MPI) before srun. `nvidia-smi` prints the release of the driver.",
+        'source': "CSCS documentation, Cray MPICH, known issues (eth-cscs/cscs-docs 80abed1); "
+        "github.com/open-mpi/ompi, issues 13708 and 14337",
+    },
 ]
