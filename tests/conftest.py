@@ -40,6 +40,8 @@ def pytest_collection_modifyitems(items):
     ranks = {}
     for item in items:
         group = 'slurm' if 'slurm' in item.fixturenames else str(item.path.relative_to(PROJECT))
+        if 'clone' in item.fixturenames:  # one account for all
+            group = 'tests/runs/test_ordinary_user.py'
         ranks[item] = 3
         if item.get_closest_marker('system'):
             item.add_marker(pytest.mark.xdist_group(group))

@@ -19,6 +19,7 @@ from osu_container.build.recipes.versions import (
     MPICH_LIBFABRIC,
     UBUNTU,
 )
+from osu_container.data.sites.cray import list_rocm_sonames
 from osu_container.image.elf import MACHINE_NAMES, ElfFacts
 from osu_container.image.environment import (
     SCRIPTS_FOLDER,
@@ -286,6 +287,12 @@ def _build_image_files(
     return dict(files, **{libcxi: build_elf_facts(libcxi, machine=machine)}) if libcxi else files
 
 
+def _describe_hip(rocm: Optional[str]) -> Dict[str, ElfFacts]:
+    """Return {path: ElfFacts} of the HIP runtime of a ROCm release, {} for an image without ROCm."""
+    path = '/opt/rocm/lib/' + list_rocm_sonames(rocm)['libamdhip64'] if rocm else ''
+    return {path: build_elf_facts(path)} if path else {}
+
+
 def describe_published_image(
     libcxi: bool,
     libfabric: str,
@@ -323,6 +330,7 @@ def describe_published_image(
         libfabric,
         UBUNTU['jammy']['glibc'],
     )
+    files.update(_describe_hip(rocm))
     # Every image has the plugin, except images with libfabric 2: the table notes "no plugin".
     plugin = (
         '/opt/aws-ofi-rccl/lib/librccl-net.so'
@@ -427,6 +435,7 @@ def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['De
         3,
     ):  # the wheels have both: see the rule "netmod"
         mpi_traits['device'] = ['ch4:ucx', 'ch4:ofi']
+    hip = _describe_hip(rocm)
     if family == 'debian' and rocm:
         rocm = GPU_OF_DEBIAN['rocm']['packages'][
             'libhsa-runtime64-1'
@@ -449,6 +458,7 @@ def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['De
         libfabric,
         _GLIBC[list(IMAGES[name]['base'].values())[0]],
     )
+    files.update(hip)
     plugin = (
         '/opt/rccl-plugin/lib/librccl-net.so'
         if rocm and family == 'lumi' and not (rocm == '6.0.3' and libfabric[0] == '2')

@@ -1,8 +1,8 @@
 """
 Describe the C library and the host libraries of known sites from public sources.
 
-describe_cray_host() derives a description (host_facts.py) from the tables of this module, the site
-data and the rules of described.py. The workstation's description (hosts/workstation.json) was
+describe_cray_host() derives a description (host_facts.py) from the site data, the table of this
+module and the rules of described.py. The workstation's description (hosts/workstation.json) was
 measured with `osu-container discover --facts`; nobody of this project has inspected the other
 hosts.
 """
@@ -11,11 +11,11 @@ import json
 import os
 import re
 from collections import OrderedDict
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional
 
 from osu_container.check.described import derive_mpi_traits, list_defined_fabric_versions
 from osu_container.data.sites import PUBLISHED_SITES, SITES
-from osu_container.data.sites.lumi import STACKS
+from osu_container.data.sites.cray import list_rocm_sonames
 from osu_container.discover.host_facts import (
     FORMAT,
     HOSTS_FOLDER,
@@ -37,125 +37,9 @@ _SPACK = (
     'dependency tree of Cray MPICH 8.1.13 in github.com/spack/spack, pull request 29392, 2022-03-07'
 )
 _CONTRIB = 'bind mounts in singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib, commit fc59dd70'
-_PAWSEY = (
-    "value of SINGULARITY_BINDPATH on Pawsey's test system, from "
-    "github.com/PawseySC/pawsey-containers, pull request 92"
-)
-_OLCF = 'value of APPTAINER_CONTAINLIBS in the OLCF documentation on containers on Frontier'
-_PAWSEYS_JSON = 'json-c: modulefile.lua in github.com/PawseySC/pawsey-spack-config, commit 25b3ab1'
-_CSCS = (
-    'CSCS documentation, Container Engine, known issues (github.com/eth-cscs/cscs-docs, commit '
-    'adbf2bcc): the host libraries that the hooks inject are linked to glibc 2.38'
-)
-_LUMI_GUESS = 'guess: this system needs the same libraries as LUMI, because HPE made both systems'
-_SLES = 'glibc release of SUSE Linux Enterprise Server 15 %s'
-_NEWEST = (
-    'SUSE Linux Enterprise Server 15 SP6 and SP7 have this glibc release, and no service '
-    'pack has a newer glibc'
-)
-
-#: LUMI's sites since January 2026
-_LUMI = sorted(STACKS)
-
-#: Site -> (newest glibc that a library of the host may need, source, date, evidence). No public log
-#: shows which glibc versions the libraries need.
-GLIBC = dict(
-    {'lumi-24.03': ('2.31', _SLES % 'SP5', '2025-06-26', 'derived')},
-    **dict(
-        dict.fromkeys(
-            _LUMI,
-            ('2.38', _SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17', 'derived'),
-        ),
-        **{
-            'frontier': (
-                '2.38',
-                _SLES % 'SP7 (OLCF documentation, 2026-05-26)',
-                '2026-07-22',
-                'derived',
-            ),
-            'setonix': ('2.38', _NEWEST, '2026-11-23', 'derived'),
-            'perlmutter': ('2.38', _NEWEST, '2026-11-23', 'derived'),
-            'alps': ('2.38', _CSCS, '2026-11-23', 'derived'),
-            'derecho': ('2.38', _NEWEST, '2026-11-26', 'derived'),
-            'polaris': (
-                '2.38',
-                'a user\'s guide to containers on Polaris: "glibc >= 2.38 required by Cray libfabric '
-                '2.2.0rc1"',
-                '2026-11-26',
-                'derived',
-            ),
-            'isambard-ai': (
-                '2.38',
-                _SLES % 'SP6 (according to /etc/os-release in public notes)',
-                '2026-11-26',
-                'derived',
-            ),
-            'olivia': ('2.38', _NEWEST, '2026-11-26', 'derived'),
-        },
-    ),
-)
-
-#: Dependencies of a libfabric with the provider cxi: libcurl, json-c and their dependencies
-_CURL_LIBRARIES = (
-    'libcurl.so.4 libnghttp2.so.14 libidn2.so.0 libssh.so.4 libpsl.so.5 libgssapi_krb5.so.2 '
-    'libldap_r-2.4.so.2 liblber-2.4.so.2 libbrotlidec.so.1 libbrotlicommon.so.1 libunistring.so.2 '
-    'libjitterentropy.so.3 libkrb5.so.3 libk5crypto.so.3 libkrb5support.so.0 libsasl2.so.3 '
-    'libkeyutils.so.1 libz.so.1 libzstd.so.1 libatomic.so.1'
-).split()
-_SSL_3 = (
-    'libssl.so.3 libcrypto.so.3 libselinux.so.1 libpcre2-8.so.0 libcom_err.so.2 libnl-3.so.200 '
-    'libnl-route-3.so.200'
-).split()
-_SSL_1 = 'libssl.so.1.1 libcrypto.so.1.1 libpcre.so.1 libnl-3.so.200 libnl-route-3.so.200'.split()
-
-#: Site -> (dependencies of the site's libfabric except libcxi, source, date, evidence)
-LIBFABRIC_NEEDS = dict(
-    {
-        'lumi-24.03': (
-            _CURL_LIBRARIES + _SSL_1 + ['libjson-c.so.3'],
-            _CONTRIB,
-            '2026-05-04',
-            'derived',
-        )
-    },
-    **dict(
-        dict.fromkeys(
-            _LUMI,
-            (
-                _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'],
-                _LOG + '; json-c as in ' + _PAWSEY,
-                '2026-07-02',
-                'derived',
-            ),
-        ),
-        **{
-            'setonix': (
-                _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.5'],
-                _PAWSEYS_JSON + '; the rest as in ' + _PAWSEY,
-                '2026-11-23',
-                'derived',
-            ),
-            'frontier': (
-                _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.5'],
-                _OLCF + '; the rest as on LUMI',
-                '2026-07-22',
-                'derived',
-            ),
-            **{
-                name: (
-                    _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'],
-                    _LUMI_GUESS,
-                    '2026-11-23',
-                    'untested',
-                )
-                for name in ('alps', 'derecho', 'isambard-ai', 'olivia', 'perlmutter', 'polaris')
-            },
-        },
-    ),
-)
-
 _CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
-#: Library of a site -> (dependencies, some of which the site may lack, source, date, evidence)
+#: Library of a site -> (dependencies, some of which the site may lack, source, date, evidence). The
+#: placeholders are keys of list_rocm_sonames(); a dependency that the ROCm lacks is left out.
 LIBRARY_NEEDS = {
     'libcxi': (['libnl-3.so.200', 'libnl-route-3.so.200'], _CONTRIB, '2026-05-04', 'derived'),
     'libmpi': (
@@ -194,9 +78,15 @@ LIBRARY_NEEDS = {
         '2026-05-04',
         'derived',
     ),
+    'liblustreapi': (
+        [],
+        'no source names the libraries that liblustreapi needs beside the C library',
+        '2026-11-28',
+        'untested',
+    ),
     'libxpmem': ([], 'the library libxpmem needs only the C library', '2026-11-23', 'untested'),
     'libmpi_gtl_hsa': (
-        ['libamdhip64.so.6', 'libhsa-runtime64.so.1'] + _CXX,
+        ['{libamdhip64}', 'libhsa-runtime64.so.1'] + _CXX,
         _LOG,
         '2026-04-19',
         'derived',
@@ -207,7 +97,7 @@ LIBRARY_NEEDS = {
             'libdrm_amdgpu.so.1',
             'libelf.so.1',
             'libnuma.so.1',
-            'librocprofiler-register.so.0',
+            '{librocprofiler-register}',
         ]
         + _CXX,
         _LOG,
@@ -216,9 +106,9 @@ LIBRARY_NEEDS = {
     ),
     'libamdhip64': (
         [
-            'libamd_comgr.so.2',
+            '{libamd_comgr}',
             'libhsa-runtime64.so.1',
-            'librocprofiler-register.so.0',
+            '{librocprofiler-register}',
             'libnuma.so.1',
             'libz.so.1',
             'libzstd.so.1',
@@ -229,7 +119,7 @@ LIBRARY_NEEDS = {
         'derived',
     ),
     'libmpi_gtl_cuda': (
-        ['libcudart.so.12'] + _CXX,
+        ['{libcudart}'] + _CXX,
         "guess: libmpi_gtl_cuda needs the CUDA runtime, as libmpi_gtl_hsa needs AMD's runtime",
         '2026-11-23',
         'untested',
@@ -242,8 +132,10 @@ LIBRARY_NEEDS = {
     ),
 }
 #: Libraries that are in a folder of ROCm or AMD's driver, and not in a folder of SLES
-_ROCM_LIBRARIES = ('libamd_comgr.so.2', 'librocprofiler-register.so.0')
+_ROCM_LIBRARIES = ('libamd_comgr.so', 'librocprofiler-register.so')
 _AMDGPU_LIBRARIES = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
+#: Dependencies that a site without them does not need
+_OPTIONAL = ('libpmi', 'libpals', 'libxpmem', 'libamdhip', 'libhsa', 'libcudart')
 #: Source of statements on facts that nobody has published
 _UNPUBLISHED_FACTS = (
     "nobody has published which symbols and symbol versions these files need. Assumption: the "
@@ -257,16 +149,11 @@ def _build_statement(evidence: str, source: str, date: str, **facts: Any) -> Dic
     )
 
 
-def _find_row(table: Dict[str, Any], site: Dict[str, Any]) -> Any:
-    """Return the row of a table for a site, or else the row for the site's system, or None."""
-    return table.get(site['name']) or table.get(site.get('stack', {'value': {}})['value'].get('of'))
-
-
 def describe_cray_host(
     site: Dict[str, Any],
     libfabric: Optional[str] = None,
     cray_mpich: Optional[str] = None,
-    glibc: Optional[Tuple[str, str, str, str]] = None,
+    glibc: Optional[Dict[str, Any]] = None,
 ) -> Dict[str, Any]:
     """
     Return the description of the host of an HPE Cray system.
@@ -274,39 +161,40 @@ def describe_cray_host(
     libfabric: release of ofiwg's libfabric on which Cray's libfabric is based. Cray's libfabric
     always has the provider cxi.
     cray_mpich: release of Cray MPICH.
-    glibc: a row of the table GLIBC.
+    glibc: the fact `glibc` of another site.
 
-    The default releases come from the site data. The default row is the row of the site. The newest
-    symbol version of Cray's libfabric 1.15.2.0 is FABRIC_1.6, as the published message "version
-    `FABRIC_1.7' not found" shows.
+    The default releases and the default glibc come from the site data. The newest symbol version of
+    Cray's libfabric 1.15.2.0 is FABRIC_1.6, as the published message "version `FABRIC_1.7' not found"
+    shows.
     """
-    # Libraries that only one MPI function opens are left out, because nobody has published their
-    # dependencies.
-    named = OrderedDict(
-        (name, fact)
-        for name, fact in sorted(site['libraries'].items())
-        if fact and not fact.get('serves')
-    )
+    named = OrderedDict((name, fact) for name, fact in sorted(site['libraries'].items()) if fact)
     libfabric = libfabric or named.get('libfabric', {}).get('release', '')
     cray_mpich = cray_mpich or named.get('libmpi', {}).get('release', '')
     sonames = {fact['value'].rpartition('/')[2]: name for name, fact in named.items()}
+    changing = dict(
+        list_rocm_sonames(named.get('libhsa-runtime64', {}).get('release', '6.3')),
+        **{name: soname for soname, name in sonames.items()},
+    )
     libraries: Dict[str, Any] = OrderedDict()
     others: Dict[str, Any] = OrderedDict()
     for name, fact in named.items():
         if name == 'libfabric':
-            needed, source, date, evidence = _find_row(LIBFABRIC_NEEDS, site)
+            row = site['libfabric_needs']
+            needed, source, date, evidence = (
+                row[key] for key in ('value', 'source', 'date', 'evidence')
+            )
             needed = ['libcxi.so.1'] + needed
         else:
             needed, source, date, evidence = LIBRARY_NEEDS[name]
-        optional = [
+            needed = [
+                changing.get(soname.strip('{}'), '') if soname.startswith('{') else soname
+                for soname in needed
+            ]
+        needed = [
             soname
-            for key in LIBRARY_NEEDS
-            for soname in LIBRARY_NEEDS[key][0]
-            if soname.startswith(
-                ('libpmi', 'libpals', 'libxpmem', 'libamdhip', 'libhsa', 'libcudart')
-            )
+            for soname in needed
+            if soname in sonames or soname and not soname.startswith(_OPTIONAL)
         ]
-        needed = [soname for soname in needed if soname in sonames or soname not in optional]
         others.update(
             (soname, (source, date, evidence)) for soname in needed if soname not in sonames
         )
@@ -374,7 +262,7 @@ def describe_cray_host(
     for soname, (source, date, evidence) in others.items():
         folder = (
             rocm
-            if soname in _ROCM_LIBRARIES
+            if soname.startswith(_ROCM_LIBRARIES)
             else '/opt/amdgpu/lib64'
             if soname in _AMDGPU_LIBRARIES
             else usual
@@ -385,13 +273,13 @@ def describe_cray_host(
             ),
             _build_unpublished_statement(site),
         ]
-    glibc_row = glibc or _find_row(GLIBC, site)
+    glibc = glibc or site['glibc']
     return {
         'format': FORMAT,
         'site': site['name'],
         'node': None,
         'machine': get_architecture(site),
-        'glibc': OrderedDict(zip(('value', 'source', 'date', 'evidence'), glibc_row)),
+        'glibc': OrderedDict((key, glibc[key]) for key in ('value', 'source', 'date', 'evidence')),
         'libraries': libraries,
     }
 
@@ -417,7 +305,7 @@ def find_host_description(site: Dict[str, Any]) -> Dict[str, Any]:
     path = os.path.join(HOSTS_FOLDER, site['name'] + '.json')
     if re.match(r'[\w.-]+$', site['name']) and os.path.exists(path):
         return read_description(path)
-    if site['name'] in dict(SITES, **PUBLISHED_SITES) and _find_row(GLIBC, site):
+    if site['name'] in dict(SITES, **PUBLISHED_SITES) and 'glibc' in site:
         entry = (resolve_described_site if site['name'] in PUBLISHED_SITES else resolve_site)(
             site['name']
         )

@@ -45,6 +45,7 @@ the site, and {rccl_plugin} is the path of the RCCL plugin. Optional keys of a v
     only    list of conditions. The variable is set if all conditions hold at the installation. The conditions:
             'gpu', 'no gpu': the site has GPUs, or has no GPUs
             'rocm', 'cuda': the GPUs of the site are from AMD (gfx...), or from NVIDIA (sm_...)
+            'image rocm >= 7.0': the image has ROCm in this range
             'mpich >= 4.3.1', 'libfabric < 2.4': the MPICH or libfabric that the ranks load has a release in this
             range. The key comes_from tells who provides the library. Cray MPICH does not count as mpich
             'no libfabric >= 1.22': the release of libfabric is older than 1.22 or unknown
@@ -294,6 +295,33 @@ _RCCL_NETWORK = _make_variable(
     'SLURM_NETWORK', 'disable_rdzv_get', *_ALT_READ_NETWORK, **_ALT_READ_CONDITIONS
 )
 
+#: Of an MPI that also uses cxi within a node: the MPI of the image, and Open MPI of the host
+_STEP_NETWORK = [
+    _make_variable(
+        'SLURM_NETWORK',
+        'single_node_vni,disable_rdzv_get',
+        'Slurm gives a VNI even to a job step on one node, because the provider cxi needs '
+        'this virtual network identifier; ' + _ALT_READ_NETWORK[0],
+        *_ALT_READ_NETWORK[1:],
+        **_ALT_READ_CONDITIONS,
+    ),
+    _make_variable(
+        'SLURM_NETWORK',
+        'single_node_vni',
+        'Slurm gives a VNI even to a job step on one node, because the provider cxi needs '
+        'this virtual network identifier',
+        'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: container jobs '
+        'on one node of LUMI need SLURM_NETWORK=single_node_vni; Slurm 24.05.8: srun reads '
+        'SLURM_NETWORK (opt.c), and the plugin switch/hpe_slingshot reads the value '
+        'single_node_vni; Sigma2 documentation e0347991, hpc_machines/olivia/openmpi.md: without '
+        'single_node_vni, Open MPI over cxi on one node prints "fi_domain ... Function not '
+        'implemented (38)"',
+        'measured',
+        '2026-03-31',
+        only=['cxi'],
+    ),
+]
+
 #: The libfabric that has FI_CXI_DISABLE_NON_INJECT_MSG_IDC: the first release with cxi, and Cray's
 #: 1.22.0, the branch release/shs-12.0 of the same code, but not Cray's 1.15.2. Cray MPICH does
 #: not need it: 2.4 to 2.7 microseconds over 1.22.0 (EESSI on LUMI, 2026-05-21).
@@ -316,120 +344,103 @@ _MPICH_WITHOUT_GPU = [
 ]
 
 # Open-source MPICH over cxi, with the libfabric of image or host: hybrid, swap and opensource
-_MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
-    _make_variable('FI_PROVIDER', '{provider}', *_PROVIDER),
-    _make_variable(
-        'FI_PROVIDER',
-        '^cxi',
-        'libfabric uses any provider except cxi, so that MPICH sends messages through shared memory',
-        'fi_fabric(7), FI_PROVIDER',
-        'untested',
-        only=['cxi'],
-        setting='single-node',
-    ),
-    _make_variable(
-        'MPIR_CVAR_SINGLE_HOST_ENABLED',
-        '1',
-        'MPICH does not use cxi if all ranks are on one node. This behaviour is the default '
-        'of MPICH',
-        'MPICH src/mpid/ch4/netmod/ofi/init_provider.c',
-        'untested',
-        only=['cxi', 'mpich >= 4.2'],
-        setting='single-node',
-    ),
-    _make_variable(
-        'MPIR_CVAR_CH4_OFI_ENABLE_HMEM',
-        '1',
-        'MPICH passes buffers in GPU memory to libfabric without a copy only with '
-        'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1',
-        _PUBLISHED + '; the published runs with MPICH 4.2.3 reach 24 GB/s with '
-        'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1; MPICH wheels since 4.1.3 contain the name of the '
-        'variable',
-        'measured',
-        _PUBLISHED_DATE,
-        only=['cxi', 'gpu', 'mpich >= 4.1'],
-    ),
-    _make_variable(
-        'MPIR_CVAR_SINGLE_HOST_ENABLED',
-        '0',
-        'MPICH uses cxi even if all ranks are on one node, because FI_PROVIDER=cxi leaves no '
-        'other provider',
-        'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; MPICH wheels since 4.2.3 contain the '
-        'name MPIR_CVAR_SINGLE_HOST_ENABLED',
-        'untested',
-        only=['cxi', 'mpich >= 4.2'],
-    ),
-    _make_variable(
-        'SLURM_NETWORK',
-        'single_node_vni,disable_rdzv_get',
-        'Slurm gives a VNI even to a job step on one node, because the provider cxi needs '
-        'this virtual network identifier; ' + _ALT_READ_NETWORK[0],
-        *_ALT_READ_NETWORK[1:],
-        **_ALT_READ_CONDITIONS,
-    ),
-    _make_variable(
-        'SLURM_NETWORK',
-        'single_node_vni',
-        'Slurm gives a VNI even to a job step on one node, because the provider cxi needs '
-        'this virtual network identifier',
-        'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: container jobs '
-        'on one node of LUMI need SLURM_NETWORK=single_node_vni; Slurm 24.05.8: srun reads '
-        'SLURM_NETWORK (opt.c), and the plugin switch/hpe_slingshot reads the value '
-        'single_node_vni',
-        'measured',
-        '2026-03-31',
-        only=['cxi'],
-    ),
-    _make_variable(
-        'FI_CXI_RDZV_THRESHOLD',
-        '16384',
-        'MPI sends messages of at most 16384 bytes eagerly. This limit avoids the sudden '
-        "rise of latency at 8 to 16 KiB that libfabric's old default of 2048 causes",
-        'Cray MPICH sets FI_CXI_RDZV_THRESHOLD=16384 (MPICH_ENV_DISPLAY on Crusher); in '
-        'libfabric 2.4, 16384 is the default',
-        'untested',
-        only=['cxi', 'libfabric < 2.4'],
-    ),
-    _make_variable(
-        'FI_CXI_RDZV_EAGER_SIZE',
-        '2048',
-        'the sender of a rendezvous message sends 2048 bytes in advance. Cray MPICH sets the '
-        'same value together with FI_CXI_RDZV_THRESHOLD=16384',
-        'Cray MPICH sets FI_CXI_RDZV_EAGER_SIZE=2048 (MPICH_ENV_DISPLAY on Crusher)',
-        'untested',
-        only=['cxi', 'libfabric < 2.4'],
-    ),
-    _make_variable(
-        'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
-        '1',
-        'libfabric sends small messages from GPU memory directly. With Open MPI, the latency '
-        'is 3 instead of 21 microseconds. MPICH must also send small messages without '
-        "libfabric's inject functions (MPIR_CVAR_CH4_OFI_ENABLE_INJECT, "
-        'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
-        _CXI + '; EESSI on LUMI, 2026-05-21',
-        'untested',
-        only=['cxi', 'gpu', _IDC_SWITCH],
-    ),
-    _make_variable(
-        'MPIR_CVAR_CH4_OFI_ENABLE_INJECT',
-        '0',
-        "MPICH does not send small messages by libfabric's inject functions, because these "
-        'functions copy each message. Small messages in host memory become a little slower',
-        'the MPICH wheel 4.3.2 reads MPIR_CVAR_CH4_OFI_ENABLE_INJECT, and the MPICH wheel '
-        '4.2.3 does not',
-        'untested',
-        only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH],
-    ),
-    _make_variable(
-        'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM',
-        '1',
-        'MPICH registers GPU memory with the network card instead of sending small messages '
-        "by libfabric's inject functions",
-        'pmodels/mpich PR 7858; CHANGES of 5.0.2',
-        'untested',
-        only=['cxi', 'gpu', 'mpich >= 5.0.2', _IDC_SWITCH],
-    ),
-]
+_MPICH_OVER_CXI = (
+    _MPICH_WITHOUT_GPU
+    + _STEP_NETWORK
+    + [
+        _make_variable('FI_PROVIDER', '{provider}', *_PROVIDER),
+        _make_variable(
+            'FI_PROVIDER',
+            '^cxi',
+            'libfabric uses any provider except cxi, so that MPICH sends messages through shared memory',
+            'fi_fabric(7), FI_PROVIDER',
+            'untested',
+            only=['cxi'],
+            setting='single-node',
+        ),
+        _make_variable(
+            'MPIR_CVAR_SINGLE_HOST_ENABLED',
+            '1',
+            'MPICH does not use cxi if all ranks are on one node. This behaviour is the default '
+            'of MPICH',
+            'MPICH src/mpid/ch4/netmod/ofi/init_provider.c',
+            'untested',
+            only=['cxi', 'mpich >= 4.2'],
+            setting='single-node',
+        ),
+        _make_variable(
+            'MPIR_CVAR_CH4_OFI_ENABLE_HMEM',
+            '1',
+            'MPICH passes buffers in GPU memory to libfabric without a copy only with '
+            'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1',
+            _PUBLISHED + '; the published runs with MPICH 4.2.3 reach 24 GB/s with '
+            'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1; MPICH wheels since 4.1.3 contain the name of the '
+            'variable',
+            'measured',
+            _PUBLISHED_DATE,
+            only=['cxi', 'gpu', 'mpich >= 4.1'],
+        ),
+        _make_variable(
+            'MPIR_CVAR_SINGLE_HOST_ENABLED',
+            '0',
+            'MPICH uses cxi even if all ranks are on one node, because FI_PROVIDER=cxi leaves no '
+            'other provider',
+            'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; MPICH wheels since 4.2.3 contain the '
+            'name MPIR_CVAR_SINGLE_HOST_ENABLED',
+            'untested',
+            only=['cxi', 'mpich >= 4.2'],
+        ),
+        _make_variable(
+            'FI_CXI_RDZV_THRESHOLD',
+            '16384',
+            'MPI sends messages of at most 16384 bytes eagerly. This limit avoids the sudden '
+            "rise of latency at 8 to 16 KiB that libfabric's old default of 2048 causes",
+            'Cray MPICH sets FI_CXI_RDZV_THRESHOLD=16384 (MPICH_ENV_DISPLAY on Crusher); in '
+            'libfabric 2.4, 16384 is the default',
+            'untested',
+            only=['cxi', 'libfabric < 2.4'],
+        ),
+        _make_variable(
+            'FI_CXI_RDZV_EAGER_SIZE',
+            '2048',
+            'the sender of a rendezvous message sends 2048 bytes in advance. Cray MPICH sets the '
+            'same value together with FI_CXI_RDZV_THRESHOLD=16384',
+            'Cray MPICH sets FI_CXI_RDZV_EAGER_SIZE=2048 (MPICH_ENV_DISPLAY on Crusher)',
+            'untested',
+            only=['cxi', 'libfabric < 2.4'],
+        ),
+        _make_variable(
+            'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
+            '1',
+            'libfabric sends small messages from GPU memory directly. With Open MPI, the latency '
+            'is 3 instead of 21 microseconds. MPICH must also send small messages without '
+            "libfabric's inject functions (MPIR_CVAR_CH4_OFI_ENABLE_INJECT, "
+            'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
+            _CXI + '; EESSI on LUMI, 2026-05-21',
+            'untested',
+            only=['cxi', 'gpu', _IDC_SWITCH],
+        ),
+        _make_variable(
+            'MPIR_CVAR_CH4_OFI_ENABLE_INJECT',
+            '0',
+            "MPICH does not send small messages by libfabric's inject functions, because these "
+            'functions copy each message. Small messages in host memory become a little slower',
+            'the MPICH wheel 4.3.2 reads MPIR_CVAR_CH4_OFI_ENABLE_INJECT, and the MPICH wheel '
+            '4.2.3 does not',
+            'untested',
+            only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH],
+        ),
+        _make_variable(
+            'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM',
+            '1',
+            'MPICH registers GPU memory with the network card instead of sending small messages '
+            "by libfabric's inject functions",
+            'pmodels/mpich PR 7858; CHANGES of 5.0.2',
+            'untested',
+            only=['cxi', 'gpu', 'mpich >= 5.0.2', _IDC_SWITCH],
+        ),
+    ]
+)
 
 #: LINKx as CSCS describes it
 _LINKX = _CSCS + ', LINKx (experimental)'
@@ -919,7 +930,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
                 'files': ['file_systems', 'cxi_state', 'libdrm_ids', 'pmix_ranks', 'pmix_server'],
                 'unset': _NO_FORK_SAFE,
                 'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-                'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
+                'variables': _STEP_NETWORK + _RCCL + _OPENMPI_OVER_LIBFABRIC,
             }
         },
     },
@@ -940,7 +951,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
             'mpi_also': [],
             'requires': [],
             'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
-            'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
+            'variables': _STEP_NETWORK + _RCCL + _OPENMPI_OVER_LIBFABRIC,
         },
     ),
 }

@@ -356,6 +356,7 @@ def _read_image_facts(
         'programs_are': image.labels.get(label % 'osu', ''),
         'programs': image.programs,
         'gpu': bool(image.find_rocm_release() or image.find_cuda_release()),
+        'rocm': image.find_rocm_release(),
         'library_path': image.list_library_folders(),
         'rccl_plugin': image.find_rccl_plugin(),
         'environment': sorted(

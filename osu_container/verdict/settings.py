@@ -317,6 +317,7 @@ def collect_module_variables(
     mpi: Optional[str],
     libfabric: Optional[str],
     plugin: Optional[str],
+    rocm: Optional[str],
 ) -> Dict[Optional[str], List[Dict[str, Any]]]:
     """
     Return the variables of a module and of the settings modules, sorted by name.
@@ -326,10 +327,11 @@ def collect_module_variables(
 
     mpi, libfabric: releases as in the facts, e.g. 'MPICH 4.2.3' and '1.22.0'.
     plugin: path of RCCL's plugin.
+    rocm: release of ROCm in the image.
 
     If both approach and site set a variable, the value of the approach counts.
     """
-    conditions = _collect_conditions(site, mpi, libfabric, plugin)
+    conditions = _collect_conditions(site, mpi, libfabric, plugin, rocm)
     values = {
         'provider': site['provider']['value'],
         'rccl_plugin': plugin or '',
@@ -367,7 +369,8 @@ def build_settings(
 
     facts: the dict that read_facts() in verdict/facts.py returns. The parts of the dict, with the
     keys of each part:
-    'image' (not in a native module): mpi, libfabric, programs ({name: folder}), library_path,
+    'image' (not in a native module): mpi, libfabric, rocm (release or None; absent in an older
+    installation), programs ({name: folder}), library_path,
     rccl_plugin (path or None), of_site and installed (site_image and installed_image of LoadChecks,
     or absent), uses_libfabric (absent in an older installation).
     'host': root, mpi, libfabric, runtime (command, name; not in a native module), injected (soname,
@@ -386,12 +389,13 @@ def build_settings(
         for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric'))
     )
     plugin = (image if approach['container'] else host).get('rccl_plugin')
-    conditions = _collect_conditions(site, mpi, libfabric, plugin)
+    rocm = image.get('rocm')
+    conditions = _collect_conditions(site, mpi, libfabric, plugin, rocm)
     environment = _build_environment_settings(
         approach,
         site,
         conditions,
-        collect_module_variables(approach, site, mpi, libfabric, plugin),
+        collect_module_variables(approach, site, mpi, libfabric, plugin, rocm),
     )
     return Settings(
         site=site['name'],
@@ -564,7 +568,11 @@ def _find_lnx_links(site: Dict[str, Any]) -> Optional[str]:
 
 
 def _collect_conditions(
-    site: Dict[str, Any], mpi: Optional[str], libfabric: Optional[str], plugin: Optional[str]
+    site: Dict[str, Any],
+    mpi: Optional[str],
+    libfabric: Optional[str],
+    plugin: Optional[str],
+    rocm: Optional[str],
 ) -> Dict[str, Any]:
     """
     Return {name: value} of the facts to which conditions (key `only`) in the data refer.
@@ -577,6 +585,7 @@ def _collect_conditions(
         **{
             'rccl plugin': bool(plugin),
             'libfabric': parse_release(libfabric),
+            'image rocm': parse_release(rocm),
             'mpich': parse_release(mpi) if (mpi or '').startswith('MPICH ') else (),
             'open mpi': (mpi or '').startswith('Open MPI '),
             # Older releases have no provider lnx: github.com/ofiwg/libfabric/pull/10437

@@ -484,7 +484,7 @@ def _parse_condition(
     comparison: (name, sign, release) if the rest is a comparison such as 'mpich >= 4.1', else None.
     """
     word = re.sub('^no ', '', condition)
-    match = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
+    match = re.match(r'(mpich|libfabric|image rocm) (>=|<) ([\d.]+)$', word)
     return (
         word != condition,
         word,

@@ -822,9 +822,12 @@ def build_trial(
             raise NoMpiError(image, reason)
         # Use the soname if ld.so finds the library by it, so that an injected library comes first.
         by_soname = image.libraries.get(soname) == path or soname in injected
-        roots, opened = preload + [soname if by_soname else path] * bool(path), []
+        roots = preload + [soname if by_soname else path] * bool(path)
+        # Programs for AMD GPUs need HIP themselves.
+        hip = image.find_files(r'.*/libamdhip64\.so\.\d+') if image.is_partial else []
+        opened = [posixpath.basename(name) for name in hip]
         start = start if is_static else None
-        process = simulate_load(roots, container, library_path)
+        process = simulate_load(roots, container, library_path, opened)
 
     def load_more(paths: List[str]) -> Process:
         """Return the process after the program has also opened the files `paths`."""

@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, List
 from osu_container.base.columns import fill_text
 from osu_container.base.files import open_plain_file
 from osu_container.why.messages import MESSAGES
-from osu_container.why.search import Search, make_printable, search_file
+from osu_container.why.search import SHOWN_LINE, Search, make_printable, search_file
 
 #: Maximum number of places (file and line) that are printed for a message; maximum number of
 #: printed lines without a known cause
@@ -110,7 +110,7 @@ def _print_messages(messages: Iterable[Dict[str, Any]], several_files: bool) -> 
             % (
                 group[0]['name'],
                 '; '.join(places[:SHOWN_PLACES] + more),
-                group[0]['line'],
+                '\n    '.join([group[0]['line']] + group[0]['says']),
                 _format_advice(group[0]),
             )
         )
@@ -122,6 +122,8 @@ def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
         _print_text(
             "\nThe following lines of the output look like errors, but their cause is not known. "
             "Usually the first line is the closest to the cause:"
+            if any(clue['level'] == 'error' for clue in clues)
+            else "\nThe following lines are warnings. Successful runs may print such warnings, too:"
         )
     last_program = None
     for clue in clues[:SHOWN_CLUES]:
@@ -147,13 +149,18 @@ def _summarize_search(name: str, search: Search, several_files: bool) -> List[st
     The list is empty if the log contains a known message and was read completely.
     """
     sentences = []
-    if not search.has_text:
+    if not search.last_line:
         sentences.append("The output of the job is empty.")
     elif not search.list_messages():
+        nothing, last_line = '', ''
+        if not search.clues.has_errors():
+            nothing = ", and no line that looks like an error"
+            last_line = "The last line of the output is: " + search.last_line[:SHOWN_LINE]
         sentences.append(
             "The output (%d lines) contains none of the %d error messages that osu-container "
-            "knows. Please send the output to the project: docs/support.md, section 'Send a "
-            "report', explains how." % (search.line_count, len(MESSAGES))
+            "knows%s. If the run failed, please send the output to the project: docs/support.md, "
+            "section 'Send a report', explains how. %s"
+            % (search.line_count, len(MESSAGES), nothing, make_printable(last_line))
         )
     return [
         ('%s: ' % make_printable(name) if several_files else '') + sentence

@@ -10,9 +10,9 @@ from typing import Dict, Iterable, List, Set, Tuple
 
 #: Weight of a line (see weigh_line()) -> number of lines of this weight that are kept; number of
 #: characters of a line that are read
-KEPT_PER_WEIGHT, MAX_LETTERS = {2: 6, 1: 2}, 400
+KEPT_PER_WEIGHT, MAX_LETTERS = {3: 2, 2: 6, 1: 3}, 400
 #: Maximum number of lines with the same word that are read in one part of a text: most are alike
-MAX_TRIES = 50
+MAX_TRIES = 200
 _SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
 
 #: Words, in lower case, that mark a line as an error; WARNING_WORDS mark a line as a warning
@@ -30,6 +30,7 @@ ERROR_WORDS = [
     'not supported',
     'not permitted',
     'no such',
+    'no module named',
     'denied',
     'refused',
     'invalid',
@@ -40,11 +41,9 @@ ERROR_WORDS = [
     'exception',
     'undefined',
     'unrecognized',
-    'unknown',
+    'unknown option',
     'assert',
-    'not available',
     'does not exist',
-    'missing',
     'errno',
     'not enough',
     'no space',
@@ -52,7 +51,6 @@ ERROR_WORDS = [
     'mismatch',
     'illegal',
     'corrupt',
-    'unsupported',
     'broken pipe',
     'segmentation',
     'sigsegv',
@@ -60,21 +58,19 @@ ERROR_WORDS = [
     'sigbus',
     'violation',
     'unreachable',
-    'must be',
-    'is not a',
     'reset by',
     'bad address',
     'unexpected',
     'no usable',
-    'duplicate',
     'went wrong',
-    'lost',
     'exhausted',
     'terminate called',
     'access fault',
     '= backtrace',
     'not be able',
     'were able',
+    'returned -',
+    'err!',
     'insufficient',
 ]
 WARNING_WORDS = [
@@ -82,212 +78,263 @@ WARNING_WORDS = [
     'timeout',
     'not set',
     'ignor',
-    'skipp',
     'retry',
     'deprecated',
-    'disabled',
     'no version',
     'not be',
     'has detected',
     'has to be',
+    'unknown',
+    'unsupported',
+    'missing',
+    'not available',
+    'must be',
+    'is not a',
+    'has lost',
+    'lost connection',
+    'did not',
+    'was not ',
+    'fewer',
+    'incomplete',
+    'cut off',
+    'duplicate',
 ]
-#: Lines that are no errors: source code, tracebacks, strace output, and informational lines of
-#: libfabric, Apptainer, EasyBuild and NCCL
-_CODE = re.compile(
-    r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:(?:\[pid +\d+\]|\d+) +)?'
-    r'(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)|[^<\n]{0,200}<(?:info|debug)>'
-    r'|(?:DEBUG|VERBOSE) +\[U=|== [^\n]{1,80}\.py:\d+ (?:INFO|DEBUG) |[^\n]{0,60} NCCL INFO '
+#: Notices of this project's scripts, which are never the cause of an error
+NOTICE = re.compile(
+    r"[^\n]{0,80}osu-entrypoint: [^\n]{0,80}(?:the libfabric of the image is used|WARNING: the plugin of RCCL)"
 )
-#: Phrases that are no errors: counts of zero errors, and options or settings with such a word in
-#: their name
+#: Lines that are no errors: source code, tracebacks and strace output
+_CODE = re.compile(
+    r'\s*(?:File "|at \S+\(|raise |if |return |except |try:|import |#SBATCH )|\+{1,3} |-- '
+    r'|GROMACS reminds|Solving environment: |debconf: |invoke-rc\.d: |checking \w+ '
+    r'|\[ +(?:RUN|OK|PASSED|SKIP\w*) +\]|# X?FAIL: *\d|(?:PASS|OK|XFAIL|SKIP|ok)\b'
+    r'|.*Unable to register cu\w+ factory|\[\d+\] MPI startup\(\): File |.*\bmore process\w* ha\w+ sent help'
+    r'|(?:(?:\[pid +\d+\]|\d+) +)?(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)'
+)
+#: Level that a program prints with a line. libfabric and NCCL print errors with the level 'warn'.
+_LEVEL = re.compile(
+    r'(?<![\w=/.$"\'`<-])(?:(?P<quiet>(?i:info|debug|trace|verbose|notice|note|diag|req))'
+    r'|(?P<warning>(?:[A-Z]\w*(?=W))?(?i:warn(?:ing)?))|(?P<error>(?i:error|fatal|critical|severe)))'
+    r'(?=[\]>|]| *:(?!:)| - | {2}| *\[U=)'
+    r'|<(?P<QUIET>info|debug|trace)>|\bNCCL (?P<Quiet>INFO|TRACE) '
+    r'|(?:^\W*|\d |\]:\[)(?:(?P<QuieT>INFO|DEBUG|TRACE|VERBOSE|I\d{4})'
+    r'|(?P<Warning>W(?:ARN(?:ING)?|arning|\d{4}))|(?P<Error>ERROR|FATAL))(?=[ !,])'
+)
+#: Label of a program that passes on the log of another program
+_RELAY = re.compile(r'^(?:[\w.-]+: )?(?:\w+: error: )?pyxis: +')
+_COUNTED = (
+    r'(?:errors?|fail(?:ed|ures?)?|abort(?:s|ed)?|exceptions?|time-?outs?|kill(?:s|ed)?|warnings?'
+    r'|mismatch(?:es)?|retries|denied|refused|corrupt\w*|invalid|illegal)(?:\(s\))?'
+)
+#: Phrases that are no errors: counts of zero errors, numerical errors, and paths, options or
+#: settings with such a word in their name
 _NO_ERROR = re.compile(
-    r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
-    r"|\b(?:errors?|failures|failed)\b\s*[:=]?\s*0\b|\berror[_ ](?:norm|bars?|estimate|rate)"
-    r"|--?[\w-]*(?:error|fail|abort)[\w-]*",
-    re.IGNORECASE,
+    r'(?<![^\s"\'(=])[\w.+@%~-]*/[\w./+@%~-]*'
+    r'|(?<!\S)-[\w,=+-]*(?:error|fail|abort|exception|undefined)[\w,=+-]*'
+    r'|(?<![\w:])[a-z][a-z0-9+._-]*(?:error|fail)[\w.+-]*|\b(?:error|fail(?:ed)?|abort)[_.-][a-z][\w.+-]*'
+    r'|\b(?=[A-Z0-9]*_)[A-Z][A-Z0-9_]*\s*=\s*\S*'
+    r'|(?i:\b(?:no|without|any|zero|nothing)\s+(?:[\w-]+\s+)?' + _COUNTED + r'(?!\w)'
+    r'|(?:^|[\[({,;:|=]|\b(?:with|and))\s*0+\s+(?:[\w-]+\s+){0,6}' + _COUNTED + r'(?!\w)'
+    r'|\b'
+    + _COUNTED
+    + r'(?: [^\s:=]+){0,4}?\s*[:=]+\s*(?:0(?:\.0*)?(?![\w.])|(?:none?|off|false)\s*(?:$|[,;|)]))'
+    r'|\berrors?\b(?: \([\w ,]+\)| \w+)?\s*[:=<~]*\s*(?:[:\w ]{0,20}= *)?'
+    r'[-+]?(?:\d*\.\d+|\d+(?=e))(?:e[-+]?\d+)?(?![\w.])'
+    r'|\b(?:relative|absolute|max(?:imum)?|min|mean|rms|average|avg|l[12]|numerical|standard|truncation)[ -]'
+    r'(?:\w+ )?errors?\b'
+    r'|\berror[_ ](?:norm|bars?|estimat\w+|rates?|messages?|handl\w+|check\w*|correct\w+|toleranc\w+'
+    r'|analysis|control|threshold|signals?|mode))'
+)
+#: Errors that follow from an earlier error and do not tell its cause
+_CONSEQUENCE = re.compile(
+    r'Exited with exit code|child \d+ failed with error code|couldn\'t start container|failed to import'
+    r'|spank: required plugin|Failed to invoke spank|error occurred in MPI_|MPI_ERRORS_ARE_FATAL'
+    r'|Local abort before MPI|Job step aborted|FORCE-TERMINATE|BAD TERMINATION|PRIMARY JOB TERMINATED'
+    r'|ERROR: [Bb]uild failed|Traceback \(most recent'
 )
 
 #: For each program: name, expression that matches the program's lines, advice on how to make the
-#: program print more, source of the advice. The first matching expression counts. The advice
+#: program print more. The source of the advice is above each item. The first matching expression counts. The advice
 #: completes the sentence 'to get more details, ...'.
 MESSAGE_PROGRAMS = [
+    # bash(1)
     (
         'the shell',
-        r'^(?:\S*/)?(?:ba|z|da|k)?sh: |(?:^|[/\w]: )line \d+: |slurm_script: line \d+: ',
+        r'^(?:\S*/)?(?:ba|z|da|k)?sh: |^(?:\S*/\S*|\S+\.sh|slurm_script|environment): line \d+: ',
         'run `bash -x SCRIPT`: bash then prints each command before the command runs',
-        'bash(1)',
     ),
+    # github.com/NVIDIA/enroot, bin/common.h
     (
         'enroot or pyxis',
         r'\bpyxis: |\benroot(?:-\w+)?: ',
         'run `export ENROOT_DEBUG=yes` before you start the container',
-        'github.com/NVIDIA/enroot, bin/common.h',
     ),
+    # ld(1)
     (
         'the linker',
         r'^(?:\S*/)?(?:ld(?:\.\w+)?|collect2)(?:: |$)',
         'run `make V=1`, which prints the linker command, or add -Wl,--trace, which prints the input files',
-        'ld(1)',
     ),
+    # openucx.readthedocs.io, FAQ
     (
         'UCX',
         r'\bUCX\s+(?:ERROR|WARN|FATAL|DIAG)',
         'run `export UCX_LOG_LEVEL=info` before the program; `ucx_info -d` lists the network devices',
-        'openucx.readthedocs.io, FAQ',
     ),
+    # rocm.docs.amd.com, RCCL
     (
         'RCCL',
-        r'\bRCCL\b',
+        r'(?i)rccl|\bNCCL .*hipify|hipify.*\bNCCL\b',
         'run export NCCL_DEBUG=INFO before the program',
-        'rocm.docs.amd.com, RCCL',
     ),
+    # docs.nvidia.com, NCCL, Environment Variables
     (
         'NCCL',
         r'\bNCCL (?:WARN|ERROR)|\bnccl[A-Z]\w+Error|\bncclComm',
         'run export NCCL_DEBUG=INFO before the program',
-        'docs.nvidia.com, NCCL, Environment Variables',
     ),
+    # libfabric, fabric(7)
     (
         'libfabric',
         r'\blibfabric:\w|^fi_[a-z]\w+|^libcxi: |\bcxip_\w+\(',
         'run `export FI_LOG_LEVEL=warn` before the program; `fi_info` lists the libfabric providers',
-        'libfabric, fabric(7)',
     ),
+    # Cray MPICH, intro_mpi(3)
     (
         'Cray MPICH',
         r'\bMPICH ERROR \[|\bPE_?\d* ?MPICH|\bMPIDI_CRAY|_cray_',
         'run `export MPICH_ENV_DISPLAY=1 MPICH_OFI_VERBOSE=1` before the program',
-        'Cray MPICH, intro_mpi(3)',
     ),
+    # Intel MPI Library, Developer Reference
     (
         'Intel MPI',
         r'MPI startup\(\)',
         'run `export I_MPI_DEBUG=10` before the program',
-        'Intel MPI Library, Developer Reference',
     ),
+    # MPICH, mpiexec -help
     (
         'Hydra, the mpiexec of MPICH',
         r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(|^= {3}|^YOUR APPLICATION TERM',
         'run `mpiexec -verbose PROGRAM`',
-        'MPICH, mpiexec -help',
     ),
+    # MPICH, README.envvar
     (
         'MPICH',
         r'\bAbort\(-?\d+\)|\b(?:MPIDI|MPIDU|MPIR)_\w+|\b(?:MPID|PMPI|internal)_\w+\(\d+\)'
         r'|Fatal error in (?:P?MPI|internal)_|^Assertion failed in file \S+ at line \d+|^internal ABORT',
         'run `export MPIR_CVAR_DEBUG_SUMMARY=1` before the program',
-        'MPICH, README.envvar',
     ),
+    # OpenPMIx, pmix_info
     (
         'PMIx',
         r'\bPMIX[ _]ERROR|^PMIx ',
         'run `export PMIX_MCA_ptl_base_verbose=10` before the program; `srun --mpi=list` prints the PMI types',
-        'OpenPMIx, pmix_info',
     ),
+    # docs.open-mpi.org, MCA
     (
         'Open MPI',
-        r'^\*\*\* |^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
+        r'^\*\*\* (?:An error occ|The MPI_|on |and pot|MPI_ERR|reported by|before |after |Process rec)'
+        r'|^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
         r'|^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm|OPAL|ORTE|PRTE)\b'
         r'|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d',
         'run `mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30 PROGRAM`; '
         'for messages of libfabric, run `export FI_LOG_LEVEL=warn` before mpirun',
-        'docs.open-mpi.org, MCA',
     ),
+    # srun(1), sacct(1)
     (
         'Slurm',
         r'^(?:\w+: )?(?:srun|sbatch|salloc|slurmstepd|slurmd|scancel|sacct|squeue|slurm_load\w+)\b[^:]{0,60}:',
         'run `srun -vv PROGRAM`, `sacct -j JOB -o State,ExitCode,MaxRSS` or `scontrol show job JOB`',
-        'srun(1), sacct(1)',
     ),
+    # Apptainer 1.4.5, tried here
     (
         'Apptainer or Singularity',
-        r'^(?:FATAL|ERROR|ABORT|WARNING)(?:: {3}| {1,3}: | {3}\[U=)\S|^apptainer: ',
+        r'^(?:FATAL|ERROR|INFO|WARNING)(?:: {3,4}| {3}\[U=)\S|^(?:apptainer|singularity): '
+        r'|^WARNING: .*(?:APPTAINER|SINGULARITY)_',
         'run `apptainer --debug exec IMAGE PROGRAM`, or run `export APPTAINER_DEBUG=1` before the commands of a '
         'container module',
-        'Apptainer 1.4.5, tried here',
     ),
+    # podman(1)
     (
         'podman or Docker',
         r'^(?:podman|docker|crun|runc|conmon)\b|OCI runtime|Error response from daemon',
         'run `podman --log-level=debug run IMAGE PROGRAM`',
-        'podman(1)',
     ),
+    # dmesg(1)
     (
         'the kernel',
-        r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill|^\[ *\d+\.\d{6}\] (?!\[)',
+        r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill',
         'run `dmesg -T` on the node; if you have no permission to run dmesg, ask the administrators',
-        'dmesg(1)',
     ),
+    # docs.nvidia.com, CUDA
     (
         'the NVIDIA driver or CUDA runtime',
         r'^nvidia-[\w-]+|\bNVIDIA-SMI\b|\bcuda[A-Z]\w+|\bCUDA(?:_ERROR_| (?i:error'
         r'|driver|failure|runtime))|\bNVML\b|\bcu[A-Z]\w+\(',
         'run `nvidia-smi` on the node and in the container, and `export CUDA_LAUNCH_BLOCKING=1` before the program',
-        'docs.nvidia.com, CUDA',
     ),
+    # rocm.docs.amd.com, HIP, Logging
     (
         'the ROCm runtime',
         r'\bhip[A-Z]\w*|\bHIP (?i:error|runtime)|\bHSA_STATUS_\w+|Memory access fault by GPU',
         'run `rocminfo` on the node and in the container, and `export AMD_LOG_LEVEL=3` before the program',
-        'rocm.docs.amd.com, HIP, Logging',
     ),
+    # ld.so(8)
     (
         'the dynamic loader',
         r'loading shared librar|cannot open shared object|symbol lookup|: undefined symbol'
         r'|\bld\.so\b|version `\S+. not found',
         'run `LD_DEBUG=libs PROGRAM 2>&1 | less` to see where the loader searches for libraries',
-        'ld.so(8)',
     ),
+    # lmod.readthedocs.io
     (
         'Lmod',
         r'\bLmod\b|\bmodule\(s\)',
         'run `module -D load NAME` for debug output, or `module spider NAME`',
-        'lmod.readthedocs.io',
     ),
+    # docs.easybuild.io
     (
         'EasyBuild',
-        r'^== |^eb: |\bbuild_log\.py\b|\bEasyBuild\b',
+        r'^== (?:\d{4}-|building|FAILED|processing|Build)|^eb: |\bbuild_log\.py\b|\bEasyBuild\b',
         'run `less $(eb --last-log)` to read the log of the last build',
-        'docs.easybuild.io',
     ),
+    # docs.python.org, traceback
     (
         'Python',
-        r'^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b|^Traceback',
+        r'^(?!java|org\.|scala)(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b|^Traceback',
         'read the Python traceback: the last line names the error, and the lines above name the '
         'place in the code',
-        'docs.python.org, traceback',
     ),
+    # gdb(1)
     (
         "the program's C++ runtime",
         r'^terminate called|^\s*what\(\): ',
         'run `gdb -batch -ex run -ex bt --args PROGRAM` to see in which function the program fails',
-        'gdb(1)',
     ),
 ]
 _MESSAGE_PROGRAMS = [
-    (name, re.compile(expression), more) for name, expression, more, _ in MESSAGE_PROGRAMS
+    (name, re.compile(expression), more) for name, expression, more in MESSAGE_PROGRAMS
 ]
-#: Labels that srun, mpirun and nodes put at the start of a line; program names at the start of a
-#: line
-_LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?)?')
-_OTHER_PROGRAM = re.compile(
-    r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
-    r'|posix_|shm|sem|ibv_|rdma_|inotify|io_|get|set)([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S'
+#: Labels that srun, mpirun and nodes put at the start of a line
+_LABEL = re.compile(
+    r'^\s*(?:(?:\d+|[a-z][\w-]{0,60}\d[\w.-]{0,60}): +|\[\d+,\d+\]<\w+>: ?|\[\d{1,6}\] )?'
 )
 #: Lines after an error that explain the error or propose a remedy; a frame of a stack trace;
-#: functions that report a crash and are not its cause
+#: functions that report a crash, or that copy or free memory for the function that crashed
 _EXPLANATION = re.compile(
     r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
     r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
     r'|[Yy]ou (?:can|should|need)|workarounds?|to fix)\b'
-    r'|\s*\d\) \S'
 )
 _FRAME = re.compile(
-    r'\[?\s*\d+\]?\s+(?:0x[0-9a-f]{8,} (?P<call>\w+)\(\)|(?:/\S*/(?=\S+\()|(?=\S+\.so\S*\())'
+    r'(?:\[[\w.-]+:\d+\] +)?[\[#(]?\s*\d+[\]):]?\s+(?:0x[0-9a-f]{8,} (?P<call>\w+)\(\)'
+    r'|(?:0x[0-9a-f]{6,} )?in (?P<gdb>[\w:~?]+)(?: ?\(| at |$)|(?:\S*/(?=\S+\()|(?=\S+\.so\S*\())'
     r'(?P<library>[\w.+-]+)\((?P<function>[\w.@:~]*)\+?[^)]*\))'
 )
 _HANDLER = re.compile(
-    r'libucs|ucs_|linux-vdso|libc\.so|libc-2|libpthread|sig|kill|libopen-pal|libasan|_handler'
+    r'(?:libucs[^,]*(?:$|, ))?ucs_(?:handle|debug|error|fatal|log)|libucs[^,]*$|linux-vdso|libc(?:\.so|-2)'
+    r'|libpthread|libopen-pal|lib[alt]san|\w*_handler|__(?!\w+_MOD_)|restore_rt|g?signal|sig\w+'
+    r'|raise|abort|killpg|kill$|_int_free|\?\?'
 )
 
 
@@ -303,44 +350,87 @@ def identify_program(line: str) -> Tuple[str, str]:
     if unknown.
     """
     line = _LABEL.sub('', line[:MAX_LETTERS])
-    for name, expression, more in _MESSAGE_PROGRAMS:
-        if expression.search(line):
-            return name, more
-    program = _OTHER_PROGRAM.match(line)
-    return (program.group(1) if program else ''), ''
+    return next(
+        ((name, more) for name, expression, more in _MESSAGE_PROGRAMS if expression.search(line)),
+        ('', ''),
+    )
+
+
+def read_level(line: str) -> str:
+    """Return the level that a program prints with a line: 'quiet', 'warning', 'error' or ''."""
+    match = _LEVEL.search(_RELAY.sub('', line[:MAX_LETTERS]))
+    if line.rstrip().endswith('(ignored)'):
+        return 'warning'
+    return (match.lastgroup or '').lower() if match else ''
 
 
 def weigh_line(line: str) -> int:
-    """Return 2 if a line looks like an error, 1 for a warning, and 0 for any other line."""
-    if _CODE.match(line) or _FRAME.match(_LABEL.sub('', line[:MAX_LETTERS]).lstrip()):
-        return 0
-    lowered = _NO_ERROR.sub(' ', line[:MAX_LETTERS]).lower()
-    if any(word in lowered for word in ERROR_WORDS):
-        return 2
-    return 1 if any(word in lowered for word in WARNING_WORDS) else 0
-
-
-def extract_explanations(lines: Iterable[str]) -> List[str]:
     """
-    Return explanations of an error from the log lines that follow the error.
+    Return the weight of a line: 2 if it looks like an error, 1 for a warning, 0 for other lines.
 
-    The list contains at most three log lines that explain the error: lines with what() of C++, with
-    a label such as 'Reason: ...', or with a hint such as 'try ...'. If the log lines contain a
-    stack trace, the last item is a sentence that names the function in which the program crashed.
+    The weight is 3 for an error that follows from an earlier error.
+    """
+    line = _RELAY.sub('', line[:MAX_LETTERS])
+    level = read_level(line)
+    if (
+        level == 'quiet'
+        or NOTICE.match(line)
+        or _CODE.match(line)
+        or _FRAME.match(_LABEL.sub('', line).lstrip())
+    ):
+        return 0
+    if _CONSEQUENCE.search(line):
+        return 3
+    lowered = _NO_ERROR.sub(' ', line).lower()
+    if any(word in lowered for word in ERROR_WORDS):
+        return 1 if level == 'warning' else 2
+    return int(level == 'warning' or any(word in lowered for word in WARNING_WORDS))
+
+
+def extract_explanations(line: str, following: Iterable[str]) -> List[str]:
+    """
+    Return explanations of an error from the lines of the log that follow the line of the error.
+
+    The list contains at most three lines that explain the error: the first lines after a line that
+    ends with ':', lines with what() of C++, with a label such as 'Reason: ...', or with a hint such
+    as 'try ...'. If the lines contain a stack trace, the last item is a sentence that names the
+    function in which the program crashed.
     """
     explanations: List[str] = []
     frames: List[str] = []
-    for line in [_LABEL.sub('', line[:MAX_LETTERS]) for line in lines]:
-        frame = _FRAME.match(line.lstrip())
+    announced = 2 * line.rstrip().endswith(':')
+    for text in [_LABEL.sub('', text[:MAX_LETTERS]) for text in following]:
+        frame = _FRAME.match(text.lstrip())
         where = ', '.join(group for group in frame.groups() if group) if frame else ''
-        if where and not _HANDLER.search(where.split(',')[0]) and not frames:
+        if where and not _HANDLER.match(where) and not frames:
             frames.append(
                 "the program crashed in %s (the first stack frame outside the crash handler)"
                 % where
             )
-        elif not frame and len(explanations) < 3 and _EXPLANATION.match(line):
-            explanations.append(line.strip())
+        elif not frame and read_level(text) in ('quiet', 'warning'):
+            break
+        elif not text.strip():
+            announced = announced if not explanations else 0
+        elif not frame and len(explanations) < 3 and not _CODE.match(text):
+            if announced or _EXPLANATION.match(text):
+                explanations.append(text.strip())
+            announced = max(announced - 1, 0)
     return explanations + frames
+
+
+def is_in_warning(text: str, begin: int) -> bool:
+    """
+    Return whether the line at `begin` continues a warning.
+
+    The line continues the warning in the line before, or is in a block between dashes that starts
+    with WARNING.
+    """
+    before = text[max(0, begin - 2000) : begin]
+    block = re.split(r'-{30,}\n', before)
+    return (len(block) > 1 and block[-1].lstrip().startswith('WARNING')) or bool(
+        re.match('[a-z]+ ', text[begin : begin + 30])
+        and read_level(before[:-1].rpartition('\n')[2]) == 'warning'
+    )
 
 
 class Clues:
@@ -352,7 +442,9 @@ class Clues:
 
     def __init__(self) -> None:
         #: weight -> list of (line number, line, explanations that follow the line)
-        self.lines: Dict[int, List[Tuple[int, str, List[str]]]] = {1: [], 2: []}
+        self.lines: Dict[int, List[Tuple[int, str, List[str]]]] = {
+            weight: [] for weight in KEPT_PER_WEIGHT
+        }
         self.seen: Set[str] = set()
 
     def add(self, text: str, words: str, ended_lines: int) -> None:
@@ -368,16 +460,18 @@ class Clues:
             end = text.find('\n', begin)
             line = text[begin : end if end >= 0 else None]
             weight = weigh_line(line)
+            if weight == 2 and is_in_warning(text, begin):
+                weight = 1
             if not weight or len(self.lines[weight]) >= KEPT_PER_WEIGHT[weight]:
                 continue
             message = _VARIES.sub('', line[:MAX_LETTERS]).strip()
             if message not in self.seen:
                 following = (
                     text[begin + len(line) + 1 : begin + len(line) + 4000].split('\n')[:12]
-                    if weight == 2
+                    if weight > 1
                     else []
                 )
-                explanations = extract_explanations(following)
+                explanations = extract_explanations(line, following)
                 self.seen.update(
                     [message] + [_VARIES.sub('', text_line).strip() for text_line in explanations]
                 )
@@ -409,13 +503,15 @@ class Clues:
                 position = lower.find(word, end) if end >= 0 else -1
         return starts
 
-    def list_lines(self) -> List[Tuple[int, str, List[str], str, str]]:
-        """
-        Return the collected lines in the order of the log, each as a tuple of five items.
+    def has_errors(self) -> bool:
+        """Return whether a line looks like an error."""
+        return bool(self.lines[2] or self.lines[3])
 
-        The five items are the line number, the line, the explanations after the line, the name of
-        the program that printed the line, and advice on how to make the program print more details.
+    def list_lines(self) -> List[Tuple[int, str, List[str], int]]:
         """
-        return [
-            entry + identify_program(entry[1]) for entry in sorted(self.lines[1] + self.lines[2])
-        ]
+        Return the collected lines: line number, line, explanations that follow, weight.
+
+        The lines are in the order of the log, but errors that follow from another error come last.
+        """
+        lines = [(*entry, weight) for weight, group in self.lines.items() for entry in group]
+        return sorted(lines, key=lambda entry: (entry[3] == 3, entry[0]))

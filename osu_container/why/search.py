@@ -10,21 +10,15 @@ from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Match, Pattern
 
 from osu_container.base.files import decode_text, unpack_stream
 from osu_container.base.terminal import ESCAPES, escape_line
-from osu_container.why.clues import Clues
+from osu_container.why.clues import NOTICE, Clues, identify_program, read_level
 from osu_container.why.messages import MESSAGES
 
 #: Placeholder in a cause or remedy: {group}, or {text for NVIDIA|text for AMD}
 GROUP = re.compile(r'\{([^{}\n]*)\}')
 #: Words that show whether a text is about GPUs and libraries of AMD or of NVIDIA
 AMD, NVIDIA = (
-    re.compile(r'RCCL|librccl|ROC[mM]\b|\bHIP\b|\bhip[A-Z]|HSA_|/dev/kfd|amdgpu'),
+    re.compile(r'(?i:rccl|hipify)|ROC[mM]\b|\bHIP\b|\bhip[A-Z]|HSA_|/dev/kfd|amdgpu'),
     re.compile(r'NCCL|CUDA|\bcuda|NVIDIA|nvidia|NVML'),
-)
-#: Informational lines, which successful runs print too. Messages in these lines are reported only
-#: if the text also contains an error.
-QUIET = re.compile(
-    r'<(?:info|debug|trace)>|\bNCCL (?:INFO|TRACE)|UCX +(?:DEBUG|INFO|TRACE|DIAG|REQ|DATA)'
-    r'|^(?:DEBUG|VERBOSE) +\[U=|\.py:\d+ (?:INFO|DEBUG) '
 )
 NO_DIGITS = {ord(digit): None for digit in '0123456789'}
 #: Number of bytes that are read and searched at once; a longer line is searched in parts
@@ -34,16 +28,32 @@ SHOWN_LINE, SHOWN_GROUP = 240, 200
 #: Number of bytes that are read at the beginning and at the end of a longer file
 HEAD, TAIL = 64 << 20, 16 << 20
 
-#: Compiled expressions, each with the plain text that every match contains
+#: Compiled expressions, each with a text that every match contains
 _Parts = List[Tuple[Pattern[str], str]]
+#: Characters that stand for escaped characters of an expression, such as the dot of '\\.'
+_ESCAPED = 0xE000
 
 
-def _compile_patterns(entry: Dict[str, Any]) -> _Parts:
-    """Return a pair (compiled expression, plain text) for each pattern of a MESSAGES entry."""
-    pairs = [
-        (item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']
-    ]
-    return [(re.compile(expression, re.MULTILINE), text) for text, expression in pairs]
+def find_literal(expression: str) -> str:
+    """
+    Return the longest text found that every match of a regular expression contains.
+
+    The text is '' if none is found.
+    """
+
+    def mark(match: Match[str]) -> str:
+        is_literal = re.fullmatch(r'\\\W', match[0])
+        return chr(_ESCAPED + ord(match[0][1])) if is_literal else '\0'
+
+    rest = re.sub(r'\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]', mark, expression)
+    while re.search(r'\([^()]*\)', rest):
+        rest = re.sub(r'\((?:\?:|\?P<\w+>)?((?!\?)[^()|]*)\)(?![?*{])', r'\1', rest)
+        rest = re.sub(r'\([^()]*\)', '\0', rest)
+    if '|' in rest:
+        return ''
+    parts = re.sub(r'.(?:[?*]|\{[^}]*\})\??|[.^$+]', '\0', rest).split('\0')
+    escaped = {_ESCAPED + code: chr(code) for code in range(128)}
+    return max(parts, key=len).translate(escaped)
 
 
 def split_words(text: str) -> Set[str]:
@@ -76,10 +86,16 @@ def select_gate(text: str) -> Tuple[str, bool]:
 #: For each entry: the entry, the names of its groups, its compiled patterns
 PATTERNS = [
     (entry, sorted({name for part, _ in parts for name in part.groupindex}), parts)
-    for entry, parts in ((entry, _compile_patterns(entry)) for entry in MESSAGES)
+    for entry, parts in (
+        (
+            entry,
+            [(re.compile(each, re.MULTILINE), find_literal(each)) for each in entry['patterns']],
+        )
+        for entry in MESSAGES
+    )
 ]
 
-#: Plain text of a pattern -> result of select_gate() for this text
+#: Text that every match of a pattern contains -> result of select_gate() for this text
 GATES = {text: select_gate(text) for _, _, parts in PATTERNS for _, text in parts}
 
 
@@ -115,7 +131,8 @@ def fill_placeholders(text: str, groups: Dict[str, str], vendor: str) -> str:
     """
     Return `text` with all placeholders replaced.
 
-    The placeholder {group} becomes the value of the key 'group' in `groups`. The placeholder {text
+    The placeholder {group} becomes the value of the key 'group' in `groups`. If this value is '',
+    the brackets around the placeholder, or else its sentence, are left out. The placeholder {text
     for NVIDIA|text for AMD} becomes the text for `vendor`; if `vendor` is '', the placeholder
     becomes the two texts joined with 'or'.
     """
@@ -128,18 +145,23 @@ def fill_placeholders(text: str, groups: Dict[str, str], vendor: str) -> str:
             vendor, ' or '.join(each for each in (nvidia, amd) if each)
         )
 
+    empty = r'\{(?:%s)\}' % '|'.join(name for name, value in groups.items() if not value)
+    if '' in groups.values():
+        text = re.sub(r' \([^()]*%s[^()]*\)' % empty, '', text)
+        sentences = re.split(r'(?<=\.) (?=[A-Z{`])', text)
+        text = ' '.join(each for each in sentences if not re.search(empty, each))
     text = GROUP.sub(replace, text).strip()
     return 'The' + text[3:] if groups.get('by') and text[:4] == 'the ' else text
 
 
-def _fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str) -> Dict[str, Any]:
+def fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str) -> Dict[str, Any]:
     """Return the keys cause, remedy, also and source of `entry`, with placeholders replaced."""
 
     def fill(text: str) -> str:
         return fill_placeholders(text, groups, vendor)
 
     return {
-        'cause': fill(entry['cause']),
+        'cause': fill(entry['cause']) or entry['name'][0].upper() + entry['name'][1:] + '.',
         'remedy': fill(entry['remedy']),
         'also': [
             {'cause': fill(cause), 'command': fill(command)}
@@ -183,17 +205,20 @@ class Search:
     """
 
     def __init__(self) -> None:
-        #: number of complete lines; whether the last line is incomplete; whether the log is not
-        #: blank
-        self.ended_lines, self.has_open_line, self.has_text = 0, False, False
+        #: number of complete lines; whether the last line is incomplete; last line that is not blank
+        self.ended_lines, self.has_open_line, self.last_line = 0, False, ''
         #: suffix of line numbers in the current part ('' at the beginning of the text); number of
         #: bytes that were not read
         self.part, self.skipped_bytes = '', 0
         #: name of an entry -> its item of list_messages()
         self.hits: Dict[str, Dict[str, Any]] = {}
-        #: whether a message with a single cause was found; lines that look like an error; whether
-        #: a message was found outside QUIET lines
+        #: whether a message with a single cause was found outside warnings; lines that look like
+        #: an error; whether a message was found outside informational lines
         self.has_cause, self.clues, self.has_loud_hit = False, Clues(), False
+        #: names of the messages outside warnings
+        self.error_names: Set[str] = set()
+        #: whether the log contains words of AMD's libraries
+        self.is_amd = False
 
     @property
     def line_count(self) -> int:
@@ -235,7 +260,9 @@ class Search:
                     gate_word, is_whole = GATES[word]
                     present[word] = gate_word in (words if is_whole else joined) and word in text
                 for match in part.finditer(text) if present[word] else ():
-                    lines.setdefault(text.rfind('\n', 0, match.start()) + 1, match)
+                    begin = text.rfind('\n', 0, match.start()) + 1
+                    if not NOTICE.match(text, begin):
+                        lines.setdefault(begin, match)
             if not lines:
                 continue
             if entry['name'] not in self.hits:
@@ -243,7 +270,7 @@ class Search:
                 match = lines[begin]
                 line = _extract_line(text, match)
                 self.hits[entry['name']] = dict(
-                    _fill_advice(entry, _extract_groups(match, names), identify_vendor(text, line)),
+                    fill_advice(entry, _extract_groups(match, names), identify_vendor(text, line)),
                     name=entry['name'],
                     line=line,
                     number=self.ended_lines + text.count('\n', 0, begin) + 1,
@@ -251,17 +278,20 @@ class Search:
                     times=0,
                 )
             self.hits[entry['name']]['times'] += len(lines)
-            if not all(
-                QUIET.search(text[begin : begin + SHOWN_LINE].split('\n')[0])
+            levels = {
+                read_level(text[begin : begin + SHOWN_LINE].split('\n')[0])
                 for begin in sorted(lines)[:SHOWN_LINE]
-            ):
-                self.has_loud_hit = True
+            }
+            self.has_loud_hit = self.has_loud_hit or levels != {'quiet'}
+            if levels - {'quiet', 'warning'}:
+                self.error_names.add(entry['name'])
                 self.has_cause = self.has_cause or rank_entry(entry) == 0
+        self.is_amd = self.is_amd or bool(AMD.search(joined))
         if not self.has_cause:
             self.clues.add(text, joined, self.ended_lines)
         self.ended_lines += text.count('\n')
         self.has_open_line = not text.endswith('\n') if text else self.has_open_line
-        self.has_text = self.has_text or bool(text.strip())
+        self.last_line = text.rstrip().rpartition('\n')[2] or self.last_line
 
     def list_messages(self) -> List[Dict[str, Any]]:
         """
@@ -274,8 +304,9 @@ class Search:
             number   the line number of this line, from 1 (int)
             part     suffix of the line number, such as ' of the end' (str)
             times    number of lines with the message (int)
+            says     explanations in the log after the first line (list of str)
         """
-        if not self.has_loud_hit and not self.clues.lines[2]:
+        if not self.has_loud_hit and not self.clues.has_errors():
             return []
         hits = [
             (entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits
@@ -283,9 +314,22 @@ class Search:
         hits = [(entry, hit) for entry, hit in hits if hit['times'] >= entry.get('times', 1)]
         names = {entry['name'] for entry, _ in hits}
         hits = [(entry, hit) for entry, hit in hits if not names & set(entry.get('unless', []))]
+        known_numbers = {hit['number'] for hit in self.hits.values()}
+        if any(number not in known_numbers for number, *_ in self.clues.lines[2]):
+            # A harmless warning is not the cause of an error.
+            hits = [
+                (entry, hit)
+                for entry, hit in hits
+                if rank_entry(entry) < 2 or entry['name'] in self.error_names
+            ]
         best_rank = min((rank_entry(entry) for entry, _ in hits), default=None)
+        explanations = {number: texts for number, _, texts in self.clues.lines[2]}
         return sorted(
-            (hit for entry, hit in hits if rank_entry(entry) == best_rank),
+            (
+                dict(hit, says=explanations.get(hit['number'], []))
+                for entry, hit in hits
+                if rank_entry(entry) == best_rank
+            ),
             key=lambda hit: (hit['part'], hit['number']),
         )
 
@@ -301,19 +345,22 @@ class Search:
             program   name of the program that printed the line, '' if unknown (str)
             more      advice on how to make the program print more, '' if unknown (str)
             says      explanations in the log after the line (list of str)
+            level     'error' or 'warning'
         """
-        known_numbers = {hit['number'] for hit in self.hits.values()}
         if self.has_cause:
             return []
+        known_numbers = {hit['number'] for hit in self.hits.values()}
         lines, explanations = [], set()
-        for number, line, explanation_lines, program, more in self.clues.list_lines():
+        for number, line, explanation_lines, weight in self.clues.list_lines():
             if number not in known_numbers:
+                program, more = identify_program(line)
                 lines.append(
                     {
                         'line': make_printable(line[:SHOWN_LINE]),
                         'number': number,
-                        'program': program,
+                        'program': 'RCCL' if program == 'NCCL' and self.is_amd else program,
                         'more': more,
+                        'level': 'error' if weight > 1 else 'warning',
                         'says': [
                             make_printable(text[:SHOWN_LINE])
                             for text in explanation_lines

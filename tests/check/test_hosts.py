@@ -74,7 +74,7 @@ def test_every_site_description_covers_its_libraries(name):
         site.get('architecture', {}).get('value', 'x86_64'),
     )
     assert data['glibc']['value'].startswith('2.') and data['libraries']
-    named = {fact['value'] for fact in site['libraries'].values() if fact and 'serves' not in fact}
+    named = {fact['value'] for fact in site['libraries'].values() if fact}
     assert named <= set(data['libraries'])
     words = {data['glibc']['evidence']} | {
         statement['evidence'] for found in data['libraries'].values() for statement in found
@@ -119,6 +119,23 @@ def test_undescribed_site_is_unknown_with_a_remedy():
         'host not described'
     ]
     assert 'discover --facts' in verdict.findings[0].remedy
+
+
+def judge_catalogue_image(image, site):
+    return judge_approach(
+        resolve_approach('bind'),
+        resolve_site(site),
+        describe_catalogue_image(image),
+        DescribedHost(find_host_description(resolve_site(site))),
+    )
+
+
+@pytest.mark.parametrize('site, fails', [('lumi-25.03', False), ('lumi-26.03', True)])
+def test_described_host_and_image_need_one_rocm_major(site, fails):
+    verdict = judge_catalogue_image('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', site)
+    rules = [one.rule for one in verdict.findings if one.level == 'fails']
+    assert rules == ['ROCm release'] * fails
+    assert not [one for one in verdict.findings if 'liblustreapi' in one.reason]
 
 
 # ---- the form

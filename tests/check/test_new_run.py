@@ -47,13 +47,13 @@ class Place:
         text = f'set -eu; . {PROJECT}/env.sh; set +eu\ncd {self.folder}\n{script}\n'
         return run(['bash', '--norc', '-c', text], env=environment, timeout=timeout)
 
-    def module(self, image, approach, options=''):
+    def module(self, image, approach):
         """Install the module of an image with an approach; return its name."""
         name = f'{image}/{approach}'
         if name not in self.installed:
             sif = self.image(image)
             done = self(
-                f'osu-container new {sif} --approach {approach} {options} && eb {image}-{approach}.eb'
+                f'osu-container new {sif} --approach {approach} && eb {image}-{approach}.eb'
             )
             assert done.returncode == 0, done
             self.installed.add(name)
@@ -80,50 +80,29 @@ LOOP = r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms'
 @pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize(
-    'image, approach, command, options, printed, libmpi',
+    'image, approach, command, printed, libmpi',
     [
-        ('lammps', 'hybrid', LMP, '', LOOP, ('MPICH', '4.2.3')),
+        ('lammps', 'hybrid', LMP, LOOP, ('MPICH', '4.2.3')),
         (
             'openmpi',
             'openmpi',
             'ring',
-            '',
             r'ring of 2 ranks: [\d.]+ laps per second',
             ('Open MPI', '5.0.11'),
-        ),
-        pytest.param(
-            'openmpi',
-            'bind',
-            'ring',
-            '',
-            r'ring of 2 ranks: [\d.]+ laps per second',
-            ('Open MPI', '5.0.11'),
-            marks=pytest.mark.nightly,
-        ),
-        pytest.param(
-            'debian',
-            'bind',
-            'ring-renamed',
-            '--command ring-renamed',
-            r'ring of 2 ranks: [\d.]+ laps',
-            ('MPICH', '5.0.2'),
-            marks=pytest.mark.nightly,
         ),
     ],
 )
 def test_foreign_image_runs_as_a_module_and_matches_approach(
-    place, image, approach, command, options, printed, libmpi
+    place, image, approach, command, printed, libmpi
 ):
-    name = place.module(image, approach, options)
+    name = place.module(image, approach)
     done, ranks = place.run_proof(name, command, f'proof-{image}-{approach}')
     assert done.returncode == 0, done
     assert re.search(printed, done.stdout) and {rank['node'] for rank in ranks} == {
         'node1',
         'node2',
     }
-    owner = {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(
-        approach, ('image', 'image')
-    )
+    owner = ('image', 'host' if approach == 'hybrid' else 'image')
     for rank in ranks:
         assert rank['container'] and f'approach={approach} ' in rank['promise']
         found = rank['libraries']

@@ -43,7 +43,7 @@ SECRETS = {
     'SLURM_JOB_ACCOUNT': 'project_465000999',
     'NOTE': 'ghp_0123456789abcdefghijklmnopqrstuv',
 }
-OUTPUT = '# OSU MPI %s Test v7.5\n# Size\n1 %s\n4194304 %s\n'
+OUTPUT = '# OSU MPI %s Test v7.5\n# Size\n1 %.2f\n4194304 %.2f\n'
 
 
 def read_report_file(folder):

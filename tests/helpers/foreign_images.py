@@ -12,6 +12,11 @@ recipes
            /mpich): MPICH, libfabric and libcxi in Ubuntu's folder of libraries, the benchmarks in
            /usr/libexec, on no PATH, an entrypoint. MPICH 4.3.2 is PyPI's, libcxi an empty library,
            the benchmarks those of osu_archive.py, and Debian stands in for Ubuntu; there is no ROCm
+openmpi-programs
+           Debian's programs on Open MPI 4.1, with two things that Debian's packages for development
+           would bring: the link libmpi.so that Rmpi opens, and the folder of PETSc
+mpich-programs
+           Debian's NWChem on MPICH, renamed by patchelf as docs/your-own-container.md describes
 
 An image stays from one run of the tests to the next, as long as its definition is the same.
 """
@@ -107,6 +112,27 @@ IMAGES = {
         (MPICH,),
         APT.format(packages='libmpich12') + "    ln -s libmpich.so.12 "
         "/usr/lib/x86_64-linux-gnu/libmpi.so.12\n",
+    ),
+    'openmpi-programs': (
+        (),
+        APT.format(
+            packages='gromacs nwchem-openmpi quantum-espresso quantum-espresso-data cp2k '
+            'r-cran-rmpi python3-h5py-mpi python3-petsc4py'
+        )
+        + """    ln -s libmpi.so.40 /usr/lib/x86_64-linux-gnu/libmpi.so
+
+%environment
+    export PETSC_DIR=/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real
+""",
+    ),
+    'mpich-programs': (
+        (),
+        APT.format(packages='nwchem-mpich patchelf')
+        + """    cd /usr/lib/x86_64-linux-gnu
+    patchelf --replace-needed libmpich.so.12 libmpi.so.12 /usr/bin/nwchem.mpich \\
+        libmpichfort.so.12 libscalapack-mpich.so.2.2
+    ln -s libmpich.so.12 libmpi.so.12
+""",
     ),
     'multitorch': (
         (MULTITORCH_MPICH,),

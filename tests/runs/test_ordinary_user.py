@@ -122,7 +122,7 @@ def clone(build_image):  # noqa: F811, a fixture
                 (folder / '.workstation' / path.name).symlink_to(path)
         (folder / '.workstation' / 'bin').mkdir()
         for path in (STATE / 'bin').iterdir():
-            own = folder / 'bin' / path.name
+            own = folder / 'scripts' / path.name
             (folder / '.workstation' / 'bin' / path.name).symlink_to(own if own.exists() else path)
         run(['chown', '-R', '--no-dereference', f'{ACCOUNT}:', home])
         yield folder

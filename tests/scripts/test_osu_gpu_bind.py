@@ -52,25 +52,6 @@ def test_printed_map_and_masks_equal_the_data():
     )
 
 
-#: site -> first core of each GPU's rank, in the order of the GPUs, from the documentation of the
-#: system
-FIRST_CORES = {
-    # LUMI training 2026-04, 202-Binding.md: first usable core of the CCD next to each GCD; OLCF:
-    # the same node
-    'lumi-25.03': [49, 57, 17, 25, 1, 9, 33, 41],
-    'frontier': [49, 57, 17, 25, 1, 9, 33, 41],
-    'perlmutter': [48, 32, 16, 0],  # nvidia-smi topo -m
-    'polaris': [24, 16, 8, 0],  # the same, in a user's notes
-    'alps': [0, 72, 144, 216],  # CSCS, Slurm: affinity.cuda
-}
-
-
-@pytest.mark.parametrize('site', FIRST_CORES)
-def test_a_site_has_the_order_of_its_documentation(site):
-    masks = [int(gpu['mask'], 16) for gpu in resolve_site(site)['gpu_binding']['value']]
-    assert [(mask & -mask).bit_length() - 1 for mask in masks] == FIRST_CORES[site]
-
-
 @pytest.mark.parametrize('rank, core', [('0', HERE[0]), ('1', HERE[-1])])
 def test_a_rank_runs_on_its_cores_and_sees_its_gpu_and_card(rank, core):
     """Also if srun has bound the rank to other cores: LUMI's default is one core per task."""

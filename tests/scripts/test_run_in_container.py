@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.launchers import LAUNCHERS
 from osu_container.install.staged import install_proof
 from osu_container.verdict.launching import list_local_size_variables
 from tests.helpers.machine import PROJECT, PYTHON_36, assert_success, run
@@ -280,7 +282,16 @@ def test_clean_environment_options_keep_rank_variables(run_with_settings, words)
 
 
 def test_clean_environment_keeps_rank_variables(run_with_settings):
-    variables = {'PMI_FD': '7', 'PMIX_RANK': '1', 'SLURM_PROCID': '1', 'MINE': 'no'}
+    """What each launcher, Slingshot, the modules and osu-gpu-bind set for a rank."""
+    names = {'SLINGSHOT_VNIS', 'SLINGSHOT_SVC_IDS', 'MINE'}
+    for launcher in LAUNCHERS.values():
+        for key in ('rank', 'size', 'local_rank', 'local_size'):
+            names |= set(launcher[key].split('/'))
+        names |= {variable for _, variable in launcher['pmi'].values()}
+    for approach in APPROACHES.values():
+        for key in ('variables', 'rank_variables'):
+            names |= {entry['name'] for entry in approach[key]}
+    variables = dict.fromkeys(names, '1')
     found = run_with_settings(SINGULARITY_CLEANENV='1', **variables)
     assert {f'APPTAINERENV_{key}' for key in [*variables, 'FI_PROVIDER']} - set(found) == {
         'APPTAINERENV_MINE'

@@ -1,5 +1,5 @@
 """
-What a tree has that the site data do not say: what commands and /sys say there. Data only.
+What a tree has that the site data do not say: what commands and /sys say there.
 
 HOSTS     name of the site -> dict with
               os            PRETTY_NAME of /etc/os-release
@@ -16,6 +16,9 @@ HOSTS     name of the site -> dict with
 Where the sources of the site data do not say it, it is as on LUMI: a tree needs some answer. No
 fact of a site is taken from here.
 """
+
+from osu_container.data.sites import SITES
+from osu_container.verdict.site_choice import resolve_site
 
 _CARDS = ['cxi0', 'cxi1', 'cxi2', 'cxi3']
 _HSN = ['hsn0', 'hsn1', 'hsn2', 'hsn3']
@@ -100,23 +103,31 @@ HOSTS = {
         model='NVIDIA GH200 120GB',
     ),
 }
-# neither has Slurm: what it would say is never asked
-HOSTS['derecho'] = dict(
-    HOSTS['perlmutter'],
-    os='SUSE Linux Enterprise Server 15 SP5',
-    runtime=('apptainer', 'apptainer version 1.4.1'),
-)
-HOSTS['polaris'] = dict(HOSTS['derecho'], interfaces=_HSN[:2], cards=_CARDS[:2])
-#: Both have Open MPI's libraries in folders of their own; what nobody says is as on Alps
-HOSTS['isambard-ai'] = dict(
-    HOSTS['alps'], runtime=('apptainer', 'apptainer version 1.4.1'), partitions=['workq*|gpu:4']
-)
-HOSTS['olivia'] = dict(
-    HOSTS['alps'], runtime=('apptainer', 'apptainer version 1.4.1'), partitions=['accel|gpu:4']
-)
-HOSTS.update({'perlmutter-9.1.0': HOSTS['perlmutter'], 'setonix-26.03': HOSTS['setonix']})
-for _stack in ('25.03', '25.09', '26.03'):
-    # one card on a node of LUMI-C
-    HOSTS['lumi-c-' + _stack] = dict(
-        HOSTS['lumi-' + _stack], gpu=None, interfaces=_HSN[:1], cards=_CARDS[:1]
-    )
+_MODELS = {'sm_80': 'NVIDIA A100-SXM4-40GB', 'sm_90': 'NVIDIA GH200 120GB'}
+
+
+def derive_system(site):
+    """Return the entry of a site (dict) that has none here, from its data and that of its base."""
+    gpu, known = site['gpu']['value'], HOSTS.get(SITES[site['name']].get('based_on'), {})
+    binding = site['gpu_binding']['value']
+    nics = {entry['nic'] for entry in binding} if binding else _CARDS
+    count = len(nics) if gpu else 1  # a node of LUMI-C has one card
+    command = site['runtime']['value'][0]
+    derived = {
+        'runtime': None if 'engine' in site else (command, f'{command} version 1.4.1'),
+        'mpi': ['none', *sorted(set(site['pmi']['value'].values()))],
+        'partitions': [f"{site['jobs']['value']['partition']}*|gpu:4"],
+    }
+    return {
+        **_LUMI,
+        **(known or derived),
+        'interfaces': _HSN[:count],
+        'cards': _CARDS[:count],
+        'gpu': gpu,
+        **({'model': _MODELS[gpu]} if gpu in _MODELS else {}),
+    }
+
+
+for _name in SITES:
+    if _name not in HOSTS and _name != 'workstation':
+        HOSTS[_name] = derive_system(resolve_site(_name))

@@ -42,13 +42,16 @@ PAIRS = [
 ]
 
 
-def make_facts(runtime='apptainer', mpi='MPICH 4.2.3', libfabric='1.22.0', host_libfabric='1.22.0'):
+def make_facts(
+    runtime='apptainer', mpi='MPICH 4.2.3', libfabric='1.22.0', host_libfabric='1.22.0', rocm=None
+):
     """Facts of an image and a host, as read_facts() gives them."""
     return {
         'image': {
             'file': 'x.sif',
             'mpi': mpi,
             'libfabric': libfabric,
+            'rocm': rocm,
             'programs_are': 'C',
             'library_path': [],
             'rccl_plugin': '/opt/ofi/lib/librccl-net.so',
@@ -244,9 +247,16 @@ def find_value(name, approach, site, *more, **kwargs):
         ('FI_CXI_RDZV_THRESHOLD', 'opensource', 'lumi-25.03', [], {'libfabric': '1.22.0'}, '16384'),
         ('FI_CXI_RDZV_THRESHOLD', 'opensource', 'lumi-25.03', [], {'libfabric': '2.4.0'}, None),
         ('FI_CXI_RDZV_THRESHOLD', 'opensource', 'lumi-25.03', [], {'libfabric': 'unknown'}, None),
+        # LAIF's requirements for ROCm 7
+        ('HSA_NO_SCRATCH_RECLAIM', 'opensource', 'lumi-25.03', [], {'rocm': '7.0.2'}, '1'),
+        ('FI_HMEM_ROCR_USE_DMABUF', 'opensource', 'lumi-25.03', [], {'rocm': '7.0.2'}, '0'),
+        ('NCCL_DMABUF_ENABLE', 'opensource', 'lumi-25.03', [], {'rocm': '6.3.4'}, None),
+        ('NCCL_CROSS_NIC', 'openmpi', 'alps', [], {}, '0'),
+        ('NCCL_CROSS_NIC', 'openmpi', 'olivia', [], {}, '1'),
         # settings modules
         ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', [], {}, '0'),
         ('SLURM_NETWORK', 'opensource', 'lumi-25.03', [], {}, 'single_node_vni'),
+        ('SLURM_NETWORK', 'openmpi', 'olivia', [], {}, 'single_node_vni'),
         ('FI_PROVIDER', 'opensource', 'lumi-25.03', ['single-node'], {}, '^cxi'),
         ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', ['single-node'], {}, '1'),
         (

@@ -7,6 +7,10 @@ the program that printed them.
 messages.tsv has one text per line, in three columns: the message that must be named first (- for
 none); the origin of the text (the thread that found its cause, the source code that prints the
 text, or a run of this project); the text.
+
+answers.tsv has texts for which a right cause or the telling line must be shown, and nothing wrong:
+an expression that the answer must match, one that it must not match, the origin, the text.
+good_runs.tsv has the origin and the text of runs that succeeded.
 """
 
 import gzip
@@ -36,6 +40,7 @@ from tests.helpers.machine import (
     run_clean_shell,
 )
 
+_ESCAPED = {'n': '\n', 't': '\t', '\\': '\\'}
 NAMES = [entry['name'] for entry in messages.MESSAGES]
 #: Forms that srun, mpirun, colours and other systems give to a line
 FORMS = (
@@ -51,6 +56,26 @@ FORMS = (
     '\x1b]0;title\x07\x1b(B{}',
 )
 BASH_COMMANDS = [PROJECT / 'scripts' / name for name in ('run-in-container', 'osu-gpu-bind')]
+
+
+def read_table(name):
+    """Return the rows of a table in this folder; the last column is a text with escapes."""
+    lines = (PROJECT / 'tests' / 'why' / name).read_text().splitlines()
+    return [
+        [*row[:-1], re.sub(r'\\(.)', lambda match: _ESCAPED[match[1]], row[-1])]
+        for row in (line.split('\t') for line in lines)
+    ]
+
+
+def search_text(text):
+    """Return (messages, clues) of a text."""
+    log_search = search.Search()
+    log_search.add(text)
+    return log_search.list_messages(), log_search.list_clues()
+
+
+#: (name of a message or -, origin of the text, text)
+TEXTS = read_table('messages.tsv')
 
 
 def list_names(text):
@@ -103,6 +128,30 @@ def test_every_text_matches_only_its_message():
         if list_names(text) != ([] if name == '-' else [name])
     ]
     assert wrong == [] and sum(name == '-' for name, _, _ in TEXTS) > 80
+
+
+@pytest.mark.parametrize('must, must_not, source, text', read_table('answers.tsv'))
+def test_answer_names_the_cause_or_the_telling_line(must, must_not, source, text):
+    answer = json.dumps(search_text(text))
+    assert answer != '[[], []]' and re.search(must, answer), answer
+    assert not must_not or not re.search(must_not, answer), answer
+
+
+@pytest.mark.parametrize('source, text', read_table('good_runs.tsv'))
+def test_good_run_is_not_accused(source, text):
+    hits, lines = search_text(text)
+    assert (hits, [clue for clue in lines if clue['level'] == 'error']) == ([], [])
+
+
+def test_empty_placeholder_leaves_no_hole():
+    for entry, names, _ in search.PATTERNS:
+        for name in {*names} - {'by'}:
+            groups = {**dict.fromkeys(names, 'X'), name: ''}
+            advice = search.fill_advice(entry, groups, '')
+            assert len(advice['cause']) > 20, entry['name']
+            assert not re.search(
+                r'\(\)|\(;| [.,;)](?:\s|$)|  |[:,]$', advice['cause'] + advice['remedy']
+            )
 
 
 AMDS_WORDS = re.compile(r'RCCL|rccl|ROC[mM]|rocm|\bHIP|\bhip|amdgpu|/dev/kfd|gfx9|rocminfo')
@@ -476,7 +525,7 @@ def slurm_shell(slurm):
         ('salloc -Q -N1 -n1 srun -n40 true', 'srun requests more than the job has'),
         ('srun -N1 -n1 osu_nonesuch', 'the node does not find the program'),
         ("srun -N1 -n1 sh -c 'exit 7'", 'the program failed'),
-        ("srun -N1 -n1 sh -c 'kill -KILL $$'", 'a task was killed'),
+        ("srun -N1 -n1 sh -c 'kill -KILL $$'", 'a rank was killed'),
         (
             "salloc -Q -N1 -n1 sh -c 'srun -n1 --exact sleep 3 & sleep 1; srun -n1 --exact true; wait'",
             'the job step waits for another step',
@@ -521,32 +570,6 @@ def test_each_program_is_identified_by_its_output(program):
     assert program in {
         clues.identify_program(line)[0] for _, _, text in TEXTS for line in text.splitlines()
     }
-
-
-@pytest.mark.parametrize(
-    'line',
-    [
-        '.deps/libucm_rocm_la-rocmmem.Plo:1: warning: NUL character seen',
-        'Cannot open configuration file /build/hpcx-cuda12/ompi/mpicc-wrapper-data.txt',
-    ],
-)
-def test_word_in_a_path_does_not_identify_a_program(line):
-    assert clues.identify_program(line) == ('', '')
-
-
-def test_error_details_and_crash_location_are_shown():
-    shown_text = '\n'.join(
-        ' '.join(each[2])
-        for name, _, text in TEXTS
-        if name == '-'
-        for each in list_shown_lines(text + '\n')
-    )
-    for word in (
-        'what():  cannot open input deck run.in',
-        'Error: Invalid argument (22)',
-        'libuct.so.0, uct_md_query',
-    ):
-        assert word in shown_text
 
 
 def test_unknown_error_is_shown_once_with_program_and_advice():
@@ -607,31 +630,3 @@ def test_line_numbers_span_chunks_and_few_lines_are_kept(monkeypatch):
     lines = log_search.list_clues()
     assert [clue['number'] for clue in lines] == [11, 22, 33, 44, 55, 66]
     assert len(log_search.clues.seen) <= sum(clues.KEPT_PER_WEIGHT.values())
-
-
-@pytest.mark.parametrize(
-    'text',
-    [
-        '12 tests, 0 failures',
-        'Finished without errors',
-        'errors: 0',
-        'no error was found',
-        '    raise ValueError(text)',
-        'sbatch --no-fail-fast',
-        'VERBOSE [U=0,P=1]  wait_child()  failed, rpc server exited',
-        'libfabric:1:2::tcp:ep_ctrl:xnet():106<info> Connection refused from remote',
-        'openat(AT_FDCWD, "/x/libmpi.so", 0) = -1 ENOENT (No such file or directory)',
-    ],
-)
-def test_line_that_counts_or_names_errors_is_no_error(text):
-    assert list_shown_lines(text + '\n') == []
-
-
-_ESCAPED = {'n': '\n', 't': '\t', '\\': '\\'}
-#: (name of a message or -, origin of the text, text)
-TEXTS = [
-    (name, source, re.sub(r'\\(.)', lambda match: _ESCAPED[match[1]], text))
-    for name, source, text in (
-        line.split('\t') for line in (PROJECT / 'tests/why/messages.tsv').read_text().splitlines()
-    )
-]

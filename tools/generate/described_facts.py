@@ -192,6 +192,7 @@ def _derive_image_facts(mix: Trial, file: str) -> dict[str, Any]:
         'libraries_beside': {folder: []},
         'library_path': [],
         'gpu': bool(re.search('rocm|cuda', file)),
+        'rocm': mix.image.find_rocm_release(),
         'rccl_plugin': mix.image.find_rccl_plugin(),
         'rccl_plugin_folder': find_leading_plugin_folder(mix.image, mix.host_libraries.injected),
         'environment': [],

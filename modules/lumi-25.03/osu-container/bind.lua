@@ -91,8 +91,9 @@ inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6")       -- this HIP runtime belongs
 inject("/opt/rocm-6.3.4/lib/libamdhip64.so.6", "libamdhip64.so")
 inject("/opt/cray/pe/pmi/6.1.15/lib/libpmi.so.0")    -- the ranks of Cray MPICH find each other through Cray PMI
 inject("/opt/cray/pe/pmi/6.1.15/lib/libpmi2.so.0")   -- libpmi2 is the second library of Cray PMI
-inject("/opt/cray/pe/lib64/libpals.so.0")            -- Cray PMI uses this library to query the launcher
+inject("/opt/cray/pe/pals/1.2.12/lib/libpals.so.0")  -- Cray PMI uses this library to query the launcher
 inject("/usr/lib64/libxpmem.so.0")                   -- Cray MPICH uses this library to share memory within a node
+inject("/usr/lib64/liblustreapi.so")                 -- Cray MPICH opens this library for MPI_File_open on Lustre
 bind(pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh") -- sets LD_LIBRARY_PATH and LD_PRELOAD
 for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/var/spool/slurmd", "/run/cxi",
         "/usr/share/libdrm/amdgpu.ids" }) do

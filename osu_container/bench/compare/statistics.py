@@ -328,6 +328,8 @@ def _compute_points(
         raw_b = np.array([[b.values[size][repeat] for repeat in b_repeats] for size in sizes])
         log_a, log_b = sign * np.log(raw_a), sign * np.log(raw_b)
         tests = _run_tests(method, log_a, log_b, margin)
+        medians_a, medians_b = np.median(raw_a, axis=1), np.median(raw_b, axis=1)
+        gaps = _compute_gaps(log_a, log_b)
         for index, size in enumerate(sizes):
             ratio = ratios.compute_ratio(a.values[size], b.values[size], paired=paired)
             p = {key: tests[key][index] for key in tests}
@@ -336,8 +338,8 @@ def _compute_points(
                 low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
             point = Point(
                 size,
-                float(np.median(raw_a[index])),
-                float(np.median(raw_b[index])),
+                float(medians_a[index]),
+                float(medians_b[index]),
                 ratio,
                 low,
                 high,
@@ -347,7 +349,7 @@ def _compute_points(
                 sign * math.log(ratio),
                 (len(a_repeats), len(b_repeats)),
             )
-            rows.append((point, p, _compute_gap(log_a[index], log_b[index])))
+            rows.append((point, p, float(gaps[index])))
     rows.sort(key=lambda row: row[0].size)
     tested = [p for _, p, _ in rows if p['worse'] is not None]
     for key in ('worse', 'better', 'same'):
@@ -359,18 +361,20 @@ def _compute_points(
     return [point for point, _, _ in rows]
 
 
-def _compute_gap(a: Any, b: Any) -> float:
+def _compute_gaps(a: Any, b: Any) -> Any:
     """
-    Return the gap between all values of a and all values of b, positive if a is above b.
+    Return the gap between a and b at each message size, positive if a is above b.
 
-    The arrays a and b contain logarithms. The gap is 0 if the values of a and b overlap, or if the
+    The arrays a and b (sizes x repeats) contain logarithms. The gap is 0 if the values of a and b overlap, or if the
     values of one side scatter by more than an eighth of the gap. The limit is an eighth because the
     values of three repeats of each side are by chance separate in one of ten cases. With a larger
     limit, two equal sides in noise of 3 % would be called worse too often (see the simulation of
     false alarms in the tests).
     """
-    gap = max(0.0, float(a.min() - b.max())) or min(0.0, float(a.max() - b.min()))
-    return gap if abs(gap) > 8 * max(np.ptp(a), np.ptp(b)) else 0.0
+    above, below = a.min(axis=1) - b.max(axis=1), a.max(axis=1) - b.min(axis=1)
+    gaps = np.where(above > 0, above, np.minimum(below, 0.0))
+    spread = np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1))
+    return np.where(abs(gaps) > 8 * spread, gaps, 0.0)
 
 
 def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
@@ -418,7 +422,7 @@ def _judge_point(point: Point, p: dict[str, Any], gap: float, margin: float, sin
     Return the verdict on a comparison at one message size, one of VERDICTS.
 
     p: adjusted p-values of _run_tests()
-    gap: result of _compute_gap()
+    gap: result of _compute_gaps()
     margin: logarithm of the margin for the statistical test
     single: logarithm of the margin for single values
     """

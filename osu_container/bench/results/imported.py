@@ -184,9 +184,11 @@ def _format_unknown_facts(path: Path, output: outputs.Output) -> list[str]:
         for name in ('programs', 'release', 'nodes', 'ranks', 'buffers')
         if any(name in table.unknown_fields for table in output.tables if table.reason is None)
     ]
+    titles = dict.fromkeys(title for table in output.tables for title in table.unread_columns)
+    unread = [title for title in titles if title not in ('Validation', '#repetitions')]
     return [
         f"{path} does not report: {', '.join([*names, *['site'] * (not output.site), 'libraries'])}"
-    ]
+    ] + [f"{path}: import does not read the columns: {', '.join(unread)}"] * bool(unread)
 
 
 def _build_header(

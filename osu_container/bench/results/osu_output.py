@@ -46,6 +46,8 @@ _OTHER_UNIT = re.compile(
     r'|[nm]?s(?:ec)?)[)\]]',
     re.I,
 )
+#: Heading of a table
+_HEADING = re.compile(r'# *(?:Message +)?Size\b', re.I)
 _PORT = re.compile(r'#.*mpi4py (\S+) port', re.I)
 #: First line of OSU's programs: in C, with e.g. '-CUDA' if buffers are in GPU memory; in Python
 _C_TITLE = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.+-]*)\s*$')
@@ -97,6 +99,8 @@ class BenchmarkTable:
     programs: str | None = None
     #: Of the C programs
     release: str | None = None
+    #: Titles of the columns without the figures
+    unread_columns: list[str] = field(default_factory=list)
     #: The program compared received with sent data (-c) at every size
     is_checked: bool = False
     #: Words of the command line
@@ -183,7 +187,6 @@ def parse(
     table = BenchmarkTable(benchmark, title, programs='OSU C programs')
     marks: list[tuple[int, str | None]] = []
     lines = text.splitlines()
-    decimals = count_usual_decimals([line.split() for line in lines if is_row(line)])
     for number, line in enumerate(lines, first_line or 1):
         location = title if first_line is None else f'{source}:{number}'
         if line.startswith('#'):
@@ -194,13 +197,15 @@ def parse(
                     f'mpi4py {port_title.group(1)} ports' if port_title else 'OSU Python programs'
                 )
             table.release = c_title.group(2) if c_title else table.release
+            if _HEADING.match(line):
+                table.unread_columns = re.split(r'\s{2,}', line)[2:]
             other_unit = _OTHER_UNIT.match(line)
             if other_unit:
                 raise OutputError(
                     f"{title}: the heading of the table names the unit {other_unit.group(1)}, "
                     "expected MB/s or us. Convert the values to MB/s or us"
                 )
-        elif not _add_row(table, line, location, marks, decimals) and line.strip():
+        elif not _add_row(table, line, location, marks) and line.strip():
             if benchmark not in model.SINGLE_VALUE_BENCHMARKS and _BROKEN.match(line[:500]):
                 table.broken_lines.append(f'{source}:{number}: {line}')
             else:
@@ -213,7 +218,7 @@ def parse(
         other_lines = table.broken_lines + table.foreign_lines
         hint = f"; it printed: {other_lines[-1].strip()[:200]}" if other_lines else ''
         raise OutputError(f"{title}: no results of {benchmark} in {len(lines)} line(s){hint}")
-    last = max([*table.values, *table.zeros])
+    last = marks[-1][0]
     if (
         largest_size is not None
         and benchmark not in model.SINGLE_VALUE_BENCHMARKS
@@ -303,7 +308,6 @@ def _add_row(
     line: str,
     location: str,
     marks: list[tuple[int, str | None]],
-    decimals: int,
 ) -> bool:
     """
     Add the values of a row to the table, and the result of the row's check to `marks`.
@@ -312,7 +316,6 @@ def _add_row(
     greater than in the previous row.
 
     :param location: name of the line in messages
-    :param decimals: the number of decimals that most rows have
     """
     words = line.lower().split()
     if table.benchmark in model.MILLISECONDS:
@@ -322,18 +325,16 @@ def _add_row(
         words.insert(0, '0')
     if (
         not _ROW.fullmatch(' '.join(words))
-        or decimals
-        and not count_decimals(words[1])
+        or not count_decimals(words[1])
+        and table.benchmark not in model.MILLISECONDS
         or float(words[1]) > model.HIGHEST
     ):
         return False
-    size, earlier_sizes = int(words[0]), [*table.values, *table.zeros]
+    size, last_size = int(words[0]), marks[-1][0] if marks else -1
     if table.benchmark in model.SINGLE_VALUE_BENCHMARKS and size:
         return False
-    if earlier_sizes and size <= max(earlier_sizes):
-        raise OutputError(
-            f"{location}: size {size} after size {max(earlier_sizes)}: {DUPLICATE_TABLE_HINT}"
-        )
+    if size <= last_size:
+        raise OutputError(f"{location}: size {size} after size {last_size}: {DUPLICATE_TABLE_HINT}")
     marks.append((size, next((word for word in words if word in ('pass', 'fail')), None)))
     table.add(size, float(words[1]))
     return True

@@ -44,6 +44,7 @@ EXPECTED_INPUT = (
 #: The heading of a table; its title may be missing
 _HEADING = re.compile(r'# *(?:Size|Message Size)\b', re.I)
 _CCL = re.compile(r'# *nThreads? +\d+')
+_CCL_HEAD = re.compile(r'# +size +count\b')
 _PERF = re.compile(r'\b(\w+)_perf\b|[Cc]ollective test starting: *(\w+?)(?:_perf)?\b')
 
 _TITLE = re.compile(
@@ -55,7 +56,7 @@ _PORT = re.compile(r'# *(osu_\w+): mpi4py \S+ port', re.I)
 _IMB_TITLE = re.compile(r'#\s*Intel ?\(R\) MPI Benchmarks? (?:Suite )?V?([\d.]+)?', re.I)
 _IMB_TABLE = re.compile(r'# *Benchmarking +(\w[\w-]*)')
 _IMB_RANKS = re.compile(r'# *#processes *= *(\d{1,9})')
-_IMB_HEAD = re.compile(r'#(?:bytes|repetitions)\b.*')
+_IMB_HEAD = re.compile(r'#(?:bytes\s+#)?repetitions\b.*')
 #: A launcher and the program, as printed by a shell with -x or copied from a terminal
 _COMMAND = re.compile(
     r'(?:\b(srun|flux run|mpirun|mpiexec(?:\.hydra)?|aprun|jsrun)\b|^\S*[$%>+]+ )(.*?)'
@@ -65,7 +66,7 @@ _PROMPT = re.compile(r'^\S*[$%>+]+ +')
 #: Prefix of a line: of `srun --label`, of `mpirun --tag-output --timestamp-output`, of a CI server,
 #: or the backslash of a '#' escaped in Markdown
 _LABEL = re.compile(
-    r'\s*(?:\d{1,7}: |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:\s?'
+    r'\s*(?:\d{1,7}: |\[\d{1,7}\] |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:\s?'
     r'|\d\d:\d\d:\d\d(?:\.\d+)?\s+|\\(?=#))'
 )
 _CONTROLS = re.compile(r'[\x01-\x08\x0b-\x1f\x7f\x85\u2028\u2029]')
@@ -213,11 +214,12 @@ def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
         raise NoFiguresError(f"{path}: {err}") from err
     if measure_junk(data) > 0:
         raise NoFiguresError(f"{path}:1: not a text file: {EXPECTED_INPUT}")
+    text = ESCAPES.sub('', decode_text(data).removesuffix('\n'))
     lines = []
-    for row in decode_text(data).removesuffix('\n').split('\n'):
+    for row in _CONTROLS.sub(' ', text).replace('\xa0', ' ').split('\n'):
         # Rows and commands are shorter: the patterns need time quadratic in the length.
-        line = _LABEL.sub('', ESCAPES.sub('', row[:4096].rstrip('\r')), count=1)
-        lines.append(_CONTROLS.sub(' ', line).replace('\xa0', ' ').strip())
+        label = _LABEL.match(row)
+        lines.append(row[label.end() if label else 0 :][:4096].strip())
     if not any(lines):
         raise NoFiguresError(f"{path} is empty: {EXPECTED_INPUT}")
     return lines, hashlib.sha256(raw).hexdigest(), len(raw)
@@ -257,10 +259,17 @@ def read_output(path: str | Path, benchmark: str | None = None) -> Output:
 def _explain_no_tables(path: str | Path, lines: list[str]) -> str:
     row = next((number for number, line in enumerate(lines, 1) if osu_output.is_row(line)), None)
     if row:
+        heading = next(filter(None, reversed(lines[: row - 1])), '')
+        has_figures = osu_output.count_decimals(lines[row - 1].split()[1])
+        if not has_figures and not _IMB_HEAD.fullmatch(heading):
+            return (
+                f"{path}:{row}: the table is of another program: {EXPECTED_INPUT}; the line above "
+                f"the first row is: {heading[:200]}"
+            )
         return (
             f"{path}:{row}: the program that printed this table is unknown, because the title of the "
-            "table is missing. Keep the lines that begin with '#', or name the program: osu-container "
-            "import --benchmark osu_bw FILE"
+            "table is missing. Keep the lines that begin with '#', or name the program that printed the "
+            "table: osu-container import --benchmark PROGRAM FILE"
         )
     last = next(line for line in reversed(lines) if line)
     return (
@@ -287,6 +296,8 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
             else _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
         )
         kind = None if called else _classify_line(line)
+        if _CCL_HEAD.match(line) and not (blocks and blocks[-1]['kind'] == 'ccl'):
+            kind = 'ccl'
         if (
             kind is None
             and not blocks
@@ -471,6 +482,7 @@ def _parse_imb(
                 (heads.index(head) for head in _list_imb_columns(name) if head in heads), None
             )
             table.reason = _explain_unknown_column(table, heads, column)
+            table.unread_columns = [head for head in heads[1:] if head != heads[column or 0]]
             decimals = osu_output.count_usual_decimals(
                 [row.split() for row in block['lines'] if osu_output.is_row(row)], column or 0
             )
@@ -579,7 +591,7 @@ def _parse_ccl(
                 None,
                 location,
                 f"{location}: cannot find out which program of nccl-tests printed the table. Name "
-                f"the program: osu-container import --benchmark all_reduce_perf {path}",
+                f"the program, such as all_reduce_perf: osu-container import --benchmark PROGRAM {path}",
             )
         ]
     suite = 'rccl-tests' if re.search(r'rccl-tests|AMD Instinct', text) else 'nccl-tests'
@@ -602,6 +614,7 @@ def _parse_ccl(
             programs=suite,
             release=release.group(1) if release else None,
             variant=variant,
+            unread_columns=['time', 'algbw'],
         )
         tables.append(table)
         for number, line in enumerate(block['lines'], block['line']):

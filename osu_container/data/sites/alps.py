@@ -13,6 +13,7 @@ from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
     make_fact,
+    make_glibc_fact,
     make_gpu_binding,
     make_gpu_jobs,
     make_ll128_variable,
@@ -34,11 +35,18 @@ _OPENMPI = 'CSCS documentation, Open MPI (github.com/eth-cscs/cscs-docs, docs/so
 _STACK = 'CSCS, netstack (github.com/eth-cscs/netstack 67b49b80), documentation of system-stack: SHS 13.1.0'
 _NCCL = 'CSCS documentation, NCCL (github.com/eth-cscs/cscs-docs 1660b1e, docs/software/communication/nccl_env_vars)'
 _IMAGES = (
-    'CSCS, github.com/eth-cscs/alps-extended-images 28a874b, Alps-Images/common/alps-runtime.env'
+    'CSCS, github.com/eth-cscs/alps-extended-images 2f16898, Alps-Images/common/'
+    'alps-runtime.common.env and alps-runtime.nccl-like.env, Alps-Images/NGC/alps-runtime.cuda.env'
 )
-_FIRST_READ_DATE, _DOCS, _SEPTEMBER, _REREAD_DATE = (
+#: Defaults of the Container Engine's hook aws_ofi_nccl since that day
+_CHANGES = (
+    'CSCS documentation, Daint, change of 2026-06-17 (github.com/eth-cscs/cscs-docs 80abed1, '
+    'docs/clusters/daint.md)'
+)
+_FIRST_READ_DATE, _DOCS, _AUGUST, _SEPTEMBER, _REREAD_DATE = (
     '2026-11-21',
     '2026-08-20',
+    '2026-08-21',
     '2026-09-16',
     '2026-11-23',
 )
@@ -142,6 +150,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'derived',
             ),
         },
+        'glibc': make_glibc_fact(
+            'CSCS documentation, Container Engine, known issues (github.com/eth-cscs/cscs-docs, '
+            'commit adbf2bcc): the host libraries that the hooks inject are linked to glibc 2.38',
+            _REREAD_DATE,
+        ),
         'library_folders': make_fact(
             ['/lib64', '/usr/lib64', '/lib', '/usr/lib'],
             "the host's ld.so searches the folders of SLES. SLES names these folders lib64 "
@@ -161,7 +174,56 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 bound='install',
             ),
         },
-        'variables': make_nccl_variables(_NCCL + '; ' + _IMAGES, _REREAD_DATE, 'derived')
+        # CSCS also sets rendezvous alt_read (FI_CXI_RDZV_*) for every program. The module
+        # osu-settings/rccl-alt-read sets it here, because alt_read needs an option of srun.
+        'variables': [
+            make_variable(
+                name, value, why, _CHANGES + '; ' + _IMAGES, _AUGUST, 'derived', only=['gpu', 'cxi']
+            )
+            for name, value, why in (
+                (
+                    'NCCL_CROSS_NIC',
+                    '0',
+                    'each ring of NCCL uses the same network card on all nodes. Until 2026-06-17 '
+                    'the value was 1, which the page on NCCL (2025-11) still recommends',
+                ),
+                (
+                    'NCCL_PXN_DISABLE',
+                    '1',
+                    'NCCL does not send through another GPU to reach a network card',
+                ),
+                ('NCCL_P2P_LEVEL', 'NVL', 'GPUs that NVLink connects exchange data directly'),
+                (
+                    'NCCL_NET_GDR_C2C',
+                    '1',
+                    'the network card also reads GPU memory through the processor of the GH200',
+                ),
+                ('NCCL_NET_GDR_READ', '1', 'the network card reads the GPU memory it sends'),
+                (
+                    'NCCL_NCHANNELS_PER_NET_PEER',
+                    '4',
+                    'NCCL uses four channels for messages between two ranks',
+                ),
+                ('FI_MR_CACHE_MAX_SIZE', '-1', 'libfabric caches registered memory of any size'),
+                (
+                    'FI_MR_CACHE_MAX_COUNT',
+                    '524288',
+                    'libfabric caches as many registrations as in the Cray Programming Environment',
+                ),
+                (
+                    'FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD',
+                    '16777216',
+                    'the CPU copies messages of at most 16 MiB from and to GPU memory',
+                ),
+                (
+                    'FI_CXI_RX_MATCH_MODE',
+                    'hybrid',
+                    'the provider cxi matches messages in software if the network card has no '
+                    'resources left. The page on NCCL (2025-11) recommends software instead',
+                ),
+            )
+        ]
+        + make_nccl_variables(_NCCL + '; ' + _IMAGES, _AUGUST, 'derived')
         + [
             make_ll128_variable(
                 _NCCL + '; Sigma2, NCCL on Olivia (documentation.sigma2.no)', _REREAD_DATE

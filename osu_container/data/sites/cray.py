@@ -150,34 +150,17 @@ def make_nccl_variables(
     `interfaces`: names of the Slingshot interfaces, or the common prefix of these names.
     """
     return [
-        make_variable(
-            'NCCL_SOCKET_IFNAME',
-            interfaces,
-            'NCCL ranks find each other over these network interfaces. Without a plugin, '
-            'NCCL ranks also send data over these interfaces',
-            source,
-            date,
-            evidence,
-            only=['gpu'],
-        ),
-        make_variable(
-            'NCCL_CROSS_NIC',
-            '1',
-            'each network card reaches every card of another node',
-            source,
-            date,
-            evidence,
-            only=['gpu'],
-        ),
-        make_variable(
-            'NCCL_NET_GDR_LEVEL',
-            'PHB',
-            'the network card reads GPU memory directly',
-            source,
-            date,
-            evidence,
-            only=['gpu'],
-        ),
+        make_variable(name, value, why, source, date, evidence, only=['gpu'])
+        for name, value, why in (
+            (
+                'NCCL_SOCKET_IFNAME',
+                interfaces,
+                'NCCL ranks find each other over these network interfaces. Without a plugin, '
+                'NCCL ranks also send data over these interfaces',
+            ),
+            ('NCCL_CROSS_NIC', '1', 'each network card reaches every card of another node'),
+            ('NCCL_NET_GDR_LEVEL', 'PHB', 'the network card reads GPU memory directly'),
+        )
     ]
 
 
@@ -190,27 +173,12 @@ def make_pmi_libraries(
     `folder`: folder of Cray PMI's libraries. `pals`: folder of the library libpals.
     """
     return {
-        'libpmi': make_fact(
-            folder + '/libpmi.so.0',
-            'the ranks of Cray MPICH find each other through Cray PMI',
-            source,
-            date,
-            evidence,
-        ),
-        'libpmi2': make_fact(
-            folder + '/libpmi2.so.0',
-            'libpmi2 is the second library of Cray PMI',
-            source,
-            date,
-            evidence,
-        ),
-        'libpals': make_fact(
-            pals + '/libpals.so.0',
-            'Cray PMI uses this library to query the launcher',
-            source,
-            date,
-            evidence,
-        ),
+        name: make_fact('%s/%s.so.0' % (path, name), why, source, date, evidence)
+        for name, path, why in (
+            ('libpmi', folder, 'the ranks of Cray MPICH find each other through Cray PMI'),
+            ('libpmi2', folder, 'libpmi2 is the second library of Cray PMI'),
+            ('libpals', pals, 'Cray PMI uses this library to query the launcher'),
+        )
     }
 
 
@@ -233,15 +201,28 @@ def make_lustreapi_fact(source: str, date: str) -> Dict[str, Any]:
     )
 
 
-def make_rocm_libraries(
-    folder: str, source: str, date: str, evidence: str, major: str = '6'
-) -> Dict[str, Dict[str, Any]]:
+def list_rocm_sonames(release: str) -> Dict[str, str]:
     """
-    Return facts about two ROCm libraries in `folder`, as {library name: fact}.
+    Return {library: soname} of libraries whose soname or existence depends on the ROCm release.
 
-    The libraries are libhsa-runtime64 and libamdhip64. `major`: number at the end of the file name
-    libamdhip64.so.NUMBER.
+    Sources: ROCm 6.1.5 release notes (rocprofiler-register since ROCm 6.1); packages of ROCm 7.0 and
+    7.2 (libamdhip64.so.7, libamd_comgr.so.3). ROCm 10 still has libamdhip64.so.7
+    (ROCm/rocm-systems).
     """
+    major, minor = [int(number) for number in (release + '.0').split('.')[:2]]
+    sonames = {
+        'libamdhip64': 'libamdhip64.so.%d' % min(major, 7),
+        'libamd_comgr': 'libamd_comgr.so.%d' % (2 if major < 7 else 3),
+    }
+    if (major, minor) >= (6, 1):
+        sonames['librocprofiler-register'] = 'librocprofiler-register.so.0'
+    return sonames
+
+
+def make_rocm_libraries(
+    release: str, folder: str, source: str, date: str, evidence: str
+) -> Dict[str, Dict[str, Any]]:
+    """Return facts about two libraries of a ROCm release in `folder`, as {library name: fact}."""
     return {
         'libhsa-runtime64': make_fact(
             folder + '/libhsa-runtime64.so.1',
@@ -252,9 +233,10 @@ def make_rocm_libraries(
             date,
             evidence,
             opened_as=['libhsa-runtime64.so'],
+            release=release,
         ),
         'libamdhip64': make_fact(
-            folder + '/libamdhip64.so.' + major,
+            folder + '/' + list_rocm_sonames(release)['libamdhip64'],
             'this HIP runtime belongs to the same ROCm as libhsa-runtime64: both libraries '
             'must come from one build',
             source,
@@ -365,6 +347,55 @@ def make_gpu_jobs(
     }
 
 
+def make_glibc_fact(source: str, date: str, value: str = '2.38') -> Dict[str, Any]:
+    """Return the fact `glibc`: no public log shows which glibc versions the libraries need."""
+    return make_fact(
+        value,
+        'libraries of the host need no newer glibc than the host has',
+        source,
+        date,
+        'derived',
+    )
+
+
+#: Source of make_glibc_fact() for a system with a known service pack of SLES
+SLES = 'glibc release of SUSE Linux Enterprise Server 15 %s'
+
+#: Dependencies of a libfabric with the provider cxi: libcurl, json-c and their dependencies
+_CURL_LIBRARIES = (
+    'libcurl.so.4 libnghttp2.so.14 libidn2.so.0 libssh.so.4 libpsl.so.5 libgssapi_krb5.so.2 '
+    'libldap_r-2.4.so.2 liblber-2.4.so.2 libbrotlidec.so.1 libbrotlicommon.so.1 libunistring.so.2 '
+    'libjitterentropy.so.3 libkrb5.so.3 libk5crypto.so.3 libkrb5support.so.0 libsasl2.so.3 '
+    'libkeyutils.so.1 libz.so.1 libzstd.so.1 libatomic.so.1'
+).split()
+_SSL_3 = (
+    'libssl.so.3 libcrypto.so.3 libselinux.so.1 libpcre2-8.so.0 libcom_err.so.2 libnl-3.so.200 '
+    'libnl-route-3.so.200'
+).split()
+_SSL_1 = 'libssl.so.1.1 libcrypto.so.1.1 libpcre.so.1 libnl-3.so.200 libnl-route-3.so.200'.split()
+
+
+def make_libfabric_needs(
+    json_c: str, source: str, date: str, evidence: str, openssl: str = '3'
+) -> Dict[str, Any]:
+    """Return the fact `libfabric_needs` for a host with libjson-c.so.`json_c` and OpenSSL 3 or 1."""
+    ssl = _SSL_3 if openssl == '3' else _SSL_1
+    return make_fact(
+        _CURL_LIBRARIES + ssl + ['libjson-c.so.' + json_c],
+        'the host\'s libfabric needs these libraries besides libcxi',
+        source,
+        date,
+        evidence,
+    )
+
+
+#: Value of SINGULARITY_BINDPATH on Pawsey's test system
+PAWSEYS_BINDS = (
+    "value of SINGULARITY_BINDPATH on Pawsey's test system, from "
+    'github.com/PawseySC/pawsey-containers, pull request 92'
+)
+
+
 def make_spool_fact(source: str, date: str) -> Dict[str, Any]:
     """Return the fact about Slurm's folder with the file that tells Cray PMI where ranks run."""
     return make_fact(
@@ -452,6 +483,17 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'derived',
             ),
         },
+        'glibc': make_glibc_fact(
+            'SUSE Linux Enterprise Server 15 SP6 and SP7 have this glibc release, and no service '
+            'pack has a newer glibc',
+            '2026-11-26',
+        ),
+        'libfabric_needs': make_libfabric_needs(
+            '3',
+            'guess: this system needs the same libraries as LUMI, because HPE made both systems',
+            '2026-11-23',
+            'untested',
+        ),
         'files': {
             'cxi_state': make_fact(
                 ['/run/cxi'],

@@ -13,9 +13,12 @@ from typing import Any, Dict
 from osu_container.data.sites.cray import (
     FOLDERS_AS_ON_LUMI,
     MI250X,
+    SLES,
     make_fact,
+    make_glibc_fact,
     make_gpu_binding,
     make_gpu_jobs,
+    make_libfabric_needs,
     make_mpich_libraries,
     make_pmi_libraries,
     make_rocm_build,
@@ -146,6 +149,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                         'derived',
                     ),
                     **make_rocm_libraries(
+                        '6.4.2',
                         _ROCM,
                         'module rocm/6.4.2 in '
                         + _SCRIPT
@@ -155,6 +159,13 @@ STACKS: Dict[str, Dict[str, Any]] = {
                         'derived',
                     ),
                 ),
+            ),
+            'glibc': make_glibc_fact(SLES % 'SP7 (OLCF documentation, 2026-05-26)', '2026-07-22'),
+            'libfabric_needs': make_libfabric_needs(
+                '5',
+                'APPTAINER_CONTAINLIBS in ' + _SCRIPT + '; the rest as on LUMI',
+                '2026-07-22',
+                'derived',
             ),
             'files': {
                 'file_systems': make_fact(

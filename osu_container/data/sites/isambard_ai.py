@@ -10,8 +10,10 @@ NCCL and libfabric into any container, and is the source of the host folders in 
 from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
+    SLES,
     SLES_FOLDERS,
     make_fact,
+    make_glibc_fact,
     make_gpu_jobs,
     make_ll128_variable,
     make_name_recognition,
@@ -101,6 +103,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 release='1.22.0',
             ),
         },
+        'glibc': make_glibc_fact(
+            SLES % 'SP6 (according to /etc/os-release in public notes)', _READ_DATE
+        ),
         'library_folders': make_fact(
             [
                 _BRICS + name + '/lib'

@@ -13,11 +13,15 @@ from typing import Any, Dict, List, Tuple
 from osu_container.data.sites.cray import (
     AMD_FOLDER,
     MI250X,
+    PAWSEYS_BINDS,
+    SLES,
     SLES_FOLDERS,
     exclude_bind,
     format_rccl_options,
+    make_glibc_fact,
     make_gpu_binding,
     make_gpu_jobs,
+    make_libfabric_needs,
     make_lustreapi_fact,
     make_mpich_libraries,
     make_native_build,
@@ -88,6 +92,14 @@ _PLUGIN = ('aws-ofi-nccl', '1.18.0', '-rocm')
 #: Options of configure for benchmarks that measure RCCL
 _RCCL_OPTIONS = format_rccl_options('$ROCM_PATH') + ' '
 
+#: Settings for images with ROCm 7 besides SLURM_NETWORK=single_node_vni (data/approaches.py)
+_ROCM_7 = (
+    'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: running requirements with '
+    'ROCm 7.0.3 on LUMI; HSA_NO_SCRATCH_RECLAIM also in eth-cscs/alps-extended-images 2f16898, '
+    'Alps-Images/ROCm/alps-runtime.rocm.env'
+)
+_ROCM_7_ONLY = ['gpu', 'cxi', 'image rocm >= 7.0']
+
 _LIBXPMEM_2026 = _fact(
     '/usr/lib64/libxpmem.so.0',
     'Cray MPICH uses this library to share memory within a node',
@@ -97,10 +109,11 @@ _LIBXPMEM_2026 = _fact(
 )
 
 _LIBPALS_2026 = _fact(
-    '/opt/cray/pe/lib64/libpals.so.0',
-    'Cray PMI uses this library to query the launcher',
-    'the version of PALS on LUMI is not known, but on every HPE Cray system this folder has links '
-    'to the current version',
+    '/opt/cray/pe/pals/1.2.12/lib/libpals.so.0',
+    'Cray PMI uses this library to query the launcher. If the path does not exist, the folder '
+    '/opt/cray/pe/lib64 may have a link to the current version, as on every HPE Cray system',
+    _STACK % 'YY.MM' + ' for 25.03 and 25.09, and branch toolchain-26.03 for 26.03: PALS,1.2.12; '
+    'folder as on Polaris (github.com/argonne-lcf/user-guides, docs/polaris/containers)',
     '2026-07-10',
     'untested',
 )
@@ -257,6 +270,14 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
             'libxpmem': _LIBXPMEM_2026,
         },
+        'glibc': make_glibc_fact(SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17'),
+        'libfabric_needs': make_libfabric_needs(
+            '3',
+            'output of ldd in LUMI job 16599712, from github.com/alazzaro/openmpi_on_ss11, commit '
+            '627b2cc; json-c as in ' + PAWSEYS_BINDS,
+            '2026-07-02',
+            'derived',
+        ),
         'library_folders': _fact(
             _SLES_FOLDERS,
             "the host's ld.so searches the folders of SLES, then the folders of Cray's and "
@@ -385,6 +406,27 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'measured',
                 only=['gpu'],
             ),
+        ]
+        + [
+            _variable(name, value, why, _ROCM_7, '2026-03-31', 'measured', only=_ROCM_7_ONLY)
+            for name, value, why in (
+                (
+                    'NCCL_DMABUF_ENABLE',
+                    '0',
+                    'RCCL of ROCm 7 shares GPU memory with the network card without DMABUF',
+                ),
+                (
+                    'FI_HMEM_ROCR_USE_DMABUF',
+                    '0',
+                    'libfabric shares the GPU memory of ROCm 7 with the network card without '
+                    'DMABUF',
+                ),
+                (
+                    'HSA_NO_SCRATCH_RECLAIM',
+                    '1',
+                    'the runtime of ROCm 7 does not reclaim the scratch memory of GPU queues',
+                ),
+            )
         ],
         'image_folders': _fact(
             [
@@ -413,12 +455,17 @@ BASES: Dict[str, Dict[str, Any]] = {
             ],
             "cotainr's base image is the third of the five stages of lumi-multitorch. This "
             'stage has MPICH, libfabric, libcxi and the OSU benchmarks (in /usr/libexec, '
-            'built with --enable-rocm). This stage lacks PyTorch, which makes the last stage '
-            'large',
-            'github.com/lumi-ai-factory/laifs-container-recipes fdf7153, '
-            'recipes/lumi-multitorch/lumi-multitorch-template.yaml, '
-            'containerfiles/mpich/Ubuntu_Rocm_Slingshot; file name: cotainr 2025.7.1',
-            '2025-12-19',
+            'built with --enable-rocm and without --enable-rcclomb, so without osu_xccl_*) and '
+            'rccl-tests. This stage lacks PyTorch, which makes the last stage large. The newest '
+            'release in August 2026, lumi-multitorch-full-u24r70f21m50t210-20260807_115122.sif, has '
+            'ROCm 7.0.2, libfabric 2.1.0 and MPICH 5.0.1; releases until February 2026 '
+            'had ROCm 6.4 and MPICH 4.3. The libfabric of these images has no provider tcp',
+            'github.com/lumi-ai-factory/laifs-container-recipes 018f2e6 and 7fa959c, '
+            'recipes/lumi-multitorch/lumi-multitorch-vars.yaml, containerfiles/libfabric and '
+            'containerfiles/mpich/Ubuntu_Rocm_Slingshot (the vars of 00a4ba48 have libfabric 2.6, '
+            'for a later release); a user\'s `fi_info -l` in the release 20260807; '
+            'Lumi-supercomputer/LUMI-AI-Guide pull request 97; file name: cotainr 2025.7.1',
+            '2026-08-21',
             'derived',
         ),
         'image_help': _fact(
@@ -540,7 +587,7 @@ def _make_gpu_stack(
             'libraries': dict(
                 libmpi,
                 **dict(
-                    make_rocm_libraries(rocm_folder, *rocm_libraries),
+                    make_rocm_libraries(rocm, rocm_folder, *rocm_libraries),
                     **_make_pmi_libraries(pmi, 'derived'),
                 ),
             ),
@@ -617,12 +664,15 @@ _GPU_STACKS = {
     ),
 }
 
-#: Stack 26.03 is announced in a branch of LUMI's repository; no source shows it on the system
+#: Stack 26.03: LUMI's repository has the whole stack (branch toolchain-26.03; pull request 240 merged:
+#: "First version of a software stack for the 26.03 container"), and LUST tested easyconfigs in the
+#: container ccpe/26.03 (LUMI-EasyBuild-contrib, pull requests 424 to 426, 2026-07-29). No source shows
+#: the stack outside of that container.
 _BRANCH = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 316c70d3, branch toolchain-26.03, '
 _GPU_STACKS['lumi-26.03'] = dict(
     _make_gpu_stack(
         '26.03',
-        ', announced, but not yet seen on the system',
+        ', known from the repository of LUMI and from tests in the container ccpe/26.03',
         (
             '9.1.0',
             'gnu/12.3',
@@ -637,7 +687,6 @@ _GPU_STACKS['lumi-26.03'] = dict(
             _BRANCH + 'rocm-7.0.3.eb; its folder is named like the folder of stack 25.09',
             '2026-07-23',
             'derived',
-            '7',
         ),
         '6.1.17',
         (
@@ -713,6 +762,10 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
     'lumi-24.03': dict(
         {
             'based_on': 'lumi',
+            'glibc': make_glibc_fact(SLES % 'SP5', '2025-06-26', '2.31'),
+            'libfabric_needs': make_libfabric_needs(
+                '3', 'bind mounts in ' + _CONTRIB, '2026-05-04', 'derived', openssl='1'
+            ),
             'slingshot': _fact(
                 'that of March 2025',
                 'the SHS version of March 2025 was not published; the published images had the '
@@ -757,7 +810,9 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
                     'measured',
                 ),
                 **dict(
-                    make_rocm_libraries('/opt/rocm-6.0.3/lib', _DEIC, '2025-03-07', 'measured'),
+                    make_rocm_libraries(
+                        '6.0.3', '/opt/rocm-6.0.3/lib', _DEIC, '2025-03-07', 'measured'
+                    ),
                     **_make_pmi_libraries('6.1.14', 'measured'),
                 ),
             ),

@@ -18,7 +18,9 @@ from osu_container.data.sites.cray import (
     make_variable,
 )
 
-_PAGES = 'Sigma2 documentation (github.com/UNINETTSigma2/documentation), hpc_machines/olivia/'
+_PAGES = (
+    'Sigma2 documentation (github.com/UNINETTSigma2/documentation e0347991), hpc_machines/olivia/'
+)
 _OPENMPI, _NCCL, _APPTAINER = (
     _PAGES + name for name in ('openmpi.md', 'nccl.md', 'nccl_apptainer')
 )
@@ -135,6 +137,18 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'derived',
                 only=['cxi'],
             ),
+            make_variable(
+                'FI_CXI_DEFAULT_CQ_SIZE',
+                '131072',
+                'large NCCL jobs need a larger completion queue than the default',
+                _NCCL,
+                _READ_DATE,
+                'derived',
+                only=['gpu', 'cxi'],
+            ),
+            # Sigma2's NCCL modules also set rendezvous alt_read (FI_CXI_RDZV_*), as the module
+            # osu-settings/rccl-alt-read does. Sigma2 names NCCL_PROTO=^LL128 as the other cure of the
+            # wrong data; it does not slow MPI down.
             make_ll128_variable(_NCCL, _READ_DATE),
         ],
         'images': make_fact(

@@ -11,6 +11,7 @@ from typing import Any, Dict
 from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
+    make_glibc_fact,
     make_gpu_binding,
     make_mpich_libraries,
     make_pmi_libraries,
@@ -22,7 +23,10 @@ _NCAR = (
     '7024910 and 7024919): ncarenv/25.10, Cray MPICH 8.1.32'
 )
 _NCAR_DOCS = 'NCAR HPC documentation (github.com/NCAR/HPC-Docs), job script examples of Derecho'
-_ALCF = 'ALCF user guides (github.com/argonne-lcf/user-guides), Containers on Polaris'
+_ALCF = (
+    'ALCF user guides (github.com/argonne-lcf/user-guides 7d04a3f9, '
+    'docs/polaris/containers/containers.md)'
+)
 _NOTES = 'a user\'s notes on Polaris, cluster facts and multi-node recipe (jobs 7368976 to 7368993)'
 _SKILL = 'a user\'s guide to containers on Polaris, "last_verified: 2026-04": Cray MPICH 9.0.1'
 _READ_DATE = '2026-11-26'
@@ -88,7 +92,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         },
         'images': make_fact(
             {'bind': _MPICH, 'osu-mpi4py/bind': _MPI4PY},
-            'this image has MPICH without CUDA, for buffers in host memory',
+            'this image has MPICH without CUDA, for buffers in host memory. Its glibc 2.36 is older '
+            "than that of these hosts (fact `glibc`), whose libraries may need newer versions",
             'osu_container/build/recipes/images.py',
             _READ_DATE,
             'untested',
@@ -202,7 +207,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ),
         'runtime': make_fact(
             ['apptainer', 'singularity'],
-            '`ml use /soft/modulefiles; ml spack-pe-base apptainer` loads version 1.4.1',
+            '`ml use /soft/modulefiles; ml spack-pe-base apptainer` loads version 1.4.1. Containers '
+            'can be built and run only on compute nodes',
             _ALCF,
             _READ_DATE,
             'measured',
@@ -245,10 +251,18 @@ STACKS: Dict[str, Dict[str, Any]] = {
             **make_pmi_libraries(
                 '/opt/cray/pe/lib64',
                 '/opt/cray/pe/pals/1.2.12/lib',
-                'PALS: ' + _ALCF + '; the folder of links is the same as on LUMI',
+                'PALS: '
+                + _ALCF
+                + '; other pages of the same guides list the modules cray-pals/1.6.1 '
+                'and 1.7.1; the folder of links is the same as on LUMI',
                 _READ_DATE,
                 'derived',
             ),
+        ),
+        'glibc': make_glibc_fact(
+            'a user\'s guide to containers on Polaris: "glibc >= 2.38 required by Cray libfabric '
+            '2.2.0rc1"',
+            _READ_DATE,
         ),
         'files': {
             'file_systems': make_fact(
@@ -262,6 +276,16 @@ STACKS: Dict[str, Dict[str, Any]] = {
             ),
         },
         'variables': [
+            make_variable(
+                'APPTAINER_FAKEROOT',
+                '1',
+                'ALCF: always use --fakeroot on compute nodes, otherwise the program starter-suid '
+                'fails. The variable has the effect of this option (Apptainer 1.4.5 on a '
+                'workstation, also with --sharens)',
+                _ALCF,
+                '2026-08-04',
+                'derived',
+            ),
             make_variable(
                 'NCCL_NET_GDR_LEVEL',
                 'PHB',

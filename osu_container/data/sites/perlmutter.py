@@ -200,7 +200,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'osu-mpi4py/hybrid': _MPI4PY,
             },
             'the image for Alps has CUDA and cxi if it is built on an x86_64 machine. The '
-            'images with MPICH have no CUDA and support host memory only. For approach '
+            'images with MPICH have no CUDA and support host memory only; their glibc 2.36 is older '
+            "than that of the host (fact `glibc`), whose libraries may need newer versions. For approach "
             'opensource, no image with MPICH and libcxi exists without ROCm',
             'osu_container/build/recipes/images.py',
             _FIRST_READ_DATE,

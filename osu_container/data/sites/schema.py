@@ -35,11 +35,14 @@ Keys of a site
     libraries          host libraries that an approach may inject: dict {name: fact}. The value of the fact is the path
                        of the library on the host, or None if the host lacks the library. Optional keys of
                        the fact: `opened_as` (other file names under which programs open the library by
-                       dlopen, such as ROCm's names without a version), `release` (version of libmpi or
-                       libfabric), `serves` (the only function that needs the library) and `folders`. Only
+                       dlopen, such as ROCm's names without a version), `release` (version of libmpi,
+                       libfabric or ROCm), `serves` (the only function that needs the library) and `folders`. Only
                        libompi, the host's Open MPI, has the key `folders`: a dict {path below
                        /opt/host-mpi, such as 'lib/openmpi', 'lib/pmix', 'lib/ucx' or 'etc': host folder
                        with plug-ins or parameters}. Host folders that do not exist are ignored
+    glibc              optional: newest release of glibc that a library of the host may need. With this key, `check`
+                       can describe the host of a site without `discover`
+    libfabric_needs    sonames that the host's libfabric needs, for the same purpose; every site with glibc has the key
     library_folders    folders that the host's ld.so searches by default for libraries
     one_build          folders with libraries that come from one build. An approach that injects a library of such a
                        folder also injects the libraries of the folder that the injected library needs
@@ -121,6 +124,8 @@ KEYS = [
 OPTIONAL = [
     'gpu_userland',
     'gpu_driver',
+    'glibc',
+    'libfabric_needs',
     'slingshot',
     'lnx_links',
     'engine',
@@ -158,6 +163,8 @@ SHAPES: Dict[str, Any] = {
     'gpu_userland': [str],
     'gpu_driver': str,
     'gpu_binding': ([{'gcd': int, 'mask': str, 'nic': str}], None),
+    'glibc': str,
+    'libfabric_needs': [str],
     'library_folders': [str],
     'one_build': [str],
     'lnx_links': (str, None),

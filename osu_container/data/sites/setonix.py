@@ -13,11 +13,13 @@ from osu_container.data.sites.cray import (
     AMD_FOLDER,
     FOLDERS_AS_ON_LUMI,
     MI250X,
+    PAWSEYS_BINDS,
     SLES_FOLDERS,
     exclude_bind,
     make_fact,
     make_gpu_binding,
     make_gpu_jobs,
+    make_libfabric_needs,
     make_mpich_libraries,
     make_pmi_libraries,
     make_rocm_build,
@@ -149,8 +151,15 @@ STACKS: Dict[str, Dict[str, Any]] = {
                         _READ_DATE,
                         'measured',
                     ),
-                    **make_rocm_libraries(_ROCM, _ROCM_SOURCE, _REREAD_DATE, 'derived'),
+                    **make_rocm_libraries('6.4.1', _ROCM, _ROCM_SOURCE, _REREAD_DATE, 'derived'),
                 ),
+            ),
+            'libfabric_needs': make_libfabric_needs(
+                '5',
+                'json-c: modulefile.lua in github.com/PawseySC/pawsey-spack-config, commit 25b3ab1; '
+                'the rest as in ' + PAWSEYS_BINDS,
+                _REREAD_DATE,
+                'derived',
             ),
             'files': {
                 'file_systems': make_fact(

@@ -63,6 +63,8 @@ def uses_libfabric(trial: Trial) -> Optional[bool]:
     mpi = find_loaded_mpi(trial)
     if mpi is None:
         return None
+    if trial.started and trial.started.libfabric:
+        return True
     pending, seen = [mpi], []
     while pending:
         library = pending.pop()
@@ -92,6 +94,7 @@ def compute_module_values(trial: Trial) -> Dict[str, str]:
             '%s %s' % (mpi.get('family'), mpi.get('release')),
             fabric.get('release'),
             trial.image.find_rccl_plugin(),
+            trial.image.find_rocm_release(),
         )[None]
         _LAST[:] = trial, {variable['name']: variable['value'] for variable in variables}
     return dict(_LAST[1])

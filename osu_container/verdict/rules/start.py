@@ -9,11 +9,13 @@ from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rul
 from osu_container.verdict.started import MappedFile, Start, StartedProcess
 from osu_container.verdict.trial import Trial
 
-#: Last messages of glibc (elf/rtld.c, elf/dl-lookup.c), of musl and of Python, if a library is missing
+#: Last messages of glibc (elf/rtld.c, elf/dl-lookup.c, elf/dl-version.c), of musl, of Python with
+#: mpi4py and of Intel MPI, if a library is missing or does not fit
 _LOADER_FAILURE = re.compile(
     r'.*(?:error while loading shared libraries|symbol lookup error|Error relocating \S+): |'
-    r'Error loading shared library |(?:ImportError|OSError|RuntimeError): .*(?:undefined symbol: |'
-    r"version `\S+' not found|cannot open shared object file)"
+    r".*version `\S+' not found \(required by |.*failed to load libfabric\.so|"
+    r'Error loading shared library |RuntimeError: cannot load MPI library|'
+    r'(?:ImportError|OSError|RuntimeError): .*(?:undefined symbol: |cannot open shared object file)'
 )
 #: Rules on predicted libraries, which a process that has loaded MPI answers
 _ANSWERED_RULES = frozenset(

@@ -15,12 +15,11 @@ sample text for each pattern of an entry.
 
 Keys of an entry:
     name       unique short statement of the problem (str), such as 'the image cannot be read'
-    patterns   list of patterns that match a line. A pattern is a plain text (str), or a pair (plain
-               text, regular expression). Every match of the expression must contain the plain text:
-               the search looks for the plain text first, which is about ten times faster.
-               Expressions match line by line (re.MULTILINE), after colours are removed. Expressions
-               limit repetitions (.{0,300} instead of .*), because long lines would take quadratic
-               time otherwise. Expressions contain \\s+ where Lmod may break a line.
+    patterns   list of regular expressions that match a line (re.MULTILINE), after colours are
+               removed. A part of each expression must be plain text, such as ' not found': the
+               search looks for this text first, which is about ten times faster. Expressions limit
+               repetitions (.{0,300} instead of .*), because long lines would take quadratic time
+               otherwise. Expressions contain \\s+ where Lmod may break a line.
     cause      one or two sentences (str); {group} is replaced with the text that this group of the
                expression matched, and {text 1|text 2} with text 1 for NVIDIA and text 2 for AMD
     remedy     what to run or change, the most likely remedy first (str); placeholders as in cause

@@ -6,11 +6,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the path of a bind does not exist on the host",
         'patterns': [
-            (" doesn't exist", r"mount source (?P<path>\S+) doesn't exist"),
-            (
-                "skipping mount of ",
-                r"skipping mount of (?P<path>[^\s:]+)(?!: permission denied)(?:[:\s]|$)",
-            ),
+            r"mount source (?P<path>\S+) doesn't exist",
+            r"skipping mount of (?P<path>[^\s:]+)(?!: permission denied)(?:[:\s]|$)",
         ],
         'cause': "A bind option or variable (--bind, SINGULARITY_BIND, APPTAINER_BIND) names the "
         "host path {path}, but {path} does not exist on the host. Apptainer then starts no "
@@ -28,24 +25,12 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the image lacks the folder for a bind",
         'patterns': [
-            (
-                " doesn't exist",
-                r"while mounting \S{1,300}: destination (?P<path>\S+) doesn't exist",
-            ),
-            (
-                "doesn't exist",
-                r"Target \S{1,200}/mnt/(?:session/)?final(?P<path>/\S{1,300}) doesn't exist",
-            ),
-            ("FAILED to find user volume to: ", r"FAILED to find user volume to: (?P<path>\S+)"),
-            (
-                " destination automatically without overlay",
-                r"can't create (?P<path>\S{1,300}) destination automatically without overlay",
-            ),
-            (
-                "nt bind point (",
-                r"[Nn]on.exist[ae]nt bind point \([a-z]{1,20}\) in container: "
-                r"'?(?P<path>(?!/etc/)[^'\s]{1,300})",
-            ),
+            r"while mounting \S{1,300}: destination (?P<path>\S+) doesn't exist",
+            r"Target \S{1,200}/mnt/(?:session/)?final(?P<path>/\S{1,300}) doesn't exist",
+            r"FAILED to find user volume to: (?P<path>\S+)",
+            r"can't create (?P<path>\S{1,300}) destination automatically without overlay",
+            r"[Nn]on.exist[ae]nt bind point \([a-z]{1,20}\) in container: "
+            r"'?(?P<path>(?!/etc/)[^'\s]{1,300})",
         ],
         'cause': "The container runtime must bind a host path to {path} in the container, but "
         "the image has no {path}, and the container runtime cannot create {path}. Usual reasons: "
@@ -61,14 +46,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "SINGULARITY_BIND and APPTAINER_BIND differ",
         'patterns': [
-            (
-                " have different values, using the latter",
-                r"SINGULARITY_(?:BIND|BINDPATH) and APPTAINER_\w{1,60} have different values, using the latter",
-            ),
-            (
-                " is set, but APPTAINER_",
-                r"SINGULARITY_(?:BIND|BINDPATH) is set, but APPTAINER_\w{1,60} is preferred",
-            ),
+            r"SINGULARITY_(?:BIND|BINDPATH) and APPTAINER_\w{1,60} have different values, using the latter",
+            r"SINGULARITY_(?:BIND|BINDPATH) is set, but APPTAINER_\w{1,60} is preferred",
         ],
         'cause': "You have set SINGULARITY_BIND, and the osu-container module has set "
         "APPTAINER_BIND. The command apptainer reads APPTAINER_BIND and ignores SINGULARITY_BIND.",
@@ -80,17 +59,11 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the image cannot be read",
         'patterns': [
-            (
-                "could not open image ",
-                r"FATAL: {2,}could not open image (?P<path>\S+?): (?P<why>.*)",
-            ),
-            (
-                ": not a squashfs root filesystem",
-                r"while extracting (?P<path>\S{1,300}): (?P<why>not a squashfs root filesystem)",
-            ),
+            r"FATAL: {2,}(?:[^\n]{1,80}: )?could not open image (?P<path>\S+?): "
+            r"(?P<why>(?![^\n]{0,600}: no such file)[^\n]{1,200})",
+            r"while extracting (?P<path>\S{1,300}): (?P<why>not a squashfs root filesystem)",
         ],
-        'cause': "The image {path} does not exist, is not readable, or is not a container image "
-        "({why}).",
+        'cause': "The image {path} is not readable, or is not a container image ({why}).",
         'remedy': "If an osu-container module uses the image, run `module load NAME` with the "
         "name of the module: the modulefile prints the command that restores the image. A very "
         "small image file may be a web page that was downloaded instead of the image: copy the "
@@ -101,7 +74,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "the runtime refuses the signature of the image",
         'patterns': [
             "while checking container image with ECL",
-            ("signature object ", r"signature object \d+ not valid"),
+            r"signature object \d+ not valid",
         ],
         'cause': "This system runs an image only if a trusted key signed the image. The "
         "administrators list the trusted keys in ecl.toml. Either the image has no signature by "
@@ -111,37 +84,25 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/apptainer/apptainer, issue 1805",
     },
     {
-        'name': "the image does not contain the program",
+        'name': "the container does not contain the program",
         'patterns': [
-            (
-                '": executable file not found in $PATH',
-                r'(?:FATAL: {2,}|OCI runtime[^\n]{0,300}|crun: |runc[^\n]{0,100}: |container process[^\n]{0,100}: '
-                ')(?:exec: )?"(?P<program>(?!(?:sqfstar|tar2sqfs|mksquashfs|unsquashfs|crun|runc|newuidmap'
-                r'|proot)")[^"\n]+)": executable file not found in \$PATH',
-            ),
-            (
-                ": no such file or directory",
-                r'FATAL: {2,}"(?P<program>[^"\n]{1,200})": stat [^\n]{1,200}: no such file or directory',
-            ),
-            (
-                ".singularity.d/actions/",
-                r"\.singularity\.d/actions/\w+:(?: line)? \d+: (?:exec: )?(?P<program>[^\s:]{1,200}): not found",
-            ),
-            (
-                ": no such file or directory",
-                r'(?:OCI runtime|container process|crun:|runc)[^\n]{0,300}exec: '
-                r'"(?P<program>(?![^"\n]{0,100}(?:nvidia-container|squash|fuse|newuidmap'
-                r'|newgidmap))[^"\n]{1,200})": stat [^\n]{1,200}: no such file or directory',
-            ),
-            (
-                "failed: no such file or directory",
-                r"FATAL: {2,}exec (?P<program>\S{1,200}) failed: no such file or directory",
-            ),
+            r'(?:FATAL: {2,}|OCI runtime[^\n]{0,300}|crun: |runc[^\n]{0,100}: |container process[^\n]{0,100}: '
+            ')(?:exec: )?"(?P<program>(?!(?:sqfstar|tar2sqfs|mksquashfs|unsquashfs|crun|runc|newuidmap'
+            r'|proot)")[^"\n]+)": executable file not found in \$PATH',
+            r'FATAL: {2,}"(?P<program>[^"\n]{1,200})": stat [^\n]{1,200}: no such file or directory',
+            r"\.singularity\.d/actions/\w+:(?: line)? \d+: (?:exec: )?(?P<program>[^\s:]{1,200}): not found",
+            r'(?:OCI runtime|container process|crun:|runc)[^\n]{0,300}exec: '
+            r'"(?P<program>(?![^"\n]{0,100}(?:nvidia-container|squash|fuse|newuidmap'
+            r'|newgidmap))[^"\n]{1,200})": stat [^\n]{1,200}: no such file or directory',
+            r"FATAL: {2,}exec (?P<program>\S{1,200}) failed: no such file or directory",
+            r"FATAL: {2,}stat (?P<program>\S{1,300})(?<!\.sif)(?<!\.img): no such file or directory",
         ],
-        'cause': "The image does not contain the program {program}. Or the image contains "
-        "{program}, but lacks the interpreter (of a script) or the ELF loader (of a binary) with "
-        "which {program} starts.",
-        'remedy': "Search the image for the program with `singularity exec IMAGE ls -l PATH` and "
+        'cause': "The container runtime does not find the program {program} in the container: the "
+        "program is not installed in the image, is in a host folder that is not bound into the "
+        "container, or has another path. Or {program} exists, but the interpreter (of a script) "
+        "or the ELF loader (of a binary) with which {program} starts does not.",
+        'remedy': "A program in a host folder needs the option --bind FOLDER. Search the "
+        "container for the program with `singularity exec IMAGE ls -l PATH` and "
         "`singularity exec IMAGE sh -c 'echo $PATH'`. For the image of an osu-container module, "
         "`module help NAME` lists the benchmarks, and `osu-exec ls /opt` shows other programs. "
         "An image that was built without the OSU source archive contains only those OSU "
@@ -156,10 +117,11 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "you have no permission to mount with FUSE",
+        'name': "FUSE is not available",
         'patterns': ["failed to open /dev/fuse", "fuse: device not found"],
-        'cause': "Apptainer (or an AppImage) mounts a file system through FUSE, but has no "
-        "permission to open /dev/fuse.",
+        'cause': "A program (for example Apptainer or an AppImage) mounts a file system through "
+        "FUSE, but cannot open /dev/fuse: you have no permission, or the kernel or the container "
+        "has no /dev/fuse.",
         'remedy': "To start a container without FUSE, run `apptainer exec --unsquash IMAGE "
         "PROGRAM`, or run `export MPI_CONTAINER_OPTIONS=--unsquash` before the commands of an "
         "osu-container module: Apptainer then unpacks the image into $TMPDIR at each start. To "
@@ -170,13 +132,10 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the runtime cannot create a user namespace or keep capabilities",
         'patterns': [
-            (
-                "ailed to create user namespace",
-                r"(?:ERROR|FATAL)[^\n]{0,200}[Ff]ailed to create user namespace(?!: (?:maximum|No space))",
-            ),
+            r"(?:ERROR|FATAL)[^\n]{0,200}[Ff]ailed to create user namespace(?!: (?:maximum|No space))",
             "Failed to create container process: Operation not permitted",
             "Failed to create container process: No space left on device",
-            "can't init user+mount namespaces",
+            r"can't init user\+mount namespaces",
         ],
         'cause': "The container runtime has no permission to create a user namespace for this "
         "user, or no permission to keep the capabilities of root.",
@@ -206,10 +165,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "PRoot cannot copy a folder from another build stage",
         'patterns': [
-            (
-                "unable to copy files from stage",
-                r"unable to copy files from stage .{1,300} chown (?P<path>\S{1,300}): operation not permitted",
-            )
+            r"unable to copy files from stage .{1,300} chown (?P<path>\S{1,300}): operation not permitted"
         ],
         'cause': "When %files copies a folder from another build stage, SingularityCE changes "
         "the owner of the copied folder (here {path}) to root. With PRoot, no process has "
@@ -223,11 +179,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a command of the module was called inside the container",
         'patterns': [
-            (
-                "; containers do not nest",
-                r"already in the container \S{0,300}; containers do not nest",
-            ),
-            ("rapper called from another container", "[Ww]rapper called from another container"),
+            r"already in the container \S{0,300}; containers do not nest",
+            "[Ww]rapper called from another container",
         ],
         'cause': "A command of a container module starts a container. The command was called "
         "inside a container, but a container cannot start another container.",
@@ -238,12 +191,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the module of this project is not loaded",
-        'patterns': [
-            (
-                "call-settings is missing, so this is no installation",
-                r"(?<!\S)(?P<path>\S+)/call-settings is missing, so this is no installation",
-            )
-        ],
+        'patterns': [r"(?<!\S)(?P<path>\S+)/call-settings is missing, so this is no installation"],
         'cause': "The wrapper script run-in-container was called from a folder that is not an "
         "installation of an osu-container module, or files in the installation folder {path} "
         "were deleted.",
@@ -255,7 +203,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the host's libfabric is not bound to /host/lib",
-        'patterns': [("there is no ", r"there is no (?:/host/lib|libfabric\.so\.1 in /host/lib)")],
+        'patterns': [r"there is no (?:/host/lib|libfabric\.so\.1 in /host/lib)"],
         'cause': "The entrypoint script of the image looks for the host's libfabric in /host/lib "
         "inside the container, but /host/lib contains no libfabric.",
         'remedy': "Run `module load osu-container/swap`: this module binds the folder of the "
@@ -268,11 +216,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a host library needs a newer library than the image has",
         'patterns': [
-            (
-                ", which is not in ",
-                r"(?<![^\s:])(?P<by>[^\s:]+) needs (?P<version>[A-Z]\w{0,60}_[\w.]{1,60}), which is not in "
-                r"(?P<library>[^\s:]+)",
-            )
+            r"(?<![^\s:])(?P<by>[^\s:]+) needs (?P<version>[A-Z]\w{0,60}_[\w.]{1,60}), which is not in "
+            r"(?P<library>[^\s:]+)"
         ],
         'cause': "{by} was built with a newer version of {library} and needs the symbol version "
         "{version}. Before the program started, the entrypoint script of the image found that "
@@ -287,10 +232,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a library that the host's libfabric needs is not bound",
         'patterns': [
-            (
-                " is neither in the image nor in the folders of the host",
-                r"(?<!\S)(?P<library>\S+) is neither in the image nor in the folders of the host",
-            )
+            r"(?<!\S)(?P<library>\S+) is neither in the image nor in the folders of the host"
         ],
         'cause': "The host's libfabric needs {library}, but the entrypoint script of the image "
         "finds {library} neither in the image nor below /host.",
@@ -304,11 +246,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "no library contains a function that another library calls",
         'patterns': [
-            (
-                ", which no library has",
-                r"(?<!\S)(?P<by>\S+) needs the function (?P<symbol>\S+), which no "
-                r"library has",
-            )
+            r"(?<!\S)(?P<by>\S+) needs the function (?P<symbol>\S+), which no "
+            r"library has"
         ],
         'cause': "{by} calls the function {symbol}, but no library of the host or the image "
         "contains this function. The libraries come from builds that do not match.",
@@ -320,12 +259,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "DT_RPATH of the image's MPI prevents the swap of libfabric",
-        'patterns': [
-            (
-                " would be loaded all the same: a DT_RPATH",
-                r"(?<!\S)(?P<library>\S+) would be loaded all the same: a DT_RPATH",
-            )
-        ],
+        'patterns': [r"(?<!\S)(?P<library>\S+) would be loaded all the same: a DT_RPATH"],
         'cause': "The image's MPI library has a DT_RPATH with the folder of the image's "
         "libfabric, {library}. No environment variable can override a DT_RPATH, so the program "
         "does not load the host's libfabric.",
@@ -337,10 +271,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a static program cannot use the host's libfabric",
         'patterns': [
-            (
-                " is linked statically: no library can be put before its own",
-                r"(?<!\S)(?P<program>\S+) is linked statically: no library can be put before its own",
-            )
+            r"(?<!\S)(?P<program>\S+) is linked statically: no library can be put before its own"
         ],
         'cause': "The program {program} is statically linked. A statically linked program cannot "
         "load the host's libfabric, so the entrypoint script of the image cannot replace the "
@@ -374,17 +305,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "container-recipes/entrypoint/osu-entrypoint",
     },
     {
-        'name': "the RCCL plugin does not load with the host's libfabric",
-        'patterns': ["the plugin of RCCL does not load with it"],
-        'cause': "The RCCL plugin of the image was built with a newer libfabric than the host's. "
-        "RCCL therefore cannot load the plugin and uses TCP.",
-        'remedy': "Use an image whose RCCL plugin (aws-ofi-rccl) was built with the host's "
-        "version of libfabric or an older version, or use approach opensource of osu-container.",
-        'source': "container-recipes/entrypoint/osu-entrypoint",
-    },
-    {
         'name': "OSU_SWAP has an unknown value",
-        'patterns': [(" is unknown", r"OSU_SWAP=(?P<value>\S{0,300}) is unknown")],
+        'patterns': [r"OSU_SWAP=(?P<value>\S{0,300}) is unknown"],
         'cause': "The variable OSU_SWAP has the value {value}. The entrypoint script of the "
         "image does not know this value of OSU_SWAP.",
         'remedy': "To require the host's libfabric, run `export OSU_SWAP=require`. To use the "
@@ -394,11 +316,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the entrypoint cannot use the host's libfabric",
         'patterns': [
-            (
-                "the libfabric of the ",
-                r"the libfabric of the (?:host cannot take the place of the image\S{0,300}|image is used, not the "
-                r"host's): (?P<reason>[^\n]{1,600})",
-            )
+            r"the libfabric of the host cannot take the place of the image\S{0,300}: (?P<reason>[^\n]{1,600})"
         ],
         'cause': "The entrypoint script of the image could not replace the image's libfabric "
         "with the host's libfabric. The entrypoint script printed this reason: {reason}",
@@ -411,14 +329,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the image of the module was deleted",
         'patterns': [
-            (
-                " is missing or cannot be read",
-                r"the image (?P<path>\S+) is missing or cannot be read",
-            ),
-            (
-                "image",
-                r"The\s+image\s+(?P<path>\S+)\s+is\s+gone(?:\. ?(?:Get|To\s)|:\s+\w+\s+owner\s+has)",
-            ),
+            r"the image (?P<path>\S+) is missing or cannot be read",
+            r"The\s+image\s+(?P<path>\S+)\s+is\s+gone(?:\. ?(?:Get|To\s)|:\s+\w+\s+owner\s+has)",
         ],
         'cause': "The image {path} existed when the osu-container module was installed. Since "
         "then the image was deleted, or you have no permission to read the image.",
@@ -428,12 +340,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the image of a LUMI container module was deleted",
-        'patterns': [
-            (
-                "singularity",
-                r"Cannot\s+locate\s+the\s+singularity\s+container\s+file\s+(?P<path>\S+)",
-            )
-        ],
+        'patterns': [r"Cannot\s+locate\s+the\s+singularity\s+container\s+file\s+(?P<path>\S+)"],
         'cause': "A container module of LUMI finds the image {path} neither in the module's "
         "installation folder nor in LUMI's central folder of images. LUMI removes old images "
         "from the central folder.",
@@ -445,9 +352,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the container runtime does not exist here",
-        'patterns': [
-            ("the container runtime ", r"the container runtime (?P<path>\S+) is not there")
-        ],
+        'patterns': [r"the container runtime (?P<path>\S+) is not there"],
         'cause': "The container runtime {path} existed when the osu-container module was "
         "installed. Since then the container runtime was removed, or this node has no container "
         "runtime.",
@@ -467,12 +372,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the options of osu-exec do not end with --",
-        'patterns': [
-            (
-                "put -- between options of ",
-                r"put -- between options of (?P<path>\S+) and the command",
-            )
-        ],
+        'patterns': [r"put -- between options of (?P<path>\S+) and the command"],
         'cause': "The first argument of osu-exec begins with -, so osu-exec reads the argument "
         "as an option of the container runtime {path}. After options, osu-exec needs the "
         "separator -- before the command.",
@@ -483,7 +383,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "a variable of the module is set but empty",
-        'patterns': [(" is set and empty", r"(?<!\w)(?P<name>\w+) is set and empty\b")],
+        'patterns': [r"(?<!\w)(?P<name>\w+) is set and empty\b"],
         'cause': "The variable {name} must contain the path of a file or folder, but {name} is "
         "set to an empty value.",
         'remedy': "Run `unset {name}`, or give {name} a value.",
@@ -491,7 +391,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the program that OSU_PROOF needs is missing",
-        'patterns': [("OSU_PROOF is set, and ", r"OSU_PROOF is set, and (?P<path>\S+) is missing")],
+        'patterns': [r"OSU_PROOF is set, and (?P<path>\S+) is missing"],
         'cause': "The variable OSU_PROOF requests a record of the libraries that each rank "
         "loads. The program that writes the records, {path}, is missing in the installation "
         "folder of the osu-container module.",
@@ -503,12 +403,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the host has changed since the module was installed",
         'patterns': [
-            ("was installed:", r'since\s+this\s+module\s+was\s+installed:\s*[^\s\"]'),
-            (
-                "installed",
-                r"host\s+library\s+.{0,300}\s(?:is\s+gone|has\s+changed)\s+since\s+the\s+module\s+was\s+install"
-                "ed",
-            ),
+            r'since\s+this\s+module\s+was\s+installed:\s*[^\s\"]',
+            r"host\s+library\s+.{0,300}\s(?:is\s+gone|has\s+changed)\s+since\s+the\s+module\s+was\s+install"
+            "ed",
         ],
         'cause': "Since the installation of the osu-container module, a library of the host or "
         "the container image has changed, or this shell has loaded another software stack.",
@@ -521,13 +418,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "the node or container does not know your account",
         'patterns': [
             "Couldn't determine user account information",
-            (" userid ", r"user: (?:unknown|lookup) userid (?P<number>\d+)"),
+            r"user: (?:unknown|lookup) userid (?P<number>\d+)",
             "unable to look up current user in the passwd file",
-            (
-                "whoami: cannot find name for user ID ",
-                r"whoami: cannot find name for user ID (?P<number>\d+)",
-            ),
-            ("getpwuid(): uid not found: ", r"getpwuid\(\): uid not found: (?P<number>\d+)"),
+            r"whoami: cannot find name for user ID (?P<number>\d+)",
+            r"getpwuid\(\): uid not found: (?P<number>\d+)",
         ],
         'cause': "The system finds no name for the numeric ID of your account or group: "
         "{number}. Either the node cannot reach its user directory (LDAP, sssd), or /etc/passwd "
@@ -568,9 +462,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "squashfuse cannot mount the image",
         'patterns': [
-            ("squashfuse", r"squashfuse\w{0,8} (?:instance )?exited(?!: fuse: failed to unmount)"),
+            r"squashfuse\w{0,8} (?:instance )?exited(?!: fuse: failed to unmount)",
             "A fusermount error may indicate",
-            (": mount failed", "fusermount3?: mount failed"),
+            "fusermount3?: mount failed",
         ],
         'cause': "The container runtime mounts the image with the program squashfuse, but "
         "squashfuse terminated. Possible reasons: the kernel is older than 4.18 and does not let "
@@ -589,7 +483,7 @@ ENTRIES: List[Dict[str, Any]] = [
             ("the image file is damaged", "apptainer sif list FILE"),
         ],
         'unless': [
-            "you have no permission to mount with FUSE",
+            "FUSE is not available",
             "fusermount is not installed",
             "a loaded library has the wrong version",
             "the image file is damaged or incomplete",
@@ -598,13 +492,17 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "building without root fails, because fakeroot does not work",
         'patterns': [
-            ("idmap' execution failed", "'new[gu]idmap' execution failed"),
+            "No LD_PRELOAD in fakeroot environment",
+            "while getting fakeroot bindpoints",
+            "'new[gu]idmap' execution failed",
             "while copying pseudo devices",
         ],
         'cause': "To build an image as an ordinary user, Apptainer needs a range of user IDs for "
-        "you in /etc/subuid (applied by the program newuidmap) or the command fakeroot. On this "
-        "node neither newuidmap nor fakeroot works.",
-        'remedy': "Install fakeroot on the node and run `apptainer build --ignore-subuid`, or "
+        "you in /etc/subuid (applied by the program newuidmap) or the command fakeroot. Here "
+        "neither newuidmap nor fakeroot works: a program may be missing, PATH may be empty, or "
+        "the build may run inside another fakeroot.",
+        'remedy': "Run `export PATH=/usr/bin:/bin:$PATH`, install fakeroot on the node and run "
+        "`apptainer build --ignore-subuid`, or "
         "build the image on another machine and copy the SIF file. Administrators can install "
         "the package uidmap and run `apptainer config fakeroot --add USER`.",
         'source': "apptainer.org, user guide, Fakeroot; github.com/apptainer/apptainer, issues "
@@ -618,12 +516,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "another container uses the overlay",
-        'patterns': [
-            (
-                ", currently in use",
-                r"can't open (?P<path>\S+) for (?:reading|writing), currently in use",
-            )
-        ],
+        'patterns': [r"can't open (?P<path>\S+) for (?:reading|writing), currently in use"],
         'cause': "Only a single container can write to the overlay {path} at a time. Another "
         "container (of another rank or of an earlier run) already uses the overlay.",
         'remedy': "If several ranks use the overlay, open the overlay read-only with `--overlay "
@@ -644,10 +537,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the overlay cannot be opened",
         'patterns': [
-            (
-                "failed to open overlay image ",
-                r"failed to open overlay image (?P<path>\S+?): (?!while locking)(?P<why>[^\n]{1,100})",
-            )
+            r"failed to open overlay image (?P<path>\S+?): (?!while locking)(?P<why>[^\n]{1,100})"
         ],
         'cause': "The container runtime cannot open the overlay {path} ({why}): you have no "
         "permission to read or write the overlay file, or the file is not an overlay.",
@@ -658,7 +548,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the runtime is too old for the image format",
-        'patterns': [("Unknown image format/type: ", r"Unknown image format/type: (?P<path>\S+)")],
+        'patterns': [r"Unknown image format/type: (?P<path>\S+)"],
         'cause': "The container runtime does not know the format of the image {path}. "
         "Singularity 2 cannot read SIF images; SIF images need Singularity 3.0 or newer.",
         'remedy': "Check the version of the container runtime with `singularity --version`, and "
@@ -670,23 +560,23 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the image file does not exist",
         'patterns': [
-            ("mage path doesn't exist", "[Ii]mage path doesn't exists?"),
-            (
-                ": no such file or directory",
-                r"FATAL: {2,}(?:stat|lstat|open) (?P<path>(?!/proc/|/dev/)\S{1,300}): no such file or directory",
-            ),
+            "[Ii]mage path doesn't exists?",
+            r"FATAL: {2,}(?:stat|lstat|open) (?P<path>\S{1,300}\.(?:sif|img)): no such file or directory",
+            r"FATAL: {2,}(?:[^\n]{1,80}: )?could not open image (?P<path>\S+?): [^\n]{0,600}: no such file",
         ],
-        'cause': "The image {path} does not exist, or the path of the image is wrong.",
+        'cause': "The image does not exist at the path in the command. The container runtime "
+        "searched for the image at {path}.",
         'remedy': "Check the path of the image with `ls -l IMAGE`, and give the absolute path of "
         "the image. A relative path starts at the current folder, and a job may start in another "
-        "folder than your shell.",
+        "folder than your shell. If the path is the path of a program, the command names no "
+        "image: write `apptainer exec IMAGE PROGRAM`.",
         'source': "Singularity 2; github.com/swords123/IDA-3D, issue 17",
     },
     {
         'name': "the host's fakeroot does not work in this image",
         'patterns': [
             "libs/faked: not found",
-            ("error while starting the", "error while starting the .faked. daemon"),
+            "error while starting the .faked. daemon",
         ],
         'cause': "The option --fakeroot runs the host's command fakeroot inside the container. "
         "The host's fakeroot does not work in this container, because the image uses musl (for "
@@ -698,22 +588,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'unless': ["the C library is too old"],
     },
     {
-        'name': "no range of user IDs is assigned to you",
-        'patterns': ["User not listed in /etc/subuid"],
-        'cause': "/etc/subuid does not list you, or assigns fewer than 65536 user IDs to you. A "
-        "container that you start with --fakeroot therefore has a single user.",
-        'remedy': "This warning about /etc/subuid is mostly harmless, but packages that change "
-        "the owner of files may fail to install in the container. Administrators can run "
-        "`singularity config fakeroot --add USER`, or `usermod --add-subuids 100000-165535 "
-        "--add-subgids 100000-165535 USER`.",
-        'source': "github.com/apptainer/apptainer, issue 692",
-        'last': True,
-    },
-    {
         'name': "Docker Hub's limit of pulls is reached",
         'patterns': [
             "toomanyrequests",
-            ("pull rate limit", "reached your (?:unauthenticated )?pull rate limit"),
+            "reached your (?:unauthenticated )?pull rate limit",
         ],
         'cause': "Docker Hub limits how many images a network address may pull within some "
         "hours. All users of a login node share the network address of the login node.",
@@ -725,7 +603,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "fusermount is not installed",
-        'patterns': [("failed to exec fusermount", "failed to exec fusermount3?")],
+        'patterns': ["failed to exec fusermount3?"],
         'cause': "Programs that mount a file system through FUSE call the program fusermount or "
         "fusermount3. This node has neither fusermount nor fusermount3.",
         'remedy': "Administrators can install the package fuse3 (and the package fuse for older "
@@ -737,15 +615,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the working folder is not in the container",
         'patterns': [
-            (
-                "container working directory",
-                r"container working directory.{0,40} (?:/\S{1,300}?)?:? ?chdir (?P<folder>\S{1,300}?): ",
-            ),
+            r"container working directory.{0,40} (?:/\S{1,300}?)?:? ?chdir (?P<folder>\S{1,300}?): ",
             "Z: chdir: No such file or directory",
-            (
-                ": No such file",
-                r"/bin/bash: (?:line \d+: )?(?P<folder>\S{0,300}\.command\.(?:sh|run|stub)): No such file",
-            ),
+            r"/bin/bash: (?:line \d+: )?(?P<folder>\S{0,300}\.command\.(?:sh|run|stub)): No such file",
         ],
         'cause': "The current folder (with Nextflow, the folder of the task) or your home folder "
         "does not exist in the container. The program then starts in another folder, or does not "
@@ -769,14 +641,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the home folder cannot be bound",
         'patterns': [
-            (
-                "bind point does not exist in container: ",
-                r"bind point does not exist in container: (?P<path>\S+)",
-            ),
-            (
-                "home directory does not exist within the container: ",
-                r"home directory does not exist within the container: (?P<path>\S+)",
-            ),
+            r"bind point does not exist in container: (?P<path>\S+)",
+            r"home directory does not exist within the container: (?P<path>\S+)",
         ],
         'cause': "The container runtime cannot bind your home folder: the image has no folder "
         "{path}, and the container runtime cannot create {path}. Either the container runtime is "
@@ -789,11 +655,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "mounting the image or overlay takes too long",
         'patterns': [
-            (
-                " failed to mount ",
-                r"(?P<program>fuse2fs|fuse-overlayfs|squashfuse\w{0,60}|gocryptfs) failed to mount \S{1,300} in "
-                r"\d+s",
-            )
+            r"(?P<program>fuse2fs|fuse-overlayfs|squashfuse\w{0,60}|gocryptfs) failed to mount \S{1,300} in "
+            r"\d+s"
         ],
         'cause': "The program {program} did not mount the image or overlay file within ten "
         "seconds. Either the disk with the file is overloaded, or the file is a large overlay, "
@@ -806,15 +669,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the kernel cannot mount the image",
         'patterns': [
-            (
-                "failed to mount squashfs filesystem: ",
-                r"failed to mount squashfs filesystem: (?P<why>[^\n]{1,60})",
-            ),
-            ("can't mount image ", r"can't mount image [^\n]{1,200}: (?P<why>[^\n]{1,60})"),
-            (
-                "kernel reported a bad superblock for ",
-                r"kernel reported a bad superblock for (?P<why>[^\n,]{1,60})",
-            ),
+            r"failed to mount squashfs filesystem: (?P<why>[^\n]{1,60})",
+            r"can't mount image [^\n]{1,200}: (?P<why>[^\n]{1,60})",
+            r"kernel reported a bad superblock for (?P<why>[^\n,]{1,60})",
         ],
         'cause': "The kernel could not mount the image ({why}). The image file may be damaged, "
         "or may be compressed with a method (zstd, lz4) that the kernel or the container runtime "
@@ -847,29 +704,17 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a host program that the runtime needs is missing",
         'patterns': [
-            (
-                " not found",
-                r"(?:FATAL|ERROR|WARNING|INFO) ?: {1,4}[^\n]{0,600}\b(?P<program>unsquashfs|mksquashfs"
-                r"|squashfuse\w{0,60}|fuse2fs|fuse-overlayfs|gocryptfs|cryptsetup|newuidmap|newgidmap|fakeroot"
-                "|debootstrap|nvidia-container-cli|proot|crun|runc|conmon)(?: is)? not found(?!, will not)(?: in "
-                r"(?:\$?PATH|path)| on)?",
-            ),
-            (
-                'exec: "/',
-                r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w{0,60}'
-                r'|fuse2fs|fuse-overlayfs|newuidmap|newgidmap)": stat ',
-            ),
-            (
-                "[ERROR] Command not found: ",
-                r"\[ERROR\] Command not found: (?P<program>squashfuse|mksquashfs|unsquashfs|fuse-overlayfs|parallel"
-                r"|jq|nvidia-container-cli)\b",
-            ),
-            (
-                ": executable file not found",
-                r"exec: ['\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w{0,60}|fuse2fs|fuse-overlayfs|newuidmap"
-                r"|newgidmap|fakeroot|crun|runc|sqfstar|tar2sqfs|proot|gocryptfs)['\x22]: executable file not "
-                "found",
-            ),
+            r"(?:FATAL|ERROR|WARNING|INFO) ?: {1,4}[^\n]{0,600}\b(?P<program>unsquashfs|mksquashfs"
+            r"|squashfuse\w{0,60}|fuse2fs|fuse-overlayfs|gocryptfs|cryptsetup|newuidmap|newgidmap|fakeroot"
+            "|debootstrap|nvidia-container-cli|proot|crun|runc|conmon)(?: is)? not found(?!, will not)(?: in "
+            r"(?:\$?PATH|path)| on)?",
+            r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w{0,60}'
+            r'|fuse2fs|fuse-overlayfs|newuidmap|newgidmap)": stat ',
+            r"\[ERROR\] Command not found: (?P<program>squashfuse|mksquashfs|unsquashfs|fuse-overlayfs|parallel"
+            r"|jq|nvidia-container-cli)\b",
+            r"exec: ['\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w{0,60}|fuse2fs|fuse-overlayfs|newuidmap"
+            r"|newgidmap|fakeroot|crun|runc|sqfstar|tar2sqfs|proot|gocryptfs)['\x22]: executable file not "
+            "found",
         ],
         'cause': "The container runtime needs the program {program} of the host, but finds "
         "{program} neither on PATH nor in the folders that the configuration of the container "
@@ -886,11 +731,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "the registry does not provide the image",
         'patterns': [
             "requested access to the resource is denied",
-            (
-                " manifest ",
-                r"(?:reading|fetching|checking) manifest [^\n]{1,200}: (?P<why>[^\n]{0,80}\b(?:unknown|unauthorized"
-                r"|denied|not found)\b[^\n]{0,60})",
-            ),
+            r"(?:reading|fetching|checking) manifest [^\n]{1,200}: (?P<why>[^\n]{0,80}\b(?:unknown|unauthorized"
+            r"|denied|not found)\b[^\n]{0,60})",
             "image was not found in the library",
         ],
         'cause': "The container registry has no image with this name and tag, or gives the image "
@@ -909,15 +751,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the node cannot reach the registry",
         'patterns': [
-            (
-                "dial tcp",
-                r"(?:(?:docker|container|oci) registry|FATAL: {2,}While|/v2/)[^\n]{0,400}dial tcp[^\n]{0,120}: "
-                r"(?P<why>[^\n]{1,80})",
-            ),
-            (
-                "Download did not succeed: 5",
-                r"Download did not succeed: (?P<why>5\d\d[^\n<]{0,60})",
-            ),
+            r"(?:(?:docker|container|oci) registry|FATAL: {2,}While|/v2/)[^\n]{0,400}dial tcp[^\n]{0,120}: "
+            r"(?P<why>[^\n]{1,80})",
+            r"Download did not succeed: (?P<why>5\d\d[^\n<]{0,60})",
         ],
         'cause': "This node cannot reach the container registry ({why}). Most likely the node is "
         "a compute node without internet access. Otherwise the node may need the address of a "
@@ -953,10 +789,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the runtime does not know an option",
         'patterns': [
-            (
-                "Error for command",
-                r"Error for command .\w{1,20}.: (?P<why>unknown (?:shorthand )?flag: [^\n]{1,60})",
-            )
+            r"Error for command .\w{1,20}.: (?P<why>unknown (?:shorthand )?flag: [^\n]{1,60})"
         ],
         'cause': "This version of the container runtime does not know an option or a command, or "
         "an option has no value: {why}",
@@ -967,12 +800,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the runtime cannot create an overlay",
-        'patterns': [
-            (
-                "/overlay: operation not permitted",
-                r"failed to mount \S{1,300}/overlay: operation not permitted",
-            )
-        ],
+        'patterns': [r"failed to mount \S{1,300}/overlay: operation not permitted"],
         'cause': "The container runtime could not mount a writable overlay on top of the image. "
         "Possible reasons: the kernel is older than 5.11 and lets only root mount an overlay; "
         "the overlay is on Lustre, NFS or GPFS, which do not support overlays; or the "
@@ -995,7 +823,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "the image cannot be opened for writing",
         'patterns': [
             "no SIF writable overlay partition found",
-            ("SIF writable overlay", r"SIF writable overlay[^\n]{0,60}"),
+            r"SIF writable overlay[^\n]{0,60}",
             "WARNING: no overlay partition found",
         ],
         'cause': "The option --writable opens the image for writing. A SIF image is read-only "
@@ -1015,12 +843,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the instance does not exist, or exists already",
-        'patterns': [
-            (
-                " already exists",
-                r"FATAL: {2,}[^\n]{0,60}\binstance (?P<name>\S{1,60}) already exists",
-            )
-        ],
+        'patterns': [r"FATAL: {2,}[^\n]{0,60}\binstance (?P<name>\S{1,60}) already exists"],
         'cause': "Either no container instance with the name {name} runs on this node, or an "
         "instance with the name {name} runs already and prevents a second instance with this "
         "name.",
@@ -1030,17 +853,13 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "Apptainer user guide, Running services",
     },
     {
-        'name': "you have no permission to start the program in the image",
-        'patterns': [
-            (
-                " failed: permission denied",
-                r"FATAL: {2,}exec (?P<file>/\S{1,300}) failed: permission denied",
-            )
-        ],
-        'cause': "The file {file} in the image is not executable, or only root may read and "
-        "execute {file}. Docker starts the program as root; this container runtime starts the "
-        "program with your own account.",
-        'remedy': "In the recipe of the image, run `chmod -R a+rX FOLDER` and `chmod a+x FILE`, "
+        'name': "you have no permission to start the program",
+        'patterns': [r"FATAL: {2,}exec (?P<file>/\S{1,300}) failed: permission denied"],
+        'cause': "The file {file}, as the container shows it, is not executable, or only root may "
+        "read and execute {file}. Docker starts the program as root; this container runtime "
+        "starts the program with your own account.",
+        'remedy': "Check the file with `apptainer exec IMAGE ls -l FILE`. For a file of the host, "
+        "run `chmod a+x FILE`. For a file of the image, run in the recipe `chmod -R a+rX FOLDER` and `chmod a+x FILE`, "
         "then rebuild the image. Without a rebuild, try `apptainer exec --fakeroot`. Or unpack "
         "the image with `apptainer build --sandbox --fakeroot FOLDER IMAGE` and run the two "
         "chmod commands in the unpacked folder.",
@@ -1056,20 +875,11 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the container runtime is not on PATH",
         'patterns': [
-            (
-                "not found",
-                r"\b(?P<command>apptainer|singularity|podman|podman-hpc|enroot|sarus|shifter|ch-run|docker)(?:(?: "
-                "?: )(?:command )?| command )not found",
-            ),
-            (
-                "No such file or directory: ",
-                r"No such file or directory: ['\x22](?P<command>apptainer|singularity|podman|docker"
-                r"|enroot)['\x22]",
-            ),
-            (
-                " command has to be available in order to use",
-                "(?P<command>singularity|apptainer) command has to be available in order to use",
-            ),
+            r"\b(?P<command>apptainer|singularity|podman|podman-hpc|enroot|sarus|shifter|ch-run|docker)(?:(?: "
+            "?: )(?:command )?| command )not found",
+            r"No such file or directory: ['\x22](?P<command>apptainer|singularity|podman|docker"
+            r"|enroot)['\x22]",
+            "(?P<command>singularity|apptainer) command has to be available in order to use",
         ],
         'cause': "The command {command} is not on PATH: the module that provides {command} is "
         "not loaded, this node has no {command}, or {command} was called inside a container.",
@@ -1095,14 +905,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a host path cannot be bound",
         'patterns': [
-            (
-                "There was an error binding ",
-                r"There was an error binding (?:the path )?(?P<path>\S{1,200})",
-            ),
-            (
-                ": permission denied",
-                r"skipping mount of (?P<path>[^\s:]{1,200}): permission denied",
-            ),
+            r"There was an error binding (?:the path )?(?P<path>\S{1,200})",
+            r"skipping mount of (?P<path>[^\s:]{1,200}): permission denied",
         ],
         'cause': "The container runtime could not bind the host path {path}. The file system of "
         "{path} is mounted on demand (autofs) and was not mounted yet, {path} was deleted, or a "
@@ -1118,12 +922,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the runtime cannot read its configuration file",
         'patterns': [
-            (
-                "configuration file ",
-                "[Cc]ould(?:n't| not)(?: not)? parse (?:the )?configuration file "
-                r"(?P<file>[^\s:]{0,300}(?:apptainer|singularity|charliecloud|sarus|shifter|podman|containers"
-                r"|enroot)[^\s:]{0,100})",
-            )
+            "[Cc]ould(?:n't| not)(?: not)? parse (?:the )?configuration file "
+            r"(?P<file>[^\s:]{0,300}(?:apptainer|singularity|charliecloud|sarus|shifter|podman|containers"
+            r"|enroot)[^\s:]{0,100})"
         ],
         'cause': "The container runtime does not find its configuration file {file}, or rejects "
         "{file}. The installation of the container runtime was moved or copied, the container "
@@ -1138,10 +939,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the runtime cannot enter the current folder",
         'patterns': [
-            (
-                " current working directory: ",
-                r"Failed to (?:open|restore|change) current working directory: (?P<why>[^\n]{1,60})",
-            ),
+            r"Failed to (?:open|restore|change) current working directory: (?P<why>[^\n]{1,60})",
             "can't determine current working directory",
         ],
         'cause': "The container runtime cannot enter the current folder ({why}). The current "
@@ -1159,11 +957,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "two containers chose the same loop device",
         'patterns': [
             "Failed to set loop flags on loop device",
-            (
-                "loop device",
-                r"loop device[^\n]{0,120}(?:transient error|please retry|[Rr]esource temporarily "
-                "unavailable|[Dd]evice or resource busy)",
-            ),
+            r"loop device[^\n]{0,120}(?:transient error|please retry|[Rr]esource temporarily "
+            "unavailable|[Dd]evice or resource busy)",
         ],
         'cause': "Several containers started at the same time on a node, and two containers "
         "chose the same loop device. Older container runtimes then fail instead of choosing "
@@ -1175,24 +970,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/biocorecrg/master_of_pores, issue 6",
     },
     {
-        'name': "the host's command fakeroot does not work",
-        'patterns': ["No LD_PRELOAD in fakeroot environment", "while getting fakeroot bindpoints"],
-        'cause': "If /etc/subuid assigns no user IDs to you, Apptainer builds an image with the "
-        "host's command fakeroot. The command fakeroot does not work here: PATH is empty, the "
-        "build runs inside another fakeroot, or the fakeroot daemon terminated.",
-        'remedy': "Run `export PATH=/usr/bin:/bin:$PATH` and build the image again, or add the "
-        "option --ignore-fakeroot-command to the build. The best solution is a range of user IDs "
-        "in /etc/subuid and /etc/subgid: administrators add the range with `apptainer config "
-        "fakeroot --add USER`.",
-        'source': "github.com/apptainer/apptainer, issue 603; fakeroot(1)",
-    },
-    {
         'name': "the download of the image takes too long",
         'patterns': [
-            (
-                "Client.Timeout or context cancellation while reading body",
-                r"FATAL: {2,}[^\n]{1,300}Client\.Timeout or context cancellation while reading body",
-            )
+            r"FATAL: {2,}[^\n]{1,300}Client\.Timeout or context cancellation while reading body"
         ],
         'cause': "The download of the image started, but did not finish within the time limit of "
         "the container runtime (30 minutes).",
@@ -1230,11 +1010,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "extended attributes of the image's files cannot be unpacked",
         'patterns': [
-            ("saw forbidden xattr ", r"saw forbidden xattr (?P<what>\S{1,60})"),
-            (
-                "write_xattr: failed to write xattr ",
-                r"write_xattr: failed to write xattr (?P<what>\S{1,60}) for file (?:\S{1,200})",
-            ),
+            r"saw forbidden xattr (?P<what>\S{1,60})",
+            r"write_xattr: failed to write xattr (?P<what>\S{1,60}) for file (?:\S{1,200})",
             "llistxattr: operation not supported",
         ],
         'cause': "Files of the image have extended attributes (for SELinux or capabilities). An "
@@ -1249,11 +1026,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the file system does not allow hard links",
         'patterns': [
-            ("operation not permitted", r"unpriv\.link: [^\n]{0,100}operation not permitted"),
-            (
-                "error extracting layer: link ",
-                r"error extracting layer: link (?P<path>\S{1,300}) \S{1,300}: operation not permitted",
-            ),
+            r"unpriv\.link: [^\n]{0,100}operation not permitted",
+            r"error extracting layer: link (?P<path>\S{1,300}) \S{1,300}: operation not permitted",
         ],
         'cause': "The image contains hard links, but the file system on which the container "
         "runtime unpacks the image does not allow hard links (BeeGFS, some network file systems, "
@@ -1267,8 +1041,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the overlay belongs to another user",
         'patterns': [
-            ("setup of overlay upper dir failed", r"setup of overlay upper dir failed[^\n]{0,250}"),
-            ("/upper is not writable", r"(?<!\S)\S{1,200}/upper is not writable"),
+            r"setup of overlay upper dir failed[^\n]{0,250}",
+            r"(?<!\S)\S{1,200}/upper is not writable",
         ],
         'cause': "The folders 'upper' and 'work' in the overlay belong to root or to another "
         "user, because an older Singularity or sudo created the overlay. A container runtime "
@@ -1281,7 +1055,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the image name lacks docker://",
-        'patterns': [("invalid container ref: ", r"invalid container ref: (?P<name>\S{1,100})")],
+        'patterns': [r"invalid container ref: (?P<name>\S{1,100})"],
         'cause': "If an image name has no docker://, the container runtime looks for the image "
         "in Sylabs' library (library://). Sylabs' library does not contain the image {name}.",
         'remedy': "For an image from Docker Hub, run `singularity pull docker://NAME:TAG`. For an "
@@ -1293,11 +1067,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a host file that the runtime always binds is missing",
         'patterns': [
-            (
-                "container creation failed: ",
-                r"container creation failed: (?:open|stat|lstat) (?P<file>/etc/(?:resolv\.conf|hosts|localtime"
-                "|passwd|group|hostname)): no such file",
-            )
+            r"container creation failed: (?:open|stat|lstat) (?P<file>/etc/(?:resolv\.conf|hosts|localtime"
+            "|passwd|group|hostname)): no such file"
         ],
         'cause': "The container runtime binds the host file {file} into every container, but "
         "{file} does not exist on this node. Usually {file} is a dangling symbolic link, because "
@@ -1311,15 +1082,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the runtime cannot remove its temporary files",
         'patterns': [
-            (
-                "failed to delete container image",
-                r"failed to delete container image (?:tempDir )?(?P<path>[^\s:]{1,300})",
-            ),
-            ("Cleanup error: while", r"Cleanup error: while (?:unmounting|stopping)[^\n]{0,200}"),
-            (
-                "Could not remove directory",
-                r"Could not remove directory (?P<path>\S{0,200}\.singularity-runtime\.[^\s:]{1,100})",
-            ),
+            r"failed to delete container image (?:tempDir )?(?P<path>[^\s:]{1,300})",
+            r"Could not remove directory (?P<path>\S{0,200}\.singularity-runtime\.[^\s:]{1,100})",
         ],
         'cause': "The program in the container terminated, but the container runtime could not "
         "remove its temporary files. Either a background process still uses the container, or "

@@ -22,9 +22,7 @@ GPUS: List[Dict[str, Any]] = [
     },
     {
         'name': "the job has only a part of the node's GPUs",
-        'patterns': [
-            (" of the node's ", r"the job has (?P<some>\d+) of the node's (?P<all>\d+) GPUs")
-        ],
+        'patterns': [r"the job has (?P<some>\d+) of the node's (?P<all>\d+) GPUs"],
         'cause': "The job has only {some} of the node's {all} GPUs. Slurm gives these GPUs new "
         "numbers, and SLURM_STEP_GPUS does not list the original numbers, which osu-gpu-bind "
         "needs.",
@@ -34,12 +32,7 @@ GPUS: List[Dict[str, Any]] = [
     },
     {
         'name': "the GPU numbers do not match the site description",
-        'patterns': [
-            (
-                ", and OSU_GPU_MAP knows",
-                r"the step has the GPUs (?P<gpus>[\w ]{1,60}), and OSU_GPU_MAP knows",
-            )
-        ],
+        'patterns': [r"the step has the GPUs (?P<gpus>[\w ]{1,60}), and OSU_GPU_MAP knows"],
         'cause': "Slurm's GPU numbers ({gpus}) do not match the GPU numbers in the site "
         "description of the loaded module.",
         'remedy': "Check with `osu-explain` that the loaded osu-container module was made for "
@@ -50,43 +43,28 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "the job lacks the cores that are closest to the GPU",
         'patterns': [
-            (
-                ", and the job has none of them",
-                r"local rank \d+: belongs on the cores (?P<mask>\S+), and the job has none of them",
-            )
+            r"local rank \d+: belongs on the cores (?P<mask>\S+), and the job has none of them"
         ],
         'cause': "The cores of the job do not include the cores that are closest to the GPU of a "
         "rank (core mask {mask}).",
         'remedy': "The program works without the cores that are closest to the GPU, but is "
         "slower. To get the closest cores, request whole nodes with --exclusive.",
         'source': "scripts/osu-gpu-bind",
+        'last': True,
     },
     {
         'name': "osu-gpu-bind does not know an option",
-        'patterns': [
-            ("'; osu-gpu-bind --help", r"unknown option '(?P<option>[^'\n]*)'; osu-gpu-bind --help")
-        ],
+        'patterns': [r"unknown option '(?P<option>[^'\n]*)'; osu-gpu-bind --help"],
         'cause': "osu-gpu-bind has no option {option}. The first argument that does not begin "
         "with - is the command that osu-gpu-bind starts.",
         'remedy': "Correct the command line, for example `srun -N2 -n2 osu-gpu-bind osu_bw D D`.",
         'source': "scripts/osu-gpu-bind",
     },
     {
-        'name': "osu-explain cannot read its data",
-        'patterns': [("osu-explain: ", "osu-explain: (?:cannot read |.{0,300} does not set )")],
-        'cause': "osu-explain reads the explanations of variables from a file in the "
-        "installation folder of the osu-container module. This file does not exist, or does not "
-        "contain the requested variable.",
-        'remedy': "If the error message lists variables, run `osu-explain VARIABLE` with a "
-        "variable of the list. If the error message says that the file cannot be read, install "
-        "the module again with `eb osu-container-APPROACH.eb -r --rebuild`.",
-        'source': "scripts/osu-explain",
-    },
-    {
         'name': "the benchmark does not support GPU memory",
         'patterns': [
             "asks for buffers in GPU memory",
-            ("upport ", "(?:ROCm|ROCM|CUDA|OpenACC) [Ss]upport [Nn]ot [Ee]nabled"),
+            "(?:ROCm|ROCM|CUDA|OpenACC) [Ss]upport [Nn]ot [Ee]nabled",
         ],
         'cause': "The command requests buffers in GPU memory (D), but this benchmark supports "
         "host memory only.",
@@ -97,12 +75,9 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "the benchmark finds no GPU",
         'patterns': [
-            ("wants GPU memory: ", r"wants GPU memory: \S{1,60} finds no GPU"),
-            (" gives error 100 (", r"wants GPU memory: \w{1,60} of \S{1,60} gives error 100 \("),
-            (
-                " is not found. Runtime: none",
-                r"wants GPU memory: [^\n]{1,200} is not found\. Runtime: none",
-            ),
+            r"wants GPU memory: \S{1,60} finds no GPU",
+            r"wants GPU memory: \w{1,60} of \S{1,60} gives error 100 \(",
+            r"wants GPU memory: [^\n]{1,200} is not found\. Runtime: none",
         ],
         'cause': "The command requests buffers in GPU memory (D), but the process finds no GPU, "
         "no driver or no GPU library. An environment variable may also hide the GPU.",
@@ -133,22 +108,6 @@ GPUS: List[Dict[str, Any]] = [
         'source': "scripts/osu-port; MPIX_Query_cuda_support of MPICH, Open MPI and Intel MPI",
     },
     {
-        'name': "the node has fewer GPUs than ranks",
-        'patterns': [": fewer GPUs than ranks: on"],
-        'cause': "The node has more ranks than GPUs, so several ranks use the same GPU.",
-        'remedy': "Request at least as many GPUs as ranks per node (`srun --gpus-per-node=8 "
-        "osu-gpu-bind osu_bw D D`), or let several ranks use the same GPU with `osu_bw -s D D`.",
-        'source': "scripts/osu-port",
-    },
-    {
-        'name': "the GPU does not have enough free memory",
-        'patterns': ["bytes of GPU memory cannot be had"],
-        'cause': "The free memory of the GPU is smaller than the buffers of the benchmark.",
-        'remedy': "Run the benchmark with a smaller maximum message size (`osu_bw -m MAX D D`), "
-        "or use a GPU that no other process uses.",
-        'source': "scripts/osu-port",
-    },
-    {
         'name': "the received data are wrong",
         'patterns': ["the data that arrived is wrong at"],
         'cause': "With the option -c, the benchmark compares the received data with the sent "
@@ -160,69 +119,10 @@ GPUS: List[Dict[str, Any]] = [
         'source': "scripts/osu-port",
     },
     {
-        'name': "the benchmark does not accept the arguments",
-        'patterns': [
-            (": error: unrecognized arguments", r"osu_\w{1,40}: error: unrecognized arguments"),
-            "unknown buffer place",
-            ("-m: the port of ", r"-m: the port of \w+ starts at"),
-            (" sends no messages", r"-m: \w+ sends no messages"),
-            "buffer place(s) given",
-            ("is not a whole number of", r"\bosu_\w{1,40}: [^\n]{0,200}is not a whole number of"),
-            (
-                "is a collective, whose ranks all have",
-                r"\bosu_\w{1,40}: [^\n]{0,200} is a collective, whose ranks all have",
-            ),
-            (" has no buffers", r"osu_\w{1,40} has no buffers"),
-            (" sends no data", r"-c: osu_\w{1,40} sends no data"),
-            (
-                "argument -d/--accelerator: invalid choice",
-                r"\bosu_\w{1,40}: [^\n]{0,200}argument -d/--accelerator: invalid choice",
-            ),
-            ("is larger than MAX", r"\bosu_\w{1,40}: [^\n]{0,200}MIN \d+ is larger than MAX"),
-        ],
-        'cause': "The Python version of the benchmark (mpi4py port) does not accept the "
-        "arguments of the command: the Python version has fewer options than the C benchmark.",
-        'remedy': "`osu_bw --help` lists the arguments of osu_bw; a valid command is, for "
-        "example, `osu_bw -m MAX -i ITERATIONS -x WARMUP H H`.",
-        'source': "scripts/osu-port",
-    },
-    {
-        'name': "the two buffers come from different Python libraries",
-        'patterns': [
-            (" numpy or ", r": give \S{1,40} numpy or \S{1,40} cupy"),
-            "asks for two kinds of buffers: give one",
-            (
-                ": give H H (NumPy) or D D (CuPy",
-                r"buffers [^\n]{1,100}: give H H \(NumPy\) or D D \(CuPy",
-            ),
-        ],
-        'cause': "The Python benchmarks need both buffers in arrays of the same library: either "
-        "both in NumPy arrays or both in CuPy arrays.",
-        'remedy': "For NumPy, run `osu_py_bw --buffer numpy` or `osu_bw H H`. For CuPy, run "
-        "`osu_py_bw --buffer cupy` or `osu_bw D D` in an image with CuPy.",
-        'source': "container-recipes/mpi4py/osu-python",
-    },
-    {
-        'name': "the mpi4py ports are not installed completely",
-        'patterns': [
-            "no port of that name in",
-            ("installation is incomplete", "no mpi4py in .{0,300}installation is incomplete"),
-            ("the mpi4py in ", "the mpi4py in .{0,300} is for"),
-        ],
-        'cause': "Files of the OSU benchmarks' Python versions (mpi4py ports) are missing, or "
-        "the system's Python was updated after the installation of the osu-container module.",
-        'remedy': "Install the module osu-native again with `eb osu-native.eb -r --rebuild`. For "
-        "a container, build the image again.",
-        'source': "scripts/osu-port",
-    },
-    {
         'name': "CUDA is newer than the driver supports",
         'patterns': [
             "CUDA driver version is insufficient",
-            (
-                "unsupported CUDA version: driver ",
-                r"unsupported CUDA version: driver \S{1,10} < image \S{1,10}",
-            ),
+            r"unsupported CUDA version: driver \S{1,10} < image \S{1,10}",
             "cudaErrorInsufficientDriver",
             "NVIDIA driver on your system is too old",
         ],
@@ -235,44 +135,20 @@ GPUS: List[Dict[str, Any]] = [
         'source': "github.com/rickstaa/panda-autograsp, issue 150; NVIDIA, CUDA Compatibility",
     },
     {
-        'name': "the program finds no GPU",
-        'patterns': [
-            (
-                "-capable device is ",
-                "(?i:no) (?:CUDA|cuda|ROCm)-capable device is (?:detected|found)",
-            ),
-            (
-                "Unable to open /dev/kfd",
-                "Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?",
-            ),
-        ],
-        'cause': "The program finds no GPU. The job step has no GPU, the container does not "
-        "contain the GPU's device file, or you have no permission to open this device file.",
-        'remedy': "Request GPUs with `srun --gpus-per-node=8` (or --gpus=1). Start the container "
-        "with {--nv|--rocm; with --containall, add --bind=/dev/kfd,/dev/dri}.",
-        'source': "github.com/ROCm/ROCm, issue 1798; docs.sylabs.io, SingularityCE, GPU support",
-        'also': [
-            (
-                "the job has no GPU",
-                "srun bash -c 'echo $SLURM_GPUS_ON_NODE; env | grep VISIBLE_DEVICES'",
-            ),
-            (
-                "you have no permission to open the device file",
-                "srun ls -l {/dev/nvidia0|/dev/kfd}",
-            ),
-        ],
-    },
-    {
         'name': "the program was compiled for another GPU model",
         'patterns': [
+            r"TensileLibrary[^\n]{0,100}(?:No such|Cannot|not|Illegal)",
+            "nvrtc: error: invalid value for --gpu-architecture",
             "hipErrorNoBinaryForGpu",
             "invalid device function",
             "no kernel image is available for execution on the device",
         ],
-        'cause': "The program was compiled for a different GPU model than the model of this node.",
+        'cause': "The program or a library has no code for the GPU model of this node, because it "
+        "was compiled for another model.",
         'remedy': "Build the program for the GPU model of this node, which "
         "{`nvidia-smi`|`rocminfo | grep gfx`} prints: {sm_80 is A100, sm_90 is H100 and "
-        "GH200|gfx90a is MI250X (LUMI-G, Frontier), gfx942 is MI300A}.",
+        "GH200|gfx90a is MI250X (LUMI-G, Frontier), gfx942 is MI300A. For "
+        "a GPU that ROCm does not list, try `export HSA_OVERRIDE_GFX_VERSION=10.3.0`}.",
         'source': "HIP, documentation, hipError_t; github.com/ROCm/MIVisionX, issue 778",
         'also': [
             (
@@ -305,10 +181,7 @@ GPUS: List[Dict[str, Any]] = [
         'patterns': [
             "HSA_STATUS_ERROR_OUT_OF_RESOURCES",
             "Call returned 4104",
-            (
-                "fail",
-                r"(?i:hsa)(?:_init| runtime)\b[^\n]{0,30}fail\w{0,60}\W{1,4}(?:0x)?(?:1008|4104)\b",
-            ),
+            r"(?i:hsa)(?:_init| runtime)\b[^\n]{0,30}fail\w{0,60}\W{1,4}(?:0x)?(?:1008|4104)\b",
             "open /dev/kfd: permission denied",
         ],
         'cause': "ROCm cannot open a GPU. You have no permission to open /dev/kfd and "
@@ -330,8 +203,8 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "the program chose a GPU that does not exist",
         'patterns': [
-            ("invalid device ordinal", r"(?:CUDA|HIP|cuda|hip)[^\n]{0,120}invalid device ordinal"),
-            ("ErrorInvalidDevice", r"(?:hip|cuda)ErrorInvalidDevice\b"),
+            r"(?:CUDA|HIP|cuda|hip)[^\n]{0,120}invalid device ordinal",
+            r"(?:hip|cuda)ErrorInvalidDevice\b",
             "CUDA_ERROR_INVALID_DEVICE",
         ],
         'cause': "The program chose a GPU number that does not exist. The program finds fewer "
@@ -348,15 +221,13 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "the program finds no usable GPU",
         'patterns': [
-            (
-                "No HIP ",
-                "No HIP (?:GPUs?|devices?) (?:are|is|were|was)? "
-                "?(?:available|found|detected|visible)",
-            ),
+            "(?i:no) (?:CUDA|cuda|ROCm)-capable device is (?:detected|found)",
+            "Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?",
+            "No HIP (?:GPUs?|devices?) (?:are|is|were|was)? ?(?:available|found|detected|visible)",
             "Found no NVIDIA driver on your system",
             "there are 0 visible CUDA devices",
             "No visible GPU devices",
-            ("No devices were found", "(?:^|nvidia-smi: )No devices were found"),
+            "(?:^|nvidia-smi: )No devices were found",
             "Could not find cuda drivers on your machine",
         ],
         'cause': "The program finds no usable GPU. The job step has no GPU, the container does "
@@ -378,29 +249,19 @@ GPUS: List[Dict[str, Any]] = [
         ],
         'unless': [
             "the benchmark finds no GPU",
-            "the program finds no GPU",
             "no NVIDIA driver is detected",
-            "the NVIDIA driver is not in the container",
+            "a library of the NVIDIA driver is missing",
         ],
     },
     {
         'name': "the driver cannot initialize the GPU",
         'patterns': [
-            (
-                "CUDA_ERROR_",
-                "CUDA_ERROR_(?:SYSTEM_NOT_READY|SystemNotReady|UNKNOWN|Unknown|SYSTEM_DRIVER_MISMATCH"
-                r"|SystemDriverMismatch|NOT_INITIALIZED|InitializationError)\b",
-            ),
-            (
-                "system ",
-                "system (?:not yet initialized|has unsupported display driver|driver mismatch)",
-            ),
-            (
-                "failed to initialize CUDA: ",
-                "failed to initialize CUDA: (?:unknown|initialization) error",
-            ),
-            ("ystem has unsupported display driver", "[Ss]ystem has unsupported display driver"),
-            (" returned ", r"cuda\w{1,40} returned (?:3|80[234]|999)\b"),
+            "CUDA_ERROR_(?:SYSTEM_NOT_READY|SystemNotReady|UNKNOWN|Unknown|SYSTEM_DRIVER_MISMATCH"
+            r"|SystemDriverMismatch|NOT_INITIALIZED|InitializationError)\b",
+            "system (?:not yet initialized|has unsupported display driver|driver mismatch)",
+            "failed to initialize CUDA: (?:unknown|initialization) error",
+            "[Ss]ystem has unsupported display driver",
+            r"cuda\w{1,40} returned (?:3|80[234]|999)\b",
         ],
         'cause': "The driver cannot initialize the GPU. On nodes with NVSwitch the fabric manager "
         "may not be running, the driver and its libraries may have different versions (a "
@@ -424,8 +285,8 @@ GPUS: List[Dict[str, Any]] = [
         'name': "another process uses the GPU exclusively",
         'patterns': [
             "all CUDA-capable devices are busy",
-            ("device(s) is/are busy or unavailable", r"device\(s\) is/are busy or unavailable"),
-            ("Return value 46 from 'cuda", r"Return value 46 from 'cuda\w+"),
+            r"device\(s\) is/are busy or unavailable",
+            r"Return value 46 from 'cuda\w+",
         ],
         'cause': "The GPU accepts only a single process at a time (compute mode "
         "EXCLUSIVE_PROCESS), and another process, for example a second rank, uses the GPU. Or the "
@@ -439,7 +300,7 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "a GPU has failed",
         'patterns': [
-            ("uncorrectable ", "uncorrectable (?:ECC|NVLink|hardware) ?error"),
+            "uncorrectable (?:ECC|NVLink|hardware) ?error",
             "ueue preemption time out",
         ],
         'cause': "The GPU has failed (its memory, bus or NVLink), or the driver reset the GPU.",
@@ -449,22 +310,8 @@ GPUS: List[Dict[str, Any]] = [
         'source': "NVIDIA, Xid errors; Linux, amdgpu",
     },
     {
-        'name': "the library contains no code for this GPU model",
-        'patterns': [
-            ("TensileLibrary", r"TensileLibrary[^\n]{0,100}(?:No such|Cannot|not|Illegal)"),
-            "nvrtc: error: invalid value for --gpu-architecture",
-        ],
-        'cause': "The program or library contains no code for this GPU model.",
-        'remedy': "Use an image that was built for this GPU: {`nvidia-smi` prints the model; "
-        "sm_80 is A100, sm_90 is H100 and GH200|`rocminfo` prints the model; gfx90a is MI250X, "
-        "gfx942 is MI300A. For a GPU that ROCm does not list, try `export "
-        "HSA_OVERRIDE_GFX_VERSION=10.3.0`}.",
-        'source': "github.com/ollama/ollama, issue 2870; CUDA driver API",
-        'unless': ["the program was compiled for another GPU model"],
-    },
-    {
         'name': "the NVIDIA driver and its libraries have different versions",
-        'patterns': [("river/library version mismatch", "[Dd]river/library version mismatch")],
+        'patterns': ["[Dd]river/library version mismatch"],
         'cause': "The NVIDIA driver in the kernel and the driver's libraries have different "
         "versions. The driver packages were updated and the node was not rebooted, or the image "
         "contains its own libnvidia-ml or libcuda.",
@@ -480,7 +327,7 @@ GPUS: List[Dict[str, Any]] = [
         'name': "the container has no access to the GPUs",
         'patterns': [
             "Failed to initialize NVML: Unknown Error",
-            ("nsufficient ", "nvml(?: error)?: [Ii]nsufficient [Pp]ermissions"),
+            "nvml(?: error)?: [Ii]nsufficient [Pp]ermissions",
         ],
         'cause': "The container or the job step has no access to the device files of the GPUs. "
         "Either the job has no GPU, or a cgroup denies the access: in Docker, for example, "
@@ -495,15 +342,9 @@ GPUS: List[Dict[str, Any]] = [
     {
         'name': "the memory of the GPU is used up",
         'patterns': [
-            (" out of memory", r"(?:CUDA|HIP)(?: error)?(?: \(\d+\))?:? out of memory"),
-            (
-                "OutOfMemoryError: ",
-                r"OutOfMemoryError: (?:CUDA|HIP|Out of memory allocating [\d,]+ bytes \(alloc)",
-            ),
-            (
-                "failed to allocate ",
-                r"failed to allocate [\d.]+[KMGT]i?B? (?:\(\d+ bytes\) )?from device: ",
-            ),
+            r"(?:CUDA|HIP)(?: error)?(?: \(\d+\))?:? out of memory",
+            r"OutOfMemoryError: (?:CUDA|HIP|Out of memory allocating [\d,]+ bytes \(alloc)",
+            r"failed to allocate [\d.]+[KMGT]i?B? (?:\(\d+ bytes\) )?from device: ",
         ],
         'cause': "The memory of the GPU (not of the node) is used up: by this program, by another "
         "rank on the same GPU, or by a process of an earlier run.",
@@ -514,7 +355,7 @@ GPUS: List[Dict[str, Any]] = [
         "fragmentation; for JAX, run `export XLA_PYTHON_CLIENT_PREALLOCATE=false`. Slurm's option "
         "--mem concerns the memory of the node and does not help.",
         'source': "CUDA Runtime API, cudaError; pytorch.org, CUDA semantics, Memory management",
-        'unless': ["the GPU does not have enough free memory", "NCCL or RCCL terminated"],
+        'unless': ["NCCL or RCCL terminated"],
     },
 ]
 
@@ -522,11 +363,8 @@ NCCL: List[Dict[str, Any]] = [
     {
         'name': "a call of the GPU runtime failed in NCCL or RCCL",
         'patterns': [
-            (
-                " failure ",
-                r"(?:NCCL WARN|WARN) (?:Cuda|CUDA|HIP|hip) failure (?:\d+ )?:? ?'?(?P<why>[^'\n]{1,80})",
-            ),
-            ("Cuda failure '", r"Cuda failure '(?P<why>[^'\n]{1,60})'"),
+            r"(?:NCCL WARN|WARN) (?:Cuda|CUDA|HIP|hip) failure (?:\d+ )?:? ?'?(?P<why>[^'\n]{1,80})",
+            r"Cuda failure '(?P<why>[^'\n]{1,60})'",
         ],
         'cause': "{NCCL|RCCL} called the GPU runtime library, and the call failed: {why}",
         'remedy': "If the error message contains 'out of memory', leave some GPU memory free; "
@@ -540,7 +378,6 @@ NCCL: List[Dict[str, Any]] = [
         'unless': [
             "CUDA is newer than the driver supports",
             "NCCL cannot use NVLS or MNNVL",
-            "the program finds no GPU",
             "ranks cannot share GPU memory",
             "the node or job has no memory left",
             "the program was compiled for another GPU model",
@@ -548,28 +385,11 @@ NCCL: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "NCCL or RCCL finds no InfiniBand card",
-        'patterns': ["Failed to open libibverbs.so"],
-        'cause': "{NCCL|RCCL} finds no InfiniBand card and uses TCP. On Slingshot (LUMI, Alps) "
-        "the message about libibverbs is normal, because {NCCL|RCCL} uses the libfabric plugin "
-        "instead of InfiniBand.",
-        'remedy': "If the node has an InfiniBand card, check `ls /dev/infiniband` in the "
-        "container, and install libibverbs (rdma-core) in the image.",
-        'source': "NCCL, source code",
-        'last': True,
-    },
-    {
         'name': "NCCL cannot read the topology of the node",
         'patterns': [
-            (
-                "ould not find real path of ",
-                r"NCCL WARN[^\n]{0,20} [Cc]ould not find real path of (?P<path>\S{1,150})",
-            ),
-            (
-                "ailed to find reverse path from remNode",
-                "[Ff]ailed to find reverse path from remNode",
-            ),
-            ("NCCL WARN Attribute ", r"NCCL WARN Attribute (?:\w+) of node \w+ not found"),
+            r"NCCL WARN[^\n]{0,20} [Cc]ould not find real path of (?P<path>\S{1,150})",
+            "[Ff]ailed to find reverse path from remNode",
+            r"NCCL WARN Attribute (?:\w+) of node \w+ not found",
         ],
         'cause': "NCCL reads in /sys and from the driver how GPUs and network cards are "
         "connected. In the container or virtual machine, NCCL cannot read a part of this "
@@ -586,16 +406,10 @@ NCCL: List[Dict[str, Any]] = [
     {
         'name': "another rank of NCCL or RCCL closed the connection",
         'patterns': [
-            (
-                "onnection closed by remote peer",
-                r"(?:NCCL WARN[^\n]{0,60}|socket\w{1,60}: )[Cc]onnection closed by remote peer",
-            ),
-            (
-                "Call to ",
-                r"(?:NCCL WARN|socket\w{1,60}:)[^\n]{0,40} Call to (?:recv from|send to|read|write|recv|send) "
-                r"?\S{0,100} ?(?:failed|returned)",
-            ),
-            ("] Failed to execute operation", r"\[Proxy Service \d+\] Failed to execute operation"),
+            r"(?:NCCL WARN[^\n]{0,60}|socket\w{1,60}: )[Cc]onnection closed by remote peer",
+            r"(?:NCCL WARN|socket\w{1,60}:)[^\n]{0,40} Call to (?:recv from|send to|read|write|recv|send) "
+            r"?\S{0,100} ?(?:failed|returned)",
+            r"\[Proxy Service \d+\] Failed to execute operation",
             "remote process exited or there was a network error",
             "ncclRemoteError",
         ],
@@ -612,7 +426,7 @@ NCCL: List[Dict[str, Any]] = [
     },
     {
         'name': "NCCL cannot use NVLS or MNNVL",
-        'patterns': [(" NCCL WARN", r"nvls\.cc:\d+ NCCL WARN")],
+        'patterns': [r"nvls\.cc:\d+ NCCL WARN"],
         'cause': "NCCL tried to reduce data in the NVSwitch (NVLS), or to share memory between "
         "nodes of an NVLink domain (MNNVL). The driver, the fabric manager or the container does "
         "not allow this use of NVLink.",
@@ -634,5 +448,17 @@ NCCL: List[Dict[str, Any]] = [
         "names the collective that differs. Check that all ranks execute the same number of "
         "steps: each rank needs the same amount of data and must take the same branches.",
         'source': "NCCL, src/enqueue.cc; PyTorch, torch.distributed",
+    },
+    {
+        'name': "MPI spends its time in cuPointerGetAttribute",
+        'patterns': ["accelerator_cuda_check_addr", "] cuPointerGetAttribute"],
+        'cause': "MPI asks NVIDIA's driver about every buffer, and since driver 580 the function "
+        "cuPointerGetAttribute is slow for buffers in host memory. This concerns Cray MPICH before "
+        "9.2 and Open MPI 5.0.10 or older.",
+        'remedy': "If the program passes no buffers in GPU memory to MPI, run `export "
+        "MPICH_GPU_SUPPORT_ENABLED=0` (Cray MPICH) or `export OMPI_MCA_opal_cuda_support=0` (Open "
+        "MPI) before srun. `nvidia-smi` prints the release of the driver.",
+        'source': "CSCS documentation, Cray MPICH, known issues (eth-cscs/cscs-docs 80abed1); "
+        "github.com/open-mpi/ompi, issues 13708 and 14337",
     },
 ]

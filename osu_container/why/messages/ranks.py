@@ -5,12 +5,7 @@ from typing import Any, Dict, List
 ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "srun uses a PMI type that the MPI does not support",
-        'patterns': [
-            (
-                " tasks without the PMI of this MPI",
-                r"srun started (?P<tasks>\d+) tasks without the PMI of this MPI",
-            )
-        ],
+        'patterns': [r"srun started (?P<tasks>\d+) tasks without the PMI of this MPI"],
         'cause': "srun uses a PMI type (option --mpi=) that the program's MPI does not support, "
         "so each of the {tasks} ranks would run alone.",
         'remedy': "Remove --mpi= from the srun command: the loaded osu-container module selects "
@@ -23,13 +18,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             "No PMIx server was reachable",
             "PMI2_Init failed",
-            (" singletons will be started", r"(?<!\d)(?:\d+) singletons will be started"),
-            "The application appears to have been direct launched",
+            r"(?<!\d)(?:\d+) singletons will be started",
+            'direct launched using "srun"',
             "OMPI was not built with SLURM's PMI support",
-            (
-                "OPAL ERROR: ",
-                r"OPAL ERROR: (?:Unreachable|Not initialized) in file \S*(?:pmix|ext3x)",
-            ),
+            r"OPAL ERROR: (?:Unreachable|Not initialized) in file \S*(?:pmix|ext3x)",
         ],
         'cause': "Open MPI cannot reach the PMIx server of its launcher. Possible reasons: srun "
         "uses another PMI type than pmix (option --mpi=), Slurm was built without PMIx (as on "
@@ -41,6 +33,11 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "Open MPI 5.0.11, seen by this project, 2026-11; github.com/open-mpi/ompi, pull "
         "request 3778 and issue 12146; github.com/apptainer/singularity, issue 5203",
         'also': [
+            (
+                "the container runs with --fakeroot, so PMIx finds another user ID in the "
+                "container than outside",
+                "the same command without --fakeroot",
+            ),
             (
                 "the program was started without a launcher inside a job (in a shell of salloc or "
                 "sbatch)",
@@ -54,8 +51,17 @@ ENTRIES: List[Dict[str, Any]] = [
         'unless': ["PMIx lacks a component", "two versions of PMIx cannot communicate"],
     },
     {
+        'name': "Open MPI was built without support for the launcher",
+        'patterns': [r'direct launched using "(?P<launcher>(?!srun)[^"\n]{1,40})"'],
+        'cause': "{launcher} started the ranks, but this Open MPI was built without support for "
+        "{launcher}. Each rank therefore has no connection to the other ranks.",
+        'remedy': "Start the ranks with mpirun of the same Open MPI, or use an Open MPI that was "
+        "built with the option that the message names.",
+        'source': "Open MPI, help-ess-base.txt and help-schizo-base.txt",
+    },
+    {
         'name': "PMIx lacks a component",
-        'patterns': [("Framework: ", r"Framework: +(?P<framework>psec|gds|ptl)\b")],
+        'patterns': [r"Framework: +(?P<framework>psec|gds|ptl)\b"],
         'cause': "Slurm's PMIx requests a component of the PMIx framework {framework}, but the "
         "PMIx in the container does not have this component. MPI terminates without a component "
         "of this framework.",
@@ -65,9 +71,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "PMIx cannot print the error of a rank",
-        'patterns': [
-            ("PMIX ERROR: UNPACK-PAST-END", r"PMIX ERROR: UNPACK-PAST-END(?! in file unpack\.c)")
-        ],
+        'patterns': [r"PMIX ERROR: UNPACK-PAST-END(?! in file unpack\.c)"],
         'cause': "A rank of Open MPI terminated in MPI_Init. Slurm's PMIx is older than the "
         "rank's PMIx, and could not print the reason. The developers of osu-container saw this "
         "error where Slurm's NodeName differs from the machine's host name: Open MPI then finds "
@@ -88,15 +92,15 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/pmodels/mpich, issue 6924",
     },
     {
-        'name': "Cray MPICH cannot read the list of its ranks",
+        'name': "MPI cannot read the list of its ranks",
         'patterns': [
-            (" init failed: ", r"PMI2? init failed: \d"),
+            r"PMI2? init failed: \d",
             "_pmi_mmap_init",
             "_mpidi_cray_pmi_receive",
         ],
-        'cause': "Cray MPICH reads the list of its ranks from a file that Slurm writes for the "
-        "job step below /var/spool/slurmd, and Cray MPICH could not read this file. Possible "
-        "reasons: the program was not started by srun (for example on a login node), srun uses "
+        'cause': "MPI could not read the list of its ranks from its launcher. Cray MPICH reads "
+        "this list from a file that Slurm writes for the job step below /var/spool/slurmd. "
+        "Possible reasons: the program was not started by srun (for example on a login node), srun uses "
         "another PMI type than cray_shasta (option --mpi=), or the container does not contain "
         "/var/spool/slurmd.",
         'remedy': "Start the program with srun. With approach bind (Cray MPICH of the host), run "
@@ -117,13 +121,17 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "mpirun was called in the container",
-        'patterns': ["execvp error on file srun", "SLURM process starter for OpenMPI was unable"],
-        'cause': "mpirun (or mpiexec) was called inside the container. In a job, mpirun starts "
-        "the ranks with srun, which does not exist in the container. If mpirun does not find "
-        "srun, mpirun may wait forever.",
-        'remedy': "Call srun instead of mpirun, outside the container: `srun osu_bw H H` starts a "
-        "container process per rank. On a single node without srun, use `mpiexec -launcher fork` "
+        'name': "mpirun does not find srun",
+        'patterns': [
+            "execvp error on file srun",
+            "SLURM process starter for (?:OpenMPI|PRTE) was unable",
+        ],
+        'cause': "In a Slurm job, mpirun (or mpiexec) starts its daemons with srun, but mpirun "
+        "finds no srun in the folders of PATH. PATH lacks the folder of Slurm's commands, or "
+        "mpirun runs in a container without srun.",
+        'remedy': "Check with `type srun` in the same shell. In a container, call srun outside "
+        "instead of mpirun inside: `srun osu_bw H H` starts a container process per rank. On a "
+        "single node without srun, use `mpiexec -launcher fork` "
         "(MPICH) or `PRTE_MCA_plm=^slurm PRTE_MCA_ras=^slurm mpirun` (Open MPI 5).",
         'source': "MPICH 4.2.3 and Open MPI 5.0.11, seen by this project, 2026-11; "
         "github.com/sylabs/singularity, issue 1695; github.com/hpc/charliecloud, issue 1010",
@@ -131,16 +139,10 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "every rank runs alone",
         'patterns': [
-            (
-                "ank",
-                r"(ank:? *0 *(?:of|out of|/) *1\b(?:[^\n\d]{0,29}(?=[\d\n])"
-                r"|[^\n\d]{30}))[^\n]{0,200}\n(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?\1",
-            ),
-            (
-                "invalid for 1 processes",
-                r"(Benchmark \w+ invalid for 1 processes\b(?:[^\n\d]{0,29}(?=[\d\n])"
-                r"|[^\n\d]{30}))[^\n]{0,200}\n(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?\1",
-            ),
+            r"(ank:? *0 *(?:of|out of|/) *1\b(?:[^\n\d]{0,29}(?=[\d\n])"
+            r"|[^\n\d]{30}))[^\n]{0,200}\n(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?\1",
+            r"(Benchmark \w+ invalid for 1 processes\b(?:[^\n\d]{0,29}(?=[\d\n])"
+            r"|[^\n\d]{30}))[^\n]{0,200}\n(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?\1",
         ],
         'cause': "Several ranks each report that they are rank 0 of 1: the ranks have not found "
         "each other, usually because srun uses a wrong PMI type (option --mpi=).",
@@ -153,26 +155,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'unless': ["Open MPI cannot reach a PMIx server"],
     },
     {
-        'name': "the output contains several tables of results",
-        'patterns': ["two tables in one output"],
-        'cause': "The output contains more than one table of results: each rank ran the benchmark "
-        "alone, because the ranks have not found each other.",
-        'remedy': "Remove --mpi= from the srun command. On another cluster than LUMI, Slurm may "
-        "lack the PMI type that the site description names under 'pmi' (`srun --mpi=list` prints "
-        "the available types).",
-        'source': "osu_container/bench/results/osu_output.py",
-    },
-    {
         'name': "the number of ranks is wrong",
         'patterns': [
-            (
-                "This test requires ",
-                r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes",
-            ),
-            (
-                "there was only one MPI process available",
-                "there was only one MPI process available. Need (?P<number>at least two)",
-            ),
+            r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes",
+            "there was only one MPI process available. Need (?P<number>at least two)",
         ],
         'cause': "The benchmark needs {number} ranks, but another number of ranks was started: "
         "srun started more or fewer ranks, or each rank runs alone because of a wrong PMI type "
@@ -187,9 +173,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "PMIx cannot use its shared memory",
-        'patterns': [
-            ("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,300}dstore(?!/pmix_esh)")
-        ],
+        'patterns': [r"PMIX ERROR: [\w -]{1,60} in file \S{0,300}dstore(?!/pmix_esh)"],
         'cause': "PMIx shares data between ranks through files in shared memory (dstore), and a "
         "rank in the container has no permission to open or change these files. The run may "
         "continue.",
@@ -211,17 +195,11 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "mpirun cannot reach its daemons",
         'patterns': [
-            (
-                "HYDU_sock_connect (",
-                r"HYDU_sock_connect \(.{0,300}\): unable to (?:connect|get host)",
-            ),
-            (" was unable to reliably start", "(?:ORTE|PRTE) was unable to reliably start"),
+            r"HYDU_sock_connect \(.{0,300}\): unable to (?:connect|get host)",
+            "(?:ORTE|PRTE) was unable to reliably start",
             "unable to launch bstrap proxy",
-            ("rror setting up the bo", "[Ee]rror setting up the boo?t?strap prox"),
-            (
-                "daemon has unexpectedly failed",
-                "An? (?:ORTE |PRR?TE )?daemon has unexpectedly failed",
-            ),
+            "[Ee]rror setting up the boo?t?strap prox",
+            "An? (?:ORTE |PRR?TE )?daemon has unexpectedly failed",
         ],
         'cause': "mpirun starts a daemon on every node, and a daemon did not start or cannot "
         "connect to mpirun. The name of a node may not resolve, a firewall may block the "
@@ -239,7 +217,7 @@ ENTRIES: List[Dict[str, Any]] = [
             ("srun does not pass PATH to the daemon", "SLURM_EXPORT_ENV=ALL mpirun PROGRAM"),
         ],
         'unless': [
-            "mpirun was called in the container",
+            "mpirun does not find srun",
             "mpirun cannot reach another node with ssh",
         ],
     },
@@ -268,8 +246,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             "PMIX TEMPORARILY UNAVAILABLE",
             "UNPACK-PMIX-VALUE: UNSUPPORTED TYPE",
-            "PMIX ERROR: UNPACK-PAST-END in file unpack.c",
-            ("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,200}pmix_esh\.c"),
+            r"PMIX ERROR: UNPACK-PAST-END in file unpack\.c",
+            r"PMIX ERROR: [\w -]{1,60} in file \S{0,200}pmix_esh\.c",
         ],
         'cause': "Open MPI in the image cannot communicate with the PMIx server that started the "
         "ranks. The PMIx of the image and the PMIx of the server have different versions, or "
@@ -292,10 +270,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "PMIx loads plugins of another version",
         'patterns': [
             "unable to find any usable plugins for the",
-            (
-                "process_repository_item filename",
-                r"process_repository_item filename \S{1,200} has bad prefix",
-            ),
+            r"process_repository_item filename \S{1,200} has bad prefix",
         ],
         'cause': "PMIx loads plugins (mca_*.so) of another version than the version of PMIx "
         "itself: two installations of PMIx are mixed.",
@@ -314,11 +289,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "Open MPI has different versions on the nodes",
         'patterns': [
-            ("Framework: ", r"Framework: +ess\b"),
-            (
-                " detected a mismatch in versions between",
-                "(?:PRR?TE|ORTE|Open RTE|Open MPI) detected a mismatch in versions between",
-            ),
+            r"Framework: +ess\b",
+            "(?:PRR?TE|ORTE|Open RTE|Open MPI) detected a mismatch in versions between",
         ],
         'cause': "A daemon or a rank received options that are unknown to its version of Open "
         "MPI: the versions of Open MPI differ between the nodes, or between host and image.",
@@ -335,11 +307,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "MPICH does not know the address of another rank",
         'patterns': [
-            (
-                " or invalid host/port description in business card",
-                "Missing (?:ifname|hostname|port) or invalid host/port description in business "
-                "card",
-            )
+            "Missing (?:ifname|hostname|port) or invalid host/port description in business card"
         ],
         'cause': "A rank cannot read the network address of another rank. MPICH in the image is "
         "not compatible with the mpiexec that started the rank, or the name of a node has no "
@@ -373,19 +341,10 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "mpirun cannot find the program",
         'patterns': [
             "was unable to find the specified executable file",
-            (
-                "unable to launch the specified application as it could not ",
-                "unable to launch the specified application as it could not (?P<why>access|find an "
-                "executable|change to the specified working directory)",
-            ),
-            (
-                "execvp error on file ",
-                r"execvp error on file (?!srun)(?P<file>\S{1,200}) \((?P<why>[^)\n]{1,60})\)",
-            ),
-            (
-                "unable to change wdir to ",
-                r"unable to change wdir to (?P<folder>\S{1,200}) \((?P<why>[^)\n]{1,60})",
-            ),
+            "unable to launch the specified application as it could not (?P<why>access|find an "
+            "executable|change to the specified working directory)",
+            r"execvp error on file (?!srun)(?P<file>\S{1,200}) \((?P<why>[^)\n]{1,60})\)",
+            r"unable to change wdir to (?P<folder>\S{1,200}) \((?P<why>[^)\n]{1,60})",
         ],
         'cause': "mpirun cannot start the program. Either the program does not exist on the node "
         "or in the container, or the program is not executable. Otherwise mpirun took an option "
@@ -395,16 +354,13 @@ ENTRIES: List[Dict[str, Any]] = [
         "apptainer exec IMAGE PROGRAM`. A script needs a first line with #! and `chmod +x "
         "SCRIPT`.",
         'source': "Open MPI, help texts of mpirun; Hydra",
-        'unless': ["mpirun was called in the container", "the node does not find the program"],
+        'unless': ["mpirun does not find srun", "the node does not find the program"],
     },
     {
         'name': "mpirun does not know an option",
         'patterns': [
-            (
-                "unrecognized argument ",
-                r"\b(?:match_arg|HYD\w{1,60}|\w{0,60}parse_args?) \([^\n]{1,120}: unrecognized argument "
-                r"(?P<option>\S{1,60})",
-            )
+            r"\b(?:match_arg|HYD\w{1,60}|\w{0,60}parse_args?) \([^\n]{1,120}: unrecognized argument "
+            r"(?P<option>\S{1,60})"
         ],
         'cause': "mpirun does not know the option {option}, because this option belongs to "
         "another MPI: --mca, -x and --bind-to core are options of Open MPI; -genv, -ppn and -f "
@@ -419,7 +375,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             "Your job failed to map",
             "A request for multiple cpus-per-proc was given",
-            ("Please correct the map", "Please correct the map(?:/bind|ping) directive"),
+            "Please correct the map(?:/bind|ping) directive",
         ],
         'cause': "An option --map-by, --rank-by or --bind-to, or a rank file, requests sockets, "
         "cores or core numbers that do not exist on the node or do not belong to the job.",
@@ -434,18 +390,12 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "mpirun cannot reach another node with ssh",
         'patterns': [
             "plm_rsh_agent",
-            (
-                "Permission denied (",
-                r"Permission denied \((?:publickey|password|gssapi|keyboard"
-                r"|hostbased)[^)\n]{0,80}\)[^\n]{0,400}\n(?:[^\n]{0,200}\n){0,8}?[^\n]{0,200}(?:ORTE|PRTE|prterun|mpirun"
-                "|mpiexec|bstrap|HYD)",
-            ),
-            (
-                "ssh: ",
-                "ssh: (?:connect to host|Could not resolve hostname) "
-                r"(?!git)(?P<host>\S{1,80})[^\n]{0,400}\n(?:[^\n]{0,200}\n){0,8}?[^\n]{0,200}(?:ORTE|PRTE|prterun|mpirun"
-                "|mpiexec|bstrap|HYD)",
-            ),
+            r"Permission denied \((?:publickey|password|gssapi|keyboard"
+            r"|hostbased)[^)\n]{0,80}\)[^\n]{0,400}\n(?:[^\n]{0,200}\n){0,8}?[^\n]{0,200}(?:ORTE|PRTE|prterun|mpirun"
+            "|mpiexec|bstrap|HYD)",
+            "ssh: (?:connect to host|Could not resolve hostname) "
+            r"(?!git)(?P<host>\S{1,80})[^\n]{0,400}\n(?:[^\n]{0,200}\n){0,8}?[^\n]{0,200}(?:ORTE|PRTE|prterun|mpirun"
+            "|mpiexec|bstrap|HYD)",
         ],
         'cause': "mpirun starts daemons on other nodes with ssh, and ssh cannot connect without "
         "asking the user. You have no key for the other node, the host key is unknown, the name "
@@ -459,13 +409,10 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "Open MPI cannot create its session folder",
         'patterns': [
-            ("session_dir.c", r"_ERROR_LOG: [\w ()-]{1,60} in file \S{0,200}session_dir\.c"),
+            r"_ERROR_LOG: [\w ()-]{1,60} in file \S{0,200}session_dir\.c",
             "too long for the Unix domain socket",
             "A call to mkdir was unable to create the desired",
-            (
-                "ORTE_ERROR_LOG: Bad parameter in file ",
-                r"ORTE_ERROR_LOG: Bad parameter in file \S{0,150}orted/pmix/pmix_server\.c",
-            ),
+            r"ORTE_ERROR_LOG: Bad parameter in file \S{0,150}orted/pmix/pmix_server\.c",
         ],
         'cause': "Open MPI and PMIx cannot create their session folder in TMPDIR (or /tmp). The "
         "session folder belongs to another user, is full or is not in the container, or the name "
@@ -488,14 +435,12 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a daemon of mpirun terminated",
         'patterns': [
-            (
-                " has lost communication with ",
-                "(?:ORTE|PRTE|PRRTE) has lost communication with (?:a|its)(?: remote)? daemon",
-            )
+            "(?:ORTE|PRTE|PRRTE) has lost communication with (?:a|its)(?: remote)? daemon"
         ],
-        'cause': "A daemon of mpirun on another node terminated or cannot be reached. The node "
-        "failed or has no memory left, the daemon or one of its libraries does not exist (status "
-        "127), or a firewall blocks the connection.",
+        'cause': "A daemon of mpirun on another node terminated or cannot be reached. If the "
+        "results are complete, the daemons were only ending. Otherwise the node failed or has no "
+        "memory left, the daemon or one of its libraries does not exist (status 127), "
+        "or a firewall blocks the connection.",
         'remedy': "Read the lines before the error message, and check whether memory was used up "
         "(`dmesg` on the node, `sacct -j JOB`). Status 127 means that Open MPI is in another "
         "folder on the other node: call mpirun by its full path, or with --prefix. Or start the "
@@ -507,9 +452,11 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a rank was killed",
         'patterns': [
-            ("EXIT CODE: ", r"= +EXIT CODE: (?:9|15|137|143)\b"),
-            ("erminated by signal ", r"[Tt]erminated by signal (?:9|SIGKILL)\b"),
-            ("EXIT STRING: ", "EXIT STRING: (?:Killed|Terminated)"),
+            r"tasks? [\d,-]+: Killed\b",
+            r"tasks? [\d,-]+: Terminated\b",
+            r"= +EXIT CODE: (?:9|15|137|143)\b",
+            r"[Tt]erminated by signal (?:9|SIGKILL)\b",
+            "EXIT STRING: (?:Killed|Terminated)",
         ],
         'cause': "A rank was killed by another process: usually because the node or the job had "
         "no memory left, otherwise at the time limit or because another rank failed.",
@@ -529,7 +476,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "you cannot start more processes",
         'patterns': [
-            ("fork: ", "fork: (?:retry: )?(?:no child processes|Resource temporarily unavailable)"),
+            "fork: (?:retry: )?(?:no child processes|Resource temporarily unavailable)",
             "OpenBLAS blas_thread_init",
         ],
         'cause': "You cannot start more processes or threads on this node (because of `ulimit -u` "
@@ -554,9 +501,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "a program that a rank started also starts MPI",
-        'patterns': [
-            (" (-17) instead of", r'--> Returned (?:value )?\"?No permission\"? \(-17\) instead of')
-        ],
+        'patterns': [r'--> Returned (?:value )?\"?No permission\"? \(-17\) instead of'],
         'cause': "A rank of Open MPI started another program (with subprocess, multiprocessing "
         "or a shell), and the other program also starts MPI. mpirun does not know the other "
         "program as a rank.",
@@ -576,12 +521,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "Open MPI of the image and mpirun do not match",
-        'patterns': [
-            (
-                "(-43) instead of",
-                r'--> Returned (?:value )?\"?(?:\(null\)|Silent|Error)\"? \(-43\) instead of',
-            )
-        ],
+        'patterns': [r'--> Returned (?:value )?\"?(?:\(null\)|Silent|Error)\"? \(-43\) instead of'],
         'cause': "The rank cannot connect to the mpirun that started the rank: the Open MPI of "
         "the rank (in the image, or on LD_LIBRARY_PATH) and the Open MPI of mpirun have different "
         "versions.",
@@ -598,13 +538,10 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "mpiexec cannot reach PBS, LSF or SGE",
         'patterns': [
-            ("tm_init", r"tm_init(?:\(\))? ?(?:failed|returned|:)"),
-            ("launcher_pbs_init (", r"launcher_pbs_init \("),
-            ("TM error ", r"\bTM error \d+"),
-            (
-                "error: commlib error: got select error",
-                r"error: commlib error: got select error[^\n]{0,400}\n[^\n]{0,60}mpiexec",
-            ),
+            r"tm_init(?:\(\))? ?(?:failed|returned|:)",
+            r"launcher_pbs_init \(",
+            r"\bTM error \d+",
+            r"error: commlib error: got select error[^\n]{0,400}\n[^\n]{0,60}mpiexec",
         ],
         'cause': "mpiexec finds variables of PBS, LSF or SGE and therefore starts the ranks "
         "through this batch system, but the daemon of the batch system on this node does not "

@@ -6,14 +6,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the container toolkit finds no GPU driver",
         'patterns': [
-            (
-                "nvidia-container-cli: initialization error: ",
-                r"nvidia-container-cli: initialization error: (?P<why>[^\n]{1,100})",
-            ),
-            (
-                'could not select device driver "',
-                r'could not select device driver "[^"\n]{0,40}" with capabilities',
-            ),
+            r"nvidia-container-cli: initialization error: (?P<why>[^\n]{1,100})",
+            r'could not select device driver "[^"\n]{0,40}" with capabilities',
         ],
         'cause': "The NVIDIA container toolkit could not make the GPUs available in the "
         "container. The NVIDIA driver is not loaded on this node, the node has no GPU, or the "
@@ -26,7 +20,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "toolkit, Troubleshooting",
         'unless': [
             "the container toolkit has no permission to read a file",
-            "the program finds no GPU",
+            "the program finds no usable GPU",
             "the container toolkit cannot run ldconfig for the image",
             "the container toolkit has no permission to write cgroups",
             "the NVIDIA driver and its libraries have different versions",
@@ -46,7 +40,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "github.com/ComparativeGenomicsToolkit/cactus, issue 1343; NVIDIA, nvidia-smi(1)",
         'also': [("the job has no GPU", "echo $SLURM_GPUS_ON_NODE $CUDA_VISIBLE_DEVICES")],
         'unless': [
-            "the NVIDIA driver is not in the container",
+            "a library of the NVIDIA driver is missing",
             "the NVIDIA driver and its libraries have different versions",
             "the container has no access to the GPUs",
         ],
@@ -54,10 +48,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "enroot cannot create its folder",
         'patterns': [
-            (
-                "mkdir: cannot create directory",
-                r"mkdir: cannot create directory \S(?P<folder>/run/enroot[^'’\n]{0,200}).: (?:[^\n]{1,60})",
-            )
+            r"mkdir: cannot create directory \S(?P<folder>/run/enroot[^'’\n]{0,200}).: (?:[^\n]{1,60})"
         ],
         'cause': "enroot keeps its state in the folder {folder}, and cannot create this folder. "
         "On many systems the parent folder exists only while a user is logged in: in a job the "
@@ -71,15 +62,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "podman finds no systemd session of the user",
         'patterns': [
-            (
-                "RunRoot is pointing to a path (",
-                r"RunRoot is pointing to a path \(\S{1,200}\) which is not writable",
-            ),
-            (
-                "/run/user/",
-                r"(?:mkdir|l?stat|open|chown|creating \w+:) /run/user/\d+[^\n]{0,80}(?:: no such file|: permission "
-                "denied|not owned|not exist)",
-            ),
+            r"RunRoot is pointing to a path \(\S{1,200}\) which is not writable",
+            r"(?:mkdir|l?stat|open|chown|creating \w+:) /run/user/\d+[^\n]{0,80}(?:: no such file|: permission "
+            "denied|not owned|not exist)",
         ],
         'cause': "Rootless container runtimes, such as podman, need a systemd session of the "
         "user and the session's folder /run/user/NUMBER. In a Slurm job, in cron and after su, "
@@ -93,11 +78,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the container toolkit cannot run ldconfig for the image",
         'patterns': [
-            (
-                "nvidia-container-cli: ldcache error: ",
-                r"nvidia-container-cli: ldcache error: (?:[^\n]{1,120})",
-            ),
-            ("failed with error code", r"ldconfig(?:\.real)?[^\n]{0,60}failed with error code"),
+            r"nvidia-container-cli: ldcache error: (?:[^\n]{1,120})",
+            r"ldconfig(?:\.real)?[^\n]{0,60}failed with error code",
         ],
         'cause': "The NVIDIA container toolkit runs the host's ldconfig to update the library "
         "cache of the image, and ldconfig failed. The image does not contain glibc, the "
@@ -112,11 +94,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the container toolkit has no permission to write cgroups",
         'patterns': [
-            ("failed to add device rules: ", r"failed to add device rules: (?P<why>[^\n]{1,200})"),
-            (
-                "write error: /sys/fs/cgroup/",
-                r"write error: (?P<why>/sys/fs/cgroup/\S{1,200}): [^\n]{1,60}",
-            ),
+            r"failed to add device rules: (?P<why>[^\n]{1,200})",
+            r"write error: (?P<why>/sys/fs/cgroup/\S{1,200}): [^\n]{1,60}",
         ],
         'cause': "To give the container access to the GPUs, the NVIDIA container toolkit must "
         "change a cgroup. An ordinary user has no permission to change a cgroup: {why}",
@@ -128,15 +107,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the container toolkit has no permission to read a file",
         'patterns': [
-            (
-                ": permission denied",
-                r"nvidia-container-cli: [^\n]{0,120}path error: /{0,2}(?P<path>/\S{1,300}?): permission denied",
-            ),
-            (
-                "file lookup failed: /",
-                r"nvidia-container-cli: [^\n]{0,120}file lookup failed: (?P<path>/\S{1,300}?): permission "
-                "denied",
-            ),
+            r"nvidia-container-cli: [^\n]{0,120}path error: /{0,2}(?P<path>/\S{1,300}?): permission denied",
+            r"nvidia-container-cli: [^\n]{0,120}file lookup failed: (?P<path>/\S{1,300}?): permission "
+            "denied",
         ],
         'cause': "The NVIDIA container toolkit must read {path}, but ordinary users have no "
         "permission to enter a folder above {path}. Some versions of the toolkit terminate when "
@@ -150,14 +123,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "enroot lacks permissions for the import",
         'patterns': [
-            (
-                ": failed to set capabilities: ",
-                r"enroot-\w+: failed to set capabilities: [^\n]{1,60}",
-            ),
-            (
-                "failed to create ",
-                r"failed to create (?:opaque )?ovlfs whiteout: (?P<path>\S{1,200})[^\n]{0,80}",
-            ),
+            r"enroot-\w+: failed to set capabilities: [^\n]{1,60}",
+            r"failed to create (?:opaque )?ovlfs whiteout: (?P<path>\S{1,200})[^\n]{0,80}",
         ],
         'cause': "`enroot import` must mark the deleted files of image layers, and only a "
         "program with extra privileges (capabilities) can set these marks. The package "
@@ -171,12 +138,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the image lacks the shell that enroot needs",
-        'patterns': [
-            (
-                "enroot-switchroot: failed to execute: ",
-                r"enroot-switchroot: failed to execute: (?P<program>\S{1,100}): No such file",
-            )
-        ],
+        'patterns': [r"enroot-switchroot: failed to execute: (?P<program>\S{1,100}): No such file"],
         'cause': "enroot starts every container with the shell {program}, but the unpacked image "
         "does not contain {program}. Either the image has no shell (hello-world, distroless, "
         "FROM scratch), or enroot did not unpack the image completely.",
@@ -187,12 +149,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "pyxis cannot create its folder",
-        'patterns': [
-            (
-                "pyxis: couldn't ",
-                r"pyxis: couldn't (?:mkdir|chown) (?P<path>\S{1,200}?): (?P<why>[^\n]{1,60})",
-            )
-        ],
+        'patterns': [r"pyxis: couldn't (?:mkdir|chown) (?P<path>\S{1,200}?): (?P<why>[^\n]{1,60})"],
         'cause': "The Slurm plugin pyxis keeps the images of running job steps in the folder "
         "{path}, and cannot create {path} on the node ({why}).",
         'remedy': "Administrators can create the folder of pyxis on every node at each boot with "
@@ -203,12 +160,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "the Slurm plugin pyxis is not loaded",
-        'patterns': [
-            (
-                'SPANK plugin "pyxis" option "',
-                r'SPANK plugin "pyxis" option "(?P<what>[\w-]{1,40})"',
-            )
-        ],
+        'patterns': [r'SPANK plugin "pyxis" option "(?P<what>[\w-]{1,40})"'],
         'cause': "The option {what} belongs to the Slurm plugin pyxis. The machine on which you "
         "call srun, or a node of the job, has not loaded pyxis. slurmd reads plugstack.conf, the "
         "list of plugins, only at the start of slurmd.",
@@ -221,14 +173,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the Charliecloud image does not exist on the node",
         'patterns': [
-            (
-                "]: error: can't stat:",
-                r"ch-run\[\d+\]: error: can't stat: ?(?P<path>\S{1,300}): No such file",
-            ),
-            (
-                "]: error: can't stat:/",
-                r"ch-run\[\d+\]: error: can't stat:(?P<path>/\S{1,300}): No such file",
-            ),
+            r"ch-run\[\d+\]: error: can't stat: ?(?P<path>\S{1,300}): No such file",
+            r"ch-run\[\d+\]: error: can't stat:(?P<path>/\S{1,300}): No such file",
         ],
         'cause': "The Charliecloud image {path} does not exist on this node. The image was not "
         "pulled or not unpacked on this node, or the image folder has another name (some "
@@ -242,11 +188,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "enroot cannot bind a path",
         'patterns': [
-            (
-                "enroot-mount: failed to ",
-                r"enroot-mount: failed to (?:mount|create (?:file|directory)|open): ?(?P<path>\S{1,300})(?: at "
-                r"\S{1,300})?: (?P<why>[^\n]{1,60})",
-            )
+            r"enroot-mount: failed to (?:mount|create (?:file|directory)|open): ?(?P<path>\S{1,300})(?: at "
+            r"\S{1,300})?: (?P<why>[^\n]{1,60})"
         ],
         'cause': "enroot cannot bind {path} ({why}). {path} does not exist on this node, you or "
         "root have no permission to enter {path} (NFS denies root access), or enroot cannot "

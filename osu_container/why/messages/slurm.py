@@ -6,12 +6,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "Slurm does not have the requested MPI type",
         'patterns': [
-            ("Invalid MPI type '", r"Invalid MPI type '(?P<type>[^'\n]+)'"),
-            ("cannot find mpi plugin for mpi/", r"cannot find mpi plugin for mpi/(?P<type>\S+)"),
-            (
-                "Couldn't find the specified plugin name for mpi/",
-                r"Couldn't find the specified plugin name for mpi/(?P<type>\S+)",
-            ),
+            r"Invalid MPI type '(?P<type>[^'\n]+)'",
+            r"cannot find mpi plugin for mpi/(?P<type>\S+)",
+            r"Couldn't find the specified plugin name for mpi/(?P<type>\S+)",
         ],
         'cause': "The option --mpi= or the variable SLURM_MPI_TYPE requests the Slurm plugin for "
         "the MPI type {type}, but this Slurm has no plugin for {type}.",
@@ -22,12 +19,7 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "Slurm does not find the PMIx library",
-        'patterns': [
-            (
-                "can not load PMIx library",
-                r"mpi/pmix\w{0,60}: init: .{0,200}can not load PMIx library",
-            )
-        ],
+        'patterns': [r"mpi/pmix\w{0,60}: init: .{0,200}can not load PMIx library"],
         'cause': "Slurm's PMIx plugin does not find the library libpmix.so on the node.",
         'remedy': "Administrators can install the PMIx library on the nodes (Debian 12: `apt "
         "install libpmix-dev`), and then restart slurmd with `systemctl restart slurmd`.",
@@ -50,7 +42,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the partition does not exist or is not permitted",
         'patterns': [
-            ("invalid partition specified: ", r"invalid partition specified: (?:\S+)"),
+            r"invalid partition specified: (?:\S+)",
             "Invalid partition name specified",
             "No partition specified or system default partition",
         ],
@@ -75,8 +67,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             "Requested node configuration is not available",
             "Node count specification invalid",
-            ("PartitionNodeLimit", r"\bPartitionNodeLimit\b"),
-            ("BadConstraints", r"\bBadConstraints\b"),
+            r"\bPartitionNodeLimit\b",
+            r"\bBadConstraints\b",
         ],
         'cause': "The job requests more nodes, cores, memory or GPUs than the partition has, or "
         "than the partition allows for a single job.",
@@ -91,12 +83,9 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the job has finished",
         'patterns': [
-            (
-                "Unable to create step for job ",
-                r"Unable to create step for job \d+: (?:Job/step already completing.*|Invalid job id specified|Job "
-                "has expired|Expired or invalid job.*)",
-            ),
-            ("Unable to confirm allocation for job ", r"Unable to confirm allocation for job \d+"),
+            r"Unable to create step for job \d+: (?:Job/step already completing.*|Invalid job id specified|Job "
+            "has expired|Expired or invalid job.*)",
+            r"Unable to confirm allocation for job \d+",
         ],
         'cause': "srun was called in a shell that belongs to a finished job. The variable "
         "SLURM_JOB_ID in this shell still has the number of the finished job.",
@@ -107,19 +96,13 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "srun requests more than the job has",
         'patterns': [
-            (" nodes asked for ", r"Only allocated (?:\d+) nodes asked for (?:\d+)"),
-            (
-                "Unable to create step for job ",
-                r"Unable to create step for job \w+: (?P<why>(?:Requested (?:node|partition|topology) "
-                "config|Requested nodes|Required node|More processors|Memory (?:required|specification)|Invalid "
-                "(?:generic resource|Trackable|node name|feature|GRES)|Insufficient GRES|Duplicate generic|Node "
-                "count|Task count|CPU count|Task distribution|Cannot request more threads|RestrictedCoresPerGPU|No "
-                r"suitable topology|Job violates|Requested GRES)[^\n]{0,120})",
-            ),
-            (
-                ") not found in the job",
-                r"Step requested GRES \((?P<why>[^)\n]{1,60}\)?)\) not found in the job",
-            ),
+            r"Only allocated (?:\d+) nodes asked for (?:\d+)",
+            r"Unable to create step for job \w+: (?P<why>(?:Requested (?:node|partition|topology) "
+            "config|Requested nodes|Required node|More processors|Memory (?:required|specification)|Invalid "
+            "(?:generic resource|Trackable|node name|feature|GRES)|Insufficient GRES|Duplicate generic|Node "
+            "count|Task count|CPU count|Task distribution|Cannot request more threads|RestrictedCoresPerGPU|No "
+            r"suitable topology|Job violates|Requested GRES)[^\n]{0,120})",
+            r"Step requested GRES \((?P<why>[^)\n]{1,60}\)?)\) not found in the job",
         ],
         'cause': "The srun command requests more nodes, tasks, memory or GPUs than the job has, "
         "or an impossible combination of options. {why}",
@@ -157,7 +140,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "a time limit was reached",
         'patterns': [
             "DUE TO TIME LIMIT",
-            ("did not end within ", r"it did not end within [\d.]+ s"),
+            r"it did not end within [\d.]+ s",
             "PBS: job killed: walltime",
             "TERM_RUNLIMIT",
             "exceeded wallclock limit",
@@ -175,13 +158,14 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the node or job has no memory left",
         'patterns': [
-            (": Out Of Memory", r"tasks? \S{1,80}: Out Of Memory"),
-            ("kill", "oom[-_]kill(?:er| event|:|_process)"),
+            "[Ee]xceeded (?:step|job|virtual) memory limit",
+            r"tasks? \S{1,80}: Out Of Memory",
+            "oom[-_]kill(?:er| event|:|_process)",
             "OOM Killed",
-            ("OUT_OF_ME", r"(?<![\w.])OUT_OF_ME(?:MORY|\+)(?= +\d+:\d|\W*$)"),
+            r"(?<![\w.])OUT_OF_ME(?:MORY|\+)(?= +\d+:\d|\W*$)",
         ],
-        'cause': "The kernel killed the process with the highest memory use, because the memory "
-        "of the node, or the job's share of the memory, was used up.",
+        'cause': "The memory of the node, or the job's share of the memory, was used up. The kernel "
+        "or Slurm then killed the process with the highest memory use.",
         'remedy': "Request more memory (--mem=0 requests all memory of the node), start fewer "
         "ranks on a node, or give the benchmark a smaller maximum message size with -m. On every "
         "rank, osu_alltoall needs memory for the number of ranks times the message size.",
@@ -191,11 +175,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the node does not find the program",
         'patterns': [
-            (
-                "execve(): ",
-                r"execve\(\): (?P<program>\S+)(?<!slurm_script): (?P<why>No such file or directory|Permission "
-                "denied)",
-            )
+            r"execve\(\): (?P<program>\S+)(?<!slurm_script): (?P<why>No such file or directory|Permission "
+            "denied)"
         ],
         'cause': "The node cannot start the program {program}: {why}.",
         'remedy': "Load the module of the program in the shell in which you call srun, so that "
@@ -218,10 +199,7 @@ ENTRIES: List[Dict[str, Any]] = [
             "Munge encode failed",
             "cannot find auth plugin for auth/munge",
             "If munged is up, restart with",
-            (
-                "munge.socket",
-                r"munge\.socket\S{0,60}: (?:No such file|Connection refused|Permission denied)",
-            ),
+            r"munge\.socket\S{0,60}: (?:No such file|Connection refused|Permission denied)",
         ],
         'cause': "Slurm's commands use the authentication service munge, but cannot connect to "
         "munge. Either the command was called inside a container, or the munge daemon munged "
@@ -243,17 +221,20 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "a node rejects the credentials of another node",
         'patterns': [
-            ("Munge decode failed: ", r"Munge decode failed: (?P<why>[\w ]{1,80})"),
+            r"(?:slurm\w{0,60}|srun|sbatch|salloc|squeue|sinfo|scontrol|sacct)[^\n]{0,80}: Protocol "
+            r"authentication error",
+            r"Munge decode failed: (?P<why>[\w ]{1,80})",
             "Application launch failed: Invalid job credential",
             "Job credential expired",
         ],
-        'cause': "A node rejects the Slurm credentials of another node, because the munge keys, "
+        'cause': "A node or daemon rejects the Slurm credentials of another one, because the munge keys, "
         "clocks, user IDs or Slurm versions of the two nodes differ. {why}",
         'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators: "
         "`munge -n | ssh NODE unmunge` checks the munge keys and clocks, and `srun --version` on "
         "each node prints the version of Slurm. After a change of the munge key, administrators "
         "must restart the daemon munged.",
-        'source': "github.com/dun/munge, issues 62, 116 and 126",
+        'source': "github.com/dun/munge, issues 62, 116 and 126; Slurm, src/common/slurm_errno.c",
+        'unless': ["munge cannot be reached", "the service of auth/slurm cannot be reached"],
     },
     {
         'name': "the binding names cores that the job step lacks",
@@ -273,16 +254,12 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
     },
     {
-        'name': "a Slurm command was called in the container",
-        'patterns': [
-            (
-                ": cannot open shared object file",
-                r"(?P<library>libslurm\w{0,60}\.so[.\d]*): cannot open shared object file",
-            )
-        ],
-        'cause': "A Slurm command was called inside a container. The Slurm command needs the "
-        "library {library}, but the container does not contain {library}.",
-        'remedy': "Call srun or sbatch on the host, outside the container, and let srun or "
+        'name': "a library of Slurm is missing",
+        'patterns': [r"(?P<library>libslurm\w{0,60}\.so[.\d]*): cannot open shared object file"],
+        'cause': "A Slurm command or plugin needs the library {library} of Slurm, but the loader "
+        "does not find {library}. In a container, usually only the command was bound from the "
+        "host. Outside a container, Slurm is not installed completely.",
+        'remedy': "Call srun or sbatch on the host, not in a container, and let srun or "
         "sbatch start the container. A program inside a container can submit jobs only through "
         "ssh to a login node.",
         'source': "github.com/OpenEuroLLM/oellm-eval, issue 26",
@@ -290,8 +267,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "Slurm does not accept the request for GPUs",
         'patterns': [
-            "Invalid generic resource (gres) specification",
-            "Invalid Trackable RESource (TRES) specification",
+            r"Invalid generic resource \(gres\) specification",
+            r"Invalid Trackable RESource \(TRES\) specification",
             "Requested GRES option unsupported by configured SelectType plugin",
         ],
         'cause': "Slurm does not accept the name or the option in the request for GPUs (or for "
@@ -305,38 +282,25 @@ ENTRIES: List[Dict[str, Any]] = [
         'unless': ["srun requests more than the job has"],
     },
     {
-        'name': "two settings request memory",
+        'name': "two Slurm settings contradict each other",
         'patterns': [
-            ("mutually exclusive", r"(?:SLURM_MEM_PER|--mem)\w{0,60}.{0,80}mutually exclusive")
+            r"(?<![\w-])(?P<what>[\w-]{1,40}) set by two different environment variables "
+            r"(?P<why>[^\n]{1,120})",
+            r"(?:SLURM_MEM_PER|--mem)\w{0,60}.{0,80}mutually exclusive",
         ],
-        'cause': "Two Slurm settings request memory for the job, but Slurm accepts only a single "
-        "memory setting. Usually you submitted the job inside another job, and the new job has "
-        "inherited the memory variables of the other job.",
-        'remedy': "Run `unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE` before you "
-        "call sbatch or srun inside a job. Or submit the new job from a login node.",
-        'source': "github.com/mehta-lab/recOrder, issue 482",
-    },
-    {
-        'name': "two settings request cores per task",
-        'patterns': [
-            (
-                " set by two different environment variables",
-                r"(?<![\w-])(?P<what>[\w-]{1,40}) set by two different environment variables "
-                r"(?P<why>[^\n]{1,120})",
-            )
-        ],
-        'cause': "Two Slurm variables set different numbers of cores per task. Either srun was "
-        "called inside another job or job step (salloc, an interactive shell), or "
-        "--cpus-per-task was given twice. The variables that set {what}: {why}",
-        'remedy': "Run `unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SRUN_CPUS_PER_TASK` before "
-        "srun or mpirun, or submit the job from a shell outside any job.",
-        'source': "Slurm, src/common/slurm_opt.c; srun(1), SLURM_CPUS_PER_TASK",
+        'cause': "Two Slurm settings request different memory, or different numbers of cores per "
+        "task. Usually you submitted the job inside another job, and the new job has inherited "
+        "the variables of the other job. The variables that set {what}: {why}",
+        'remedy': "Run `unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE "
+        "SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SRUN_CPUS_PER_TASK` before you call sbatch or "
+        "srun inside a job. Or submit the new job from a login node.",
+        'source': "github.com/mehta-lab/recOrder, issue 482; Slurm, src/common/slurm_opt.c",
     },
     {
         'name': "a limit of your account is reached, or no account is given",
         'patterns': [
-            ("violates accounting/QOS policy", "(?i:violates accounting/QOS) policy"),
-            ("Limit", r"\b(?:QOS|Assoc)(?:Max|Grp|Min)(?!\w{0,60}Minutes)\w{1,60}Limit\b"),
+            "(?i:violates accounting/QOS) policy",
+            r"\b(?:QOS|Assoc)(?:Max|Grp|Min)(?!\w{0,60}Minutes)\w{1,60}Limit\b",
         ],
         'cause': "Slurm rejects the job or makes the job wait. Either the job names no account "
         "(project) on a site that requires an account, such as LUMI, or you have reached a limit "
@@ -351,29 +315,12 @@ ENTRIES: List[Dict[str, Any]] = [
     },
     {
         'name': "Slurm cannot create the private /tmp of the job",
-        'patterns': [("container_", "container_[pg]_join(?: failed|: open failed)")],
+        'patterns': ["container_[pg]_join(?: failed|: open failed)"],
         'cause': "The Slurm plugin job_container/tmpfs gives every job on this node a private "
         "folder /tmp. Slurm could not create the private folder /tmp, or the folder was deleted.",
         'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators: the "
         "cause may be the disk of the node or the daemon slurmd.",
         'source': "github.com/ArjunaCluster/ArjunaUsers, issue 123",
-    },
-    {
-        'name': "a node or Slurm's controller does not answer",
-        'patterns': [
-            (
-                "Socket timed out on send/recv",
-                r"(?:failed|error)[^\n]{0,120}Socket timed out on send/recv",
-            )
-        ],
-        'cause': "A node or Slurm's controller did not answer in time. The node is overloaded or "
-        "down, a firewall blocks the connection, or the munge key of the node differs from the "
-        "munge key of the machine that called the node.",
-        'remedy': "Call srun again, and run fewer srun commands at the same time. If the same "
-        "node fails each time, exclude the node with `srun --exclude=NODE`, and tell the "
-        "administrators: `munge -n | ssh NODE unmunge` shows whether this machine and the node "
-        "have the same munge key.",
-        'source': "github.com/mlr-org/batchtools, issue 201",
     },
     {
         'name': "Slurm cannot use cgroups on the node",
@@ -390,10 +337,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "Slurm does not accept the time limit",
         'patterns': [
             "Requested time limit is invalid",
-            (
-                "requested timelimit exceeds max of ",
-                r"requested timelimit exceeds max of (?:[^\n]{1,30})",
-            ),
+            r"requested timelimit exceeds max of (?:[^\n]{1,30})",
         ],
         'cause': "The time limit of the job is longer than the partition allows, is missing "
         "although the site requires a time limit, or has a format that Slurm does not accept.",
@@ -421,30 +365,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --mem",
     },
     {
-        'name': "a Slurm daemon rejects the credentials of another daemon",
-        'patterns': [
-            (
-                "Protocol authentication error",
-                r"(?:slurm\w{0,60}|srun|sbatch|salloc|squeue|sinfo|scontrol|sacct)[^\n]{0,80}: Protocol "
-                r"authentication error",
-            )
-        ],
-        'cause': "A Slurm daemon rejects the credentials of a Slurm daemon or command on another "
-        "node: the munge keys, clocks or Slurm versions of the two nodes differ. Or slurmd on "
-        "the other node terminated during the connection.",
-        'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators. "
-        "Administrators can run `munge -n | ssh NODE unmunge`, compare the output of `date` on "
-        "the two nodes, and read the logs of slurmd and slurmctld.",
-        'source': "Slurm, src/common/slurm_errno.c; munge(7)",
-        'unless': [
-            "munge cannot be reached",
-            "a node rejects the credentials of another node",
-            "the service of auth/slurm cannot be reached",
-        ],
-    },
-    {
         'name': "the job's output file cannot be written",
-        'patterns': [("job_rc = 4021", r"job_rc = 4021\b")],
+        'patterns': [r"job_rc = 4021\b"],
         'cause': "The node could not open the output file or the working folder of the job: the "
         "folder does not exist on the node, or you have no permission to write to the folder. "
         "The job terminated before the first line of the job script. The number 53 in the "
@@ -459,60 +381,42 @@ ENTRIES: List[Dict[str, Any]] = [
         'patterns': [
             "Job step aborted: Waiting up to",
             "DUE TO TASK FAILURE",
-            ("srun: ", "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)"),
+            "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)",
             "error: Timed out waiting for job step to complete",
         ],
-        'cause': "srun terminated the remaining ranks of the job step, because a rank failed or "
-        "finished long before the other ranks.",
+        'cause': "srun terminated the remaining ranks of the job step, because a rank failed, a "
+        "rank finished long before the other ranks, or the job was cancelled.",
         'remedy': "Look for the first error that a rank printed; `sacct -j JOB` prints the exit "
         "codes. With --kill-on-bad-exit=0, srun does not terminate the other ranks after a "
         "failed rank. With --wait=0, srun waits without limit for the other ranks after a "
         "finished rank.",
         'source': "srun(1), --kill-on-bad-exit and --wait",
         'last': True,
-        'unless': ["a task was killed", "the program failed"],
+        'unless': ["a rank was killed", "the program failed"],
     },
     {
-        'name': "a node and srun cannot connect",
+        'name': "parts of Slurm cannot connect to each other",
         'patterns': [
+            r"(?:failed|error)[^\n]{0,120}Socket timed out on send/recv",
             "timeout waiting for task launch",
-            (
-                "slurm_",
-                r"slurm_(?:send_recv|receive|send_node)\w{0,60}: .{0,120}(?:No route to host|Connection "
-                "refused|Connection timed out|Connection reset)",
-            ),
+            r"slurm_(?:send_recv|receive|send_node)\w{0,60}: .{0,120}(?:No route to host|Connection "
+            "refused|Connection timed out|Connection reset)",
         ],
-        'cause': "The compute node and the srun process that started the ranks cannot connect to "
-        "each other: a firewall blocks the connection, a host name resolves to a wrong address, "
-        "or the node is down.",
-        'remedy': "Call srun on a node of the job (in sbatch or salloc) instead of on a login "
-        "node or laptop. If only a single node fails, exclude the node with `srun "
-        "--exclude=NODE`. Administrators must open the port range SrunPortRange of slurm.conf in "
-        "the firewall.",
+        'cause': "Slurm's commands, its controller and the compute nodes could not connect to each "
+        "other in time: the controller or a node is overloaded or down, a firewall blocks the "
+        "connection, a host name resolves to a wrong address, or the munge keys differ.",
+        'remedy': "Repeat the command. If srun fails again, call srun on a node of the job (in "
+        "sbatch or salloc) instead of on a login node or laptop. If only a single node fails, "
+        "exclude the node with `srun --exclude=NODE`. Administrators must open the port range "
+        "SrunPortRange of slurm.conf in the firewall.",
         'source': "slurm.conf(5), SrunPortRange; slurm.schedmd.com, Troubleshooting",
         'also': [("the node is down", "sinfo -R")],
     },
     {
-        'name': "the job used more memory than requested",
-        'patterns': [("memory limit", "[Ee]xceeded (?:step|job|virtual) memory limit")],
-        'cause': "The ranks of the job used more memory on the node than the job had requested. "
-        "Slurm killed some ranks, or the node moved memory of the ranks to swap.",
-        'remedy': "Request more memory with --mem=0 (all memory of the node) or --mem-per-cpu, or "
-        "start fewer ranks on a node. `seff JOB` or `sacct -j JOB -o maxrss,reqmem` prints the "
-        "memory that was used.",
-        'source': "sbatch(1), --mem; github.com/galaxyproject/galaxy, pull request 2309",
-    },
-    {
         'name': "the Slurm command is not on PATH",
         'patterns': [
-            (
-                "command not found",
-                r"\b(?P<command>srun|sbatch|salloc|squeue|sinfo|sacct|scontrol)(?:: | ?: )command not found",
-            ),
-            (
-                "which: no s",
-                r"which: no (?P<command>srun|sbatch|salloc|squeue|sacct|scontrol|sinfo) in \(",
-            ),
+            r"\b(?P<command>srun|sbatch|salloc|squeue|sinfo|sacct|scontrol)(?:: | ?: )command not found",
+            r"which: no (?P<command>srun|sbatch|salloc|squeue|sacct|scontrol|sinfo) in \(",
         ],
         'cause': "The Slurm command {command} is not on PATH: this machine has no Slurm, the "
         "module that provides Slurm is not loaded, or {command} was called inside a container.",
@@ -520,30 +424,18 @@ ENTRIES: List[Dict[str, Any]] = [
         "container, and let srun start the container. If the cluster provides Slurm as a module, "
         "run `module load slurm`.",
         'source': "srun(1), manual",
-        'unless': ["mpirun was called in the container"],
+        'unless': ["mpirun does not find srun"],
     },
     {
         'name': "a rule of the site rejects the job",
         'patterns': [
             "cli_filter plugin terminated with error",
-            (
-                "no longer acceptable",
-                r"error: Parameter (?P<why>--\S{1,60}) (?:is )?no longer acceptable[^\n]{0,80}",
-            ),
-            (
-                "Invalid native specification: ",
-                r"Invalid native specification: (?P<why>[^\n]{1,120})",
-            ),
-            (
-                "failed: Unspecified error",
-                r"(?:sbatch|srun|salloc): error: (?!Batch job|Job sub)(?P<why>[^\n]{1,200})\n[^\n]{0,40}?"
-                r"(?:sbatch|srun|salloc): error: (?!task)[^\n]{1,60} failed: Unspecified error",
-            ),
-            (
-                ": error: ",
-                r"(?:sbatch|srun|salloc): error: (?:lua|cli_filter(?:/\w+)?|job_submit(?:/\w+)?): "
-                r"(?P<why>[^\n]{1,200})",
-            ),
+            r"error: Parameter (?P<why>--\S{1,60}) (?:is )?no longer acceptable[^\n]{0,80}",
+            r"Invalid native specification: (?P<why>[^\n]{1,120})",
+            r"(?:sbatch|srun|salloc): error: (?!Batch job|Job sub)(?P<why>[^\n]{1,200})\n[^\n]{0,40}?"
+            r"(?:sbatch|srun|salloc): error: (?!task)[^\n]{1,60} failed: Unspecified error",
+            r"(?:sbatch|srun|salloc): error: (?:lua|cli_filter(?:/\w+)?|job_submit(?:/\w+)?): "
+            r"(?P<why>[^\n]{1,200})",
         ],
         'cause': "A site rule in Slurm (a job_submit or cli_filter plugin), or the library DRMAA "
         "that submits the job, rejects the options of the job. {why}",
@@ -556,14 +448,8 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "the job script is missing on the node",
         'patterns': [
-            (
-                "slurm_script: ",
-                r"execve\(\): (?P<file>\S{1,200}slurm_script): (?:No such file or directory|Permission denied)",
-            ),
-            (
-                "mom_priv/jobs/",
-                r"mom_priv/jobs/(?P<file>[\w.-]{1,60}): (?:Permission denied|No such file)",
-            ),
+            r"execve\(\): (?P<file>\S{1,200}slurm_script): (?:No such file or directory|Permission denied)",
+            r"mom_priv/jobs/(?P<file>[\w.-]{1,60}): (?:Permission denied|No such file)",
         ],
         'cause': "The node cannot start {file}, its copy of your job script. The folder of the "
         "copy (SlurmdSpoolDir of slurmd, mom_priv/jobs of PBS) is full, was emptied, is mounted "
@@ -579,7 +465,7 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "Slurm finds no configuration",
         'patterns': [
-            ("DNS SRV lookup failed", "fetch_config: DNS SRV lookup failed"),
+            "fetch_config: DNS SRV lookup failed",
             "resolve_ctls_from_dns_srv",
             "_establish_configuration: failed to load configs",
         ],

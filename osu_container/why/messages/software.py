@@ -6,12 +6,9 @@ MODULES: List[Dict[str, Any]] = [
     {
         'name': "Lmod does not find the module",
         'patterns': [
-            ("following", r"The\s+following\s+module\(s\)\s+are\s+unknown:\s*(?P<name>.*)"),
-            (
-                "following",
-                r"The\s+load_any\s+function\s+failed\s+because\s+it\s+could\s+not\s+find\s+any\s+of\s+the\s+followin"
-                r"g\s+modules\s*:\s*(?P<name>[^\n]{0,150})",
-            ),
+            r"The\s+following\s+module\(s\)\s+are\s+unknown:\s*(?P<name>.*)",
+            r"The\s+load_any\s+function\s+failed\s+because\s+it\s+could\s+not\s+find\s+any\s+of\s+the\s+followin"
+            r"g\s+modules\s*:\s*(?P<name>[^\n]{0,150})",
         ],
         'cause': "Lmod does not find the module {name}: the module is not installed, or "
         "MODULEPATH does not contain the folder of the modulefile.",
@@ -31,9 +28,7 @@ MODULES: List[Dict[str, Any]] = [
     },
     {
         'name': "the module belongs to another software stack",
-        'patterns': [
-            ("requested:", r"exist\s+but\s+cannot\s+be\s+loaded\s+as\s+requested:\s*(?P<name>.*)")
-        ],
+        'patterns': [r"exist\s+but\s+cannot\s+be\s+loaded\s+as\s+requested:\s*(?P<name>.*)"],
         'cause': "The module {name} belongs to a software stack that is not loaded in this shell.",
         'remedy': "Run `module spider NAME` to see which modules you must load before the module "
         "NAME. On LUMI, run `module load LUMI/25.03 partition/G` first.",
@@ -42,14 +37,12 @@ MODULES: List[Dict[str, Any]] = [
     {
         'name': "two modules cannot be loaded together",
         'patterns': [
-            (
-                "module(s)",
-                r'Cannot\s+load\s+module\s+\"(?P<name>[^\"]+)\"\s+because\s+these\s+module\(s\)\s+are\s+loaded:\s*(?'
-                'P<other>.*)',
-            )
+            r'Cannot\s+load\s+module\s+\"(?P<name>[^\"]+)\"\s+because\s+these\s+module\(s\)\s+are\s+loaded:\s*(?'
+            'P<other>.*)'
         ],
-        'cause': "The modules {name} and {other} cannot be loaded together, because each of the "
-        "two modules sets the same variables, for example SINGULARITY_BIND.",
+        'cause': "The modules {name} and {other} cannot be loaded together, because a modulefile "
+        "declares the conflict. Modules with container images declare it if both set the same "
+        "variables, for example SINGULARITY_BIND.",
         'remedy': "Run `module unload NAME` for the module that is already loaded. If you unload "
         "singularity-bindings, you lose no bind mounts: osu-container modules also bind the "
         "users' file systems.",
@@ -58,19 +51,10 @@ MODULES: List[Dict[str, Any]] = [
     {
         'name': "a module needs another module",
         'patterns': [
-            (
-                "without",
-                r'Cannot\s+load\s+module\s+\"(?P<module>[^\"]{1,200})\"\s+without\s+these\s+module',
-            ),
-            (
-                "' depends on one of the module(s)",
-                r"Module '(?P<module>[^'\n]{1,100})' depends on one of the module\(s\)",
-            ),
-            (
-                "dependent",
-                r"following\s+dependent\s+module\(s\)\s+are\s+not\s+currently\s+loaded:\s+(?P<module>[^\n]{1,15"
-                "0})",
-            ),
+            r'Cannot\s+load\s+module\s+\"(?P<module>[^\"]{1,200})\"\s+without\s+these\s+module',
+            r"Module '(?P<module>[^'\n]{1,100})' depends on one of the module\(s\)",
+            r"following\s+dependent\s+module\(s\)\s+are\s+not\s+currently\s+loaded:\s+(?P<module>[^\n]{1,15"
+            "0})",
         ],
         'cause': "A module needs another module that is not loaded, or that is loaded under "
         "another name or version. The module in the message: {module}",
@@ -81,14 +65,8 @@ MODULES: List[Dict[str, Any]] = [
     {
         'name': "the module conflicts with a loaded module",
         'patterns': [
-            (
-                "cannot be loaded due to a conflict",
-                r"(?<!\S)(?P<module>\S+) cannot be loaded due to a conflict",
-            ),
-            (
-                " conflicts with the currently loaded module(s)",
-                r"(?<!\S)(?P<module>\S+) conflicts with the currently loaded module\(s\) ?(?P<old>[^\n]{0,100})",
-            ),
+            r"(?<!\S)(?P<module>\S+) cannot be loaded due to a conflict",
+            r"(?<!\S)(?P<module>\S+) conflicts with the currently loaded module\(s\) ?(?P<old>[^\n]{0,100})",
         ],
         'cause': "The module {module} cannot be loaded together with a module that is loaded "
         "already. The two modules have the same name or belong to the same family (compilers, "
@@ -101,16 +79,10 @@ MODULES: List[Dict[str, Any]] = [
     {
         'name': "the shell does not know the command module",
         'patterns': [
-            (
-                "not found",
-                r"(?:line \d+: |sh: (?:\d+: )?|slurm_script: |^)(?:module|ml)(?:: | ?: )(?:command )?not found",
-            ),
-            (
-                ": No such file or directory",
-                r"/\S{1,100}/lmod(?:/libexec/lmod|/\S{1,40})?: No such file or directory",
-            ),
-            ("environment: line ", r"environment: line \d+: /\S{1,100}: No such file"),
-            (": No such file", r"execve\(\): (?:module|ml): No such file"),
+            r"(?:line \d+: |sh: (?:\d+: )?|slurm_script: |^)(?:module|ml)(?:: | ?: )(?:command )?not found",
+            r"/\S{1,100}/lmod(?:/libexec/lmod|/\S{1,40})?: No such file or directory",
+            r"environment: line \d+: /\S{1,100}: No such file",
+            r"execve\(\): (?:module|ml): No such file",
         ],
         'cause': "This shell does not know the command `module`. The shell is not a login shell, "
         "the script runs with sh instead of bash, Lmod is not installed, or Lmod is not in the "
@@ -125,15 +97,9 @@ MODULES: List[Dict[str, Any]] = [
     {
         'name': "Environment Modules does not find the module",
         'patterns': [
-            (
-                "Unable to locate a modulefile for ",
-                r"Unable to locate a modulefile for '?(?P<name>[^'\s]{1,100})",
-            ),
-            (
-                "ERROR:",
-                r"ERROR:\d+: (?:Unable to locate|Module)(?!\s\S{1,100} (?:conflicts|depends|is "
-                r"currently))[^\n]{0,100}",
-            ),
+            r"Unable to locate a modulefile for '?(?P<name>[^'\s]{1,100})",
+            r"ERROR:\d+: (?:Unable to locate|Module)(?!\s\S{1,100} (?:conflicts|depends|is "
+            r"currently))[^\n]{0,100}",
         ],
         'cause': "Environment Modules does not find the module {name}. The name is misspelt, the "
         "version does not exist, or MODULEPATH does not contain the folder of the modulefile.",
@@ -144,7 +110,7 @@ MODULES: List[Dict[str, Any]] = [
     },
     {
         'name': "MODULEPATH is not set",
-        'patterns': [("MODULEPATH", r"MODULEPATH\s+is\s+undefined")],
+        'patterns': [r"MODULEPATH\s+is\s+undefined"],
         'cause': "This shell knows the command `module`, but MODULEPATH is not set. The files in "
         "/etc/profile.d set MODULEPATH in a login shell, and this shell is not a login shell.",
         'remedy': "Begin the script with `#!/bin/bash -l`, and submit the script without "
@@ -159,16 +125,10 @@ EASYBUILD: List[Dict[str, Any]] = [
         'name': "EasyBuild does not find this project's clone",
         'patterns': [
             "No files found using glob pattern",
-            (".py cannot find its package", r"mpi(?:container|native)\.py cannot find its package"),
-            (
-                "easyblock",
-                r"Failed\s+to\s+obtain\s+class\s+for\s+MPI(?:Container|Native)\s+easyblock",
-            ),
-            (
-                "/easyconfigs/",
-                r"Can't\s+find\s+path\s+\S{1,300}/easyconfigs/\S{1,300}/osu-(?:container|native"
-                r"|mpi4py)\S{0,100}\.eb",
-            ),
+            r"mpi(?:container|native)\.py cannot find its package",
+            r"Failed\s+to\s+obtain\s+class\s+for\s+MPI(?:Container|Native)\s+easyblock",
+            r"Can't\s+find\s+path\s+\S{1,300}/easyconfigs/\S{1,300}/osu-(?:container|native"
+            r"|mpi4py)\S{0,100}\.eb",
         ],
         'cause': "EasyBuild does not find the easyblocks or easyconfigs of osu-container. Either "
         "the clone of the osu-container repository was moved or deleted after `make lumi` "
@@ -181,12 +141,7 @@ EASYBUILD: List[Dict[str, Any]] = [
     },
     {
         'name': "a dependency is missing, and eb has no --robot",
-        'patterns': [
-            (
-                "issing modules for dependencies",
-                r"[Mm]issing modules for dependencies.{0,20}: (?P<needs>[^\s'\x22),]{1,200})",
-            )
-        ],
+        'patterns': [r"[Mm]issing modules for dependencies.{0,20}: (?P<needs>[^\s'\x22),]{1,200})"],
         'cause': "EasyBuild needs {needs}, but {needs} is not installed. Without the option "
         "--robot, EasyBuild does not install dependencies.",
         'remedy': "Run `eb FILE.eb --robot` (short: -r): EasyBuild then installs the "
@@ -197,20 +152,11 @@ EASYBUILD: List[Dict[str, Any]] = [
     {
         'name': "EasyBuild does not find an easyconfig",
         'patterns': [
-            (
-                "that matches toolchain",
-                r"No easyconfig for [^\n]{0,400}'name': '(?P<first>[^'\n]{1,60})'[^\n]{0,200} that matches "
-                "toolchain",
-            ),
-            (
-                "Irresolvable dependencies encountered: ",
-                r"Irresolvable dependencies encountered: (?P<first>[^\s,]{1,200})",
-            ),
-            (
-                "(no easyconfig file or existing module found)",
-                r"issing dependenc(?:y|ies): (?P<first>[^\s,]{1,200}).{0,2000}\(no easyconfig file or existing "
-                r"module found\)",
-            ),
+            r"No easyconfig for [^\n]{0,400}'name': '(?P<first>[^'\n]{1,60})'[^\n]{0,200} that matches "
+            "toolchain",
+            r"Irresolvable dependencies encountered: (?P<first>[^\s,]{1,200})",
+            r"issing dependenc(?:y|ies): (?P<first>[^\s,]{1,200}).{0,2000}\(no easyconfig file or existing "
+            r"module found\)",
         ],
         'cause': "EasyBuild needs {first}, but finds no module {first}, and no easyconfig for "
         "{first} in the folders of its robot path.",
@@ -224,11 +170,8 @@ EASYBUILD: List[Dict[str, Any]] = [
     {
         'name': "the checksum of a source file is wrong",
         'patterns': [
-            (
-                "hecksum verification for ",
-                r"hecksum verification for (?:extension source )?(?P<file>\S{1,300})(?! .{0,300}passed) using "
-                ".{0,300} failed",
-            )
+            r"hecksum verification for (?:extension source )?(?P<file>\S{1,300})(?! .{0,300}passed) using "
+            ".{0,300} failed"
         ],
         'cause': "The checksum of the source file {file} differs from the checksum in the "
         "easyconfig. The download was interrupted, the downloaded file is an error page, or the "
@@ -242,11 +185,8 @@ EASYBUILD: List[Dict[str, Any]] = [
     {
         'name': "EasyBuild's sanity check failed",
         'patterns': [
-            (
-                "anity check failed: ",
-                r"(?:build failed [^\n]{0,40}|\bEB_\w{1,60}[^\n]{0,40}|easy\w{1,60}[^\n]{0,200}"
-                r"|ERROR[^\n]{0,200}): ?Sanity check failed: (?P<what>[^\n]{1,200})",
-            )
+            r"(?:build failed [^\n]{0,40}|\bEB_\w{1,60}[^\n]{0,40}|easy\w{1,60}[^\n]{0,200}"
+            r"|ERROR[^\n]{0,200}): ?Sanity check failed: (?P<what>[^\n]{1,200})"
         ],
         'cause': "EasyBuild built the software, but the sanity check failed: the installation "
         "lacks something that the easyconfig requires. The failed check: {what}",
@@ -265,7 +205,7 @@ EASYBUILD: List[Dict[str, Any]] = [
     {
         'name': "EasyBuild does not find a source file",
         'patterns': [
-            ("ouldn't find file ", r"[Cc]ouldn't find file (?P<file>\S{1,200}) anywhere"),
+            r"[Cc]ouldn't find file (?P<file>\S{1,200}) anywhere",
             "downloading it didn't work either",
         ],
         'cause': "EasyBuild does not find the source file {file}, and could not download the "
@@ -279,12 +219,7 @@ EASYBUILD: List[Dict[str, Any]] = [
     },
     {
         'name': "EasyBuild does not find the modules tool",
-        'patterns': [
-            (
-                "used by EasyBuild not found in defined '",
-                r"used by EasyBuild not found in defined '\w+' function",
-            )
-        ],
+        'patterns': [r"used by EasyBuild not found in defined '\w+' function"],
         'cause': "EasyBuild does not find the modules tool in its configuration (by default "
         "Lmod). The modules tool is not installed, or this shell has not read the init file of "
         "the modules tool.",
@@ -297,12 +232,9 @@ EASYBUILD: List[Dict[str, Any]] = [
     {
         'name': "EasyBuild does not know a setting",
         'patterns': [
-            ("EASYBUILD_", r"Found \d+ (?:environment variable|unknown)[^\n]{0,100}EASYBUILD_\w*"),
-            (
-                "that are prefixed with EASYBUILD but do not match valid option(s): ",
-                r"that are prefixed with EASYBUILD but do not match valid option\(s\): "
-                r"(?P<names>[^\n'\x22]{1,150})",
-            ),
+            r"Found \d+ (?:environment variable|unknown)[^\n]{0,100}EASYBUILD_\w*",
+            r"that are prefixed with EASYBUILD but do not match valid option\(s\): "
+            r"(?P<names>[^\n'\x22]{1,150})",
         ],
         'cause': "EasyBuild does not know a command-line option, a variable EASYBUILD_* or an "
         "easyconfig parameter: {names}",
@@ -316,12 +248,9 @@ EASYBUILD: List[Dict[str, Any]] = [
     {
         'name': "EasyBuild has no permission to write to a folder",
         'patterns': [
-            (
-                "Failed to ",
-                r"(?:build_log\.py|EasyBuild|build failed|== )[^\n]{0,300}Failed to "
-                r"(?:create|write|copy|remove|change|move|symlink|set group|chmod/chown)\b[^\n]{0,600}\[Errno "
-                r"(?:1|13|30)\]",
-            )
+            r"(?:build_log\.py|EasyBuild|build failed|== )[^\n]{0,300}Failed to "
+            r"(?:create|write|copy|remove|change|move|symlink|set group|chmod/chown)\b[^\n]{0,600}\[Errno "
+            r"(?:1|13|30)\]"
         ],
         'cause': "EasyBuild has no permission to write to one of the folders in its "
         "configuration. The configuration may name a folder of the site instead of your folder. "

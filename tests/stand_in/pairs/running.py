@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from osu_container.base.places import STATE
+from osu_container.check.start import make_starter
 from osu_container.image.image import Image
 from osu_container.install import call_settings
 from osu_container.verdict.facts import FactsError, read_facts
@@ -66,6 +67,7 @@ class PairResult(NamedTuple):
     outcome: Outcome
     agrees: str  # 'right', 'unknown' or 'wrong'
     why: str  # one line, where it is wrong
+    by_start: tuple  # as on_paper, of check --start
 
 
 def make_site(case):
@@ -93,13 +95,14 @@ def make_site(case):
 # What check says
 
 
-def predict_verdict(case, image, root, dry=False):
+def predict_verdict(case, image, root, dry=False, start=False):
     """
     Return the Verdict on a Case whose image (Path) and host (Path) are there, as `osu-container
     check` has it.
 
-    dry: bool, with --dry-run.
+    dry: bool, with --dry-run; start: bool, with --start.
     """
+    starter = make_starter([making.PROGRAM], making.PROGRAM) if start else None
     with Image(str(image), 'osu_') as opened:
         return judge_approach(
             resolve_approach(case.approach),
@@ -108,6 +111,7 @@ def predict_verdict(case, image, root, dry=False):
             HostFileSystem(str(root)),
             runtime=parts.runtime(),
             dry_run=dry,
+            starter=starter,
         )
 
 
@@ -349,6 +353,7 @@ def try_case(case):
             predict_verdict(case, image, root),
             predict_verdict(case, image, root, dry=True),
         )
+        by_start = predict_verdict(case, image, root, start=True)
         outcome = run(resolve_approach(case.approach), image, root, make_site(case))
         agrees, reason = compare_outcome(verdict, outcome)
         findings = [
@@ -365,4 +370,5 @@ def try_case(case):
             outcome._replace(text=plain(outcome.text), output=plain(outcome.output)),
             agrees,
             plain(reason),
+            compare_outcome(by_start, outcome),
         )
