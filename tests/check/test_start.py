@@ -128,7 +128,13 @@ OTHER_MPI = '/opt/other/lib/libmpi.so.12'
         ('hybrid', [(IMAGE_MPI, 'image'), (OTHER_MPI, 'image')], None, [], 'unknown'),
         ('hybrid', [], 2, ['no input file'], 'unknown'),
         ('hybrid', [], 127, ['a: error while loading shared libraries: b: gone'], 'fails'),
-        ('hybrid', [], 1, ["ImportError: a: version `FABRIC_1.7' not found"], 'fails'),
+        (
+            'hybrid',
+            [],
+            1,
+            ["ImportError: a: version `FABRIC_1.7' not found (required by b)"],
+            'fails',
+        ),
         ('hybrid', [], 0, ['a: error while loading shared libraries: b: gone'], 'unknown'),
     ],
 )
