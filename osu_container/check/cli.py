@@ -49,6 +49,8 @@ from osu_container.verdict.verdict import (
 
 #: Exit code by verdict: that of `--approach`, else the best verdict of all approaches
 EXIT_CODES = {'works': 0, 'works slowly': 4, 'no use': 7, 'unknown': 5, 'fails': 6}
+#: Maximum number of lines of a report without --verbose
+REPORT_LINES = 25
 CONTAINER_APPROACHES = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
@@ -375,8 +377,9 @@ def format_check_report(
     Return the report on the verdicts as text for people.
 
     With verbose=True (the default), the report has all findings and their evidence. With
-    verbose=False, a report on several approaches has only the worst finding of each approach, and
-    has remedies only if no approach works.
+    verbose=False, a report on several approaches has at most REPORT_LINES lines: the worst finding
+    of each approach, and remedies only if no approach works and there is space for remedies. The
+    report may have more lines on a narrow terminal.
 
     facts: result of summarize_image().
     best: the recommended approach, or None.
@@ -397,13 +400,24 @@ def format_check_report(
     ]
     advice = [''] + _format_advice(best, facts, verdicts, chosen, site) if chosen else []
     works = any(verdict.level == 'works' for verdict in verdicts)
-    reasons = [
-        line
-        for text, finding in findings
-        if finding.level != NOTE
-        for line in _format_finding(text, finding, in_full or not works, verbose)
-    ]
-    return '\n'.join(top + sum(notes, []) + rows + [''] * bool(reasons) + reasons + advice)
+    space = REPORT_LINES - len(top + rows + advice) - 2
+    for has_remedies in (True, False) if in_full or not works else (False,):
+        blocks = [
+            _format_finding(text, finding, has_remedies, verbose)
+            for text, finding in findings
+            if finding.level != NOTE
+        ]
+        if in_full or len(sum(blocks, [])) <= space:
+            break
+    reasons, hidden = list(blocks), 0
+    while not in_full and len(sum(notes + reasons, [])) > space and notes + reasons:
+        (notes or reasons).pop()
+        hidden += 1
+    if hidden:
+        reasons.append(
+            ['%d findings are not shown. To see all findings, repeat with --verbose' % hidden]
+        )
+    return '\n'.join(top + sum(notes, []) + rows + [''] * bool(reasons) + sum(reasons, []) + advice)
 
 
 def _format_rows(
