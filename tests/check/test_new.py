@@ -433,6 +433,15 @@ def test_remote_site_description_decides_and_is_reported(place):
     assert (place.folder / 'app-hybrid.eb').exists() and f'--try-amend=site={CPU}' in done.stdout
 
 
+def test_every_named_command_must_fit_the_approach(place):
+    mpi, options = place.parts.mpi(), ['-Wl,--disable-new-dtags,-rpath,/opt/mpich/lib']
+    image = place.image().copy(place.parts.program(mpi, options=options), '/usr/bin/second')
+    arguments = ('--approach', 'bind', '--command', 'app', '--command', 'second')
+    message = place.read_refusal(place.sif(image), *arguments)
+    assert 'second' in message and 'DT_RPATH' in message
+    assert place.run_new(place.folder / 'app.sif', *arguments[:4]).returncode == 0
+
+
 # ---- names and texts of an image whose maker wishes harm
 
 

@@ -398,6 +398,14 @@ def _inspect_image(
         )
         if others:
             print(_format_host_warning(others, bool(options.command)))
+        for command in image_commands if options.command and chosen and not options.force else []:
+            other = judge_approach(resolve_approach(chosen), site, image, host, command.path)
+            if other.level == 'fails' and command.path not in words:
+                raise NewError(
+                    "the command %s is predicted to fail with approach %s: %s. Leave out --command "
+                    "%s, choose another approach, or add --force"
+                    % (command.name, chosen, other.findings[0].reason, command.name)
+                )
         programs = options.command or commands.list_command_names(image_commands)
         return example, verdicts, {'programs': programs, 'labels': image.labels}
 
