@@ -30,6 +30,7 @@ from osu_container.base.places import SCRIPTS
 from osu_container.check import staged
 from osu_container.image.environment import Environment
 from osu_container.image.image import Image
+from osu_container.image.loader import find_loaded_file
 from osu_container.image.scripts import find_program
 from osu_container.proof import loaded, sample
 from osu_container.verdict.facts import collect_facts
@@ -185,8 +186,16 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
         link = os.path.join(module, 'bin', 'start-exec')
         os.symlink(os.path.join(SCRIPTS, 'run-in-container'), link)
         os.mkdir(os.path.join(folder, 'current'))
+        uses_fabric = find_loaded_file(trial.process, 'libfabric.so.1') or 'libfabric.so.1' in (
+            trial.mpi.get('opens') or ()
+        )
         seen = _observe_command(
-            [link] + command, _build_environment(settings, folder), folder, limit, image.path
+            [link] + command,
+            _build_environment(settings, folder),
+            folder,
+            limit,
+            image.path,
+            sample.LIBFABRIC_DELAY if uses_fabric else sample.AGREEMENT_TIME,
         )
         logged = _read_loader_logs(folder, image, trial.environment, seen.mounts)
     return Start(
@@ -259,12 +268,17 @@ def _kill_descendants(child: 'subprocess.Popen[Any]', others: Set[int]) -> None:
 
 
 def _observe_command(
-    words: List[str], environment: Dict[str, str], folder: str, limit: float, image: str
+    words: List[str],
+    environment: Dict[str, str],
+    folder: str,
+    limit: float,
+    image: str,
+    delay: float,
 ) -> Observation:
     """
     Run a command in `folder`/current until it has loaded MPI; return what was observed.
 
-    image: path of the image.
+    image: path of the image. delay: longest time in seconds from libmpi to libfabric.
     """
     others, begin = set(_list_children(set())), time.monotonic()
     readings: Dict[int, List[_Reading]] = {}
@@ -300,7 +314,7 @@ def _observe_command(
                 ]
                 mounts = mounts or next(filter(None, map(loaded.read_mounts, contained)), [])
                 running = {
-                    pid: _read_process(pid, program, readings, folder, mounts, image)
+                    pid: _read_process(pid, program, readings, folder, mounts, image, delay)
                     for root in roots
                     for pid, program, _ in loaded.list_mpi_processes(root)
                     if program
@@ -342,6 +356,7 @@ def _read_process(
     folder: str,
     mounts: List[loaded.Mount],
     image: str,
+    delay: float,
 ) -> bool:
     """
     Add a reading of a process to `readings`; return whether the process is settled.
@@ -365,7 +380,7 @@ def _read_process(
     is_settled = (
         'libmpi' in libraries
         and now - before.changed > EXEC_DELAY
-        and ('libfabric' in libraries or now - before.first > sample.LIBFABRIC_DELAY)
+        and ('libfabric' in libraries or now - before.first > delay)
     )
     seen.append(before._replace(is_settled=is_settled))
     return is_settled

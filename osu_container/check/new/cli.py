@@ -398,8 +398,9 @@ def _inspect_image(
         )
         if others:
             print(_format_host_warning(others, bool(options.command)))
-        for command in image_commands if options.command and chosen and not options.force else []:
-            other = judge_approach(resolve_approach(chosen), site, image, host, command.path)
+        named = image_commands if options.command and not options.force else []
+        for command in named if chosen else []:
+            other = judge_approach(resolve_approach(str(chosen)), site, image, host, command.path)
             if other.level == 'fails' and command.path not in words:
                 raise NewError(
                     "the command %s is predicted to fail with approach %s: %s. Leave out --command "
