@@ -356,14 +356,6 @@ def resolve_local_site(
     return override_facts(site, values['OVERRIDES']), values['ROOT'].rstrip('/')
 
 
-def _format_exception(err: BaseException) -> str:
-    """Return the text of an exception that a user's code raised, even if __str__ fails."""
-    try:
-        return str(err)
-    except Exception:
-        return '(without a text)'
-
-
 class SiteFile:
     """A user's site file: SITE, SITES, ROOT and OVERRIDES, and all other definitions."""
 
@@ -402,8 +394,7 @@ class SiteFile:
                 raise
             raise SettingsError(
                 "the site file %s is not valid Python: %s: %s. Correct the file, or write it again: "
-                "`osu-container discover -o FILE.py --force`"
-                % (self.path, type(err).__name__, _format_exception(err))
+                "`osu-container discover -o FILE.py --force`" % (self.path, type(err).__name__, err)
             )
         for name, default in NAMES.items():
             setattr(self, name, self.definitions.get(name, default))

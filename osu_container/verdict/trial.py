@@ -81,7 +81,6 @@ from osu_container.verdict.settings import (
     list_site_files,
     select_host_mpi,
 )
-from osu_container.verdict.site_choice import parse_release
 from osu_container.verdict.started import Start, StartedProcess, read_loaded_process
 
 if TYPE_CHECKING:  # dry_run imports this module
@@ -565,9 +564,9 @@ def _find_process_mpi(process: Process) -> Optional[str]:
     )
 
 
-def _list_image_library_path(launched: LaunchedProgram) -> List[str]:
-    variable = launched.environment.variables.get('LD_LIBRARY_PATH')
-    return parse_folder_list(variable or launched.environment.default, True)[0]
+def _list_library_path(environment: Environment) -> List[str]:
+    variable = environment.variables.get('LD_LIBRARY_PATH')
+    return parse_folder_list(variable or environment.default, True)[0]
 
 
 #: Maximum number of programs that check inspects in an image
@@ -701,29 +700,6 @@ def _explain_missing_mpi(
     return '%s is not linked with an MPI library' % path
 
 
-def _split_library_path(environment: Environment, runtime: Optional[Dict[str, Any]]) -> List[str]:
-    """
-    Return the folders of LD_LIBRARY_PATH in the container.
-
-    Apptainer 1.5 adds the folders of PREPEND_LD_LIBRARY_PATH before LD_LIBRARY_PATH, and the
-    folders of APPEND_LD_LIBRARY_PATH after LD_LIBRARY_PATH (CHANGELOG, 1.5.0). If LD_LIBRARY_PATH
-    is not set and the runtime injects libraries (--nv), Apptainer 1.5 also sets LD_LIBRARY_PATH to
-    the folders that ld.so searches by default; this function does not simulate this case.
-    """
-    names = ['PREPEND_LD_LIBRARY_PATH', 'LD_LIBRARY_PATH', 'APPEND_LD_LIBRARY_PATH']
-    has_variants = (
-        runtime
-        and runtime['name'] == 'apptainer'
-        and parse_release(runtime.get('release')) >= (1, 5)
-        and 'LD_LIBRARY_PATH' in environment.variables
-    )
-    return [
-        folder
-        for name in (names if has_variants else names[1:2])
-        for folder in parse_folder_list(environment.variables.get(name), True)[0]
-    ]
-
-
 def build_trial(
     approach: Dict[str, Any],
     site: Dict[str, Any],
@@ -786,7 +762,7 @@ def build_trial(
     environment = launched.environment
     if started and started.environment is not None:
         environment = merge_observed_environment(started.environment, environment)
-    library_path = _split_library_path(environment, runtime)
+    library_path = _list_library_path(environment)
     image_preloads = _resolve_image_preloads(environment, image, container, library_path)
     preload = [
         name
@@ -917,7 +893,7 @@ def _find_requested_mpi(
     program = launched.program
     if not program or not image.read_elf_files([program])[program].dynamic:
         return None
-    library_path = _list_image_library_path(launched)
+    library_path = _list_library_path(launched.environment)
     container = Container(image, {}, {})
     return _find_process_mpi(
         _resolve_startup(image, launched, container, library_path, [program], mpi4py)[1]

@@ -210,14 +210,12 @@ def evaluate_approach(
     if starter and not trial.soname:
         return starter(trial)
     verdict = judge_trial(trial)
-    # If the host's MPI does not fit, an entrypoint uses the image's MPI: the loader would succeed
-    # with another MPI than the approach injects.
     is_certain = any(
         finding.rule in _STATIC_RULES and finding.level != NOTE for finding in verdict.findings
     )
     if starter and not is_certain:
         return starter(trial)
-    if dry_run and not is_certain and not (approach.get('entrypoint') and verdict.level == 'fails'):
+    if dry_run and not is_certain:
         trial = add_listing(trial, approach, program)
         verdict = judge_trial(trial)
     return trial, verdict

@@ -328,15 +328,15 @@ def read_dry_run_finding(verdict):
             {'afterwards': lambda own: own.resolve_path('/opt/mpich/lib/libmpi.so.12').unlink()},
             'works',
             'fails',
-            (NOTE, 'libmpi.so.12 => not found'),
+            (NOTE, '/opt/osu/bin/osu_latency'),
         ),
         # the user's binds apply to the dry run: they hide the MPI, or the first of two
         (
             'pure',
             {'hidden': '/opt/mpich/lib'},
-            'works slowly',
             'fails',
-            (NOTE, 'libmpi.so.12 => not found'),
+            'fails',
+            (NOTE, '/opt/osu/bin/osu_latency'),
         ),
         (
             'pure',
@@ -347,7 +347,7 @@ def read_dry_run_finding(verdict):
             },
             'works slowly',
             'works slowly',
-            (NOTE, '/opt/mpich/lib/libmpi.so.12'),
+            (NOTE, '/opt/osu/bin/osu_latency'),
         ),
         # the loader did not have the path that the program gets
         (

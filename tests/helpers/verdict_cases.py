@@ -685,8 +685,16 @@ def make_program_without_mpi(parts, *options):
     return parts.program(parts.plain('libcxi.so.1'), 'abs', options)
 
 
-#: MPI-IO's function, of an MPI (C source)
-FILE_OPEN = 'int MPI_File_open(void *a, void *b) { return 0; }\n'
+def call_file_open(it):
+    """Return an MPI with MPI_File_open, and a program that calls this function, for Parts it."""
+    mpi = it.mpi(more='int MPI_File_open(void *a, void *b) { return 0; }\n')
+    return {'mpi': mpi, 'program': it.program(mpi, 'MPI_File_open')}
+
+
+#: A host without the library of Lustre, and an image whose program calls MPI_File_open
+FILE_OPEN = combine_changes(
+    host(liblustreapi=None), lambda it: it.image_parts.update(call_file_open(it.parts))
+)
 
 
 #: rule -> [(what the case is, approach, change, site, level of its finding, names and values in its
@@ -750,8 +758,6 @@ def make_cudart_plugin(it):
     )
 
 
-#: Apptainer 1.5 puts that in front of LD_LIBRARY_PATH
-PREPENDS = image(environment={'PREPEND_LD_LIBRARY_PATH': '/opt/mpich/lib'})
 #: CUDA as PyTorch brings it
 WHEELS = write_file(
     '/opt/venv/lib/python3.12/site-packages/nvidia_cuda_runtime-13.0.96.dist-info/METADATA',
@@ -859,29 +865,15 @@ SPEAKS = {
             NOTE,
             '/.singularity.d/env',
         ),
-        (
-            'a link to nothing',
-            'pure',
-            defer_change(
-                lambda it: (it.image.resolve_path('/.singularity.d/env') / '91-x.sh').symlink_to(
-                    '/nowhere'
-                )
-            ),
-            GPU,
-            NOTE,
-            '91-x.sh',
-        ),
     ],
     'unknown environment': [
         (
             'a command',
             'pure',
-            combine_changes(
-                image(libraries=lambda it: [it.mpi()]), add_script('export LD_LIBRARY_PATH=$(find)')
-            ),
+            add_script('export LD_LIBRARY_PATH=$(find)'),
             GPU,
             'unknown',
-            'LD_LIBRARY_PATH 91-own.sh:1 libmpi.so.12',
+            'LD_LIBRARY_PATH 91-own.sh:1',
         ),
         (
             'LD_PRELOAD',
@@ -1039,14 +1031,6 @@ SPEAKS = {
             GPU,
             'unknown',
             '/opt/start',
-        ),
-        (
-            'of somebody else',
-            'swap',
-            start_file('/opt/start', '#!/bin/sh\nfind /host -name libfabric.so\nexec "$@"\n'),
-            GPU,
-            NOTE,
-            'libfabric osu-proof',
         ),
     ],
     'interpreter': [
@@ -1356,35 +1340,13 @@ SPEAKS = {
         (
             'MPI-IO, and no Lustre',
             'bind',
-            combine_changes(
-                host(liblustreapi=None),
-                image(
-                    mpi=build_mpi(more=FILE_OPEN),
-                    program=link_program(calls='MPI_File_open', mpi=build_mpi(more=FILE_OPEN)),
-                ),
-            ),
+            FILE_OPEN,
             GPU,
             'unknown',
             'liblustreapi.so MPI_File_open',
         ),
-        (
-            'without MPI-IO',
-            'bind',
-            host(liblustreapi=None),
-            GPU,
-            NOTE,
-            'liblustreapi.so MPI_File_open',
-        ),
     ],
     'injection defeated': [
-        (
-            'PREPEND_LD_LIBRARY_PATH and Apptainer 1.5',
-            'bind',
-            combine_changes(PREPENDS, runtime('apptainer', '1.5.3', True)),
-            GPU,
-            'fails',
-            'libmpi.so.12 LD_LIBRARY_PATH /opt/mpich/lib /.singularity.d/env/',
-        ),
         (
             'mpi4py opens that beside its Python',
             'bind',
@@ -1509,36 +1471,6 @@ SPEAKS = {
             GPU,
             'unknown',
             'LD_AUDIT',
-        ),
-        (
-            'DT_AUDIT',
-            'bind',
-            image(
-                program=lambda it: it.program(
-                    it.mpi(), options=('-Wl,--audit=/usr/lib/libcxi.so.1',)
-                )
-            ),
-            GPU,
-            'unknown',
-            'DT_AUDIT /usr/lib/libcxi.so.1',
-        ),
-        (
-            'setuid',
-            'bind',
-            defer_change(
-                lambda it: it.image.resolve_path('/opt/osu/bin/osu_latency').chmod(0o4755)
-            ),
-            GPU,
-            'unknown',
-            'osu_latency setuid',
-        ),
-        (
-            'LD_TRACE_LOADED_OBJECTS',
-            'pure',
-            add_script('export LD_TRACE_LOADED_OBJECTS=1'),
-            GPU,
-            'fails',
-            'LD_TRACE_LOADED_OBJECTS',
         ),
     ],
     'provider of the image': [
@@ -2157,14 +2089,6 @@ SPEAKS = {
             'CUDA 13.0 580 570.1',
         ),
         (
-            'newer than the driver, of its major release',
-            'hybrid',
-            use_cuda('13.2'),
-            CUDA,
-            NOTE,
-            'CUDA 13.2 580',
-        ),
-        (
             'newer than all that are known',
             'hybrid',
             use_cuda('14.0'),
@@ -2210,27 +2134,6 @@ SPEAKS = {
             GPU,
             'fails',
             'libamdhip64.so.5',
-        ),
-    ],
-    'CXI_FORK_SAFE': [
-        (
-            'taken away',
-            'hybrid',
-            image(environment={'CXI_FORK_SAFE': '1'}),
-            GPU,
-            NOTE,
-            'CXI_FORK_SAFE',
-        ),
-        (
-            'one of them left',
-            'hybrid',
-            combine_changes(
-                image(environment={'CXI_FORK_SAFE_HP': '0'}),
-                lambda it: it.approach.update(unset=[]),
-            ),
-            GPU,
-            'works slowly',
-            'CXI_FORK_SAFE_HP',
         ),
     ],
     'ranks apart': [
@@ -2526,24 +2429,7 @@ SILENT = {
         ('exit that is not reached', 'pure', add_script('false && exit'), GPU),
     ],
     'unknown environment': [
-        (
-            'what is injected comes first',
-            'bind',
-            combine_changes(
-                image(mpi_folder='/usr/lib', libraries=[]),
-                add_script('export LD_LIBRARY_PATH=$(find)'),
-            ),
-            GPU,
-        ),
         ('another variable', 'pure', add_script('export FOO=$(find)'), GPU),
-        (
-            'no other file has its name',
-            'pure',
-            combine_changes(
-                image(mpi_folder='/usr/lib'), add_script('export LD_LIBRARY_PATH=/opt/x:$(find)')
-            ),
-            GPU,
-        ),
     ],
     'mounted over': [
         ("the host's MPI is found first", 'bind', image(mpi_folder='/tmp/mpi/lib'), PLAIN),
@@ -2761,20 +2647,13 @@ SILENT = {
         (
             'of the image',
             'bind',
-            combine_changes(
-                host(liblustreapi=None), image(libraries=lambda it: [it.plain('liblustreapi.so')])
-            ),
+            combine_changes(FILE_OPEN, image(libraries=lambda it: [it.plain('liblustreapi.so')])),
             GPU,
         ),
-        ("the image's MPI", 'hybrid', host(liblustreapi=None), GPU),
+        ("the image's MPI", 'hybrid', FILE_OPEN, GPU),
+        ('without MPI-IO', 'bind', host(liblustreapi=None), GPU),
     ],
     'injection defeated': [
-        (
-            'PREPEND_LD_LIBRARY_PATH and Apptainer 1.4',
-            'bind',
-            combine_changes(PREPENDS, runtime('apptainer', '1.4.5', True)),
-            GPU,
-        ),
         ('DT_RUNPATH', 'bind', image(program=link_program(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=link_program(rpath='/opt/none')), GPU),
         ('nothing is promised', 'opensource', image(program=link_program(rpath='/usr/lib')), GPU),
@@ -2793,7 +2672,7 @@ SILENT = {
         (
             'nothing there',
             'pure',
-            add_script('export LD_PRELOAD=/none.so LD_AUDIT=/none.so LD_BIND_NOW='),
+            add_script('export LD_PRELOAD=/none.so LD_BIND_NOW='),
             GPU,
         ),
         (
@@ -3135,10 +3014,6 @@ SILENT = {
         (f'ROCm {rocm}', 'hybrid', image(rocm=rocm), GPU) for rocm in ('6.1.0', '6.4.4')
     ]
     + [('no GPU', 'hybrid', image(rocm='7.1.0'), CPU)],
-    'CXI_FORK_SAFE': [
-        ('over TCP', 'pure', image(environment={'CXI_FORK_SAFE': '1'}), GPU),
-        ('another variable', 'hybrid', image(environment={'CXI_FORK': '1'}), GPU),
-    ],
     'ranks apart': [
         (name, 'bind', combine_changes(change, use_mpich_5), PLAIN)
         for name, change in (

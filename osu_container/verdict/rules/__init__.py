@@ -61,7 +61,6 @@ RULES = [
     gpu_fit.check_gtl,
     gpu_fit.check_cuda_release,
     gpu_fit.check_rocm_release,
-    fabric.check_cxi_fork_safe,
     machine.check_rank_namespaces,
     abi.check_pmi,
     abi.no_program,

@@ -4,7 +4,7 @@ import posixpath
 import re
 from typing import Iterator, Optional, Tuple
 
-from osu_container.image.environment import get_exported_value, resolve_process_variable
+from osu_container.image.environment import get_exported_value
 from osu_container.image.loader import LoadedFile, find_loaded_file, list_version_problems
 from osu_container.verdict.layers import (
     LIBFABRIC,
@@ -16,7 +16,7 @@ from osu_container.verdict.layers import (
     may_bypass_ucx,
     split_provider,
 )
-from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.rules.questions import (
     compute_module_values,
     find_image_libcxi,
@@ -645,30 +645,3 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
             ],
             remedy,
         )
-
-
-@rule('CXI_FORK_SAFE', source='libfabric prov/cxi/src/cxip_info.c', facts=('provider',))
-def check_cxi_fork_safe(trial: Trial) -> Iterator[Finding]:
-    """
-    The image does not set CXI_FORK_SAFE, which makes small messages in GPU memory slow.
-
-    Every value of the variable has this effect, even 0.
-    """
-    environment = trial.image.evaluate_environment()
-    names = [
-        name
-        for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')
-        if name in environment.variables and resolve_process_variable(environment, name)
-    ]
-    if not names or find_provider(trial) != 'cxi':
-        return
-    is_set = any(resolve_process_variable(trial.environment, name) for name in names)
-    listed = ' and '.join(names)
-    yield make_finding(
-        'works slowly' if is_set else NOTE,
-        'the image sets %s, which %s messages of up to 128 bytes in GPU memory from 2.5 to 21 '
-        'microseconds'
-        % (listed, 'slows' if is_set else 'the module unsets, because the variable would slow'),
-        [(trial.image.path, listed)],
-        'remove %s from the image, because even the value 0 slows these messages' % listed,
-    )

@@ -276,25 +276,6 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
 
 #: Major release of CUDA -> the oldest branch of NVIDIA's driver that supports it
 OLDEST_DRIVERS = {11: 450, 12: 525, 13: 580}
-#: Branch of the driver -> release of CUDA that NVIDIA delivers with the driver. Newer releases of the
-#: same major release run with limitations.
-DRIVER_CUDA_RELEASES = {
-    450: (11, 0),
-    470: (11, 4),
-    525: (12, 0),
-    535: (12, 2),
-    545: (12, 3),
-    550: (12, 4),
-    555: (12, 5),
-    560: (12, 6),
-    565: (12, 7),
-    570: (12, 8),
-    575: (12, 9),
-    580: (13, 0),
-    590: (13, 1),
-    595: (13, 2),
-    610: (13, 3),
-}
 
 
 @rule(
@@ -358,16 +339,4 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             evidence,
             'use an image with CUDA %d or older; or run `eb --force` to install for programs that '
             'use no GPU' % (numbers[0] - 1),
-        )
-    elif needed and numbers > max(
-        [cuda for oldest, cuda in DRIVER_CUDA_RELEASES.items() if oldest <= branch] or [(99, 0)]
-    ):
-        yield make_finding(
-            NOTE,
-            'CUDA %s of the image is newer than driver %s: code that the driver must compile (PTX) '
-            'fails with error 222, and all other code runs'
-            % (release, fact['value'] if not libcuda else libcuda[1]),
-            evidence,
-            'build the programs for %s, so that the driver need not compile PTX'
-            % trial.site['gpu']['value'],
         )

@@ -9,7 +9,6 @@ from osu_container.image.environment import (
     SCRIPTS_FOLDER,
     Variable,
     get_exported_value,
-    parse_folder_list,
     resolve_process_variable,
 )
 from osu_container.image.loader import find_loaded_file
@@ -21,15 +20,20 @@ from osu_container.verdict.layers import (
     resolve_variable,
     split_provider,
 )
-from osu_container.verdict.rules.finding import NOTE, RULES_BY_NAME, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import (
+    NOTE,
+    RULES_BY_NAME,
+    START_REMEDY,
+    Finding,
+    make_finding,
+    rule,
+)
 from osu_container.verdict.rules.questions import (
     compute_module_values,
     find_loaded_mpi,
     find_network_layer,
     find_provider,
     find_provider_variable,
-    format_library,
-    shorten_names,
     uses_libfabric,
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
@@ -113,71 +117,18 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
             [(location, why)],
             'remove the reported line from the environment scripts of the image',
         )
-    for path, why in trial.environment.problems:
-        yield make_finding(
-            NOTE,
-            'the runtime skips the environment script %s of the image, because the script %s'
-            % (path, why),
-            [(path, why)],
-            'remove the skipped environment script from the image',
-        )
-
-
-def list_ambiguous_libraries(trial: Trial) -> List[str]:
-    """
-    Return the names of libraries for which the file that ld.so loads is uncertain.
-
-    Part of LD_LIBRARY_PATH is unknown, and the image has further files with these names outside of
-    the known folders.
-    """
-    environment = trial.environment
-    _, is_complete = parse_folder_list(
-        environment.variables.get('LD_LIBRARY_PATH') or environment.default, True
-    )
-    if is_complete or trial.image.is_partial:
-        return []
-    folders = set(trial.container.library_path)
-    paths: Dict[str, Optional[str]] = {
-        posixpath.basename(library.path): library.path
-        for library in trial.process.loaded
-        if posixpath.dirname(library.path) not in folders
-    }
-    paths.update((name, None) for name, _ in trial.process.missing)
-    names = '|'.join(re.escape(name) for name in sorted(paths))
-    return sorted(
-        set(
-            posixpath.basename(path)
-            for path in trial.image.find_files('.*/(?:%s)' % names)
-            for expected in [paths[posixpath.basename(path)]]
-            if expected is None or trial.image.resolve(path) != trial.image.resolve(expected)
-        )
-    )
 
 
 @rule('unknown environment', source='image/environment.py', facts=())
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
-    `osu-container check` can evaluate all variables of the image that decide the verdict.
+    `osu-container check` can evaluate all variables of the image that ld.so uses.
 
-    A variable with an unknown value makes the verdict unknown only if another value of the variable
-    would change the verdict.
+    A dry run reads the variables that the environment scripts of the image set.
     """
-    path = trial.environment.variables.get('LD_LIBRARY_PATH') or trial.environment.default
-    names = list_ambiguous_libraries(trial)
-    if path and names:
-        yield make_finding(
-            'unknown',
-            'cannot evaluate LD_LIBRARY_PATH of the image (%s: %s), and the image has %s in '
-            'several folders, or in folders outside of the known part of LD_LIBRARY_PATH'
-            % (path.location, path.reason, shorten_names(names)),
-            _list_evidence('LD_LIBRARY_PATH', path),
-            'write `export LD_LIBRARY_PATH=/folder:$LD_LIBRARY_PATH` into the environment script '
-            'of the image, or run the program with `osu-container proof`, which reports the '
-            'loaded libraries',
-        )
     variables = [
         (name, variable)
-        for name in ('LD_PRELOAD', 'LD_AUDIT')
+        for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT')
         for variable in [resolve_process_variable(trial.environment, name)]
         if variable and variable.value is None
     ]
@@ -191,43 +142,17 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
                 variables[0][1].reason,
             ),
             [item for name, variable in variables for item in _list_evidence(name, variable)],
-            'write the literal value of the variable into the environment script of the image, or '
-            'remove the variable from this script',
+            START_REMEDY,
         )
 
 
 @rule('loader of the image', source='ld.so(8)', facts=())
 def check_loader_variables(trial: Trial) -> Iterator[Finding]:
     """
-    No variable and no file property of the image makes ld.so load other libraries.
+    The image preloads no library, and sets no LD_AUDIT.
 
-    ld.so uses preloaded libraries before all others. LD_AUDIT and DT_AUDIT may replace any library.
-    If the program is setuid or setgid, or has capabilities, ld.so may ignore LD_LIBRARY_PATH
-    (AT_SECURE).
+    ld.so uses preloaded libraries before all others. LD_AUDIT may replace any library.
     """
-    program = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
-    if program and not trial.process.uses_musl:
-        for audit_library in program.facts.audit:
-            yield make_finding(
-                'unknown',
-                '%s has the entry DT_AUDIT %s, so ld.so may load other libraries than predicted'
-                % (format_library(program), audit_library),
-                [(program.facts.path, 'DT_AUDIT ' + audit_library)],
-                'link the program without `-Wl,--audit`',
-            )
-    privileges = (
-        trial.image.find_privileges(program.path)
-        if program and trial.image.exists(program.path)
-        else None
-    )
-    if program and privileges:
-        yield make_finding(
-            'unknown',
-            '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
-            'LD_PRELOAD' % (format_library(program), privileges),
-            [(program.facts.path, privileges)],
-            'remove the privileges from the file with `chmod ug-s FILE` and `setcap -r FILE`',
-        )
     for path, cause in trial.container.preload:
         variable = (
             resolve_process_variable(trial.environment, 'LD_PRELOAD')
@@ -242,32 +167,15 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
             [(location, path)],
             'if no program needs the preloaded library, remove the preload from the image',
         )
-    for name in ('LD_AUDIT', 'LD_TRACE_LOADED_OBJECTS', 'LD_ASSUME_KERNEL'):
-        variable = resolve_process_variable(trial.environment, name)
-        if (
-            not variable
-            or not variable.value
-            or name == 'LD_AUDIT'
-            and not any(
-                trial.image.exists(path) or '/' not in path for path in variable.value.split(':')
-            )
-        ):
-            continue
-        if name == 'LD_TRACE_LOADED_OBJECTS':
-            yield make_finding(
-                'fails',
-                'the image sets %s, so ld.so lists libraries and does not start the program' % name,
-                _list_evidence(name, variable),
-                'remove %s from the image' % name,
-            )
-        else:
-            yield make_finding(
-                'unknown',
-                'the image sets %s=%s, so ld.so may load other libraries than predicted'
-                % (name, variable.value),
-                _list_evidence(name, variable),
-                'remove %s from the image' % name,
-            )
+    variable = resolve_process_variable(trial.environment, 'LD_AUDIT')
+    if variable and variable.value:
+        yield make_finding(
+            'unknown',
+            'the image sets LD_AUDIT=%s, so ld.so may load other libraries than predicted'
+            % variable.value,
+            _list_evidence('LD_AUDIT', variable),
+            'remove LD_AUDIT from the image',
+        )
 
 
 def _is_netmod_usable(trial: Trial, value: str) -> bool:
@@ -357,8 +265,8 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         names |= set(
             name for name in module_values if uses_libfabric(trial) or not name.startswith('FI_')
         )
-    # (reason, location) -> names of the variables with unknown values
-    unknown: Dict[Tuple[str, str], List[str]] = {}
+    # (problem, location) -> names of the variables
+    problems: Dict[Tuple[str, str], List[str]] = {}
     for name in sorted(names - {'FI_PROVIDER'}):
         variable = resolve_process_variable(trial.environment, name, module_values.get(name))
         if variable and variable.value is not None and variable.value == module_values.get(name):
@@ -382,35 +290,21 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         ):
             continue
         location = (variable or trial.environment.variables[name]).location or ''
-        if variable and variable.value is None:
-            unknown.setdefault((variable.reason or '', location), []).append(name)
-            continue
+        problem = variable and variable.reason or _format_change(name, variable)
+        problems.setdefault((problem, location), []).append(name)
+    for (problem, location), changed_names in sorted(problems.items()):
         yield make_finding(
             'unknown',
-            'the image %s (%s)%s, and check has no rule for the effect of this change'
+            'the image changes %s (%s: %s)%s, and check has no rule for the effect of this change'
             % (
-                _format_change(name, variable),
+                ' and '.join(changed_names),
                 location,
-                _format_replaced_values([name], module_values),
+                problem,
+                _format_replaced_values(changed_names, module_values),
             ),
-            [(location, name)],
+            [(location, name) for name in changed_names],
             'remove %s from the image, or export APPTAINERENV_%s, which overrides the image, with '
-            'another value' % (name, name),
-        )
-    for (reason, location), unknown_names in sorted(unknown.items()):
-        yield make_finding(
-            'unknown',
-            'cannot evaluate %s: %s (%s)%s, and check has no rule for the effect of an unknown '
-            'value'
-            % (
-                ' and '.join(unknown_names),
-                reason,
-                location,
-                _format_replaced_values(unknown_names, module_values),
-            ),
-            [(location, name) for name in unknown_names],
-            'remove %s from the image, or export APPTAINERENV_%s, which overrides the image, with '
-            'another value' % (unknown_names[0], unknown_names[0]),
+            'another value' % (changed_names[0], changed_names[0]),
         )
 
 

@@ -70,12 +70,6 @@ def static_program(trial: Trial) -> Iterator[Finding]:
         )
 
 
-#: Family of a host's MPI -> [(name of a library that the MPI opens at run time, MPI function that
-#: opens the library, purpose)]. The site injects the GTL, xpmem and ROCm's libraries for each run, so
-#: these are not listed. The name is in `opened_as` of the site's library.
-OPENED_LIBRARIES = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file on Lustre')]}
-
-
 @rule(
     'opened while running',
     source="github.com/underworldcode/underworld2/issues/668 and Pawsey's newsletter of "
@@ -83,24 +77,24 @@ OPENED_LIBRARIES = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file 
     facts=('host',),
 )
 def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
-    """Each library that the host's MPI opens by name is injected or exists in the image."""
-    mpi = find_loaded_file(trial.process, trial.soname)
-    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-    family = trial.mpi.get('family', '')
-    if mpi is None or mpi.origin != 'host':
-        return
-    for name, function, purpose in OPENED_LIBRARIES.get(family, ()):
-        if name not in names and name not in trial.image.libraries:
-            level = 'unknown' if function in list_called_functions(trial) else NOTE
-            yield make_finding(
-                level,
-                "%s for %s would terminate the program: in this call, the host's %s opens %s, "
-                'which the image lacks and the module does not inject'
-                % (function, purpose, family, name),
-                [(mpi.facts.path, 'opens ' + name)],
-                'add the path of %s under the name %s to the libraries of the site, or use an '
-                'approach with the MPI of the image' % (name, name.partition('.')[0]),
-            )
+    """If the program calls MPI_File_open, the host's Cray MPICH finds liblustreapi.so."""
+    mpi, name = find_loaded_file(trial.process, trial.soname), 'liblustreapi.so'
+    if (
+        mpi
+        and mpi.origin == 'host'
+        and trial.mpi.get('family') == 'Cray MPICH'
+        and 'MPI_File_open' in list_called_functions(trial)
+        and name not in map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
+        and name not in trial.image.libraries
+    ):
+        yield make_finding(
+            'unknown',
+            "MPI_File_open of a file on Lustre would terminate the program: the host's Cray MPICH "
+            'opens %s, which the image lacks and the module does not inject' % name,
+            [(mpi.facts.path, 'opens ' + name)],
+            'add the path of liblustreapi to the libraries of the site, or use an approach with the '
+            'MPI of the image',
+        )
 
 
 @rule(
@@ -115,131 +109,113 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
 
     ld.so searches DT_RPATH before LD_LIBRARY_PATH, and DT_RUNPATH after LD_LIBRARY_PATH.
     """
-    path, environment = trial.container.library_path, trial.environment
-    container = Container(trial.image, dict(trial.injected), {})
-    program = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
     for name, owner in sorted(trial.approach['comes_from'].items()):
         soname = trial.soname if name == 'libmpi' else 'libfabric.so.1'
         library = find_loaded_file(trial.process, soname)
         if owner != 'host' or library is None or library.origin == 'host':
             continue
-        if soname not in trial.injected:
-            key = (
-                trial.approach['inject'][0]
-                if name == 'libmpi' and trial.approach['inject']
-                else name
+        if soname in trial.injected:
+            cause, evidence, remedy = _explain_defeat(trial, soname, library)
+        elif trial.host_libraries.missing_paths:
+            continue  # The rule "host path missing" reports this.
+        else:
+            cause = 'the module injects only %s' % ', '.join(sorted(trial.injected))
+            evidence = [('site ' + trial.site['name'], 'no library with the soname ' + soname)]
+            remedy = (
+                'correct the paths in the site file: `osu-container discover` prints the paths of '
+                'the libraries'
             )
-            entry = trial.site['libraries'].get(key)
-            host_path = trial.host.add_root(entry['value']) if entry else None
-            sonames = [
-                injected for injected, facts in trial.injected.items() if facts.path == host_path
-            ]
-            if sonames:
-                yield make_finding(
-                    'fails',
-                    "the host's %s would not be used: the soname of %s is %s, so ld.so loads the image's "
-                    "%s" % (soname, host_path, sonames[0], soname),
-                    [(str(host_path), 'DT_SONAME ' + sonames[0])],
-                    'use an approach with the library of the image: `osu-container check IMAGE` '
-                    'lists the approaches',
-                )
-            continue
-        if program and '/' in library.name and library.name in trial.program.opened_libraries:
-            yield make_finding(
-                'fails',
-                "the host's %s would not be used: mpi4py opens %s by its path"
-                % (soname, library.path),
-                [(library.facts.path, 'is found first')],
-                'remove the library from the Python environment (pip uninstall), or set '
-                'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py uses the library that '
-                'ld.so finds',
-            )
-            continue
-        if INJECT_FOLDER not in path:
-            variable = environment.variables.get('LD_LIBRARY_PATH') or environment.default
-            if variable and variable.value is None:
-                yield make_finding(
-                    'unknown',
-                    "cannot tell whether the host's %s is used: LD_LIBRARY_PATH is unknown (%s: %s)"
-                    % (soname, variable.location, variable.reason),
-                    [(variable.location or trial.image.path, 'LD_LIBRARY_PATH')],
-                    START_REMEDY,
-                )
-                continue
-            yield make_finding(
-                'fails',
-                "the host's %s would not be used: the image replaces LD_LIBRARY_PATH after "
-                "the module's script has prepended the host's folder (%s)"
-                % (soname, variable.location if variable else 'unset'),
-                [(variable and variable.location or trial.image.path, 'LD_LIBRARY_PATH')],
-                'remove this line, and set LD_LIBRARY_PATH in a script in %s whose name sorts before '
-                '%s, such as 90-environment.sh' % posixpath.split(TARGET),
-            )
-            continue
-        preloads = dict(trial.container.preload)
-        if library.requester and library.name != soname and library.path not in preloads:
-            yield make_finding(
-                'fails',
-                "the host's %s would not be used: %s needs the name %s, and the module injects the "
-                "host's library under the name %s"
-                % (soname, format_library(library.requester), library.name, soname),
-                [(library.requester.facts.path, 'DT_NEEDED ' + library.name)],
-                'run `patchelf --replace-needed %s %s %s` in the recipe of the image'
-                % (library.name, soname, library.requester.path),
-            )
-            continue
-        _, why = find_library(
-            soname, library.requester, container, path, program, library.facts.machine
-        )
-        folder = posixpath.dirname(library.path)
-        requester, owner_of_rpath = library.requester, None
-        # ld.so uses the DT_RPATH of the requesting library, then that of the library's requesters.
-        while requester is not None and owner_of_rpath is None:
-            owner_of_rpath = (
-                requester if requester.facts.rpath or requester.requester is None else None
-            )
-            requester = requester.requester
-        cause = preloads.get(library.path) or why
-        if cause not in ('DT_RPATH', 'DT_RUNPATH'):
-            names = ['PREPEND_LD_LIBRARY_PATH'] * (cause == 'LD_LIBRARY_PATH') + [cause or '']
-            variables = [environment.variables.get(name) for name in names]
-            location = next(
-                (
-                    variable.location
-                    for variable in variables
-                    if variable and variable.location and folder in (variable.value or folder)
-                ),
-                cause,
-            )
-            yield make_finding(
-                'fails',
-                "the host's %s would not be used: the image %s (%s), which ld.so uses first"
-                % (
-                    soname,
-                    'prepends %s to LD_LIBRARY_PATH' % folder
-                    if cause == 'LD_LIBRARY_PATH'
-                    else 'preloads %s' % library.path,
-                    location,
-                ),
-                [(location or '', str(cause)), (library.facts.path, 'is found first')],
-                'remove %s from %s'
-                % (folder if cause == 'LD_LIBRARY_PATH' else library.path, location),
-            )
-            continue
-        owner = owner_of_rpath or library
         yield make_finding(
-            'fails',
-            "the host's %s would not be used: %s has %s %s, and ld.so finds the image's library in "
-            "this folder before it searches LD_LIBRARY_PATH"
-            % (soname, owner.facts.path, why, folder),
-            [
-                (owner.facts.path, '%s %s' % (why, folder)),
-                (library.facts.path, 'is found first'),
-            ],
-            "run `patchelf --set-rpath '%s' %s` in the recipe of the image: patchelf writes "
-            'DT_RUNPATH, which ld.so searches after LD_LIBRARY_PATH'
-            % (':'.join(owner.facts.rpath), owner.path),
+            'unknown' if remedy == START_REMEDY else 'fails',
+            (
+                "cannot tell whether the host's %s is used: %s"
+                if remedy == START_REMEDY
+                else "the host's %s would not be used: %s"
+            )
+            % (soname, cause),
+            evidence + [(library.facts.path, 'is found first')],
+            remedy,
         )
+
+
+def _explain_defeat(
+    trial: Trial, soname: str, library: LoadedFile
+) -> Tuple[str, List[Tuple[str, str]], str]:
+    """
+    Return (cause, evidence, remedy) where ld.so loads a library of the image, not the host's.
+
+    The remedy is START_REMEDY if the cause is uncertain.
+    """
+    environment, requester = trial.environment, library.requester
+    if '/' in library.name and library.name in trial.program.opened_libraries:
+        return (
+            'mpi4py opens %s by its path' % library.path,
+            [],
+            'remove %s from the Python environment (pip uninstall), or set '
+            'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py uses the library that ld.so '
+            'finds' % library.path,
+        )
+    if library.path in dict(trial.container.preload):
+        cause = dict(trial.container.preload)[library.path]
+        variable = environment.variables.get(cause)
+        location = variable and variable.location or cause
+        return (
+            'the image preloads %s (%s)' % (library.path, location),
+            [(location, cause)],
+            'remove %s from %s' % (library.path, location),
+        )
+    variable = environment.variables.get('LD_LIBRARY_PATH') or environment.default
+    location = variable and variable.location or trial.image.path
+    evidence = [(location, 'LD_LIBRARY_PATH')]
+    if INJECT_FOLDER not in trial.container.library_path:
+        if variable and variable.value is None:
+            return (
+                'LD_LIBRARY_PATH is unknown (%s: %s)' % (location, variable.reason),
+                evidence,
+                START_REMEDY,
+            )
+        return (
+            "the image replaces LD_LIBRARY_PATH after the module's script has prepended the host's "
+            'folder (%s)' % (location if variable else 'unset'),
+            evidence,
+            'remove this line, and set LD_LIBRARY_PATH in a script in %s whose name sorts before '
+            '%s, such as 90-environment.sh' % posixpath.split(TARGET),
+        )
+    if requester and library.name != soname:
+        return (
+            "%s needs the name %s, and the module injects the host's library under the name %s"
+            % (format_library(requester), library.name, soname),
+            [(requester.facts.path, 'DT_NEEDED ' + library.name)],
+            'run `patchelf --replace-needed %s %s %s` in the recipe of the image'
+            % (library.name, soname, requester.path),
+        )
+    _, why = find_library(
+        soname,
+        requester,
+        Container(trial.image, dict(trial.injected), {}),
+        trial.container.library_path,
+        trial.process.loaded[0] if trial.program.path else None,
+        library.facts.machine,
+    )
+    folder, owner = posixpath.dirname(library.path), requester
+    if why == 'LD_LIBRARY_PATH' or owner is None:
+        return (
+            'the image prepends %s to LD_LIBRARY_PATH (%s), which ld.so searches first'
+            % (folder, location),
+            evidence,
+            'remove %s from %s' % (folder, location),
+        )
+    # ld.so uses the DT_RPATH of the requesting library, then that of the library's requesters.
+    while owner.requester and not owner.facts.rpath:
+        owner = owner.requester
+    return (
+        "%s has DT_RPATH %s, and ld.so finds the image's library in this folder before it searches "
+        'LD_LIBRARY_PATH' % (owner.facts.path, folder),
+        [(owner.facts.path, 'DT_RPATH ' + folder)],
+        "run `patchelf --set-rpath '%s' %s` in the recipe of the image: patchelf writes "
+        'DT_RUNPATH, which ld.so searches after LD_LIBRARY_PATH'
+        % (':'.join(owner.facts.rpath), owner.path),
+    )
 
 
 def _list_processes(trial: Trial) -> List[Process]:
@@ -416,28 +392,17 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
         )
 
 
-def _predict_process(trial: Trial, listing: Optional[Listing]) -> Tuple[Container, Process]:
+def list_differences(trial: Trial, listing: Listing) -> List[Tuple[str, str]]:
     """
-    Return the predicted (Container, Process), without libraries opened at run time.
+    Return the differences between the loader's list and the prediction.
 
-    listing: the loader's list, whose paths the prediction follows, or None.
+    A difference is a pair of texts: the entry in the loader's list, and the prediction. The
+    prediction follows the paths in the list, and leaves out libraries opened at run time.
     """
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
     container = Container(trial.image, names, {}, trial.container.mounts)
     container.follow_listing(listing)
-    return container, simulate_load(
-        trial.program.load_roots, container, trial.container.library_path
-    )
-
-
-def list_differences(trial: Trial, listing: Listing, follows: bool) -> List[Tuple[str, str]]:
-    """
-    Return the differences between the loader's list and the prediction.
-
-    A difference is a pair of texts: the entry in the loader's list, and the prediction. follows:
-    whether the prediction uses the paths of the loader's list.
-    """
-    container, process = _predict_process(trial, listing if follows else None)
+    process = simulate_load(trial.program.load_roots, container, trial.container.library_path)
     if listing.problem:
         problems = (
             process.broken
@@ -453,63 +418,42 @@ def list_differences(trial: Trial, listing: Listing, follows: bool) -> List[Tupl
     if process.broken:
         return [('all libraries are listed', '%s is not a valid library' % process.broken[0][0])]
 
-    def real(path: str, origin: Optional[str] = None) -> str:
-        # An entrypoint links the host's libraries to other paths.
-        if trial.approach.get('entrypoint'):
-            return (
-                'the host'
-                if origin == 'host' or not trial.image.exists(path)
-                else container.resolve(path) or path
-            )
+    def real(path: str) -> str:
         return container.resolve(path) or path if container.exists(path) else path
 
     interpreter = find_loader_path(trial) or ''
     loader = {interpreter, trial.image.resolve(interpreter)}
     theirs = {real(path): '%s => %s' % (name, path) for name, path in listing.libraries.items()}
     ours = {
-        real(library.path, library.origin): '%s => %s' % (library.name, library.path)
+        real(library.path): '%s => %s' % (library.name, library.path)
         for library in process.loaded[1:]
     }
-    missing = set(name for name, _ in process.missing)
-    lists = [
-        (listing.missing_libraries, missing, '%s => not found', '%s is found'),
-        (
-            listing.missing_versions,
-            set(name for _, _, names, _ in list_version_problems(process) for name in names),
-            'version %s is missing',
-            'version %s is defined',
-        ),
-    ]
+    listed = {name + ' => not found' for name in listing.missing_libraries}
+    listed |= {'version %s is missing' % version for version in listing.missing_versions}
+    predicted = {name + ' => not found' for name, _ in process.missing}
+    predicted |= {
+        'version %s is missing' % version
+        for _, _, versions, _ in list_version_problems(process)
+        for version in versions
+    }
     # Undefined symbols follow from missing libraries and versions.
-    if not any(listed or predicted for listed, predicted, _, _ in lists):
-        lists.append(
-            (
-                listing.undefined_symbols,
-                set(symbol.partition('@')[0] for _, symbol, _ in list_undefined_symbols(process)),
-                'undefined symbol: %s',
-                'symbol %s is defined',
-            )
-        )
-    differences = []
-    for listed, predicted, problem, fine in lists:
-        differences += [
-            (problem % name, fine % name)
-            for name in sorted(listed - predicted)
-            if not DRIVER_LIBRARY.match(name)
-        ]
-        differences += [
-            (fine % name, problem % name)
-            for name in sorted(predicted - listed)
-            if not DRIVER_LIBRARY.match(name)
-        ]
+    if not listed | predicted:
+        listed = {name + ' is undefined' for name in listing.undefined_symbols}
+        predicted = {
+            symbol.partition('@')[0] + ' is undefined'
+            for _, symbol, _ in list_undefined_symbols(process)
+        }
+    differences = [(problem, 'no such problem') for problem in sorted(listed - predicted)]
+    differences += [('no such problem', problem) for problem in sorted(predicted - listed)]
     differences += [
         (theirs[path], 'another file')
         for path in sorted(set(theirs) - set(ours) - loader)
-        if path != real(process.loaded[0].path) and not DRIVER_LIBRARY.match(theirs[path])
+        if path != real(process.loaded[0].path)
     ]
-    return differences or [
+    differences = differences or [
         ('another file', ours[path]) for path in sorted(set(ours) - set(theirs) - loader)
     ]
+    return [pair for pair in differences if not any(map(DRIVER_LIBRARY.match, pair))]
 
 
 @rule(
@@ -519,7 +463,7 @@ def list_differences(trial: Trial, listing: Listing, follows: bool) -> List[Tupl
 )
 def check_dry_run(trial: Trial) -> Iterator[Finding]:
     """
-    The image's loader lists the predicted libraries (--dry-run).
+    The image's loader lists the predicted libraries (`osu-container check --dry-run`).
 
     The loader cannot list libraries that scripts or Python load, or libraries that a program opens
     at run time.
@@ -549,18 +493,14 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
             'install the missing module for this Python, or start the program with the Python '
             'that has mpi4py',
         )
-    differences = list_differences(trial, listing, True)
+    differences = list_differences(trial, listing)
     if not differences:
-        corrected = list_differences(trial, listing, False)
         yield make_finding(
             NOTE,
             "the image's loader fails as predicted: %s" % listing.problem
             if listing.problem
-            else "the image's loader finds another file than the search in the image: %s (instead "
-            'of: %s); the verdict follows the loader' % corrected[0]
-            if corrected
-            else "the image's loader confirms the prediction for %s (%d libraries, %.1f s)"
-            % (program, len(listing.libraries), listing.seconds),
+            else "the verdict uses the libraries that the image's loader lists for %s (%d libraries, "
+            '%.1f s)' % (program, len(listing.libraries), listing.seconds),
         )
         return
     more = '; and %d more' % (len(differences) - 1) if len(differences) > 1 else ''

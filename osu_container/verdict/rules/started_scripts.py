@@ -4,7 +4,7 @@ import re
 from typing import Iterator, Optional
 
 from osu_container.image.scripts import find_interpreter
-from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.trial import Trial
 
 
@@ -91,13 +91,4 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
             [(scripts[0][0], 'no /host in it')],
             'use approach hybrid, or an image with an entrypoint for approach %s'
             % trial.approach['name'],
-        )
-    elif not any('OSU_SWAP' in text for text in texts):
-        yield make_finding(
-            NOTE,
-            "the entrypoint is not from this project: if the host's libfabric does not load, the "
-            "entrypoint may use the image's libfabric without a message",
-            [(scripts[0][0], 'does not know OSU_SWAP')],
-            'run the program with `osu-proof`, which reports the libfabric that each rank has '
-            'loaded',
         )
