@@ -72,7 +72,7 @@ LIMIT = 60
 #: Script that the runtime sources last, because the name sorts last
 LAST_SCRIPT = SCRIPTS_FOLDER + '/~osu-container-dry-run.sh'
 _MARK = 'osu-container-dry-run'
-_TRACE = {'LD_TRACE_LOADED_OBJECTS': '1', 'LD_WARN': 'yes', 'LD_BIND_NOW': '1'}
+_TRACE = 'export LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes LD_BIND_NOW=1\n'
 #: Variables of the caller that are passed to the runtime
 _KEPT_VARIABLES = ['HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR', *BIND_VARIABLES]
 #: Python code that prints the file of mpi4py's extension module, and the first module that Python
@@ -221,8 +221,7 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
         + (['--list'] if trial.process.uses_musl else [])
         + ([] if is_static else [trial.process.loaded[0].path])
     )
-    last = wrapper_settings + ''.join('export %s=%s\n' % item for item in sorted(_TRACE.items()))
-    last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + last
+    last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + wrapper_settings + _TRACE
     output = _run_container(trial, last, start)
     listing = parse_listing(output, time.monotonic() - start_time)
     variables = [

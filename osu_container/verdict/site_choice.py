@@ -86,16 +86,16 @@ def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
 
     Raises SettingsError if the site is unknown.
     """
-    if name not in sites and name in PUBLISHED_SITES:
-        raise SettingsError(
-            "site '%s' describes a former system (%s) for `osu-container check --published` only; known "
-            "sites: %s. Choose a site with --try-amend=site=NAME"
-            % (name, PUBLISHED_SITES[name]['title'], format_names(sites))
-        )
     if name not in sites:
         raise SettingsError(
-            "unknown site '%s'; known sites: %s. Choose a site with --try-amend=site=NAME"
-            % (name, format_names(sites))
+            "%s site '%s'; known sites: %s. Choose a site with --try-amend=site=NAME"
+            % (
+                'only `osu-container check --published` knows the former'
+                if name in PUBLISHED_SITES
+                else 'unknown',
+                name,
+                format_names(sites),
+            )
         )
     _require_shape(sites[name], dict, "site '%s'" % name)
     whole = _merge_bases(

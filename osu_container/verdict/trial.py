@@ -608,25 +608,16 @@ def select_program(
         [candidate.program for candidate in candidates if candidate.program]
     )
     sonames = [
-        [
-            name
-            for name in (facts[candidate.program].needed if candidate.program else [])
-            if name in MPI_FAMILIES
-        ]
-        for candidate in candidates
+        [name for name in facts[program].needed if name in MPI_FAMILIES] if program else []
+        for program in (candidate.program for candidate in candidates)
     ]
-    if len({MPI_FAMILIES[name] for names in sonames for name in names}) > 1:
+    all_names = sorted({name for names in sonames for name in names})
+    if len({MPI_FAMILIES[name] for name in all_names}) > 1:
         return candidates[0]._replace(
             program=None,
-            reason='the programs of the image use several MPIs: %s'
-            % ', '.join(sorted({name for names in sonames for name in names})),
+            reason='the programs of the image use several MPIs: ' + ', '.join(all_names),
         )
-    return candidates[
-        min(
-            range(len(candidates)),
-            key=lambda index: (candidates[index].program is None, not sonames[index]),
-        )
-    ]
+    return min(zip(candidates, sonames), key=lambda pair: (pair[0].program is None, not pair[1]))[0]
 
 
 def _resolve_startup(
@@ -1138,21 +1129,16 @@ def _list_plugin_files(
     """
     Return the paths in the container of the plug-ins that libfabric tries to load.
 
-    The search is the search of libfabric (src/fabric.c). If FI_PROVIDER_PATH is set, libfabric
-    searches only the entries of this variable: an entry that begins with + is a file, and any other
-    entry is a folder (the first entry may begin with @). Otherwise ld.so searches the file of each
-    provider that libfabric knows, and libfabric searches the folders that were set when libfabric
-    was built.
+    If FI_PROVIDER_PATH is set, libfabric searches only the folders in this variable
+    (src/fabric.c). Otherwise ld.so searches the file of each provider that libfabric knows, and
+    libfabric searches the folders that were set when libfabric was built.
     """
     value = get_exported_value(environment, 'FI_PROVIDER_PATH') or ''
-    parts = value.lstrip('@').split(':') if value else []
-    files = [part[1:] for part in parts if part.startswith('+')]
-    folders = [part for part in parts if part and not part.startswith('+')]
+    folders, files = value.split(':') if value else [], []
     if not value and traits['by_name']:
-        names = ['lib%s-fi.so' % name for name in sorted(PROVIDERS)]
-        files += filter(
-            None, (find_library(name, fabric, container, library_path)[0] for name in names)
-        )
+        for name in sorted(PROVIDERS):
+            file = find_library('lib%s-fi.so' % name, fabric, container, library_path)[0]
+            files += [file] if file else []
     if not folders:
         build_folders: List[str] = traits['folders'] or [
             posixpath.dirname(fabric.path) + '/libfabric'

@@ -14,18 +14,19 @@ from osu_container.verdict.dry_run import add_listing
 from osu_container.verdict.evidence import list_untested_facts
 from osu_container.verdict.layers import LIBFABRIC
 from osu_container.verdict.rules import RULES
-from osu_container.verdict.rules.abi import (
-    no_program,
-    other_mpi_family,
-    report_other_mpi,
+from osu_container.verdict.rules.abi import no_program
+from osu_container.verdict.rules.finding import (
+    LEVELS,
+    NOTE,
+    START_REMEDY,
+    Finding,
+    make_finding,
 )
-from osu_container.verdict.rules.finding import LEVELS, NOTE, START_REMEDY, Finding
-from osu_container.verdict.rules.gpu_fit import check_gpu_vendor, report_other_vendor
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.rules.machine import check_host_paths
 from osu_container.verdict.rules.questions import find_network_layer
 from osu_container.verdict.rules.start import is_superseded
-from osu_container.verdict.settings import list_mpi_families, select_pmi
+from osu_container.verdict.settings import select_pmi
 from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.started import Start
 from osu_container.verdict.trial import (
@@ -34,7 +35,6 @@ from osu_container.verdict.trial import (
     NoMpiError,
     Trial,
     build_trial,
-    select_image_mpi,
 )
 
 
@@ -242,43 +242,21 @@ def judge_approach(
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run, starter)[1]
     except NoMpiError as err:
         finding = no_program.label_finding(
-            Finding('', 'unknown', str(err), [(image.path, 'no libmpi')], START_REMEDY, ''),
+            make_finding('unknown', str(err), [(image.path, 'no libmpi')], START_REMEDY)
         )
-        return Verdict(approach['name'], 'unknown', [finding], 'none', 'none', None)
     except ElfError as err:
         finding = check_host_paths.label_finding(
-            Finding(
-                '',
+            make_finding(
                 'fails',
                 "ld.so cannot load a library of the host, which approach '%s' injects: %s"
                 % (approach['name'], err),
                 [(str(err).partition(': ')[0], 'not a valid library')],
                 'run `osu-container discover`, which finds the current paths of the libraries',
-                '',
             )
         )
-        return Verdict(approach['name'], 'fails', [finding], 'none', 'none', None)
     except SettingsError as err:
-        finding = Finding(
-            'site',
-            'fails',
-            str(err),
-            [('site ' + site['name'], 'no such fact')],
-            '',
-            'site data',
-        )
-        family, soname, _ = select_image_mpi(image, list_mpi_families(approach))
-        # If the image also has another MPI, report that, because no change of the site helps.
-        if family and family not in list_mpi_families(approach):
-            finding = other_mpi_family.label_finding(
-                next(report_other_mpi(family, soname, approach, image, site))
-            )
-        vendor_findings = [
-            check_gpu_vendor.label_finding(other)
-            for other in report_other_vendor(site, image)
-            if other.level == 'fails'
-        ]
-        return Verdict(approach['name'], 'fails', vendor_findings + [finding], 'none', 'none', None)
+        finding = Finding('site', 'fails', str(err), [('site ' + site['name'], '')], '', '')
+    return Verdict(approach['name'], finding.level, [finding], 'none', 'none', None)
 
 
 def uses_slow_network(verdict: Verdict) -> bool:

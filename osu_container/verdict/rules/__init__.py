@@ -43,7 +43,6 @@ RULES = [
     loading.undefined_symbol,
     loading.find_runtime_openings,
     loading.injection_defeated,
-    image_environment.check_loader_variables,
     image_environment.check_image_provider,
     image_environment.check_image_variables,
     image_environment.check_parameter_files,

@@ -1,9 +1,9 @@
 """Rules on the image's MPI: the ABI, the PMI, and the replacement by the host's MPI."""
 
 import re
-from typing import Any, Dict, Iterator
+from typing import Iterator
 
-from osu_container.image.image import MPI_FAMILIES, Image
+from osu_container.image.image import MPI_FAMILIES
 from osu_container.verdict import launching
 from osu_container.verdict.rules.finding import START_REMEDY, Finding, make_finding, rule
 from osu_container.verdict.rules.questions import find_loaded_mpi, find_mpi_path, format_library
@@ -25,20 +25,33 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     """
     protocols = trial.mpi.get('pmi') or []
     cannot_start = protocols and _find_required_pmi(trial) not in protocols
-    if trial.family not in list_mpi_families(trial.approach) and (
-        trial.approach['inject'] or cannot_start
-    ):
-        for finding in report_other_mpi(
-            trial.family, trial.soname, trial.approach, trial.image, trial.site
-        ):
-            yield (
-                finding
-                if trial.approach['inject']
-                else finding._replace(
-                    reason='%s, and %s cannot start this MPI (PMI of the MPI: %s)'
-                    % (finding.reason, _format_site_pmi(trial), ', '.join(protocols))
-                )
-            )
+    families, injects = list_mpi_families(trial.approach), trial.approach['inject']
+    if trial.family in families or not (injects or cannot_start):
+        return
+    remedy = _REMEDIES[trial.family]
+    if trial.family == 'Open MPI':  # Prefer approach openmpi on a site that can start it.
+        remedy = (
+            'use approach openmpi; or '
+            if trial.family in trial.site['pmi']['value']
+            else 'approach openmpi needs PMIx, which %s of this site does not support, so '
+            % launching.select_launcher_command(trial.site)
+        ) + remedy
+    names = [
+        "%s (%s)" % (each, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == each)[-1])
+        for each in families
+    ]
+    reason = "the image's MPI is %s (%s), but approach '%s' needs %s" % (
+        trial.family,
+        trial.soname,
+        trial.approach['name'],
+        ', '.join(names),
+    )
+    if not injects:
+        reason += ', and %s cannot start this MPI (PMI of the MPI: %s)' % (
+            _format_site_pmi(trial),
+            ', '.join(protocols),
+        )
+    yield make_finding('fails', reason, [(trial.image.path, trial.soname)], remedy)
 
 
 #: Family of the image's MPI -> remedy where the approach needs another one
@@ -58,31 +71,6 @@ _REMEDIES = {
     '(docs/your-own-container.md). No host MPI has the soname '
     "of Debian's MPICH (docs/abi.md)",
 }
-
-
-def report_other_mpi(
-    family: str, soname: str, approach: Dict[str, Any], image: Image, site: Dict[str, Any]
-) -> Iterator[Finding]:
-    """Yield the finding that the image's MPI is not an MPI that the approach can use."""
-    remedy = _REMEDIES[family]
-    if family == 'Open MPI':  # Prefer approach openmpi on a site that can start it.
-        remedy = (
-            'use approach openmpi; or '
-            if family in site['pmi']['value']
-            else 'approach openmpi needs PMIx, which %s of this site does not support, so '
-            % launching.select_launcher_command(site)
-        ) + remedy
-    families = [
-        "%s (%s)" % (each, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == each)[-1])
-        for each in list_mpi_families(approach)
-    ]
-    yield make_finding(
-        'fails',
-        "the image's MPI is %s (%s), but approach '%s' needs %s"
-        % (family, soname, approach['name'], ', '.join(families)),
-        [(image.path, soname)],
-        remedy,
-    )
 
 
 def _find_required_pmi(trial: Trial) -> str:

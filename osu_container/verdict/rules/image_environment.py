@@ -57,28 +57,15 @@ _DECIDING = {
     ),
     UCX: re.compile(r'UCX_\w+$'),
 }
-#: Assignments without effect on MPI_Init: messages, compilers and Hydra, which no module uses.
+#: Assignments without effect on MPI_Init: messages, compilers, the default network, and Hydra, which
+#: no module uses.
 #: Sources: Intel MPI Developer Reference (Compilation, Hydra); runs of one rank of MPICH 4.0.2 over
 #: UCX, 2026-11-28
 _HARMLESS = re.compile(
     r'MPIR_CVAR_(DEBUG_SUMMARY|ENABLE_GPU|ERROR_CHECKING)=[01]$|'
-    r'I_MPI_(ROOT|DEBUG|HYDRA_\w+|CC|CXX|FC|F77|F90)=|'
+    r'I_MPI_((ROOT|DEBUG|HYDRA_\w+|CC|CXX|FC|F77|F90)=|FABRICS=(shm:)?ofi$)|'
     r'UCX_(LOG_LEVEL|WARN_UNUSED_ENV_VARS|MEMTYPE_CACHE|MODULE_DIR)='
 )
-
-
-def _list_evidence(name: str, variable: Variable) -> List[Tuple[str, str]]:
-    """
-    Return [(location, text)], the evidence that the image sets a variable.
-
-    location: script and line that set the variable.
-    """
-    return [
-        (
-            variable.location or 'the module',
-            'sets %s' % name if variable.reason is None else '%s: %s' % (name, variable.reason),
-        )
-    ]
 
 
 def _format_change(name: str, variable: Optional[Variable]) -> str:
@@ -106,14 +93,8 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
         is_certain, location, why = exit_point
         yield make_finding(
             'fails' if is_certain else 'unknown',
-            'a script of the image %s: %s, %s'
-            % (
-                'keeps the container from starting'
-                if is_certain
-                else 'may keep the container from starting',
-                location,
-                why,
-            ),
+            'a script of the image %s the container from starting: %s, %s'
+            % ('keeps' if is_certain else 'may keep', location, why),
             [(location, why)],
             'remove the reported line from the environment scripts of the image',
         )
@@ -124,58 +105,20 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
     `osu-container check` can evaluate all variables of the image that ld.so uses.
 
-    A dry run reads the variables that the environment scripts of the image set.
+    A dry run reads the variables that the environment scripts of the image set. The libraries in
+    LD_AUDIT may replace any other library.
     """
-    variables = [
-        (name, variable)
-        for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT')
-        for variable in [resolve_process_variable(trial.environment, name)]
-        if variable and variable.value is None
-    ]
-    if variables:
-        yield make_finding(
-            'unknown',
-            'cannot evaluate the value that the image assigns to %s (%s: %s)'
-            % (
-                ' and '.join(name for name, _ in variables),
-                variables[0][1].location,
-                variables[0][1].reason,
-            ),
-            [item for name, variable in variables for item in _list_evidence(name, variable)],
-            START_REMEDY,
-        )
-
-
-@rule('loader of the image', source='ld.so(8)', facts=())
-def check_loader_variables(trial: Trial) -> Iterator[Finding]:
-    """
-    The image preloads no library, and sets no LD_AUDIT.
-
-    ld.so uses preloaded libraries before all others. LD_AUDIT may replace any library.
-    """
-    for path, cause in trial.container.preload:
-        variable = (
-            resolve_process_variable(trial.environment, 'LD_PRELOAD')
-            if cause == 'LD_PRELOAD'
-            else None
-        )
-        location = variable.location if variable and variable.location else cause
-        yield make_finding(
-            NOTE,
-            'the image preloads %s (%s): the symbols of this library take precedence over those of '
-            'all other libraries' % (path, location),
-            [(location, path)],
-            'if no program needs the preloaded library, remove the preload from the image',
-        )
-    variable = resolve_process_variable(trial.environment, 'LD_AUDIT')
-    if variable and variable.value:
-        yield make_finding(
-            'unknown',
-            'the image sets LD_AUDIT=%s, so ld.so may load other libraries than predicted'
-            % variable.value,
-            _list_evidence('LD_AUDIT', variable),
-            'remove LD_AUDIT from the image',
-        )
+    for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
+        variable = resolve_process_variable(trial.environment, name)
+        if variable and (variable.value is None or variable.value and name == 'LD_AUDIT'):
+            location, cause = variable.location or '', variable.reason or variable.value or ''
+            yield make_finding(
+                'unknown',
+                'cannot tell which libraries ld.so loads: the image sets %s (%s: %s)'
+                % (name, location, cause),
+                [(location, cause)],
+                START_REMEDY,
+            )
 
 
 def _is_netmod_usable(trial: Trial, value: str) -> bool:
@@ -185,11 +128,6 @@ def _is_netmod_usable(trial: Trial, value: str) -> bool:
     # A libmpi with one netmod ignores the variable. The rules "netmod" and "UCX" evaluate the
     # variable for other libmpi.
     return bool(netmods) and (len(netmods) < 2 or value in netmods)
-
-
-def _is_provider_named(trial: Trial, value: str) -> bool:
-    """Return whether `check` knows the name of the provider that FI_PROVIDER selects."""
-    return bool(find_provider(trial))
 
 
 def _are_plugins_usable(trial: Trial, value: str) -> bool:
@@ -216,11 +154,6 @@ def _are_plugins_usable(trial: Trial, value: str) -> bool:
     )
 
 
-def _are_fabrics_usable(trial: Trial, value: str) -> bool:
-    """Return whether I_MPI_FABRICS selects libfabric between nodes."""
-    return value in ('ofi', 'shm:ofi')
-
-
 def _is_prefix_usable(trial: Trial, value: str) -> bool:
     """Return whether OPAL_PREFIX is the folder of the Open MPI in the process."""
     mpi = find_loaded_mpi(trial)
@@ -232,11 +165,8 @@ def _is_prefix_usable(trial: Trial, value: str) -> bool:
 #: pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to 2021.18, Open MPI 4.1.8 and 5.0.11.
 _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
     'MPIR_CVAR_CH4_NETMOD': _is_netmod_usable,
-    'MPIR_CVAR_OFI_USE_PROVIDER': _is_provider_named,
     'FI_PROVIDER_PATH': _are_plugins_usable,
-    'I_MPI_FABRICS': _are_fabrics_usable,
     'OPAL_PREFIX': _is_prefix_usable,
-    'I_MPI_OFI_PROVIDER': lambda trial, value: value == find_provider(trial),
 }
 
 
@@ -394,19 +324,9 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
         'remove FI_PROVIDER from the image, or run `export APPTAINERENV_FI_PROVIDER=%s`, which '
         'overrides the value of the image' % (module_value or provider)
     )
-    problem = (
-        "cannot evaluate the image's FI_PROVIDER (%s: %s)" % (location, variable.reason)
-        if variable and variable.value is None
-        else 'the image %s (%s)' % (_format_change('FI_PROVIDER', variable), location)
-    )
-    evidence = [
-        (
-            location,
-            'FI_PROVIDER'
-            if variable is None or variable.value is None
-            else 'FI_PROVIDER=' + variable.value,
-        )
-    ]
+    change = variable and variable.reason or _format_change('FI_PROVIDER', variable)
+    problem = 'the image changes FI_PROVIDER (%s: %s)' % (location, change)
+    evidence = [(location, change)]
     chosen = find_provider(trial)
     included = None
     if (

@@ -5,7 +5,7 @@ Rules on ld.so: missing libraries, symbol versions, symbols, and the order of li
 import posixpath
 import re
 from collections import OrderedDict
-from typing import Dict, Iterator, List, Optional, Set, Tuple
+from typing import Dict, Iterable, Iterator, List, Set, Tuple
 
 from osu_container.image.environment import resolve_process_variable
 from osu_container.image.loader import (
@@ -220,21 +220,7 @@ def _explain_defeat(
 
 def _list_processes(trial: Trial) -> List[Process]:
     """Return the process of the program and, if there is one, the entrypoint's process."""
-    return [trial.process] + (
-        [trial.program.entrypoint_process] if trial.program.entrypoint_process else []
-    )
-
-
-def _report_missing(
-    trial: Trial, name: str, requester: Optional[LoadedFile], problem: str, remedy: str
-) -> Finding:
-    return make_finding(
-        'fails',
-        '%s needs %s, %s'
-        % (format_library(requester) if requester else 'the process', name, problem),
-        [(requester.facts.path if requester else trial.image.path, 'needs ' + name)],
-        remedy,
-    )
+    return list(filter(None, [trial.process, trial.program.entrypoint_process]))
 
 
 @rule('missing library', source='ld.so(8)', facts=('host',), needs_process=True)
@@ -244,28 +230,9 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
 
     Libraries of NVIDIA's driver always come from the host.
     """
-    # The rule "mounted over" reports the libraries that a mount hides.
-    seen: Set[str] = set(list_hidden_names(trial))
-    for name, requester in [
-        pair
-        for process in _list_processes(trial)
-        for pair in process.missing
-        if DRIVER_LIBRARY.match(pair[0])
-    ]:
-        if find_gpu_maker(trial.site) != 'NVIDIA' and name not in seen:
-            yield _report_missing(
-                trial,
-                name,
-                requester,
-                "a library of NVIDIA's driver, and this site has no NVIDIA GPU",
-                'use an image without CUDA, or an image whose MPI opens the driver only when '
-                'necessary (Open MPI)',
-            )
-        seen.add(name)
-    if trial.image.is_partial:
-        return
-    for soname, facts in trial.host_libraries.missing_dependencies:
-        seen.add(soname)
+    image, processes = trial.image, _list_processes(trial)
+    missing_dependencies = trial.host_libraries.missing_dependencies
+    for soname, facts in [] if image.is_partial else missing_dependencies:
         yield make_finding(
             'fails',
             '%s of the host needs %s, which neither the host nor the image has'
@@ -274,7 +241,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             'find %s on the host, and add the folder of this library to the key library_folders '
             'of the site' % soname,
         )
-    for path, requester in [pair for process in _list_processes(trial) for pair in process.broken]:
+    for path, requester in [pair for process in processes for pair in process.broken]:
         yield make_finding(
             'fails',
             '%s loads %s, which is not a valid library: the file is a text file or is damaged'
@@ -282,20 +249,35 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             [(path, 'not an ELF file')],
             'replace the file by a shared library, because only compilers can read a linker script',
         )
-    for name, requester in [pair for process in _list_processes(trial) for pair in process.missing]:
-        paths = trial.image.find_files('.*/' + re.escape(name))
-        if name not in seen:
-            yield _report_missing(
-                trial,
-                name,
-                requester,
-                'which ld.so does not find in the container'
-                + (', although the image has %s' % paths[0] if paths else ''),
+    # The rule "mounted over" reports the libraries that a mount hides.
+    reported = [*list_hidden_names(trial), *dict(missing_dependencies)]
+    for name, requester in [pair for process in processes for pair in process.missing]:
+        is_driver, paths = DRIVER_LIBRARY.match(name), image.find_files('.*/' + re.escape(name))
+        if is_driver and find_gpu_maker(trial.site) == 'NVIDIA':
+            continue
+        if name in reported or image.is_partial and not is_driver:
+            continue
+        problem = 'which ld.so does not find in the container'
+        remedy = 'install %s in the image' % name
+        if is_driver:
+            problem = "a library of NVIDIA's driver, and this site has no NVIDIA GPU"
+            remedy = (
+                'use an image without CUDA, or an image whose MPI opens the driver only when '
+                'necessary (Open MPI)'
+            )
+        elif paths:
+            problem += ', although the image has ' + paths[0]
+            remedy = (
                 'run `ldconfig` at the end of the recipe of the image, or add %s to '
                 'LD_LIBRARY_PATH in the recipe' % posixpath.dirname(paths[0])
-                if paths
-                else 'install %s in the image' % name,
             )
+        yield make_finding(
+            'fails',
+            '%s needs %s, %s'
+            % (format_library(requester) if requester else 'the process', name, problem),
+            [(requester.facts.path if requester else image.path, 'needs ' + name)],
+            remedy,
+        )
 
 
 @rule(
@@ -385,75 +367,58 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
             'an MPI, use approach %s'
             % (
                 'pure, which loads the MPI of the image'
-                if 'libmpi' in trial.approach['comes_from']
-                and trial.approach['comes_from']['libmpi'] == 'host'
+                if trial.approach['comes_from']['libmpi'] == 'host'
                 else "bind, which loads the host's MPI"
             ),
         )
 
 
-def list_differences(trial: Trial, listing: Listing) -> List[Tuple[str, str]]:
+def list_differences(trial: Trial, listing: Listing) -> List[str]:
     """
-    Return the differences between the loader's list and the prediction.
+    Return the files and problems that only the loader's list or only the prediction has.
 
-    A difference is a pair of texts: the entry in the loader's list, and the prediction. The
-    prediction follows the paths in the list, and leaves out libraries opened at run time.
+    The prediction follows the paths in the list, and leaves out libraries opened at run time. The
+    result is empty if list and prediction agree.
     """
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
     container = Container(trial.image, names, {}, trial.container.mounts)
     container.follow_listing(listing)
     process = simulate_load(trial.program.load_roots, container, trial.container.library_path)
+    missing = {name for name, _ in process.missing}
+    versions = {name for _, _, names, _ in list_version_problems(process) for name in names}
+    undefined = {symbol.partition('@')[0] for _, symbol, _ in list_undefined_symbols(process)}
     if listing.problem:
-        problems = (
-            process.broken
-            or process.missing
-            or list_version_problems(process)
-            or list_undefined_symbols(process)
-        )
-        return (
-            []
-            if problems or trial.environment.exit_point
-            else [(listing.problem, 'everything loads')]
-        )
+        fails = process.broken or missing or versions or undefined or trial.environment.exit_point
+        return [] if fails else [listing.problem]
     if process.broken:
-        return [('all libraries are listed', '%s is not a valid library' % process.broken[0][0])]
+        return ['%s is not a valid library' % process.broken[0][0]]
 
-    def real(path: str) -> str:
-        return container.resolve(path) or path if container.exists(path) else path
-
-    interpreter = find_loader_path(trial) or ''
-    loader = {interpreter, trial.image.resolve(interpreter)}
-    theirs = {real(path): '%s => %s' % (name, path) for name, path in listing.libraries.items()}
-    ours = {
-        real(library.path): '%s => %s' % (library.name, library.path)
-        for library in process.loaded[1:]
-    }
-    listed = {name + ' => not found' for name in listing.missing_libraries}
-    listed |= {'version %s is missing' % version for version in listing.missing_versions}
-    predicted = {name + ' => not found' for name, _ in process.missing}
-    predicted |= {
-        'version %s is missing' % version
-        for _, _, versions, _ in list_version_problems(process)
-        for version in versions
-    }
-    # Undefined symbols follow from missing libraries and versions.
-    if not listed | predicted:
-        listed = {name + ' is undefined' for name in listing.undefined_symbols}
-        predicted = {
-            symbol.partition('@')[0] + ' is undefined'
-            for _, symbol, _ in list_undefined_symbols(process)
+    def describe(
+        paths: Iterable[str], missing: Set[str], versions: Set[str], undefined: Set[str]
+    ) -> Set[str]:
+        problems = {name + ' => not found' for name in missing}
+        problems |= {'version %s is missing' % name for name in versions}
+        # Undefined symbols follow from missing libraries and versions.
+        problems = problems or {name + ' is undefined' for name in undefined}
+        return problems | {
+            container.resolve(path) or path if container.exists(path) else path for path in paths
         }
-    differences = [(problem, 'no such problem') for problem in sorted(listed - predicted)]
-    differences += [('no such problem', problem) for problem in sorted(predicted - listed)]
-    differences += [
-        (theirs[path], 'another file')
-        for path in sorted(set(theirs) - set(ours) - loader)
-        if path != real(process.loaded[0].path)
-    ]
-    differences = differences or [
-        ('another file', ours[path]) for path in sorted(set(ours) - set(theirs) - loader)
-    ]
-    return [pair for pair in differences if not any(map(DRIVER_LIBRARY.match, pair))]
+
+    ignored = [process.loaded[0].path, find_loader_path(trial) or '']
+    listed = describe(
+        listing.libraries.values(),
+        listing.missing_libraries,
+        listing.missing_versions,
+        listing.undefined_symbols,
+    )
+    predicted = describe(
+        [library.path for library in process.loaded[1:]], missing, versions, undefined
+    )
+    return sorted(
+        text
+        for text in (listed ^ predicted) - describe(ignored, set(), set(), set()) - set(ignored)
+        if not DRIVER_LIBRARY.match(posixpath.basename(text))
+    )
 
 
 @rule(
@@ -474,16 +439,7 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
     if listing.problem and not listing.is_conclusive:
         yield make_finding(NOTE, 'the dry run is not possible: %s' % listing.problem)
         return
-    program = (
-        trial.program.path
-        or '%s alone, because check knows no program whose libraries the loader can list'
-        % trial.soname
-    )
-    program += (
-        ', without the libraries that the program opens at run time'
-        if trial.program.opened_libraries
-        else ''
-    )
+    program = trial.program.path or trial.soname + ' alone, because check knows no program'
     if listing.python_problem:
         yield make_finding(
             'fails',
@@ -503,13 +459,12 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
             '%.1f s)' % (program, len(listing.libraries), listing.seconds),
         )
         return
-    more = '; and %d more' % (len(differences) - 1) if len(differences) > 1 else ''
     is_certain = listing.is_trusted and listing.environment is not None
     is_fatal = bool(listing.problem or listing.missing_versions)
     yield make_finding(
         'fails' if is_certain and is_fatal else 'unknown',
-        "the image's loader contradicts the prediction for %s: %s (predicted: %s)%s"
-        % ((program,) + differences[0] + (more,)),
-        [(trial.image.path, listed) for listed, _ in differences[:5]],
+        "the image's loader and the search in the files of the image differ for %s: %s"
+        % (program, shorten_names(differences)),
+        [(trial.image.path, text) for text in differences[:5]],
         START_REMEDY,
     )

@@ -63,18 +63,12 @@ def uses_libfabric(trial: Trial) -> Optional[bool]:
     mpi = find_loaded_mpi(trial)
     if mpi is None:
         return None
-    pending, seen = [mpi], []
-    while pending:
-        library = pending.pop()
+    libraries = [mpi]
+    for library in libraries:  # The loop adds libraries to this list.
         if 'libfabric.so.1' in library.facts.needed:
             return True
-        seen.append(library)
         others = (find_loaded_file(trial.process, name) for name in library.facts.needed)
-        pending += [
-            other
-            for other in others
-            if other is not None and other not in seen and other not in pending
-        ]
+        libraries += [other for other in others if other and other not in libraries]
     return False
 
 

@@ -22,7 +22,6 @@ _ANSWERED_RULES = frozenset(
         'interpreter',
         'start of the container',
         'unknown environment',
-        'loader of the image',
         'missing library',
         'symbol version',
         'injection defeated',
