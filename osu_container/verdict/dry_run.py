@@ -101,7 +101,7 @@ def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
             "the image's loader can run only on the system itself, with a container runtime on PATH"
         )
     if not loaded:
-        return 'check knows no program or library that the loader could load'
+        return 'check knows no program or library of the image that the loader could load'
     if loaded[0].facts.machine != trial.host.get_machine():
         return 'the image is for %s' % loaded[0].facts.machine
     interpreter = find_loader_path(trial)
@@ -134,7 +134,11 @@ def _render_bound_texts(trial: Trial) -> Dict[str, str]:
 
 
 def _render_wrapper_settings(trial: Trial, names: str = 'LD_(LIBRARY_PATH|PRELOAD|AUDIT)$') -> str:
-    """Return shell commands for the variables (a pattern) that only a wrapper script sets."""
+    """
+    Return shell commands that set the variables of a wrapper script, '' without such variables.
+
+    names: regular expression for the names of the variables.
+    """
     environment = trial.image.evaluate_environment(_render_bound_texts(trial))
     lines = ''
     for name in sorted(set(environment.variables) | set(trial.environment.variables)):
@@ -152,7 +156,7 @@ def _render_wrapper_settings(trial: Trial, names: str = 'LD_(LIBRARY_PATH|PRELOA
 
 
 def _list_user_binds() -> Dict[str, str]:
-    """Return the user's variables with binds, without the binds of a loaded module."""
+    """Return {name: binds} of BIND_VARIABLES, without the binds of a loaded module."""
     variables = {}
     for name in BIND_VARIABLES:
         binds = [
@@ -237,10 +241,11 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
 
 def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     """
-    Ask the image's Python which mpi4py a Python program imports, and return (path, problem).
+    Run the image's Python to find the mpi4py of a program; return (path, problem).
 
     path: path of mpi4py's extension module. problem: why Python cannot import a module of the
-    program. Both are None if Python cannot be asked.
+    program. The result is (None, None) for a program without Python, and if a variable that Python
+    reads is unknown.
     """
     python = read_python_program(trial.image, trial.program.launched_program)
     environment = trial.program.launched_program.environment

@@ -171,7 +171,7 @@ def collect_facts(
     trial: Trial, verdict: Verdict, runtime: Dict[str, Any], force: bool = False
 ) -> Dict[str, Any]:
     """
-    Return the facts of a trial and its verdict, in the form of read_facts().
+    Return the facts of a trial and of the verdict, in the form of read_facts().
 
     The image must be open. Raises FactsError as read_facts() does, and ImageError or ElfError if a
     file cannot be read.
@@ -295,9 +295,9 @@ def _describe_injected_libraries(
     """
     Return a list with one dict for each injected library.
 
-    The keys of a dict are soname, path, sha256, build_id, size (bytes), what (e.g. 'libfabric
-    1.22.0') and why. If the site names the library, the dict also has the keys `name` (the site's
-    name for the library) and `names` (further names by which programs open the library).
+    The keys of a dict are `soname`, `path`, `sha256`, `build_id`, `size` (bytes), `what` (e.g.
+    'libfabric 1.22.0') and `why`. For a library that the site names, further keys are `name` (the
+    site's name for the library) and `names` (further names by which programs open the library).
     """
     site_names = {path: name for name, path in locate_host_libraries(approach, site, host)}
     needed_by = {
@@ -413,13 +413,13 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
             'setuid': _has_setuid(command),
         }
     raise FactsError(
-        'no container runtime on PATH: searched for %s. Install one of these runtimes (on a '
+        'no container runtime on PATH: searched for %s. Install one of the named runtimes (on a '
         'workstation, run `make setup`)' % ', '.join(names)
     )
 
 
 def _read_output(*words: str) -> str:
-    """Run a command and return its standard output."""
+    """Run a command and return what the command prints to standard output."""
     proc = subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
     )

@@ -533,8 +533,8 @@ def has_own_namespaces(runtime: Optional[Dict[str, Any]]) -> bool:
     """
     Return whether each container has its own user namespace.
 
-    A container has its own user namespace if the runtime has no setuid program. If each rank then
-    has its own container, the ranks of a node cannot read each other's memory (user_namespaces(7)).
+    The result is True if the runtime has no setuid program. Ranks of a node in different containers
+    then cannot read each other's memory (user_namespaces(7)).
     """
     return (runtime or {}).get('setuid') is False
 
@@ -703,7 +703,7 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
             (
                 'LD_LIBRARY_PATH',
                 settings.container.library_path,
-                'ld.so uses injected libraries before those of the image',
+                'ld.so uses injected libraries before libraries of the image',
             ),
             (
                 'LD_PRELOAD',

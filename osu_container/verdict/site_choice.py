@@ -51,7 +51,7 @@ def _merge_bases(
     entry: Dict[str, Any], bases: Mapping[str, Any], origin: Tuple[str, ...] = ()
 ) -> Dict[str, Any]:
     """
-    Return a site entry, completed with the facts of the entries in its key `based_on`.
+    Return a site entry, completed with the facts of the site that the key `based_on` names.
 
     origin: names of the entries that are based on this entry, to detect circular references.
     """
@@ -65,7 +65,7 @@ def _merge_bases(
         )
     if name in origin:
         raise SettingsError(
-            "the key `based_on` is circular: %s. Write 'based_on': 'plain' in one of these sites"
+            "the key `based_on` is circular: %s. Write 'based_on': 'plain' in one of the named sites"
             % ' -> '.join(origin + (name,))
         )
     _require_shape(bases[name], dict, "the entry '%s'" % name)
@@ -248,7 +248,7 @@ def choose_site(
     sites: Mapping[str, Any] = SITES,
 ) -> Dict[str, Any]:
     """
-    Return the entry of the site that the user names, else of the site of this machine.
+    Return the entry of the site that the user names, or of the site that matches this machine.
 
     name: the easyconfig parameter `site`, which has precedence.
     local_name: SITE of the local file.
@@ -281,7 +281,7 @@ def choose_site(
             }
         )
         raise SettingsError(
-            "this machine (host name '%s') may be %s, but the loaded modules match none of these "
+            "this machine (host name '%s') may be %s, but the loaded modules match none of the named "
             'sites (variables of this machine: %s). %s, or choose a site with '
             '--try-amend=site=NAME'
             % (
@@ -393,8 +393,9 @@ class SiteFile:
             if isinstance(err, SystemExit) and hasattr(err, 'name'):
                 raise
             raise SettingsError(
-                "the site file %s is not valid Python: %s: %s. Correct the file, or write it again: "
-                "`osu-container discover -o FILE.py --force`" % (self.path, type(err).__name__, err)
+                "the site file %s is not valid Python: %s: %s. Correct the file, or write the file "
+                "again: `osu-container discover -o FILE.py --force`"
+                % (self.path, type(err).__name__, err)
             )
         for name, default in NAMES.items():
             setattr(self, name, self.definitions.get(name, default))

@@ -176,7 +176,7 @@ class HostFileSystem:
 
 
 class Mount(NamedTuple):
-    """A folder or file of the host that hides what the image has at the same place."""
+    """A folder or file of the host that hides the files of the image at the same path."""
 
     folder: str  #: path in the container
     source: str  #: path on the host
@@ -188,7 +188,7 @@ class Mount(NamedTuple):
 
 
 class Mounts(NamedTuple):
-    """The mounts of a container, and the files of the host that ld.so may find there."""
+    """The mounts of a container, and the files of the host that ld.so may find below a mount."""
 
     mounts: List[Mount]
     #: paths in the container that were searched and that exist below a mount
@@ -242,7 +242,7 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
 
 
 def find_mount(mounts: Mounts, path: Optional[str]) -> Optional[Mount]:
-    """Return the mount that hides what the image has at `path`, None if there is none."""
+    """Return the mount that hides the image's file at `path`, None if no mount hides the file."""
     return next(
         (mount for mount in mounts.mounts if ((path or '') + '/').startswith(mount.folder + '/')),
         None,
@@ -372,7 +372,7 @@ class ContainerEnvironment(NamedTuple):
 
 
 class Program(NamedTuple):
-    """The program of the process, and the libraries that are loaded with it."""
+    """The program of the process, and the libraries that are loaded with the program."""
 
     #: path in the image; None if the program is unknown and only the MPI library is loaded
     path: Optional[str]
@@ -481,7 +481,7 @@ def _resolve_injection(
     """
     Return ({soname: ElfFacts}, missing_dependencies) for the libraries to inject.
 
-    Both values are explained in HostLibraries. Raises ElfError if a host library is not an ELF
+    HostLibraries explains missing_dependencies. Raises ElfError if a host library is not an ELF
     file.
     """
     roots = [path for _, path in locate_host_libraries(approach, site, host) if host.exists(path)]
@@ -708,7 +708,7 @@ def build_trial(
     program: command line in the container, with all arguments that affect which libraries are
     loaded.
     runtime: the container runtime, as in ContainerEnvironment.
-    listing: what the image's loader and Python found in a dry run, None without a dry run.
+    listing: the result of a dry run by the image's loader and Python, None without a dry run.
     started: an observed process, which then replaces the predicted process.
     requires_mpi: whether an image without a visible MPI is an error.
 
@@ -839,7 +839,7 @@ def build_trial(
 
 
 def _extend_pmi_traits(traits: Dict[str, Any], plugins: List[str]) -> Dict[str, Any]:
-    """Return the traits of an MPI; add PMI-2 if Open MPI 4 has a plug-in for PMI-2."""
+    """Return the traits of an MPI, with PMI-2 added if Open MPI 4 has a plug-in for PMI-2."""
     more = ['pmi2'] if any(path.endswith('/mca_pmix_s2.so') for path in plugins) else []
     return dict(traits, pmi=traits['pmi'] + more) if traits else traits
 

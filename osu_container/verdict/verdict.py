@@ -135,8 +135,8 @@ def list_assumptions(verdict: Verdict) -> List[str]:
     """
     Return the names of the untested facts on which the verdict depends.
 
-    If there are four or more facts on host libraries, one text with their number replaces their
-    names.
+    If four or more of the facts are on host libraries, the text 'N host libraries' replaces the
+    names of the facts on host libraries.
     """
     host_facts = [name for name in verdict.untested_facts if name.startswith('host.')]
     names = [name for name in verdict.untested_facts if name not in host_facts]
@@ -144,7 +144,7 @@ def list_assumptions(verdict: Verdict) -> List[str]:
 
 
 def format_verdict(verdict: Verdict) -> str:
-    """Return the level with its untested facts: 'probably works (untested: host.libcxi)'."""
+    """Return the level with the untested facts: 'probably works (untested: host.libcxi)'."""
     names = ', '.join(list_assumptions(verdict))
     return format_level(verdict) + (' (untested: %s)' % names if names else '')
 
@@ -235,8 +235,8 @@ def judge_approach(
     Return the Verdict on an approach.
 
     The parameters are those of evaluate_approach(). The verdict is 'fails' if the site lacks a PMI
-    or a library that the approach needs, or if such a library is damaged. The verdict is 'unknown'
-    if the image has no visible MPI. Raises ImageError as build_trial() does.
+    or a library that the approach needs, or if a library of the host is damaged. The verdict is
+    'unknown' if the image has no visible MPI. Raises ImageError as build_trial() does.
     """
     try:
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run, starter)[1]

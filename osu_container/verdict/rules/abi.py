@@ -121,7 +121,7 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
                 ),
                 [(library.facts.path, library.name)],
                 "use approach openmpi, or an image whose Open MPI is of the host's series; programs "
-                'without the Fortran and C++ bindings run with both series',
+                'without the Fortran and C++ bindings run with any series',
             )
             return
 
@@ -169,7 +169,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
             '`%s` of this site does not match the PMI of the MPI (%s), so every rank would run '
             'alone' % (_format_site_pmi(trial), ', '.join(protocols)),
             [(find_mpi_path(trial), 'PMI ' + ', '.join(protocols))],
-            'use an approach with another MPI: `osu-container check IMAGE` lists the approaches',
+            'use an approach with another MPI: `osu-container check IMAGE` lists all approaches',
         )
     elif (
         not protocols
@@ -180,7 +180,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
         yield make_finding(
             'unknown',
             'cannot tell which PMI this Open MPI supports: most builds of Open MPI support only '
-            'PMIx, and with `%s` every rank of such a build would run alone'
+            'PMIx, and every rank of a build with PMIx only would run alone under `%s`'
             % _format_site_pmi(trial),
             [(find_mpi_path(trial), 'no release')],
             'use approach openmpi',

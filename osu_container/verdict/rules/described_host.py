@@ -1,10 +1,10 @@
 """
 Rules on a host that `check` did not inspect: missing data make a verdict unknown.
 
-The first rule reports that the data do not show which host libraries the module injects;
-judge_trial() then drops all other findings. The second rule reports unknown facts of an injected
-library, if another library in the process depends on these facts. Both rules assume that the
-libraries of one host fit each other.
+The rule "host not described" reports that the data do not show which host libraries the module
+injects; judge_trial() then drops all other findings. The rule "facts of the host" reports unknown
+facts of an injected library, if another library in the process depends on the unknown facts. Both
+rules assume that the libraries of one host fit each other.
 """
 
 import posixpath
@@ -124,7 +124,7 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
 
 
 def _list_unknown_versions(trial: Trial) -> List[Gap]:
-    """Return a list of Gaps: unknown symbol versions that decide whether the process starts."""
+    """Return a Gap for each unknown symbol version that decides whether the process starts."""
     unknown_versions, host = [], trial.host
     process = trial.program.rccl_plugin[1] if trial.program.rccl_plugin else trial.process
     dependents = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
@@ -185,7 +185,7 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
 
 
 def _list_unknown_symbols(trial: Trial) -> List[Gap]:
-    """Return a Gap for each library that needs symbols which the host may lack."""
+    """Return a Gap for each library that needs symbols that the host's libraries may lack."""
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
         return []
     symbols_by_path: Dict[str, List[str]] = {}

@@ -322,7 +322,7 @@ SEEN_LIBCXI_PAIRS = {
 @rule(
     'libcxi and driver',
     source='github.com/HewlettPackard/shs-libcxi/issues/18: libcxi of SHS 13.0 works on a host '
-    'where those of 13.1 and 14.0 do not; CSCS pins its images to the SHS of its hosts '
+    'where libcxi of SHS 13.1 and of SHS 14.0 do not; CSCS pins its images to the SHS of its hosts '
     '(eth-cscs/alps-extended-images 2f16898)',
     facts=('provider',),
 )
@@ -534,8 +534,8 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     A run is known in which this release of the MPI used the provider cxi.
 
     If the MPI is not MPICH, no file shows whether the MPI supports cxi. A run of the host's Cray
-    MPICH over the host's libfabric counts as known for any release, because the vendor delivers
-    both.
+    MPICH over the host's libfabric counts as known for any release, because HPE
+    delivers both libraries together.
     """
     series = find_mpi_series(trial)
     if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or trial.mpi.get('cxi') is not None:
@@ -552,8 +552,8 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
         'whether the MPI supports cxi'
         % (' '.join(series) + '.x' if series else 'an MPI of unknown release'),
         [(find_mpi_path(trial), ' '.join(series) if series else 'release unknown')],
-        'run the program once after `export FI_LOG_LEVEL=info`, to see what MPI requests from the '
-        'provider; or use MPICH 4.2 or newer',
+        'run the program once after `export FI_LOG_LEVEL=info`, to see which capabilities MPI '
+        'requests from the provider; or use MPICH 4.2 or newer',
     )
 
 

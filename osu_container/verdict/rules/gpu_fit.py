@@ -54,7 +54,8 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
     elif not release and not image.is_partial:
         yield make_finding(
             NOTE,
-            'the image has no %s, so its programs can use buffers in host memory only' % software,
+            'the image has no %s, so programs of the image can use only buffers in host memory'
+            % software,
             [(image.path, 'no files of ' + software)],
             'for buffers in GPU memory, use an image with ' + software,
         )

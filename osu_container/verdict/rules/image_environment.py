@@ -233,8 +233,8 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
                 _format_replaced_values(changed_names, module_values),
             ),
             [(location, name) for name in changed_names],
-            'remove %s from the image, or export APPTAINERENV_%s, which overrides the image, with '
-            'another value' % (changed_names[0], changed_names[0]),
+            'remove %s from the image, or export APPTAINERENV_%s with another value, which overrides '
+            'the value of the image' % (changed_names[0], changed_names[0]),
         )
 
 

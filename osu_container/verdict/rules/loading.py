@@ -64,7 +64,8 @@ def static_program(trial: Trial) -> Iterator[Finding]:
         level = 'fails' if trial.approach['inject'] else NOTE
         yield make_finding(
             level,
-            '%s is linked statically, so no library of the host can replace its MPI' % path,
+            '%s is linked statically, so no library of the host can replace the MPI in the program'
+            % path,
             [('image:' + path, 'no dynamic section')],
             'use approach pure or opensource, or link the program dynamically',
         )
@@ -149,7 +150,7 @@ def _explain_defeat(
     environment, requester = trial.environment, library.requester
     if '/' in library.name and library.name in trial.program.opened_libraries:
         return (
-            'mpi4py opens %s by its path' % library.path,
+            'mpi4py opens the library of the image by the path %s' % library.path,
             [],
             'remove %s from the Python environment (pip uninstall), or set '
             'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py uses the library that ld.so '
@@ -178,8 +179,8 @@ def _explain_defeat(
             "the image replaces LD_LIBRARY_PATH after the module's script has prepended the host's "
             'folder (%s)' % (location if variable else 'unset'),
             evidence,
-            'remove this line, and set LD_LIBRARY_PATH in a script in %s whose name sorts before '
-            '%s, such as 90-environment.sh' % posixpath.split(TARGET),
+            'remove the line that sets LD_LIBRARY_PATH, and set LD_LIBRARY_PATH in a script in %s with '
+            'a name that sorts before %s, such as 90-environment.sh' % posixpath.split(TARGET),
         )
     if requester and library.name != soname:
         return (
@@ -209,8 +210,8 @@ def _explain_defeat(
     while owner.requester and not owner.facts.rpath:
         owner = owner.requester
     return (
-        "%s has DT_RPATH %s, and ld.so finds the image's library in this folder before it searches "
-        'LD_LIBRARY_PATH' % (owner.facts.path, folder),
+        '%s has DT_RPATH %s, and ld.so searches the folders in DT_RPATH before LD_LIBRARY_PATH'
+        % (owner.facts.path, folder),
         [(owner.facts.path, 'DT_RPATH ' + folder)],
         "run `patchelf --set-rpath '%s' %s` in the recipe of the image: patchelf writes "
         'DT_RUNPATH, which ld.so searches after LD_LIBRARY_PATH'
@@ -307,7 +308,7 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
             "newer, or an image whose MPI was built with the image's libfabric",
             'GLIBC': 'use an image of a distribution at least as new as the host'
             if library.origin == 'host'
-            else 'rebuild the image, because its libraries do not fit each other',
+            else 'rebuild the image, because the libraries of the image do not fit each other',
         }.get(
             kind,
             'use an image with a newer %s, or an approach that injects fewer host '
@@ -443,7 +444,7 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
     if listing.python_problem:
         yield make_finding(
             'fails',
-            'the Python of the image cannot import what the program imports: %s'
+            'the Python of the image cannot import a module that the program imports: %s'
             % listing.python_problem,
             [(trial.image.path, listing.python_problem)],
             'install the missing module for this Python, or start the program with the Python '
@@ -463,7 +464,7 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
     is_fatal = bool(listing.problem or listing.missing_versions)
     yield make_finding(
         'fails' if is_certain and is_fatal else 'unknown',
-        "the image's loader and the search in the files of the image differ for %s: %s"
+        "the libraries that the image's loader lists for %s differ from the prediction: %s"
         % (program, shorten_names(differences)),
         [(trial.image.path, text) for text in differences[:5]],
         START_REMEDY,

@@ -54,8 +54,8 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
     """
     No folder of the host hides a program or library of the image.
 
-    The runtime mounts /tmp, /var/tmp, the home folder and the current folder, and binds of the site
-    and of the user. What the image has at the same place is then invisible.
+    The runtime mounts /tmp, /var/tmp, the home folder, the current folder, and the binds of the
+    site and of the user. A mount hides all files that the image has at the same path.
     """
     files = sorted(trial.container.mounts.host_files)
     for name, (path, mount) in sorted(list_hidden_names(trial).items()):

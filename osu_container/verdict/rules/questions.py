@@ -160,9 +160,9 @@ def list_called_functions(trial: Trial) -> Set[str]:
 
 def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, Mount]]:
     """
-    Return {name: (path in the image, mount)} of what a mount hides from the program.
+    Return {name: (path in the image, mount)} of the files that a mount hides from the program.
 
-    The names are those of the started files and of the libraries that ld.so does not find.
+    Each name is a started file, or a library that ld.so does not find.
     """
     started = trial.program.launched_program
     paths = [path for path, _ in started.scripts] + [started.program, *started.words[:1]]
