@@ -455,16 +455,17 @@ def list_stale_libraries(facts: Dict[str, Any]) -> List[str]:
     """Return a message for each recorded host library that was removed or has changed."""
     messages = []
     for library in facts['host'].get('injected', []):
-        path = library['path']
-        if not os.path.isfile(path):
-            messages.append(
-                'host library %s was removed after the module was installed; install the module '
-                'again' % path
+        path, change = library['path'], 'was removed'
+        if os.path.isfile(path):
+            change = compute_sha256(path)
+            if change == library['sha256']:
+                continue
+            change = 'has changed (sha256 at installation: %s, now: %s)' % (
+                library['sha256'],
+                change,
             )
-        elif compute_sha256(path) != library['sha256']:
-            messages.append(
-                'host library %s has changed since the module was installed (sha256 at '
-                'installation: %s, now: %s); install the module again'
-                % (path, library['sha256'], compute_sha256(path))
-            )
+        messages.append(
+            'host library %s %s after the installation of the module; install the module again'
+            % (path, change)
+        )
     return messages

@@ -14,7 +14,7 @@ from osu_container.verdict.dry_run import add_listing
 from osu_container.verdict.evidence import list_untested_facts
 from osu_container.verdict.layers import LIBFABRIC
 from osu_container.verdict.rules import RULES
-from osu_container.verdict.rules.abi import no_program
+from osu_container.verdict.rules.abi import no_program, other_mpi_family
 from osu_container.verdict.rules.finding import (
     LEVELS,
     NOTE,
@@ -26,7 +26,7 @@ from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.rules.machine import check_host_paths
 from osu_container.verdict.rules.questions import find_network_layer
 from osu_container.verdict.rules.start import is_superseded
-from osu_container.verdict.settings import select_pmi
+from osu_container.verdict.settings import list_mpi_families, select_pmi
 from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.started import Start
 from osu_container.verdict.trial import (
@@ -35,6 +35,7 @@ from osu_container.verdict.trial import (
     NoMpiError,
     Trial,
     build_trial,
+    select_image_mpi,
 )
 
 
@@ -256,6 +257,18 @@ def judge_approach(
         )
     except SettingsError as err:
         finding = Finding('site', 'fails', str(err), [('site ' + site['name'], '')], '', '')
+        family, soname, _ = select_image_mpi(image, list_mpi_families(approach))
+        # No change of the site helps an image with another MPI.
+        if family and family not in list_mpi_families(approach):
+            finding = other_mpi_family.label_finding(
+                make_finding(
+                    'fails',
+                    "the image's MPI is %s (%s), but approach '%s' needs %s"
+                    % (family, soname, approach['name'], approach['mpi']),
+                    [(image.path, soname)],
+                    'use another approach: `osu-container check IMAGE` lists all approaches',
+                )
+            )
     return Verdict(approach['name'], finding.level, [finding], 'none', 'none', None)
 
 

@@ -6,7 +6,6 @@ does not.
 import json
 import os
 import pwd
-import shutil
 import struct
 
 from osu_container.data.networks import NETWORKS
@@ -857,14 +856,6 @@ SPEAKS = {
     'start of the container': [
         ('exit', 'pure', add_script('exit 0'), GPU, 'fails', '91-own.sh:1 exit'),
         ('set -e', 'pure', add_script('set -e'), GPU, 'unknown', '91-own.sh:1 set'),
-        (
-            'no scripts',
-            'hybrid',
-            defer_change(lambda it: shutil.rmtree(it.image.resolve_path('/.singularity.d/env'))),
-            GPU,
-            NOTE,
-            '/.singularity.d/env',
-        ),
     ],
     'unknown environment': [
         (

@@ -139,21 +139,19 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
     If a library in the process was built with a second MPI, this library would call the functions
     of the first MPI.
     """
-    libraries = [
-        library for library in trial.process.loaded if library.facts.soname in MPI_FAMILIES
-    ]
-    abis = [
-        MPI_FAMILIES[library.facts.soname or ''].replace(" under Debian's own soname", ' ABI')
-        for library in libraries
-    ]
-    for library, abi in zip(libraries, abis):
-        if abi != abis[0] and library.requester:
+    first = None
+    for library in trial.process.loaded:
+        abi = MPI_FAMILIES.get(library.facts.soname or '', '').replace(
+            " under Debian's own soname", ' ABI'
+        )
+        first = first or (abi and (library, abi))
+        if first and abi not in ('', first[1]) and library.requester:
             yield make_finding(
                 'unknown',
                 '%s needs %s, but the process also has %s: ld.so binds all MPI calls to the MPI '
                 'library that ld.so finds first, and the constants of the two MPIs differ'
-                % (format_library(library.requester), library.name, format_library(libraries[0])),
-                [(each.facts.path, each.facts.soname or '') for each in (libraries[0], library)],
+                % (format_library(library.requester), library.name, format_library(first[0])),
+                [(each.facts.path, each.facts.soname or '') for each in (first[0], library)],
                 'use a build of the library that was linked with the MPI of the program',
             )
             return

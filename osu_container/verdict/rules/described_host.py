@@ -11,7 +11,7 @@ import posixpath
 from typing import Dict, Iterator, List, Tuple
 
 from osu_container.image.closure import GLIBC_SONAMES
-from osu_container.image.loader import find_loaded_file, list_undefined_symbols
+from osu_container.image.loader import LoadedFile, find_loaded_file, list_undefined_symbols
 from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.rules.questions import (
     compute_module_values,
@@ -184,6 +184,19 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
     return unknown_versions
 
 
+def _has_host_version(trial: Trial, library: LoadedFile, symbol: str) -> bool:
+    """Return whether the data show that a host library defines the version of a symbol."""
+    version = symbol.partition('@')[2]
+    providers = [
+        find_loaded_file(trial.process, soname)
+        for soname, versions in library.facts.verneed.items()
+        if version in versions
+    ]
+    return any(
+        other and other.origin == 'host' and version in other.facts.verdef for other in providers
+    )
+
+
 def _list_unknown_symbols(trial: Trial) -> List[Gap]:
     """Return a Gap for each library that needs symbols that the host's libraries may lack."""
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
@@ -198,8 +211,8 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
             if name not in GLIBC_SONAMES
         ]
         # The libraries of one host define the symbols that they need from each other.
-        if library.origin == 'image' or any(
-            other is not None and other.origin == 'image' for other in others
+        if not _has_host_version(trial, library, symbol) and (
+            library.origin == 'image' or any(other and other.origin == 'image' for other in others)
         ):
             symbols_by_path.setdefault(library.facts.path, []).append(symbol)
     return [

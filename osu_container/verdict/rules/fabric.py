@@ -337,11 +337,7 @@ def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
     shs = re.search(r'SHS([\d.]+)', label)
     release = shs.group(1) if shs else label
     site_release = (trial.site.get('slingshot') or {}).get('value')
-    if (
-        release
-        and site_release
-        and (release == site_release or (release, site_release) in SEEN_LIBCXI_PAIRS)
-    ):
+    if release and (release == site_release or (release, site_release) in SEEN_LIBCXI_PAIRS):
         return
     yield make_finding(
         'unknown',

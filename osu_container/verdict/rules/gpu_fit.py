@@ -266,21 +266,21 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     fact, release = trial.site.get('gpu_driver'), trial.image.find_cuda_release()
     if find_gpu_maker(trial.site) != 'NVIDIA' or not fact or not release:
         return
-    driver, numbers = (
-        int(fact['value'].partition('.')[0]),
-        tuple(int(part) for part in re.findall(r'\d+', release)[:2]),
+    path, image_driver = trial.image.find_libcuda(trial.container.library_path) or (
+        trial.image.path,
+        fact['value'],
     )
-    libcuda = trial.image.find_libcuda(trial.container.library_path)
-    branch = int(libcuda[1].partition('.')[0]) if libcuda else driver
-    drivers: Tuple[str, ...] = (*libcuda, fact['value']) if libcuda else ()
-    driver_evidence = [(libcuda[0], 'driver ' + libcuda[1])] if libcuda else []
+    driver, branch, major = (
+        int(re.findall(r'\d+', text)[0]) for text in (fact['value'], image_driver, release)
+    )
+    drivers = (path, image_driver, fact['value'])
     if branch < driver:
         yield make_finding(
             'fails',
             "%s of the image belongs to driver %s, which is older than the site's driver %s, but "
             "ld.so loads the image's file: CUDA fails with error 803 (cudaErrorSystemDriverMismatch), "
             "or 35" % drivers,
-            driver_evidence,
+            [(path, 'driver ' + image_driver)],
             'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is for '
             'older drivers only',
         )
@@ -290,13 +290,13 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             'unknown',
             '%s of the image belongs to driver %s, and the site has driver %s: NVIDIA supports this '
             'combination only on data-centre GPUs with some older drivers' % drivers,
-            driver_evidence,
+            [(path, 'driver ' + image_driver)],
             'run `nvidia-smi` in the container to see whether CUDA works; if not, use an image with '
             'an older CUDA',
         )
     evidence = [(trial.image.path, 'CUDA ' + release)]
-    needed = OLDEST_DRIVERS.get(numbers[0])
-    if needed is None and numbers[0] > max(OLDEST_DRIVERS):
+    needed = OLDEST_DRIVERS.get(major)
+    if needed is None and major > max(OLDEST_DRIVERS):
         yield make_finding(
             'unknown',
             'cannot tell which driver CUDA %s of the image needs; the site has driver %s'
@@ -312,5 +312,5 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             % (release, needed, fact['value']),
             evidence,
             'use an image with CUDA %d or older; or run `eb --force` to install for programs that '
-            'use no GPU' % (numbers[0] - 1),
+            'use no GPU' % (major - 1),
         )

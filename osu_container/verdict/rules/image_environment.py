@@ -4,15 +4,12 @@ import posixpath
 import re
 from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
-from osu_container.base import shell
 from osu_container.image.environment import (
-    SCRIPTS_FOLDER,
     Variable,
     get_exported_value,
     resolve_process_variable,
 )
 from osu_container.image.loader import find_loaded_file
-from osu_container.verdict.injection import TARGET
 from osu_container.verdict.layers import (
     LIBFABRIC,
     UCX,
@@ -21,7 +18,6 @@ from osu_container.verdict.layers import (
     split_provider,
 )
 from osu_container.verdict.rules.finding import (
-    NOTE,
     RULES_BY_NAME,
     START_REMEDY,
     Finding,
@@ -78,16 +74,6 @@ def _format_change(name: str, variable: Optional[Variable]) -> str:
 @rule('start of the container', source='action script of Apptainer 1.4.5', facts=())
 def check_container_start(trial: Trial) -> Iterator[Finding]:
     """The image's environment scripts let the program start."""
-    if not trial.image.is_partial and not trial.image.list_folder(SCRIPTS_FOLDER):
-        yield make_finding(
-            NOTE,
-            'the runtime ignores variables APPTAINERENV_* for this image, because the image has '
-            'no folder %s: the runtime reads only the script %s of the module in this folder'
-            % (SCRIPTS_FOLDER, posixpath.basename(TARGET)),
-            [(trial.image.path, 'no %s' % SCRIPTS_FOLDER)],
-            'run `apptainer build NEW.sif %s`, which writes an image with the folder '
-            '/.singularity.d/env' % shell.quote_path(trial.image.path),
-        )
     exit_point = trial.environment.exit_point
     if exit_point:
         is_certain, location, why = exit_point
@@ -199,7 +185,8 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
     problems: Dict[Tuple[str, str], List[str]] = {}
     for name in sorted(names - {'FI_PROVIDER'}):
         variable = resolve_process_variable(trial.environment, name, module_values.get(name))
-        if variable and variable.value is not None and variable.value == module_values.get(name):
+        value = variable and variable.value
+        if value is not None and value == module_values.get(name):
             continue
         entries = trial.approach['unset'] + trial.approach.get('exports', [])
         if (
@@ -208,15 +195,11 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
             or name in [entry['name'] for entry in entries]
         ):
             continue
-        if (
-            variable
-            and variable.value
-            and name not in module_values
-            and _HARMLESS.match('%s=%s' % (name, variable.value))
+        if value and (
+            name not in module_values
+            and _HARMLESS.match('%s=%s' % (name, value))
             or name in _VARIABLE_CHECKS
-            and variable
-            and variable.value
-            and _VARIABLE_CHECKS[name](trial, variable.value)
+            and _VARIABLE_CHECKS[name](trial, value)
         ):
             continue
         location = (variable or trial.environment.variables[name]).location or ''

@@ -156,8 +156,8 @@ def _explain_defeat(
             'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py uses the library that ld.so '
             'finds' % library.path,
         )
-    if library.path in dict(trial.container.preload):
-        cause = dict(trial.container.preload)[library.path]
+    cause = dict(trial.container.preload).get(library.path)
+    if cause:
         variable = environment.variables.get(cause)
         location = variable and variable.location or cause
         return (
@@ -460,10 +460,9 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
             '%.1f s)' % (program, len(listing.libraries), listing.seconds),
         )
         return
-    is_certain = listing.is_trusted and listing.environment is not None
-    is_fatal = bool(listing.problem or listing.missing_versions)
+    is_fatal = listing.problem or listing.missing_versions
     yield make_finding(
-        'fails' if is_certain and is_fatal else 'unknown',
+        'fails' if is_fatal and listing.is_trusted and listing.environment else 'unknown',
         "the libraries that the image's loader lists for %s differ from the prediction: %s"
         % (program, shorten_names(differences)),
         [(trial.image.path, text) for text in differences[:5]],

@@ -31,9 +31,7 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
                 'run `osu-container discover`, which finds the current path, and add the path to '
                 'OVERRIDES in your site file',
             )
-    for path in [
-        path for path in trial.host_libraries.missing_paths if trial.host.is_described(path)
-    ]:
+    for path in filter(trial.host.is_described, trial.host_libraries.missing_paths):
         yield make_finding(
             'fails',
             "the host has no %s, which approach '%s' injects" % (path, trial.approach['name']),
@@ -82,11 +80,11 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
 def check_architecture(trial: Trial) -> Iterator[Finding]:
     """The image and the host have the same processor architecture."""
     names = {readelf: uname for uname, readelf in MACHINE_NAMES.items()}
-    machines = [(library, library.facts.machine) for library in trial.process.loaded]
     host = (
         next((facts.machine for facts in trial.injected.values()), None) or trial.host.get_machine()
     )
-    for library, machine in machines:
+    for library in trial.process.loaded:
+        machine = library.facts.machine
         if library.origin == 'image' and machine != host:
             yield make_finding(
                 'fails',
