@@ -876,6 +876,16 @@ SPEAKS = {
         ),
         ('eval', 'bind', add_script('eval "$(find)"'), GPU, 'unknown', 'eval'),
         (
+            'setuid',
+            'bind',
+            defer_change(
+                lambda it: it.image.resolve_path('/opt/osu/bin/osu_latency').chmod(0o4755)
+            ),
+            GPU,
+            'unknown',
+            'osu_latency setuid',
+        ),
+        (
             'LD_AUDIT',
             'pure',
             add_script('export LD_AUDIT=/usr/lib/libcxi.so.1'),

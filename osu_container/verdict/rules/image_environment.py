@@ -92,8 +92,19 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     `osu-container check` can evaluate all variables of the image that ld.so uses.
 
     A dry run reads the variables that the environment scripts of the image set. The libraries in
-    LD_AUDIT may replace any other library.
+    LD_AUDIT may replace any other library. For a setuid program, ld.so may ignore LD_LIBRARY_PATH
+    (AT_SECURE): the runtime sets no_new_privs for users, but not for root.
     """
+    path = trial.program.path
+    privileges = trial.image.find_privileges(path) if path else None
+    if privileges:
+        yield make_finding(
+            'unknown',
+            '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
+            'LD_PRELOAD' % (path, privileges),
+            [('image:%s' % path, privileges)],
+            'remove the privileges from the file with `chmod ug-s FILE` and `setcap -r FILE`',
+        )
     for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
         variable = resolve_process_variable(trial.environment, name)
         if variable and (variable.value is None or variable.value and name == 'LD_AUDIT'):
@@ -206,29 +217,22 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         problem = variable and variable.reason or _format_change(name, variable)
         problems.setdefault((problem, location), []).append(name)
     for (problem, location), changed_names in sorted(problems.items()):
+        values = [
+            name + '=' + module_values[name] for name in changed_names if name in module_values
+        ]
         yield make_finding(
             'unknown',
-            'the image changes %s (%s: %s)%s, and check has no rule for the effect of this change'
+            'the image changes %s (%s: %s), and check has no rule for the effect of this change%s'
             % (
                 ' and '.join(changed_names),
                 location,
                 problem,
-                _format_replaced_values(changed_names, module_values),
+                '; the module sets ' + ' and '.join(values) if values else '',
             ),
             [(location, name) for name in changed_names],
             'remove %s from the image, or export APPTAINERENV_%s with another value, which overrides '
             'the value of the image' % (changed_names[0], changed_names[0]),
         )
-
-
-def _format_replaced_values(names: List[str], module_values: Dict[str, str]) -> str:
-    """
-    Return the text " instead of the module's NAME=VALUE" for the given variables.
-
-    The text is '' if the module sets none of these variables.
-    """
-    values = ['%s=%s' % (name, module_values[name]) for name in names if name in module_values]
-    return " instead of the module's " + ' and '.join(values) if values else ''
 
 
 #: Components without which Open MPI cannot run. A parameter file may exclude all other components,
@@ -353,13 +357,6 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
         )
 
 
-def _overrides_pml(trial: Trial) -> bool:
-    """Return whether the image overrides the value of OMPI_MCA_pml that the module sets."""
-    value = compute_module_values(trial).get('OMPI_MCA_pml')
-    image_value = get_exported_value(trial.environment, 'OMPI_MCA_pml')
-    return bool(value) and image_value not in (None, value)
-
-
 def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     """
     Return the findings; failures become unknown if the predicted process is uncertain.
@@ -369,9 +366,11 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     without the missing component.
     """
     sources = ('unknown environment', 'dry run', 'no program')
-    if not any(
+    module_pml = compute_module_values(trial).get('OMPI_MCA_pml')
+    image_pml = get_exported_value(trial.environment, 'OMPI_MCA_pml') or module_pml
+    if (not module_pml or image_pml == module_pml) and not any(
         finding.rule in sources and finding.level == 'unknown' for finding in findings
-    ) and not _overrides_pml(trial):
+    ):
         return findings
     return [
         finding._replace(level='unknown', reason='possibly %s' % finding.reason)
