@@ -4,7 +4,6 @@ Compute the settings of a module from the approach, the site and the recorded fa
 This module reads no files and imports no EasyBuild.
 """
 
-from collections import OrderedDict
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from osu_container.data.approaches import APPROACHES, NAMESPACE_VARIABLES, NO_LIBFABRIC, SETTINGS
@@ -621,7 +620,7 @@ def _list_binds(
     binds = [
         (library['path'], INJECT_FOLDER + '/' + name, library['why'])
         for library in ([] if approach.get('entrypoint') else injected)
-        for name in OrderedDict.fromkeys([library['soname']] + library.get('names', []))
+        for name in dict.fromkeys([library['soname']] + library.get('names', []))
     ]
     binds += [
         (folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])

@@ -13,7 +13,6 @@ import platform
 import posixpath
 import pwd
 import re
-from collections import OrderedDict
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -729,9 +728,7 @@ def build_trial(
         approach = select_host_mpi(approach, soname)
     missing_paths = list_missing_host_paths(approach, site, host)
     injected, missing = (
-        _resolve_injection(approach, site, host, image)
-        if approach['inject']
-        else (OrderedDict(), [])
+        _resolve_injection(approach, site, host, image) if approach['inject'] else ({}, [])
     )
     plugins = _list_host_plugins(approach, site, host)
     container = Container(

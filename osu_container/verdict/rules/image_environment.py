@@ -96,7 +96,7 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     (AT_SECURE): the runtime sets no_new_privs for users, but not for root.
     """
     path = trial.program.path
-    privileges = trial.image.find_privileges(path) if path else None
+    privileges = path and trial.image.find_privileges(path)
     if privileges:
         yield make_finding(
             'unknown',
@@ -331,7 +331,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
             evidence,
             remedy,
         )
-    elif included and not set(split_provider(chosen or '')) & set(
+    elif included and not set(split_provider(chosen)) & set(
         split_provider(included.replace(',', ';'))
     ):
         yield make_finding(

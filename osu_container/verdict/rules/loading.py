@@ -4,7 +4,6 @@ Rules on ld.so: missing libraries, symbol versions, symbols, and the order of li
 
 import posixpath
 import re
-from collections import OrderedDict
 from typing import Dict, Iterable, Iterator, List, Set, Tuple
 
 from osu_container.image.environment import resolve_process_variable
@@ -347,7 +346,7 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
         return  # The rule 'facts of the host' reports this.
     bind_now = resolve_process_variable(trial.environment, 'LD_BIND_NOW')
     reported = {library.facts.path for library, _, _, _ in list_version_problems(trial.process)}
-    by_library: Dict[str, Tuple[LoadedFile, List[Tuple[str, bool]]]] = OrderedDict()
+    by_library: Dict[str, Tuple[LoadedFile, List[Tuple[str, bool]]]] = {}
     for library, symbol, immediate in list_undefined_symbols(trial.process):
         if library.facts.path not in reported:
             by_library.setdefault(library.path, (library, []))[1].append((symbol, immediate))
