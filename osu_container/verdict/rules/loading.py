@@ -416,7 +416,7 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
     )
     return sorted(
         text
-        for text in (listed ^ predicted) - describe(ignored, set(), set(), set()) - set(ignored)
+        for text in (listed ^ predicted) - describe(ignored, set(), set(), set())
         if not DRIVER_LIBRARY.match(posixpath.basename(text))
     )
 
