@@ -97,9 +97,9 @@ def list_path_executables(image: Image) -> Dict[str, str]:
 
 def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, str]:
     """
-    Return {name: path} of executables in folders named libexec, without those in `names`.
+    Return {name: path} of executables in folders named libexec, without the names in `names`.
 
-    A name that occurs in several of these folders is left out, because the name is ambiguous.
+    A name that occurs in several folders libexec is left out, because the name is ambiguous.
     """
     paths_by_name: Dict[str, List[str]] = {}
     for path in image.find_files(LIBEXEC):
@@ -136,7 +136,7 @@ def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]
     """
     Return the names in `names` that are also commands of the host.
 
-    A module with a command of such a name would hide the host's command.
+    A module with a command of the same name would hide the host's command.
 
     root: folder that stands in for the host's /; None if this machine does not have the host's
     files.
@@ -154,7 +154,7 @@ def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]
 
 
 def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
-    """Fill the cache of the image with the programs' libraries, in few calls of unsquashfs."""
+    """Read the libraries of all programs at once, because each call of unsquashfs is slow."""
     pending, seen = {name for each in facts for name in each.needed}, set()
     while pending:
         seen |= pending
@@ -281,10 +281,8 @@ def _inspect_distribution(image: Image, folder: str) -> Tuple[Optional[str], Opt
     """
     Return (soname, mpi_usage) for a command of a Python distribution.
 
-    The two values are the fields of Command with these names. Both are None if the distribution
-    does not use MPI.
-
-    folder: .dist-info folder of the distribution.
+    soname, mpi_usage: the fields of Command with the same names; (None, None) if the distribution
+    does not use MPI. folder: .dist-info folder of the distribution.
     """
     name = posixpath.basename(folder)[: -len('.dist-info')]
     if image.exists(folder + '/METADATA'):
@@ -331,8 +329,8 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
     Return a Command for each program in `names`.
 
     Each entry of `names` is the name of a program on the image's PATH, or the absolute path of a
-    program in the image. Raises ImageError if such a program does not exist, or if a module cannot
-    have a command with the name of the program.
+    program in the image. Raises ImageError if the image lacks one of the programs, or if a module
+    cannot have a command with the name of a program.
     """
     folders = image.tree.locate_programs(names, image.list_path_folders())
     commands = []

@@ -3,15 +3,16 @@ Verify a prediction by a dry run: the image's loader lists the program's librari
 
 The container runtime creates a container with the binds and the injection script of the module, but
 with an empty home folder and an empty /tmp (--containall). The environment scripts of the image run
-in this container. For approach swap, this project's entrypoint runs too. The image's loader then
-lists the libraries; the loader starts neither the program nor MPI (ld.so(8),
-LD_TRACE_LOADED_OBJECTS; musl's --list). The function getallenv of the action script (Apptainer
-1.4.5, SingularityCE 4) prints the resulting environment, so that no variable is unknown.
+in this container. The image's loader then lists the libraries; the loader starts neither the
+program nor MPI (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's --list). The function getallenv of the
+action script (Apptainer 1.4.5, SingularityCE 4) prints the resulting environment, so that no
+variable is unknown.
 
-For a Python program, the image's Python then reports which mpi4py it finds, without a start of MPI.
+For a Python program, the image's Python then reports which mpi4py this Python finds, without a
+start of MPI. No dry run is made for approach swap: the image's entrypoint would run.
 
 request_listing() runs the loader, and add_listing() adds the result to a Trial. The predicted
-process follows the loader's list, because the loader is right about what it finds. The rule "dry
+process follows the loader's list. The rule "dry
 run" (rules/loading.py) compares the list with the prediction.
 """
 
@@ -38,10 +39,8 @@ from osu_container.verdict.injection import TARGET
 from osu_container.verdict.trial import (
     BIND_VARIABLES,
     Trial,
-    apply_entrypoint,
     build_trial,
     list_bound_files,
-    list_entrypoint_folders,
     map_opened_names,
     render_bound_texts,
 )
@@ -73,7 +72,7 @@ LIMIT = 60
 #: Script that the runtime sources last, because the name sorts last
 LAST_SCRIPT = SCRIPTS_FOLDER + '/~osu-container-dry-run.sh'
 _MARK = 'osu-container-dry-run'
-_TRACE = {'LD_TRACE_LOADED_OBJECTS': '1', 'LD_WARN': 'yes', 'LD_BIND_NOW': '1'}
+_TRACE = 'export LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes LD_BIND_NOW=1\n'
 #: Variables of the caller that are passed to the runtime
 _KEPT_VARIABLES = ['HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR', *BIND_VARIABLES]
 #: Python code that prints the file of mpi4py's extension module, and the first module that Python
@@ -84,51 +83,32 @@ from importlib.util import find_spec
 missing = [name for name in ['mpi4py.MPI'] + sys.argv[2:] if not find_spec(name)]
 print('%s', 'ImportError: no module ' + missing[0] if missing else find_spec('mpi4py.MPI').origin)
 """
-#: Lines of glibc (elf/rtld.c, elf/dl-version.c), musl (ldso/dynlink.c) and this project's entrypoint
+#: Lines of glibc (elf/rtld.c, elf/dl-version.c) and musl (ldso/dynlink.c)
 _LOADS = re.compile(r'\s+(?:(.+) => )?(/.+) \(0x[0-9a-f]+\)$')
 _MISSING = re.compile(r'\s+(.+) => not found|Error loading shared library (\S+):')
 _VERSION = re.compile(r"version `(\S+)' not found \(required by")
 _UNDEFINED = re.compile(
     r'undefined symbol: ([^\s,]+)|Error relocating \S+: (\S+): symbol not found'
 )
-_ENDS = re.compile(
-    r'.*(?:error while loading shared libraries|symbol lookup error): |'
-    r'osu-entrypoint: .*cannot take the '
-)
+_ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup error): ')
 
 
 def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
     """Return the reason why the image's loader cannot run, None if the loader can run."""
-    loaded, start, image = trial.process.loaded, trial.program, trial.image
+    loaded, image = trial.process.loaded, trial.image
     if trial.container.runtime is None or trial.host.is_partial or image.is_partial:
         return (
             "the image's loader can run only on the system itself, with a container runtime on PATH"
         )
     if not loaded:
-        return 'check knows no program or library that the loader could load'
+        return 'check knows no program or library of the image that the loader could load'
     if loaded[0].facts.machine != trial.host.get_machine():
         return 'the image is for %s' % loaded[0].facts.machine
     interpreter = find_loader_path(trial)
     if not interpreter or not image.exists(interpreter):
         return 'the image has no %s' % (interpreter or 'loader')
-    if trial.approach.get('entrypoint') and not start.path:
-        return "check knows no program that the image's entrypoint could start"
-    if trial.approach.get('entrypoint') and not any(
-        'OSU_SWAP' in (text or '') for _, text in image.read_entrypoint()
-    ):
-        return "a dry run would execute the image's entrypoint, which is not from this project"
-    return None
-
-
-def find_listing_obstacle(trial: Trial) -> Optional[str]:
-    """Return why the loader cannot list the program's libraries, None if the loader can."""
-    start = trial.program
-    if start.is_static:
-        return '%s is linked statically, so it loads no libraries' % start.path
-    if start.path and 's' in trial.image.read_file_mode(start.path).lower():
-        return (
-            '%s is setuid or setgid, and the loader treats setuid and setgid programs differently'
-        ) % start.path
+    if trial.approach.get('entrypoint'):
+        return 'a dry run would execute the entrypoint of the image'
     return None
 
 
@@ -142,22 +122,9 @@ def find_loader_path(trial: Trial) -> Optional[str]:
 
 def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
     """Return [(host path, container path)] of the module's binds except the injection script."""
-    approach, site, host, injected = (
-        trial.approach,
-        trial.site,
-        trial.host,
-        trial.injected,
-    )
-    if approach.get('entrypoint'):
-        binds = [
-            (folder['path'], folder['target'])
-            for folder in list_entrypoint_folders(
-                approach, site, [(name, facts.path) for name, facts in injected.items()], host
-            )
-        ]
-    else:
-        names = map_opened_names(approach, site, host, injected)
-        binds = [(facts.path, INJECT_FOLDER + '/' + name) for name, facts in names.items()]
+    approach, site, host = trial.approach, trial.site, trial.host
+    names = map_opened_names(approach, site, host, trial.injected)
+    binds = [(facts.path, INJECT_FOLDER + '/' + name) for name, facts in names.items()]
     return binds + [(host.add_root(path), path) for path in list_bound_files(approach, site, host)]
 
 
@@ -167,12 +134,12 @@ def _render_bound_texts(trial: Trial) -> Dict[str, str]:
 
 
 def _render_wrapper_settings(trial: Trial, names: str = 'LD_(LIBRARY_PATH|PRELOAD|AUDIT)$') -> str:
-    """Return shell commands for the variables (a pattern) that only a wrapper script sets."""
-    environment = apply_entrypoint(
-        trial.approach,
-        trial.image.evaluate_environment(_render_bound_texts(trial)),
-        trial.injected,
-    )
+    """
+    Return shell commands that set the variables of a wrapper script, '' without such variables.
+
+    names: regular expression for the names of the variables.
+    """
+    environment = trial.image.evaluate_environment(_render_bound_texts(trial))
     lines = ''
     for name in sorted(set(environment.variables) | set(trial.environment.variables)):
         before, after = (
@@ -189,7 +156,7 @@ def _render_wrapper_settings(trial: Trial, names: str = 'LD_(LIBRARY_PATH|PRELOA
 
 
 def _list_user_binds() -> Dict[str, str]:
-    """Return the user's variables with binds, without the binds of a loaded module."""
+    """Return {name: binds} of BIND_VARIABLES, without the binds of a loaded module."""
     variables = {}
     for name in BIND_VARIABLES:
         binds = [
@@ -213,7 +180,7 @@ def _run_container(trial: Trial, last: str, start: List[str]) -> str:
     words = [
         (trial.container.runtime or {})['command'],
         '--quiet',
-        'run' if trial.approach.get('entrypoint') else 'exec',
+        'exec',
         '--containall',
     ]
     with tempfile.TemporaryDirectory() as folder:
@@ -250,28 +217,15 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
     wrapper_settings: the text that _render_wrapper_settings() returns.
     """
     problem, start_time = find_dry_run_obstacle(trial), time.monotonic()
-    entrypoint = trial.approach.get('entrypoint')
-    if wrapper_settings and entrypoint:
-        problem = problem or (
-            'a script sets loader variables (LD_*) after the entrypoint, and the '
-            'dry run does not run this script'
-        )
-    if entrypoint:
-        problem = problem or find_listing_obstacle(trial)
     if problem:
         return Listing(None, {}, set(), set(), set(), problem, False, 0.0)
-    program, loader = trial.process.loaded[0].path, find_loader_path(trial)
+    is_static = trial.program.is_static
     start = (
-        [str(loader)]
+        [str(find_loader_path(trial))]
         + (['--list'] if trial.process.uses_musl else [])
-        + ([] if find_listing_obstacle(trial) else [program])
+        + ([] if is_static else [trial.process.loaded[0].path])
     )
-    settings = sorted('%s=%s' % item for item in _TRACE.items())
-    if entrypoint:  # The entrypoint skips `env NAME=VALUE`, and runs the loader itself.
-        start, last = ['env'] + settings + [program], 'export OSU_SWAP=require\n'
-    else:
-        last = wrapper_settings + ''.join('export %s\n' % setting for setting in settings)
-    last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + last
+    last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + wrapper_settings + _TRACE
     output = _run_container(trial, last, start)
     listing = parse_listing(output, time.monotonic() - start_time)
     variables = [
@@ -279,20 +233,19 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
         for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT')
     ]
     is_known = all(variable is None or variable.value is not None for variable in variables)
-    listing = listing._replace(is_trusted=is_known and not entrypoint)
-    return (
-        listing._replace(problem=find_listing_obstacle(trial), is_conclusive=False)
-        if find_listing_obstacle(trial) and listing.environment
-        else listing
-    )
+    if is_static and listing.environment:
+        problem = '%s is linked statically, so it loads no libraries' % trial.program.path
+        listing = listing._replace(problem=problem, is_conclusive=False)
+    return listing._replace(is_trusted=is_known)
 
 
 def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     """
-    Ask the image's Python which mpi4py a Python program imports, and return (path, problem).
+    Run the image's Python to find the mpi4py of a program; return (path, problem).
 
     path: path of mpi4py's extension module. problem: why Python cannot import a module of the
-    program. Both are None if Python cannot be asked.
+    program. The result is (None, None) for a program without Python, and if a variable that Python
+    reads is unknown.
     """
     python = read_python_program(trial.image, trial.program.launched_program)
     environment = trial.program.launched_program.environment
@@ -387,9 +340,7 @@ def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] =
         if observed != evaluated:
             image.store_environment(bound, observed, INJECT_FOLDER)
             trial = rebuild(None)
-        mpi4py, python_problem = (None, None)
-        if not trial.approach.get('entrypoint'):
-            mpi4py, python_problem = find_mpi4py(trial)
+        mpi4py, python_problem = find_mpi4py(trial)
         if mpi4py:
             trial = rebuild(listing._replace(mpi4py=mpi4py, is_trusted=False))
         if describe_start() != before:  # The environment or the program was unknown before.

@@ -2,8 +2,8 @@
 List the untested facts, of the site and of published data, on which a verdict depends.
 
 A verdict 'works', 'works slowly' or 'no use' depends on every fact that the module uses. A verdict
-'fails' or 'unknown' depends only on the facts of those rules that reported a finding of the same
-level.
+'fails' or 'unknown' depends only on the facts of the rules that reported a finding of the level of
+the verdict.
 """
 
 import posixpath

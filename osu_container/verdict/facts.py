@@ -171,7 +171,7 @@ def collect_facts(
     trial: Trial, verdict: Verdict, runtime: Dict[str, Any], force: bool = False
 ) -> Dict[str, Any]:
     """
-    Return the facts of a trial and its verdict, in the form of read_facts().
+    Return the facts of a trial and of the verdict, in the form of read_facts().
 
     The image must be open. Raises FactsError as read_facts() does, and ImageError or ElfError if a
     file cannot be read.
@@ -295,9 +295,9 @@ def _describe_injected_libraries(
     """
     Return a list with one dict for each injected library.
 
-    The keys of a dict are soname, path, sha256, build_id, size (bytes), what (e.g. 'libfabric
-    1.22.0') and why. If the site names the library, the dict also has the keys `name` (the site's
-    name for the library) and `names` (further names by which programs open the library).
+    The keys of a dict are `soname`, `path`, `sha256`, `build_id`, `size` (bytes), `what` (e.g.
+    'libfabric 1.22.0') and `why`. For a library that the site names, further keys are `name` (the
+    site's name for the library) and `names` (further names by which programs open the library).
     """
     site_names = {path: name for name, path in locate_host_libraries(approach, site, host)}
     needed_by = {
@@ -414,13 +414,13 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
             'setuid': _has_setuid(command),
         }
     raise FactsError(
-        'no container runtime on PATH: searched for %s. Install one of these runtimes (on a '
+        'no container runtime on PATH: searched for %s. Install one of the named runtimes (on a '
         'workstation, run `make setup`)' % ', '.join(names)
     )
 
 
 def _read_output(*words: str) -> str:
-    """Run a command and return its standard output."""
+    """Run a command and return what the command prints to standard output."""
     proc = subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
     )
@@ -456,16 +456,17 @@ def list_stale_libraries(facts: Dict[str, Any]) -> List[str]:
     """Return a message for each recorded host library that was removed or has changed."""
     messages = []
     for library in facts['host'].get('injected', []):
-        path = library['path']
-        if not os.path.isfile(path):
-            messages.append(
-                'host library %s was removed after the module was installed; install the module '
-                'again' % path
+        path, change = library['path'], 'was removed'
+        if os.path.isfile(path):
+            change = compute_sha256(path)
+            if change == library['sha256']:
+                continue
+            change = 'has changed (sha256 at installation: %s, now: %s)' % (
+                library['sha256'],
+                change,
             )
-        elif compute_sha256(path) != library['sha256']:
-            messages.append(
-                'host library %s has changed since the module was installed (sha256 at '
-                'installation: %s, now: %s); install the module again'
-                % (path, library['sha256'], compute_sha256(path))
-            )
+        messages.append(
+            'host library %s %s after the installation of the module; install the module again'
+            % (path, change)
+        )
     return messages

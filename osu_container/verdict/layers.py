@@ -220,9 +220,9 @@ def find_driver_problem(
     """
     Return (reason, evidence) if libibverbs cannot reach the network cards, None otherwise.
 
-    The result is also None for providers that do not use libibverbs. libibverbs opens the driver
-    library of rdma-core for the card. If this driver library is missing, libibverbs prints "no
-    userspace device-specific driver found": github.com/ofiwg/libfabric/issues/975.
+    The result is also None for providers that do not use libibverbs. The library libibverbs opens
+    the driver library of rdma-core for the card. If this driver library is missing, libibverbs
+    prints "no userspace device-specific driver found": github.com/ofiwg/libfabric/issues/975.
     """
     if trial.image.is_partial or not set(split_provider(provider)) & set(VERBS_PROVIDERS):
         return None

@@ -4,7 +4,6 @@ Compute the settings of a module from the approach, the site and the recorded fa
 This module reads no files and imports no EasyBuild.
 """
 
-from collections import OrderedDict
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from osu_container.data.approaches import APPROACHES, NAMESPACE_VARIABLES, NO_LIBFABRIC, SETTINGS
@@ -537,8 +536,8 @@ def has_own_namespaces(runtime: Optional[Dict[str, Any]]) -> bool:
     """
     Return whether each container has its own user namespace.
 
-    A container has its own user namespace if the runtime has no setuid program. If each rank then
-    has its own container, the ranks of a node cannot read each other's memory (user_namespaces(7)).
+    The result is True if the runtime has no setuid program. Ranks of a node in different containers
+    then cannot read each other's memory (user_namespaces(7)).
     """
     return (runtime or {}).get('setuid') is False
 
@@ -630,7 +629,7 @@ def _list_binds(
     binds = [
         (library['path'], INJECT_FOLDER + '/' + name, library['why'])
         for library in ([] if approach.get('entrypoint') else injected)
-        for name in OrderedDict.fromkeys([library['soname']] + library.get('names', []))
+        for name in dict.fromkeys([library['soname']] + library.get('names', []))
     ]
     binds += [
         (folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])
@@ -712,7 +711,7 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
             (
                 'LD_LIBRARY_PATH',
                 settings.container.library_path,
-                'ld.so uses injected libraries before those of the image',
+                'ld.so uses injected libraries before libraries of the image',
             ),
             (
                 'LD_PRELOAD',

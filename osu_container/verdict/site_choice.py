@@ -51,7 +51,7 @@ def _merge_bases(
     entry: Dict[str, Any], bases: Mapping[str, Any], origin: Tuple[str, ...] = ()
 ) -> Dict[str, Any]:
     """
-    Return a site entry, completed with the facts of the entries in its key `based_on`.
+    Return a site entry, completed with the facts of the site that the key `based_on` names.
 
     origin: names of the entries that are based on this entry, to detect circular references.
     """
@@ -65,7 +65,7 @@ def _merge_bases(
         )
     if name in origin:
         raise SettingsError(
-            "the key `based_on` is circular: %s. Write 'based_on': 'plain' in one of these sites"
+            "the key `based_on` is circular: %s. Write 'based_on': 'plain' in one of the named sites"
             % ' -> '.join(origin + (name,))
         )
     _require_shape(bases[name], dict, "the entry '%s'" % name)
@@ -86,16 +86,16 @@ def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
 
     Raises SettingsError if the site is unknown.
     """
-    if name not in sites and name in PUBLISHED_SITES:
-        raise SettingsError(
-            "site '%s' describes a former system (%s) for `osu-container check --published` only; known "
-            "sites: %s. Choose a site with --try-amend=site=NAME"
-            % (name, PUBLISHED_SITES[name]['title'], format_names(sites))
-        )
     if name not in sites:
         raise SettingsError(
-            "unknown site '%s'; known sites: %s. Choose a site with --try-amend=site=NAME"
-            % (name, format_names(sites))
+            "%s site '%s'; known sites: %s. Choose a site with --try-amend=site=NAME"
+            % (
+                'only `osu-container check --published` knows the former'
+                if name in PUBLISHED_SITES
+                else 'unknown',
+                name,
+                format_names(sites),
+            )
         )
     _require_shape(sites[name], dict, "site '%s'" % name)
     whole = _merge_bases(
@@ -248,7 +248,7 @@ def choose_site(
     sites: Mapping[str, Any] = SITES,
 ) -> Dict[str, Any]:
     """
-    Return the entry of the site that the user names, else of the site of this machine.
+    Return the entry of the site that the user names, or of the site that matches this machine.
 
     name: the easyconfig parameter `site`, which has precedence.
     local_name: SITE of the local file.
@@ -281,7 +281,7 @@ def choose_site(
             }
         )
         raise SettingsError(
-            "this machine (host name '%s') may be %s, but the loaded modules match none of these "
+            "this machine (host name '%s') may be %s, but the loaded modules match none of the named "
             'sites (variables of this machine: %s). %s, or choose a site with '
             '--try-amend=site=NAME'
             % (
@@ -356,14 +356,6 @@ def resolve_local_site(
     return override_facts(site, values['OVERRIDES']), values['ROOT'].rstrip('/')
 
 
-def _format_exception(err: BaseException) -> str:
-    """Return the text of an exception that a user's code raised, even if __str__ fails."""
-    try:
-        return str(err)
-    except Exception:
-        return '(without a text)'
-
-
 class SiteFile:
     """A user's site file: SITE, SITES, ROOT and OVERRIDES, and all other definitions."""
 
@@ -401,9 +393,9 @@ class SiteFile:
             if isinstance(err, SystemExit) and hasattr(err, 'name'):
                 raise
             raise SettingsError(
-                "the site file %s is not valid Python: %s: %s. Correct the file, or write it again: "
-                "`osu-container discover -o FILE.py --force`"
-                % (self.path, type(err).__name__, _format_exception(err))
+                "the site file %s is not valid Python: %s: %s. Correct the file, or write the file "
+                "again: `osu-container discover -o FILE.py --force`"
+                % (self.path, type(err).__name__, err)
             )
         for name, default in NAMES.items():
             setattr(self, name, self.definitions.get(name, default))

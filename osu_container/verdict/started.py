@@ -72,7 +72,7 @@ def read_loaded_process(started: StartedProcess, container: ContainerFiles, host
 
 
 def _name_file(path: str, origin: str, elf: ElfFacts) -> LoadedFile:
-    """Return a loaded file under the soname that the file had before auditwheel renamed it."""
+    """Return a loaded file under the soname that the file had before a rename by auditwheel."""
     elf = elf._replace(needed=[_WHEEL_DIGITS.sub('', name) for name in elf.needed])
     match = _SONAME.match(_WHEEL_DIGITS.sub('', elf.soname or path))
     return LoadedFile(match.group(1) if match else path, path, origin, elf, None)

@@ -13,7 +13,6 @@ import platform
 import posixpath
 import pwd
 import re
-from collections import OrderedDict
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -81,7 +80,6 @@ from osu_container.verdict.settings import (
     list_site_files,
     select_host_mpi,
 )
-from osu_container.verdict.site_choice import parse_release
 from osu_container.verdict.started import Start, StartedProcess, read_loaded_process
 
 if TYPE_CHECKING:  # dry_run imports this module
@@ -177,7 +175,7 @@ class HostFileSystem:
 
 
 class Mount(NamedTuple):
-    """A folder or file of the host that hides what the image has at the same place."""
+    """A folder or file of the host that hides the files of the image at the same path."""
 
     folder: str  #: path in the container
     source: str  #: path on the host
@@ -189,7 +187,7 @@ class Mount(NamedTuple):
 
 
 class Mounts(NamedTuple):
-    """The mounts of a container, and the files of the host that ld.so may find there."""
+    """The mounts of a container, and the files of the host that ld.so may find below a mount."""
 
     mounts: List[Mount]
     #: paths in the container that were searched and that exist below a mount
@@ -243,7 +241,7 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
 
 
 def find_mount(mounts: Mounts, path: Optional[str]) -> Optional[Mount]:
-    """Return the mount that hides what the image has at `path`, None if there is none."""
+    """Return the mount that hides the image's file at `path`, None if no mount hides the file."""
     return next(
         (mount for mount in mounts.mounts if ((path or '') + '/').startswith(mount.folder + '/')),
         None,
@@ -373,7 +371,7 @@ class ContainerEnvironment(NamedTuple):
 
 
 class Program(NamedTuple):
-    """The program of the process, and the libraries that are loaded with it."""
+    """The program of the process, and the libraries that are loaded with the program."""
 
     #: path in the image; None if the program is unknown and only the MPI library is loaded
     path: Optional[str]
@@ -482,7 +480,7 @@ def _resolve_injection(
     """
     Return ({soname: ElfFacts}, missing_dependencies) for the libraries to inject.
 
-    Both values are explained in HostLibraries. Raises ElfError if a host library is not an ELF
+    HostLibraries explains missing_dependencies. Raises ElfError if a host library is not an ELF
     file.
     """
     roots = [path for _, path in locate_host_libraries(approach, site, host) if host.exists(path)]
@@ -565,9 +563,9 @@ def _find_process_mpi(process: Process) -> Optional[str]:
     )
 
 
-def _list_image_library_path(launched: LaunchedProgram) -> List[str]:
-    variable = launched.environment.variables.get('LD_LIBRARY_PATH')
-    return parse_folder_list(variable or launched.environment.default, True)[0]
+def _list_library_path(environment: Environment) -> List[str]:
+    variable = environment.variables.get('LD_LIBRARY_PATH')
+    return parse_folder_list(variable or environment.default, True)[0]
 
 
 #: Maximum number of programs that check inspects in an image
@@ -609,25 +607,16 @@ def select_program(
         [candidate.program for candidate in candidates if candidate.program]
     )
     sonames = [
-        [
-            name
-            for name in (facts[candidate.program].needed if candidate.program else [])
-            if name in MPI_FAMILIES
-        ]
-        for candidate in candidates
+        [name for name in facts[program].needed if name in MPI_FAMILIES] if program else []
+        for program in (candidate.program for candidate in candidates)
     ]
-    if len({MPI_FAMILIES[name] for names in sonames for name in names}) > 1:
+    all_names = sorted({name for names in sonames for name in names})
+    if len({MPI_FAMILIES[name] for name in all_names}) > 1:
         return candidates[0]._replace(
             program=None,
-            reason='the programs of the image use several MPIs: %s'
-            % ', '.join(sorted({name for names in sonames for name in names})),
+            reason='the programs of the image use several MPIs: ' + ', '.join(all_names),
         )
-    return candidates[
-        min(
-            range(len(candidates)),
-            key=lambda index: (candidates[index].program is None, not sonames[index]),
-        )
-    ]
+    return min(zip(candidates, sonames), key=lambda pair: (pair[0].program is None, not pair[1]))[0]
 
 
 def _resolve_startup(
@@ -701,29 +690,6 @@ def _explain_missing_mpi(
     return '%s is not linked with an MPI library' % path
 
 
-def _split_library_path(environment: Environment, runtime: Optional[Dict[str, Any]]) -> List[str]:
-    """
-    Return the folders of LD_LIBRARY_PATH in the container.
-
-    Apptainer 1.5 adds the folders of PREPEND_LD_LIBRARY_PATH before LD_LIBRARY_PATH, and the
-    folders of APPEND_LD_LIBRARY_PATH after LD_LIBRARY_PATH (CHANGELOG, 1.5.0). If LD_LIBRARY_PATH
-    is not set and the runtime injects libraries (--nv), Apptainer 1.5 also sets LD_LIBRARY_PATH to
-    the folders that ld.so searches by default; this function does not simulate this case.
-    """
-    names = ['PREPEND_LD_LIBRARY_PATH', 'LD_LIBRARY_PATH', 'APPEND_LD_LIBRARY_PATH']
-    has_variants = (
-        runtime
-        and runtime['name'] == 'apptainer'
-        and parse_release(runtime.get('release')) >= (1, 5)
-        and 'LD_LIBRARY_PATH' in environment.variables
-    )
-    return [
-        folder
-        for name in (names if has_variants else names[1:2])
-        for folder in parse_folder_list(environment.variables.get(name), True)[0]
-    ]
-
-
 def build_trial(
     approach: Dict[str, Any],
     site: Dict[str, Any],
@@ -741,7 +707,7 @@ def build_trial(
     program: command line in the container, with all arguments that affect which libraries are
     loaded.
     runtime: the container runtime, as in ContainerEnvironment.
-    listing: what the image's loader and Python found in a dry run, None without a dry run.
+    listing: the result of a dry run by the image's loader and Python, None without a dry run.
     started: an observed process, which then replaces the predicted process.
     requires_mpi: whether an image without a visible MPI is an error.
 
@@ -762,9 +728,7 @@ def build_trial(
         approach = select_host_mpi(approach, soname)
     missing_paths = list_missing_host_paths(approach, site, host)
     injected, missing = (
-        _resolve_injection(approach, site, host, image)
-        if approach['inject']
-        else (OrderedDict(), [])
+        _resolve_injection(approach, site, host, image) if approach['inject'] else ({}, [])
     )
     plugins = _list_host_plugins(approach, site, host)
     container = Container(
@@ -786,7 +750,7 @@ def build_trial(
     environment = launched.environment
     if started and started.environment is not None:
         environment = merge_observed_environment(started.environment, environment)
-    library_path = _split_library_path(environment, runtime)
+    library_path = _list_library_path(environment)
     image_preloads = _resolve_image_preloads(environment, image, container, library_path)
     preload = [
         name
@@ -875,7 +839,7 @@ def build_trial(
 
 
 def _extend_pmi_traits(traits: Dict[str, Any], plugins: List[str]) -> Dict[str, Any]:
-    """Return the traits of an MPI; add PMI-2 if Open MPI 4 has a plug-in for PMI-2."""
+    """Return the traits of an MPI, with PMI-2 added if Open MPI 4 has a plug-in for PMI-2."""
     more = ['pmi2'] if any(path.endswith('/mca_pmix_s2.so') for path in plugins) else []
     return dict(traits, pmi=traits['pmi'] + more) if traits else traits
 
@@ -920,7 +884,7 @@ def _find_requested_mpi(
     program = launched.program
     if not program or not image.read_elf_files([program])[program].dynamic:
         return None
-    library_path = _list_image_library_path(launched)
+    library_path = _list_library_path(launched.environment)
     container = Container(image, {}, {})
     return _find_process_mpi(
         _resolve_startup(image, launched, container, library_path, [program], mpi4py)[1]
@@ -1165,21 +1129,16 @@ def _list_plugin_files(
     """
     Return the paths in the container of the plug-ins that libfabric tries to load.
 
-    The search is the search of libfabric (src/fabric.c). If FI_PROVIDER_PATH is set, libfabric
-    searches only the entries of this variable: an entry that begins with + is a file, and any other
-    entry is a folder (the first entry may begin with @). Otherwise ld.so searches the file of each
-    provider that libfabric knows, and libfabric searches the folders that were set when libfabric
-    was built.
+    If FI_PROVIDER_PATH is set, libfabric searches only the folders in this variable
+    (src/fabric.c). Otherwise ld.so searches the file of each provider that libfabric knows, and
+    libfabric searches the folders that were set when libfabric was built.
     """
     value = get_exported_value(environment, 'FI_PROVIDER_PATH') or ''
-    parts = value.lstrip('@').split(':') if value else []
-    files = [part[1:] for part in parts if part.startswith('+')]
-    folders = [part for part in parts if part and not part.startswith('+')]
+    folders, files = value.split(':') if value else [], []
     if not value and traits['by_name']:
-        names = ['lib%s-fi.so' % name for name in sorted(PROVIDERS)]
-        files += filter(
-            None, (find_library(name, fabric, container, library_path)[0] for name in names)
-        )
+        for name in sorted(PROVIDERS):
+            file = find_library('lib%s-fi.so' % name, fabric, container, library_path)[0]
+            files += [file] if file else []
     if not folders:
         build_folders: List[str] = traits['folders'] or [
             posixpath.dirname(fabric.path) + '/libfabric'

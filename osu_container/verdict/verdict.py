@@ -14,13 +14,14 @@ from osu_container.verdict.dry_run import add_listing
 from osu_container.verdict.evidence import list_untested_facts
 from osu_container.verdict.layers import LIBFABRIC
 from osu_container.verdict.rules import RULES
-from osu_container.verdict.rules.abi import (
-    no_program,
-    other_mpi_family,
-    report_other_mpi,
+from osu_container.verdict.rules.abi import no_program, other_mpi_family
+from osu_container.verdict.rules.finding import (
+    LEVELS,
+    NOTE,
+    START_REMEDY,
+    Finding,
+    make_finding,
 )
-from osu_container.verdict.rules.finding import LEVELS, NOTE, START_REMEDY, Finding
-from osu_container.verdict.rules.gpu_fit import check_gpu_vendor, report_other_vendor
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.rules.machine import check_host_paths
 from osu_container.verdict.rules.questions import find_network_layer
@@ -135,8 +136,8 @@ def list_assumptions(verdict: Verdict) -> List[str]:
     """
     Return the names of the untested facts on which the verdict depends.
 
-    If there are four or more facts on host libraries, one text with their number replaces their
-    names.
+    If four or more of the facts are on host libraries, the text 'N host libraries' replaces the
+    names of the facts on host libraries.
     """
     host_facts = [name for name in verdict.untested_facts if name.startswith('host.')]
     names = [name for name in verdict.untested_facts if name not in host_facts]
@@ -144,7 +145,7 @@ def list_assumptions(verdict: Verdict) -> List[str]:
 
 
 def format_verdict(verdict: Verdict) -> str:
-    """Return the level with its untested facts: 'probably works (untested: host.libcxi)'."""
+    """Return the level with the untested facts: 'probably works (untested: host.libcxi)'."""
     names = ', '.join(list_assumptions(verdict))
     return format_level(verdict) + (' (untested: %s)' % names if names else '')
 
@@ -210,14 +211,12 @@ def evaluate_approach(
     if starter and not trial.soname:
         return starter(trial)
     verdict = judge_trial(trial)
-    # If the host's MPI does not fit, an entrypoint uses the image's MPI: the loader would succeed
-    # with another MPI than the approach injects.
     is_certain = any(
         finding.rule in _STATIC_RULES and finding.level != NOTE for finding in verdict.findings
     )
     if starter and not is_certain:
         return starter(trial)
-    if dry_run and not is_certain and not (approach.get('entrypoint') and verdict.level == 'fails'):
+    if dry_run and not is_certain:
         trial = add_listing(trial, approach, program)
         verdict = judge_trial(trial)
     return trial, verdict
@@ -237,50 +236,40 @@ def judge_approach(
     Return the Verdict on an approach.
 
     The parameters are those of evaluate_approach(). The verdict is 'fails' if the site lacks a PMI
-    or a library that the approach needs, or if such a library is damaged. The verdict is 'unknown'
-    if the image has no visible MPI. Raises ImageError as build_trial() does.
+    or a library that the approach needs, or if a library of the host is damaged. The verdict is
+    'unknown' if the image has no visible MPI. Raises ImageError as build_trial() does.
     """
     try:
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run, starter)[1]
     except NoMpiError as err:
         finding = no_program.label_finding(
-            Finding('', 'unknown', str(err), [(image.path, 'no libmpi')], START_REMEDY, ''),
+            make_finding('unknown', str(err), [(image.path, 'no libmpi')], START_REMEDY)
         )
-        return Verdict(approach['name'], 'unknown', [finding], 'none', 'none', None)
     except ElfError as err:
         finding = check_host_paths.label_finding(
-            Finding(
-                '',
+            make_finding(
                 'fails',
                 "ld.so cannot load a library of the host, which approach '%s' injects: %s"
                 % (approach['name'], err),
                 [(str(err).partition(': ')[0], 'not a valid library')],
                 'run `osu-container discover`, which finds the current paths of the libraries',
-                '',
             )
         )
-        return Verdict(approach['name'], 'fails', [finding], 'none', 'none', None)
     except SettingsError as err:
-        finding = Finding(
-            'site',
-            'fails',
-            str(err),
-            [('site ' + site['name'], 'no such fact')],
-            '',
-            'site data',
-        )
+        finding = Finding('site', 'fails', str(err), [('site ' + site['name'], '')], '', '')
         family, soname, _ = select_image_mpi(image, list_mpi_families(approach))
-        # If the image also has another MPI, report that, because no change of the site helps.
+        # No change of the site helps an image with another MPI.
         if family and family not in list_mpi_families(approach):
             finding = other_mpi_family.label_finding(
-                next(report_other_mpi(family, soname, approach, image, site))
+                make_finding(
+                    'fails',
+                    "the image's MPI is %s (%s), but approach '%s' needs %s"
+                    % (family, soname, approach['name'], approach['mpi']),
+                    [(image.path, soname)],
+                    'use another approach: `osu-container check IMAGE` lists all approaches',
+                )
             )
-        vendor_findings = [
-            check_gpu_vendor.label_finding(other)
-            for other in report_other_vendor(site, image)
-            if other.level == 'fails'
-        ]
-        return Verdict(approach['name'], 'fails', vendor_findings + [finding], 'none', 'none', None)
+    return Verdict(approach['name'], finding.level, [finding], 'none', 'none', None)
 
 
 def uses_slow_network(verdict: Verdict) -> bool:

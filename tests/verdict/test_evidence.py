@@ -19,13 +19,11 @@ import pytest
 from osu_container.check.described import describe_catalogue_image
 from osu_container.check.public_hosts import find_host_description
 from osu_container.data.approaches import APPROACHES
-from osu_container.data.sites.schema import EVIDENCE, PLAIN_KEYS
+from osu_container.data.sites.schema import PLAIN_KEYS
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.verdict.facts import list_warnings
-from osu_container.verdict.layers import infer_network_layer, split_provider
 from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.finding import FACT_KINDS, NOTE
-from osu_container.verdict.rules.questions import find_network_layer
 from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.site_choice import SettingsError, resolve_site
 from osu_container.verdict.trial import build_trial
@@ -296,7 +294,6 @@ def test_eb_prints_the_evidence_of_a_verdict():
         and 'osu-container proof' in said_by_eb
     )
     assert list_warnings({'verdict': dict(facts['verdict'], untested=[])}) == []
-    assert 'untested' in EVIDENCE
 
 
 WORKS, SLOWLY, UNKNOWN, FAILS = 'works', 'works slowly', 'unknown', 'fails'
@@ -382,37 +379,3 @@ def test_network_decides_slow_and_right_providers(tmp_path, parts, name):  # noq
     assert recommend_approach(verdicts, world.site) == best
     for one in verdicts:
         assert all(finding.remedy for finding in one.findings)
-
-
-@pytest.mark.parametrize(
-    'variable, wanted',
-    [(None, 'libfabric'), ('ucx', 'UCX'), ('ofi', 'libfabric'), ('none of them', 'libfabric')],
-)
-def test_mpich_variable_selects_the_netmod(tmp_path, parts, variable, wanted):  # noqa: F811, a fixture
-    world = World(tmp_path, parts, PLAIN)
-    combine_changes(
-        INFINIBAND,
-        UCX_WHOLE,
-        VERBS,
-        image(
-            mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ofi ucx'), needs=7),
-            environment={'MPIR_CVAR_CH4_NETMOD': variable} if variable else {},
-        ),
-    )(world)
-    opened, host = world.open_files()
-    with opened:
-        assert (
-            find_network_layer(build_trial(resolve_approach('pure'), world.site, opened, host))
-            == wanted
-        )
-
-
-def test_process_without_mpi_has_no_network():
-    class NoMPI:
-        mpi = None
-
-    assert infer_network_layer(NoMPI, {}, None, None) is None
-
-
-def test_provider_is_split_into_its_parts():
-    assert split_provider('verbs;ofi_rxm') == ['verbs', 'rxm'] and split_provider('cxi') == ['cxi']

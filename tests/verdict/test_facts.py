@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from osu_container.image.closure import collect_dependencies
 from osu_container.verdict.facts import (
     FactsError,
     _describe_injected_libraries,
@@ -197,30 +196,6 @@ def test_entrypoint_folders_cover_host_and_other_libraries(tmp_path):
         folder['target']
         for folder in list_entrypoint_folders(swap, site, [], HostFileSystem(f'{root}/none'))
     ] == []
-
-
-def test_libraries_of_one_build_are_injected_together(tmp_path):
-    rocm, usr = tmp_path / 'rocm', tmp_path / 'usr'
-    helper = compile_library(rocm / 'libhelper.so.1')
-    other = compile_library(usr / 'libz.so.1')
-    top = compile_library(rocm / 'libhsa.so.1', needed=[helper, other])
-    found, missing = collect_dependencies([str(top)], [str(usr)], lambda soname: True, [str(rocm)])
-    assert list(found) == ['libhsa.so.1', 'libhelper.so.1'] and missing == []
-    found, _ = collect_dependencies([str(top)], [str(usr)], lambda soname: True)
-    assert list(found) == ['libhsa.so.1']
-
-
-def test_missing_library_at_an_untested_path_is_skipped(tmp_path):
-    site, bind = resolve_site('lumi-25.03'), resolve_approach('bind')
-    pals = str(tmp_path) + site['libraries']['libpals']['value']
-    assert pals not in list_missing_host_paths(bind, site, HostFileSystem(str(tmp_path)))
-    seen = dict(
-        site,
-        libraries=dict(
-            site['libraries'], libpals=dict(site['libraries']['libpals'], evidence='derived')
-        ),
-    )
-    assert pals in list_missing_host_paths(bind, seen, HostFileSystem(str(tmp_path)))
 
 
 def test_library_is_labelled_by_release_or_by_name(parts):

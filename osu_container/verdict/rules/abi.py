@@ -1,9 +1,9 @@
 """Rules on the image's MPI: the ABI, the PMI, and the replacement by the host's MPI."""
 
 import re
-from typing import Any, Dict, Iterator
+from typing import Iterator
 
-from osu_container.image.image import MPI_FAMILIES, Image
+from osu_container.image.image import MPI_FAMILIES
 from osu_container.verdict import launching
 from osu_container.verdict.rules.finding import START_REMEDY, Finding, make_finding, rule
 from osu_container.verdict.rules.questions import find_loaded_mpi, find_mpi_path, format_library
@@ -25,20 +25,33 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     """
     protocols = trial.mpi.get('pmi') or []
     cannot_start = protocols and _find_required_pmi(trial) not in protocols
-    if trial.family not in list_mpi_families(trial.approach) and (
-        trial.approach['inject'] or cannot_start
-    ):
-        for finding in report_other_mpi(
-            trial.family, trial.soname, trial.approach, trial.image, trial.site
-        ):
-            yield (
-                finding
-                if trial.approach['inject']
-                else finding._replace(
-                    reason='%s, and %s cannot start this MPI (PMI of the MPI: %s)'
-                    % (finding.reason, _format_site_pmi(trial), ', '.join(protocols))
-                )
-            )
+    families, injects = list_mpi_families(trial.approach), trial.approach['inject']
+    if trial.family in families or not (injects or cannot_start):
+        return
+    remedy = _REMEDIES[trial.family]
+    if trial.family == 'Open MPI':  # Prefer approach openmpi on a site that can start it.
+        remedy = (
+            'use approach openmpi; or '
+            if trial.family in trial.site['pmi']['value']
+            else 'approach openmpi needs PMIx, which %s of this site does not support, so '
+            % launching.select_launcher_command(trial.site)
+        ) + remedy
+    names = [
+        "%s (%s)" % (each, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == each)[-1])
+        for each in families
+    ]
+    reason = "the image's MPI is %s (%s), but approach '%s' needs %s" % (
+        trial.family,
+        trial.soname,
+        trial.approach['name'],
+        ', '.join(names),
+    )
+    if not injects:
+        reason += ', and %s cannot start this MPI (PMI of the MPI: %s)' % (
+            _format_site_pmi(trial),
+            ', '.join(protocols),
+        )
+    yield make_finding('fails', reason, [(trial.image.path, trial.soname)], remedy)
 
 
 #: Family of the image's MPI -> remedy where the approach needs another one
@@ -58,31 +71,6 @@ _REMEDIES = {
     '(docs/your-own-container.md). No host MPI has the soname '
     "of Debian's MPICH (docs/abi.md)",
 }
-
-
-def report_other_mpi(
-    family: str, soname: str, approach: Dict[str, Any], image: Image, site: Dict[str, Any]
-) -> Iterator[Finding]:
-    """Yield the finding that the image's MPI is not an MPI that the approach can use."""
-    remedy = _REMEDIES[family]
-    if family == 'Open MPI':  # Prefer approach openmpi on a site that can start it.
-        remedy = (
-            'use approach openmpi; or '
-            if family in site['pmi']['value']
-            else 'approach openmpi needs PMIx, which %s of this site does not support, so '
-            % launching.select_launcher_command(site)
-        ) + remedy
-    families = [
-        "%s (%s)" % (each, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == each)[-1])
-        for each in list_mpi_families(approach)
-    ]
-    yield make_finding(
-        'fails',
-        "the image's MPI is %s (%s), but approach '%s' needs %s"
-        % (family, soname, approach['name'], ', '.join(families)),
-        [(image.path, soname)],
-        remedy,
-    )
 
 
 def _find_required_pmi(trial: Trial) -> str:
@@ -133,7 +121,7 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
                 ),
                 [(library.facts.path, library.name)],
                 "use approach openmpi, or an image whose Open MPI is of the host's series; programs "
-                'without the Fortran and C++ bindings run with both series',
+                'without the Fortran and C++ bindings run with any series',
             )
             return
 
@@ -151,21 +139,19 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
     If a library in the process was built with a second MPI, this library would call the functions
     of the first MPI.
     """
-    libraries = [
-        library for library in trial.process.loaded if library.facts.soname in MPI_FAMILIES
-    ]
-    abis = [
-        MPI_FAMILIES[library.facts.soname or ''].replace(" under Debian's own soname", ' ABI')
-        for library in libraries
-    ]
-    for library, abi in zip(libraries, abis):
-        if abi != abis[0] and library.requester:
+    first = None
+    for library in trial.process.loaded:
+        abi = MPI_FAMILIES.get(library.facts.soname or '', '').replace(
+            " under Debian's own soname", ' ABI'
+        )
+        first = first or (abi and (library, abi))
+        if first and abi not in ('', first[1]) and library.requester:
             yield make_finding(
                 'unknown',
                 '%s needs %s, but the process also has %s: ld.so binds all MPI calls to the MPI '
                 'library that ld.so finds first, and the constants of the two MPIs differ'
-                % (format_library(library.requester), library.name, format_library(libraries[0])),
-                [(each.facts.path, each.facts.soname or '') for each in (libraries[0], library)],
+                % (format_library(library.requester), library.name, format_library(first[0])),
+                [(each.facts.path, each.facts.soname or '') for each in (first[0], library)],
                 'use a build of the library that was linked with the MPI of the program',
             )
             return
@@ -181,7 +167,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
             '`%s` of this site does not match the PMI of the MPI (%s), so every rank would run '
             'alone' % (_format_site_pmi(trial), ', '.join(protocols)),
             [(find_mpi_path(trial), 'PMI ' + ', '.join(protocols))],
-            'use an approach with another MPI: `osu-container check IMAGE` lists the approaches',
+            'use an approach with another MPI: `osu-container check IMAGE` lists all approaches',
         )
     elif (
         not protocols
@@ -192,7 +178,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
         yield make_finding(
             'unknown',
             'cannot tell which PMI this Open MPI supports: most builds of Open MPI support only '
-            'PMIx, and with `%s` every rank of such a build would run alone'
+            'PMIx, and every rank of a build with PMIx only would run alone under `%s`'
             % _format_site_pmi(trial),
             [(find_mpi_path(trial), 'no release')],
             'use approach openmpi',

@@ -1,10 +1,10 @@
 """
 Rules on a host that `check` did not inspect: missing data make a verdict unknown.
 
-The first rule reports that the data do not show which host libraries the module injects;
-judge_trial() then drops all other findings. The second rule reports unknown facts of an injected
-library, if another library in the process depends on these facts. Both rules assume that the
-libraries of one host fit each other.
+The rule "host not described" reports that the data do not show which host libraries the module
+injects; judge_trial() then drops all other findings. The rule "facts of the host" reports unknown
+facts of an injected library, if another library in the process depends on the unknown facts. Both
+rules assume that the libraries of one host fit each other.
 """
 
 import posixpath
@@ -20,6 +20,7 @@ from osu_container.verdict.rules.questions import (
     list_glibc_dependents,
     list_process_host_libraries,
     may_offer_unknown_symbols,
+    shorten_names,
     sort_versions,
 )
 from osu_container.verdict.settings import has_own_namespaces, list_host_libraries
@@ -123,7 +124,7 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
 
 
 def _list_unknown_versions(trial: Trial) -> List[Gap]:
-    """Return a list of Gaps: unknown symbol versions that decide whether the process starts."""
+    """Return a Gap for each unknown symbol version that decides whether the process starts."""
     unknown_versions, host = [], trial.host
     process = trial.program.rccl_plugin[1] if trial.program.rccl_plugin else trial.process
     dependents = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
@@ -160,66 +161,44 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
         ]
         for name, other in image_libraries:
             is_unknown = 'verneed' in gaps or 'verneed of ' + name in gaps
-            if is_unknown and other.facts.verdef:
-                unknown_versions.append(
-                    (
-                        path,
-                        'versions of ' + name,
-                        "it is unknown which symbol versions of the image's %s are needed by %s"
-                        % (name, path),
-                    )
-                )
-            elif 'undefined' in gaps and (is_unknown or not other.facts.verdef):
+            if is_unknown if other.facts.verdef else 'undefined' in gaps:
                 unknown_versions.append(
                     (
                         path,
                         'symbols of ' + name,
-                        "it is unknown which symbols of the image's %s are needed by %s"
-                        % (name, path),
+                        "it is unknown which symbols and versions of the image's %s are needed by "
+                        '%s' % (name, path),
                     )
                 )
-        users = (
-            [
-                other
-                for other in process.loaded
-                if other.origin == 'image' and library.facts.soname in other.facts.verneed
-            ]
-            if 'verdef' in gaps
-            else []
-        )
-        if users:
-            unknown_versions.append(
-                (
-                    path,
-                    'defined symbol versions',
-                    'it is unknown which symbol versions %s defines, and %s needs the versions %s'
-                    % (
+        for other in process.loaded if 'verdef' in gaps else []:
+            versions = other.facts.verneed.get(library.facts.soname or '')
+            if other.origin == 'image' and versions:
+                unknown_versions.append(
+                    (
                         path,
-                        users[0].facts.path,
-                        ', '.join(
-                            sort_versions(users[0].facts.verneed[library.facts.soname or ''])
-                        ),
-                    ),
+                        'defined symbol versions',
+                        'it is unknown which symbol versions %s defines, and %s needs the versions '
+                        '%s' % (path, other.facts.path, ', '.join(sort_versions(versions))),
+                    )
                 )
-            )
     return unknown_versions
 
 
 def _has_host_version(trial: Trial, library: LoadedFile, symbol: str) -> bool:
     """Return whether the data show that a host library defines the version of a symbol."""
     version = symbol.partition('@')[2]
-    return any(
-        version in versions
-        and other is not None
-        and other.origin == 'host'
-        and version in other.facts.verdef
+    providers = [
+        find_loaded_file(trial.process, soname)
         for soname, versions in library.facts.verneed.items()
-        for other in [find_loaded_file(trial.process, soname)]
+        if version in versions
+    ]
+    return any(
+        other and other.origin == 'host' and version in other.facts.verdef for other in providers
     )
 
 
 def _list_unknown_symbols(trial: Trial) -> List[Gap]:
-    """Return a Gap for each library that needs symbols which the host may lack."""
+    """Return a Gap for each library that needs symbols that the host's libraries may lack."""
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
         return []
     symbols_by_path: Dict[str, List[str]] = {}
@@ -233,28 +212,15 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
         ]
         # The libraries of one host define the symbols that they need from each other.
         if not _has_host_version(trial, library, symbol) and (
-            library.origin == 'image'
-            or any(other is not None and other.origin == 'image' for other in others)
+            library.origin == 'image' or any(other and other.origin == 'image' for other in others)
         ):
             symbols_by_path.setdefault(library.facts.path, []).append(symbol)
-    path = next(
-        (
-            other.facts.path
-            for other in list_process_host_libraries(trial)
-            if 'defined' in trial.host.list_unknown_facts(other.facts.path)
-        ),
-        '',
-    )
     return [
         (
-            path,
-            'its symbols',
-            "it is unknown whether the host's libraries define %s%s, which %s needs"
-            % (
-                ', '.join(symbols[:3]),
-                ' and %d more' % (len(symbols) - 3) if symbols[3:] else '',
-                user,
-            ),
+            user,
+            'definitions of its symbols',
+            "it is unknown whether the host's libraries define %s, which %s needs"
+            % (shorten_names(symbols), user),
         )
         for user, symbols in sorted(symbols_by_path.items())
     ]
@@ -262,39 +228,23 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
 
 def _list_unknown_traits(trial: Trial) -> List[Gap]:
     """Return Gaps for the host's MPI and the host's libfabric, if their traits are unknown."""
-    gaps: List[Gap] = []
+    wanted = []
     mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
     if mpi is not None and mpi.origin == 'host':
         names = ['family', 'release', 'device', 'pmi']
         names += ['hmem', 'cxi'] if trial.mpi.get('family') in (None, 'MPICH') else []
         names += ['single_copy'] if has_own_namespaces(trial.container.runtime) else []
-        gaps += _list_missing_traits(trial, mpi, names)
+        wanted.append((mpi.facts.path, names))
     if fabric is not None and fabric.origin == 'host':
-        names = ['release', 'providers'] + (
-            ['api'] if mpi is not None and mpi.origin == 'image' else []
-        )
+        names = ['release', 'providers'] + ['api'] * (mpi is not None and mpi.origin == 'image')
         provider = compute_module_values(trial).get('FI_PROVIDER')
         if provider not in trial.fabric.get('providers', []):
             names += ['folders', 'by_name']
-        gaps += _list_missing_traits(trial, fabric, names)
+        wanted.append((fabric.facts.path, names))
+    gaps: List[Gap] = []
+    for path, names in wanted:
+        unknown = trial.host.list_unknown_facts(path)
+        missing = ', '.join(name for name in names if 'traits.' + name in unknown)
+        if missing:
+            gaps.append((path, missing, '%s has unknown properties (%s)' % (path, missing)))
     return gaps
-
-
-def _list_missing_traits(trial: Trial, library: LoadedFile, names: List[str]) -> List[Gap]:
-    """Return [Gap] with the unknown traits among `names`, [] if all of these traits are known."""
-    missing = [
-        name
-        for name in names
-        if 'traits.' + name in trial.host.list_unknown_facts(library.facts.path)
-    ]
-    return (
-        [
-            (
-                library.facts.path,
-                ', '.join(missing),
-                '%s has unknown properties (%s)' % (library.facts.path, ', '.join(missing)),
-            )
-        ]
-        if missing
-        else []
-    )

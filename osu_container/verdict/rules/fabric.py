@@ -4,7 +4,7 @@ import posixpath
 import re
 from typing import Iterator, Optional, Tuple
 
-from osu_container.image.environment import get_exported_value, resolve_process_variable
+from osu_container.image.environment import get_exported_value
 from osu_container.image.loader import LoadedFile, find_loaded_file, list_version_problems
 from osu_container.verdict.layers import (
     LIBFABRIC,
@@ -16,7 +16,7 @@ from osu_container.verdict.layers import (
     may_bypass_ucx,
     split_provider,
 )
-from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.rules.questions import (
     compute_module_values,
     find_image_libcxi,
@@ -88,7 +88,6 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
     uses, mpi = uses_libfabric(trial), find_loaded_mpi(trial)
     if uses or mpi is None:
         return
-    network = resolve_network(trial.site)[1]
     if compute_module_values(trial).get('OMPI_MCA_mtl') == 'ofi':
         if trial.mpi.get('family') == 'Open MPI':
             yield make_finding(
@@ -104,26 +103,15 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
                 'build Open MPI with the option --with-ofi',
             )
     elif trial.approach['requires']:
-        device = trial.mpi.get('device')
-        built = (
-            ', '.join(device)
-            if device
-            else ('built for another network layer, or for the device ch3')
-        )
-        over = (
-            UCX
-            if find_network_layer(trial) == UCX and network['ucx']['value'] is not False
-            else TCP
-        )
+        built = ', '.join(trial.mpi.get('device') or ['of an unknown device'])
         yield make_finding(
             'no use',
             "the image's %s does not use libfabric (%s), so approach '%s' has no effect: MPI "
-            "sends over %s" % (trial.soname, built, trial.approach['name'], over),
-            [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1'), (mpi.facts.path, 'device ' + built)],
-            'use an image whose MPICH has the device ch4:ofi'
-            if over == TCP
-            else 'use approach pure, which is as fast as this approach and injects fewer host '
-            'libraries',
+            'sends over %s'
+            % (trial.soname, built, trial.approach['name'], find_network_layer(trial)),
+            [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1, device ' + built)],
+            'use an image whose MPICH has the device ch4:ofi, or approach pure, which is as fast as '
+            'this approach and injects no host libraries',
         )
 
 
@@ -250,31 +238,28 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
         return  # The rule 'provider of the image' covers a process without a named provider.
     providers = fabric.get('providers')
     version = fabric.get('release') or 'of unknown release'
-    remedy = {
-        'cxi': "use approach hybrid or bind, which inject the host's libfabric; or use an image "
-        "with libcxi and with a libfabric 1.21 or newer that was built with libcxi"
-    }.get(provider, 'use an image whose libfabric has the provider %s' % provider)
     parts = set(split_provider(provider))
-    files = trial.image.find_files(
-        r'.*/lib%s(?:-[\d.]+)?-fi\.so' % re.escape(provider.partition(';')[0])
-    )
-    missing = (
-        find_missing_dependency(trial, files[0]) if files and library.origin == 'image' else None
-    )
-    if missing:
-        remedy = 'install %s in the image, because without this library libfabric skips %s' % (
-            missing,
-            files[0],
-        )
-    elif files and library.origin == 'image':
+    remedy = 'use an image whose libfabric has the provider %s' % provider
+    if provider == 'cxi':
         remedy = (
-            'set FI_PROVIDER_PATH=%s in the image, because libfabric does not search this folder '
-            'by default' % posixpath.dirname(files[0])
+            "use approach hybrid or bind, which inject the host's libfabric; or use an image with "
+            'libcxi and with a libfabric 1.21 or newer that was built with libcxi'
         )
     if library.origin == 'host':
         remedy = (
             "run `osu-container discover` on the system: the command lists the host's providers"
         )
+    else:
+        name = re.escape(provider.partition(';')[0])
+        for file in trial.image.find_files(r'.*/lib%s(?:-[\d.]+)?-fi\.so' % name)[:1]:
+            missing = find_missing_dependency(trial, file)
+            remedy = (
+                'install %s in the image, because without this library libfabric skips %s'
+                % (missing, file)
+                if missing
+                else 'set FI_PROVIDER_PATH=%s in the image, because libfabric does not search this '
+                'folder by default' % posixpath.dirname(file)
+            )
     if parts <= set(providers or []):
         return
     listed = ', '.join(providers or ()) or 'none'
@@ -316,14 +301,7 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
             'unknown',
             'cannot tell whether %s (%s) has the provider %s'
             % (format_library_name(library), version, provider),
-            [
-                (
-                    library.facts.path,
-                    'check recognises no provider in the file'
-                    if providers == []
-                    else 'the data do not describe the providers of this library',
-                )
-            ],
+            evidence,
             'run `fi_info -l` on the system, to list the providers',
         )
 
@@ -344,7 +322,7 @@ SEEN_LIBCXI_PAIRS = {
 @rule(
     'libcxi and driver',
     source='github.com/HewlettPackard/shs-libcxi/issues/18: libcxi of SHS 13.0 works on a host '
-    'where those of 13.1 and 14.0 do not; CSCS pins its images to the SHS of its hosts '
+    'where libcxi of SHS 13.1 and of SHS 14.0 do not; CSCS pins its images to the SHS of its hosts '
     '(eth-cscs/alps-extended-images 2f16898)',
     facts=('provider',),
 )
@@ -359,22 +337,14 @@ def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
     shs = re.search(r'SHS([\d.]+)', label)
     release = shs.group(1) if shs else label
     site_release = (trial.site.get('slingshot') or {}).get('value')
-    if (
-        release
-        and site_release
-        and (release == site_release or (release, site_release) in SEEN_LIBCXI_PAIRS)
-    ):
+    if release and (release == site_release or (release, site_release) in SEEN_LIBCXI_PAIRS):
         return
     yield make_finding(
         'unknown',
-        "the image's libcxi is %s and the driver of this site is %s, and no run is known in "
-        "which the two worked together"
-        % (
-            'of SHS ' + release if release else 'of unknown release',
-            'of SHS ' + site_release if site_release else 'of unknown release',
-        ),
-        [(library.facts.path, 'label %s: %s' % (LIBCXI_LABEL, label or 'none'))]
-        + ([('site ' + trial.site['name'], 'SHS ' + site_release)] if site_release else []),
+        "the image's libcxi is of %s and the driver of this site is of %s, and no run is known in "
+        'which the two worked together'
+        % tuple('SHS ' + text if text else 'unknown release' for text in (release, site_release)),
+        [(library.facts.path, 'label %s: %s' % (LIBCXI_LABEL, label or 'none'))],
         "use approach hybrid or bind, which inject the host's libcxi, or build the image with the "
         "libcxi of the site's release; to test whether the image's libcxi works, run `osu_latency "
         'H H` on two nodes',
@@ -466,57 +436,44 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
         return  # The loader fails first.
     api = trial.fabric.get('api') or parse_release(trial.fabric.get('release'))[:2] or None
     requested, last = _find_requested_api(trial, api), _find_newest_libfabric(mpi)
-    api_text = 'API %d.%d'
+    reason = '%s requests libfabric %s, and %s has %s' % (
+        format_library(mpi),
+        _format_api(requested),
+        format_library_name(fabric),
+        _format_api(api),
+    )
+    evidence = [
+        (mpi.facts.path, 'requests ' + _format_api(requested)),
+        (fabric.facts.path, _format_api(api)),
+    ]
     if requested and api and requested > api:
-        remedy = (
-            'run `export %s=%d %s=%d` before srun, which passes the variables to the container; '
-            'or use an approach with another libfabric'
-            % (_API_VARIABLES[0], api[0], _API_VARIABLES[1], api[1])
-        )
         may_run = _may_survive_refusal(trial)
         yield make_finding(
             'unknown' if may_run else 'fails',
-            '%s requests libfabric API %d.%d, but %s has API %d.%d, because the MPI was built '
-            'with a newer libfabric'
-            % ((format_library(mpi),) + requested + (format_library_name(fabric),) + api)
+            reason
             + (
                 '. The MPI then uses freed memory, so the MPI crashes or runs by chance'
                 if may_run
-                else ''
+                else ': libfabric refuses the newer API'
             ),
-            [
-                (mpi.facts.path, 'requests ' + api_text % requested),
-                (fabric.facts.path, api_text % api),
-            ],
-            remedy,
+            evidence,
+            'run `export %s=%d %s=%d` before srun, which passes the variables to the container; '
+            'or use an approach with another libfabric'
+            % (_API_VARIABLES[0], api[0], _API_VARIABLES[1], api[1]),
         )
-    elif requested and api or last and api and last <= api or mpi.origin == fabric.origin:
-        return  # The same owner built both.
-    else:
+    elif not (requested and api or last and api and last <= api or mpi.origin == fabric.origin):
+        # The same owner built both otherwise.
         yield make_finding(
             'unknown',
-            'cannot compare the libfabric API that %s requests (%s) with the API of %s (%s)'
-            % (
-                format_library(mpi),
-                '%d.%d' % requested if requested else 'not in the file',
-                format_library_name(fabric),
-                api_text % api if api else 'not in the file',
-            ),
-            [
-                (
-                    mpi.facts.path,
-                    'requests ' + api_text % requested
-                    if requested
-                    else 'no table of capability sets',
-                ),
-                (
-                    fabric.facts.path,
-                    api_text % api if api else 'check cannot read fi_version() of this file',
-                ),
-            ],
+            reason,
+            evidence,
             'run the program once after `export FI_LOG_LEVEL=warn`: a libfabric that refuses the '
             'API prints "Requested version is newer than library"',
         )
+
+
+def _format_api(api: Optional[Tuple[int, ...]]) -> str:
+    return 'API %d.%d' % api if api else 'an unknown API'
 
 
 def _asks_for_cxi(trial: Trial) -> bool:
@@ -573,8 +530,8 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     A run is known in which this release of the MPI used the provider cxi.
 
     If the MPI is not MPICH, no file shows whether the MPI supports cxi. A run of the host's Cray
-    MPICH over the host's libfabric counts as known for any release, because the vendor delivers
-    both.
+    MPICH over the host's libfabric counts as known for any release, because HPE
+    delivers both libraries together.
     """
     series = find_mpi_series(trial)
     if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or trial.mpi.get('cxi') is not None:
@@ -591,8 +548,8 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
         'whether the MPI supports cxi'
         % (' '.join(series) + '.x' if series else 'an MPI of unknown release'),
         [(find_mpi_path(trial), ' '.join(series) if series else 'release unknown')],
-        'run the program once after `export FI_LOG_LEVEL=info`, to see what MPI requests from the '
-        'provider; or use MPICH 4.2 or newer',
+        'run the program once after `export FI_LOG_LEVEL=info`, to see which capabilities MPI '
+        'requests from the provider; or use MPICH 4.2 or newer',
     )
 
 
@@ -605,70 +562,28 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
     """MPI does not use TCP between nodes if the site has a faster network."""
     kind, network, _ = resolve_network(trial.site)
     provider, layer = trial.site['provider']['value'], find_network_layer(trial)
-    if kind == 'Ethernet':
+    asks_for_tcp = find_provider(trial) == compute_module_values(trial).get('FI_PROVIDER') == 'tcp'
+    if kind == 'Ethernet' or not (
+        layer == LIBFABRIC and asks_for_tcp or layer == TCP and not trial.approach['requires']
+    ):
         return
-    has_ucx = network['ucx']['value'] and 'ch4:ucx' in (trial.mpi.get('device') or [])
-    remedy = 'use approach hybrid, bind or opensource for the high-speed network'
-    if network['ucx']['value']:
-        remedy += ', or an image whose MPI uses UCX'
+    works = network['ucx']['value']
     if trial.mpi.get('family') == 'Open MPI':
         remedy = (
-            _UCX_REMEDY
-            if network['ucx']['value']
-            else 'use an image whose libfabric has the provider %s' % provider
+            _UCX_REMEDY if works else 'use an image whose libfabric has the provider %s' % provider
         )
-    elif has_ucx and not find_ucx_problem(trial):
+    elif works and 'ch4:ucx' in (trial.mpi.get('device') or []) and not find_ucx_problem(trial):
         remedy = (
             'run `export MPIR_CVAR_CH4_NETMOD=ucx` before srun, because this MPICH has UCX, and '
             'UCX reaches the network cards'
         )
-    if (
-        layer == LIBFABRIC
-        and find_provider(trial) == compute_module_values(trial).get('FI_PROVIDER') == 'tcp'
-    ):
-        yield make_finding(
-            'works slowly',
-            "MPI sends over TCP only: the site's network needs the provider %s" % provider,
-            [('approach ' + trial.approach['name'], 'FI_PROVIDER=tcp')],
-            remedy,
-        )
-    elif layer == TCP and not trial.approach['requires']:
-        yield make_finding(
-            'works slowly',
-            'MPI sends over TCP only: this MPI has no component for the network of the site, %s'
-            % kind,
-            [
-                (
-                    find_mpi_path(trial),
-                    'has neither UCX nor a libfabric with a usable provider %s' % provider,
-                )
-            ],
-            remedy,
-        )
-
-
-@rule('CXI_FORK_SAFE', source='libfabric prov/cxi/src/cxip_info.c', facts=('provider',))
-def check_cxi_fork_safe(trial: Trial) -> Iterator[Finding]:
-    """
-    The image does not set CXI_FORK_SAFE, which makes small messages in GPU memory slow.
-
-    Every value of the variable has this effect, even 0.
-    """
-    environment = trial.image.evaluate_environment()
-    names = [
-        name
-        for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')
-        if name in environment.variables and resolve_process_variable(environment, name)
-    ]
-    if not names or find_provider(trial) != 'cxi':
-        return
-    is_set = any(resolve_process_variable(trial.environment, name) for name in names)
-    listed = ' and '.join(names)
+    else:
+        remedy = 'use approach hybrid, bind or opensource for the high-speed network'
+        remedy += ', or an image whose MPI uses UCX' if works else ''
     yield make_finding(
-        'works slowly' if is_set else NOTE,
-        'the image sets %s, which %s messages of up to 128 bytes in GPU memory from 2.5 to 21 '
-        'microseconds'
-        % (listed, 'slows' if is_set else 'the module unsets, because the variable would slow'),
-        [(trial.image.path, listed)],
-        'remove %s from the image, because even the value 0 slows these messages' % listed,
+        'works slowly',
+        'MPI sends over TCP only: the network of this site (%s) needs the provider %s'
+        % (kind, provider),
+        [(find_mpi_path(trial), 'over TCP')],
+        remedy,
     )

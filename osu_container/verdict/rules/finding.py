@@ -11,8 +11,8 @@ LEVELS = ['works', 'works slowly', 'no use', 'unknown', 'fails']
 NOTE = 'note'
 #: Remedy where only a start of the command shows which libraries the command loads
 START_REMEDY = (
-    'start the command and look: `osu-container check IMAGE --start -- COMMAND`, where COMMAND is '
-    'the command line in the container'
+    'let check start the command and read which libraries the command loads: `osu-container check '
+    'IMAGE --start -- COMMAND`, where COMMAND is the command line in the container'
 )
 
 #: Kinds of facts on which a finding can depend: runtime and PMI, provider of the network, GPUs, and

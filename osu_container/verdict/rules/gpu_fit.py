@@ -1,11 +1,9 @@
 """Rules on GPUs: vendor, ROCm and CUDA releases, RCCL plugins, and GPU support of MPI."""
 
 import re
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Iterator, Tuple
 
-from osu_container.image.image import Image
 from osu_container.image.loader import (
-    LoadedFile,
     find_library,
     find_loaded_file,
     list_version_problems,
@@ -26,8 +24,8 @@ from osu_container.verdict.site_choice import (
 )
 from osu_container.verdict.trial import Container, Trial, read_process_traits
 
-#: Vendor of GPUs -> (software for these GPUs, method of Image that returns the software's release)
-_GPU_MAKERS = {'AMD': ('ROCm', 'find_rocm_release'), 'NVIDIA': ('CUDA', 'find_cuda_release')}
+#: Vendor of GPUs -> software for these GPUs
+_SOFTWARE = {'AMD': 'ROCm', 'NVIDIA': 'CUDA'}
 
 
 @rule(
@@ -38,32 +36,28 @@ _GPU_MAKERS = {'AMD': ('ROCm', 'find_rocm_release'), 'NVIDIA': ('CUDA', 'find_cu
 )
 def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
     """The image has the software for the site's GPUs: ROCm for AMD, CUDA for NVIDIA."""
-    return report_other_vendor(trial.site, trial.image)
-
-
-def report_other_vendor(site: Dict[str, Any], image: Image) -> Iterator[Finding]:
-    """Yield a finding if the image is for GPUs of another vendor, or for no GPUs."""
+    site, image = trial.site, trial.image
     maker = find_gpu_maker(site)
     if not maker:
         return
-    other = next(name for name in _GPU_MAKERS if name != maker)
-    (software, method), (other_software, other_method) = _GPU_MAKERS[maker], _GPU_MAKERS[other]
-    other_release = getattr(image, other_method)()
-    if other_release and not getattr(image, method)():
+    releases = {'AMD': image.find_rocm_release(), 'NVIDIA': image.find_cuda_release()}
+    release, software, other = releases.pop(maker), _SOFTWARE[maker], list(releases)[0]
+    if not release and releases[other]:
         yield make_finding(
             'fails',
             'the image is for %s GPUs (%s %s), but this site has %s GPUs (%s), so programs find no '
-            'GPU' % (other, other_software, other_release, maker, site['gpu']['value']),
-            [(image.path, '%s %s, no %s' % (other_software, other_release, software))],
+            'GPU' % (other, _SOFTWARE[other], releases[other], maker, site['gpu']['value']),
+            [(image.path, '%s %s, no %s' % (_SOFTWARE[other], releases[other], software))],
             'use an image with %s; or run `eb --force` to install for programs that use no GPU'
             % software,
         )
-    elif maker == 'NVIDIA' and not image.find_cuda_release() and not image.is_partial:
+    elif not release and not image.is_partial:
         yield make_finding(
             NOTE,
-            'the image has no CUDA, so its programs can use buffers in host memory only',
-            [(image.path, 'has no folder /usr/local/cuda-* and no variable CUDA_VERSION')],
-            'for buffers in GPU memory, use an image with CUDA',
+            'the image has no %s, so programs of the image can use only buffers in host memory'
+            % software,
+            [(image.path, 'no files of ' + software)],
+            'for buffers in GPU memory, use an image with ' + software,
         )
 
 
@@ -82,117 +76,105 @@ def _opens_cudart(content: bytes) -> bool:
 )
 def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
     """RCCL or NCCL finds a plugin for libfabric, and this plugin finds the site's provider."""
-    provider_name = find_provider(trial)
-    if not trial.site['gpu']['value'] or provider_name == 'tcp':
+    if not trial.site['gpu']['value'] or find_provider(trial) == 'tcp':
         return
     name = 'NCCL' if find_gpu_maker(trial.site) == 'NVIDIA' else 'RCCL'
-    consequence = '%s falls back to TCP without a message' % name
+    for reason, evidence, remedy in _list_plugin_problems(trial, name):
+        yield make_finding(
+            'works slowly',
+            '%s, so %s falls back to TCP without a message; messages of MPI are not affected'
+            % (reason, name),
+            [evidence],
+            remedy,
+        )
+
+
+def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[str, str], str]]:
+    """
+    Yield (reason, evidence, remedy) for each problem of the plugin that RCCL or NCCL loads.
+
+    name: 'RCCL' or 'NCCL'.
+    """
+    build_remedy = 'build aws-ofi-nccl into the image'
     if trial.program.rccl_plugin is None:
-        if (
-            trial.image.has_rccl() and resolve_network(trial.site)[0] == 'Slingshot'
-        ):  # InfiniBand needs no plugin.
-            yield make_finding(
-                'works slowly',
-                '%s finds no plugin for libfabric in the image, so %s; messages of MPI are not '
-                'affected' % (name, consequence),
-                [
-                    (
-                        trial.image.path,
-                        'the image has %s, but no lib%s-net.so on the library path'
-                        % (name, name.lower()),
-                    )
-                ],
-                'build aws-ofi-nccl into the image',
+        # InfiniBand needs no plugin.
+        if trial.image.has_rccl() and resolve_network(trial.site)[0] == 'Slingshot':
+            yield (
+                '%s finds no plugin for libfabric in the image' % name,
+                (trial.image.path, 'no lib%s-net.so on the library path' % name.lower()),
+                build_remedy,
             )
         return
+    provider_name = find_provider(trial)
     path, process = trial.program.rccl_plugin
     mpi_paths = [library.path for library in trial.process.loaded]
-    plugin_process = process._replace(
-        loaded=[library for library in process.loaded if library.path not in mpi_paths]
-    )
+    loaded = [library for library in process.loaded if library.path not in mpi_paths]
     fabric = find_loaded_file(process, 'libfabric.so.1')
     is_complete = not process.broken and len(process.missing) == len(trial.process.missing)
     if (
         provider_name == 'cxi'
         and is_complete
-        and not any('libfabric.so.1' in library.facts.needed for library in plugin_process.loaded)
+        and not any('libfabric.so.1' in library.facts.needed for library in loaded)
     ):
-        yield make_finding(
-            'works slowly',
-            '%s does not use libfabric, which Slingshot requires, so %s' % (path, consequence),
-            [(path, 'no DT_NEEDED libfabric.so.1')],
-            'build aws-ofi-nccl into the image',
+        yield (
+            '%s does not use libfabric, which Slingshot requires' % path,
+            (path, 'no DT_NEEDED libfabric.so.1'),
+            build_remedy,
         )
-    elif fabric and fabric in plugin_process.loaded:  # Other rules judge the libfabric of MPI.
+    elif fabric and fabric in loaded:  # Other rules judge the libfabric of MPI.
         traits = read_process_traits(process, 'libfabric.so.1', trial.image, trial.host) or {}
-        if (
-            traits.get('providers')
-            and provider_name
-            and not set(split_provider(provider_name)) <= set(traits['providers'])
-        ):
-            yield make_finding(
-                'works slowly',
-                '%s loads %s (%s), which has no provider %s, so %s'
+        providers = traits.get('providers')
+        if providers and provider_name and not set(split_provider(provider_name)) <= set(providers):
+            yield (
+                '%s loads %s (%s), which has no provider %s'
                 % (
                     path,
                     format_library(fabric),
                     traits.get('release') or 'of unknown release',
                     provider_name,
-                    consequence,
                 ),
-                [(fabric.facts.path, 'providers ' + ', '.join(traits['providers']))],
+                (fabric.facts.path, 'providers ' + ', '.join(providers)),
                 "use an approach that injects the host's libfabric, and an image whose plugin has no "
-                "DT_RPATH to another libfabric",
+                'DT_RPATH to another libfabric',
             )
     for library, soname, versions, provider in list_version_problems(process):
-        if library in plugin_process.loaded:
-            yield make_finding(
-                'works slowly',
-                '%s needs %s of %s, but the newest version in %s is %s, so %s'
+        if library in loaded:
+            yield (
+                '%s needs %s of %s, but the newest version in %s is %s'
                 % (
                     format_library(library),
                     ', '.join(versions),
                     soname,
                     format_library(provider),
                     find_last_version(provider.facts.verdef, versions[0]),
-                    consequence,
                 ),
-                [
-                    (library.facts.path, 'needs ' + ', '.join(versions)),
-                    (provider.facts.path, 'lacks it'),
-                ],
-                'use an image whose plugin was built with the same libfabric or an older '
-                'libfabric; messages of MPI are not affected',
+                (library.facts.path, 'needs ' + ', '.join(versions)),
+                'use an image whose plugin was built with the same libfabric or an older libfabric',
             )
-    missing = {name for name, _ in trial.process.missing}
-    for name, requester in [] if trial.image.is_partial else process.missing:
-        if name not in missing:
-            yield make_finding(
-                'works slowly',
-                '%s needs %s, which is missing, so %s'
-                % (format_library(requester) if requester else path, name, consequence),
-                [(path, 'needs ' + name)],
-                'install %s in the image' % name,
+    missing = {missing_name for missing_name, _ in trial.process.missing}
+    for missing_name, requester in [] if trial.image.is_partial else process.missing:
+        if missing_name not in missing:
+            yield (
+                '%s needs %s, which is missing'
+                % (format_library(requester) if requester else path, missing_name),
+                (path, 'needs ' + missing_name),
+                'install %s in the image' % missing_name,
             )
-    plugin = find_loaded_file(process, path)
-    container = Container(trial.image, {}, {})
     if (
-        plugin
-        and not trial.image.is_partial
+        not trial.image.is_partial
         and trial.image.read_traits(path, _opens_cudart)
         and not find_library(
             'libcudart.so',
-            plugin,
-            container,
+            find_loaded_file(process, path),
+            Container(trial.image, {}, {}),
             trial.container.library_path,
             next(iter(trial.process.loaded), None),
         )[0]
     ):
-        yield make_finding(
-            'works slowly',
-            '%s opens libcudart.so, but the image has this library only under names with a '
-            'release, so %s' % (path, consequence),
-            [(path, 'libcudart.so')],
+        yield (
+            '%s opens libcudart.so, but the image has this library only under names with a release'
+            % path,
+            (path, 'libcudart.so'),
             'run `ln -s libcudart.so.%s libcudart.so` in the folder of the library, or install '
             'the CUDA package for developers'
             % (trial.image.find_cuda_release() or 'N').partition('.')[0],
@@ -279,13 +261,6 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
     if find_gpu_maker(trial.site) != 'AMD':
         return
     fact, release = trial.site.get('gpu_userland'), trial.image.find_rocm_release()
-    if not release and not trial.image.find_cuda_release() and not trial.image.is_partial:
-        yield make_finding(
-            NOTE,
-            'the image has no ROCm, so its programs can use buffers in host memory only',
-            [(trial.image.path, 'no /opt/rocm*')],
-            'for buffers in GPU memory, use an image with ROCm',
-        )
     if not fact or not fact['value'] or not release:
         return
     oldest, newest = fact['value']
@@ -297,44 +272,24 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
             [(trial.image.path, 'ROCm ' + release)],
             'use an image with ROCm %s to %s' % (oldest, newest),
         )
-    names: Dict[str, List[LoadedFile]] = {}
-    for library in trial.process.loaded:
-        match = re.match(r'(libamdhip64\.so)\.(\d+)', library.facts.soname or '')
-        if match:
-            names.setdefault(match.group(1), []).append(library)
-    for libraries in names.values():
-        if len(libraries) > 1:
-            yield make_finding(
-                'fails',
-                'the process would load %s: two releases of ROCm cannot share a GPU'
-                % ' and '.join(format_library(library) for library in libraries),
-                [(library.facts.path, library.facts.soname or '') for library in libraries],
-                "use an image whose ROCm has the same major release as the host's GPU transport "
-                'layer (libmpi_gtl)',
-            )
+    libraries = [
+        library
+        for library in trial.process.loaded
+        if re.match(r'libamdhip64\.so\.\d', library.facts.soname or '')
+    ]
+    if len(libraries) > 1:
+        yield make_finding(
+            'fails',
+            'the process would load %s: two releases of ROCm cannot share a GPU'
+            % ' and '.join(map(format_library, libraries)),
+            [(library.facts.path, library.facts.soname or '') for library in libraries],
+            "use an image whose ROCm has the same major release as the host's GPU transport layer "
+            '(libmpi_gtl)',
+        )
 
 
 #: Major release of CUDA -> the oldest branch of NVIDIA's driver that supports it
 OLDEST_DRIVERS = {11: 450, 12: 525, 13: 580}
-#: Branch of the driver -> release of CUDA that NVIDIA delivers with the driver. Newer releases of the
-#: same major release run with limitations.
-DRIVER_CUDA_RELEASES = {
-    450: (11, 0),
-    470: (11, 4),
-    525: (12, 0),
-    535: (12, 2),
-    545: (12, 3),
-    550: (12, 4),
-    555: (12, 5),
-    560: (12, 6),
-    565: (12, 7),
-    570: (12, 8),
-    575: (12, 9),
-    580: (13, 0),
-    590: (13, 1),
-    595: (13, 2),
-    610: (13, 3),
-}
 
 
 @rule(
@@ -351,21 +306,21 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     fact, release = trial.site.get('gpu_driver'), trial.image.find_cuda_release()
     if find_gpu_maker(trial.site) != 'NVIDIA' or not fact or not release:
         return
-    driver, numbers = (
-        int(fact['value'].partition('.')[0]),
-        tuple(int(part) for part in re.findall(r'\d+', release)[:2]),
+    path, image_driver = trial.image.find_libcuda(trial.container.library_path) or (
+        trial.image.path,
+        fact['value'],
     )
-    libcuda = trial.image.find_libcuda(trial.container.library_path)
-    branch = int(libcuda[1].partition('.')[0]) if libcuda else driver
-    drivers: Tuple[str, ...] = (*libcuda, fact['value']) if libcuda else ()
-    driver_evidence = [(libcuda[0], 'driver ' + libcuda[1])] if libcuda else []
+    driver, branch, major = (
+        int(re.findall(r'\d+', text)[0]) for text in (fact['value'], image_driver, release)
+    )
+    drivers = (path, image_driver, fact['value'])
     if branch < driver:
         yield make_finding(
             'fails',
             "%s of the image belongs to driver %s, which is older than the site's driver %s, but "
             "ld.so loads the image's file: CUDA fails with error 803 (cudaErrorSystemDriverMismatch), "
             "or 35" % drivers,
-            driver_evidence,
+            [(path, 'driver ' + image_driver)],
             'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is for '
             'older drivers only',
         )
@@ -375,13 +330,13 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             'unknown',
             '%s of the image belongs to driver %s, and the site has driver %s: NVIDIA supports this '
             'combination only on data-centre GPUs with some older drivers' % drivers,
-            driver_evidence,
+            [(path, 'driver ' + image_driver)],
             'run `nvidia-smi` in the container to see whether CUDA works; if not, use an image with '
             'an older CUDA',
         )
     evidence = [(trial.image.path, 'CUDA ' + release)]
-    needed = OLDEST_DRIVERS.get(numbers[0])
-    if needed is None and numbers[0] > max(OLDEST_DRIVERS):
+    needed = OLDEST_DRIVERS.get(major)
+    if needed is None and major > max(OLDEST_DRIVERS):
         yield make_finding(
             'unknown',
             'cannot tell which driver CUDA %s of the image needs; the site has driver %s'
@@ -397,17 +352,5 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             % (release, needed, fact['value']),
             evidence,
             'use an image with CUDA %d or older; or run `eb --force` to install for programs that '
-            'use no GPU' % (numbers[0] - 1),
-        )
-    elif needed and numbers > max(
-        [cuda for oldest, cuda in DRIVER_CUDA_RELEASES.items() if oldest <= branch] or [(99, 0)]
-    ):
-        yield make_finding(
-            NOTE,
-            'CUDA %s of the image is newer than driver %s: code that the driver must compile (PTX) '
-            'fails with error 222, and all other code runs'
-            % (release, fact['value'] if not libcuda else libcuda[1]),
-            evidence,
-            'build the programs for %s, so that the driver need not compile PTX'
-            % trial.site['gpu']['value'],
+            'use no GPU' % (major - 1),
         )

@@ -4,8 +4,7 @@ Rules on ld.so: missing libraries, symbol versions, symbols, and the order of li
 
 import posixpath
 import re
-from collections import OrderedDict
-from typing import Dict, Iterator, List, Optional, Set, Tuple
+from typing import Dict, Iterable, Iterator, List, Set, Tuple
 
 from osu_container.image.environment import resolve_process_variable
 from osu_container.image.loader import (
@@ -64,16 +63,11 @@ def static_program(trial: Trial) -> Iterator[Finding]:
         level = 'fails' if trial.approach['inject'] else NOTE
         yield make_finding(
             level,
-            '%s is linked statically, so no library of the host can replace its MPI' % path,
+            '%s is linked statically, so no library of the host can replace the MPI in the program'
+            % path,
             [('image:' + path, 'no dynamic section')],
             'use approach pure or opensource, or link the program dynamically',
         )
-
-
-#: Family of a host's MPI -> [(name of a library that the MPI opens at run time, MPI function that
-#: opens the library, purpose)]. The site injects the GTL, xpmem and ROCm's libraries for each run, so
-#: these are not listed. The name is in `opened_as` of the site's library.
-OPENED_LIBRARIES = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file on Lustre')]}
 
 
 @rule(
@@ -83,24 +77,24 @@ OPENED_LIBRARIES = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file 
     facts=('host',),
 )
 def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
-    """Each library that the host's MPI opens by name is injected or exists in the image."""
-    mpi = find_loaded_file(trial.process, trial.soname)
-    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-    family = trial.mpi.get('family', '')
-    if mpi is None or mpi.origin != 'host':
-        return
-    for name, function, purpose in OPENED_LIBRARIES.get(family, ()):
-        if name not in names and name not in trial.image.libraries:
-            level = 'unknown' if function in list_called_functions(trial) else NOTE
-            yield make_finding(
-                level,
-                "%s for %s would terminate the program: in this call, the host's %s opens %s, "
-                'which the image lacks and the module does not inject'
-                % (function, purpose, family, name),
-                [(mpi.facts.path, 'opens ' + name)],
-                'add the path of %s under the name %s to the libraries of the site, or use an '
-                'approach with the MPI of the image' % (name, name.partition('.')[0]),
-            )
+    """If the program calls MPI_File_open, the host's Cray MPICH finds liblustreapi.so."""
+    mpi, name = find_loaded_file(trial.process, trial.soname), 'liblustreapi.so'
+    if (
+        mpi
+        and mpi.origin == 'host'
+        and trial.mpi.get('family') == 'Cray MPICH'
+        and 'MPI_File_open' in list_called_functions(trial)
+        and name not in map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
+        and name not in trial.image.libraries
+    ):
+        yield make_finding(
+            'unknown',
+            "MPI_File_open of a file on Lustre would terminate the program: the host's Cray MPICH "
+            'opens %s, which the image lacks and the module does not inject' % name,
+            [(mpi.facts.path, 'opens ' + name)],
+            'add the path of liblustreapi to the libraries of the site, or use an approach with the '
+            'MPI of the image',
+        )
 
 
 @rule(
@@ -115,150 +109,118 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
 
     ld.so searches DT_RPATH before LD_LIBRARY_PATH, and DT_RUNPATH after LD_LIBRARY_PATH.
     """
-    path, environment = trial.container.library_path, trial.environment
-    container = Container(trial.image, dict(trial.injected), {})
-    program = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
     for name, owner in sorted(trial.approach['comes_from'].items()):
         soname = trial.soname if name == 'libmpi' else 'libfabric.so.1'
         library = find_loaded_file(trial.process, soname)
         if owner != 'host' or library is None or library.origin == 'host':
             continue
-        if soname not in trial.injected:
-            key = (
-                trial.approach['inject'][0]
-                if name == 'libmpi' and trial.approach['inject']
-                else name
+        if soname in trial.injected:
+            cause, evidence, remedy = _explain_defeat(trial, soname, library)
+        elif trial.host_libraries.missing_paths:
+            continue  # The rule "host path missing" reports this.
+        else:
+            cause = 'the module injects only %s' % ', '.join(sorted(trial.injected))
+            evidence = [('site ' + trial.site['name'], 'no library with the soname ' + soname)]
+            remedy = (
+                'correct the paths in the site file: `osu-container discover` prints the paths of '
+                'the libraries'
             )
-            entry = trial.site['libraries'].get(key)
-            host_path = trial.host.add_root(entry['value']) if entry else None
-            sonames = [
-                injected for injected, facts in trial.injected.items() if facts.path == host_path
-            ]
-            if sonames:
-                yield make_finding(
-                    'fails',
-                    "the host's %s would not be used: the soname of %s is %s, so ld.so loads the image's "
-                    "%s" % (soname, host_path, sonames[0], soname),
-                    [(str(host_path), 'DT_SONAME ' + sonames[0])],
-                    'use an approach with the library of the image: `osu-container check IMAGE` '
-                    'lists the approaches',
-                )
-            continue
-        if program and '/' in library.name and library.name in trial.program.opened_libraries:
-            yield make_finding(
-                'fails',
-                "the host's %s would not be used: mpi4py opens %s by its path"
-                % (soname, library.path),
-                [(library.facts.path, 'is found first')],
-                'remove the library from the Python environment (pip uninstall), or set '
-                'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py uses the library that '
-                'ld.so finds',
-            )
-            continue
-        if INJECT_FOLDER not in path:
-            variable = environment.variables.get('LD_LIBRARY_PATH') or environment.default
-            if variable and variable.value is None:
-                yield make_finding(
-                    'unknown',
-                    "cannot tell whether the host's %s is used: LD_LIBRARY_PATH is unknown (%s: %s)"
-                    % (soname, variable.location, variable.reason),
-                    [(variable.location or trial.image.path, 'LD_LIBRARY_PATH')],
-                    START_REMEDY,
-                )
-                continue
-            yield make_finding(
-                'fails',
-                "the host's %s would not be used: the image replaces LD_LIBRARY_PATH after "
-                "the module's script has prepended the host's folder (%s)"
-                % (soname, variable.location if variable else 'unset'),
-                [(variable and variable.location or trial.image.path, 'LD_LIBRARY_PATH')],
-                'remove this line, and set LD_LIBRARY_PATH in a script in %s whose name sorts before '
-                '%s, such as 90-environment.sh' % posixpath.split(TARGET),
-            )
-            continue
-        preloads = dict(trial.container.preload)
-        if library.requester and library.name != soname and library.path not in preloads:
-            yield make_finding(
-                'fails',
-                "the host's %s would not be used: %s needs the name %s, and the module injects the "
-                "host's library under the name %s"
-                % (soname, format_library(library.requester), library.name, soname),
-                [(library.requester.facts.path, 'DT_NEEDED ' + library.name)],
-                'run `patchelf --replace-needed %s %s %s` in the recipe of the image'
-                % (library.name, soname, library.requester.path),
-            )
-            continue
-        _, why = find_library(
-            soname, library.requester, container, path, program, library.facts.machine
-        )
-        folder = posixpath.dirname(library.path)
-        requester, owner_of_rpath = library.requester, None
-        # ld.so uses the DT_RPATH of the requesting library, then that of the library's requesters.
-        while requester is not None and owner_of_rpath is None:
-            owner_of_rpath = (
-                requester if requester.facts.rpath or requester.requester is None else None
-            )
-            requester = requester.requester
-        cause = preloads.get(library.path) or why
-        if cause not in ('DT_RPATH', 'DT_RUNPATH'):
-            names = ['PREPEND_LD_LIBRARY_PATH'] * (cause == 'LD_LIBRARY_PATH') + [cause or '']
-            variables = [environment.variables.get(name) for name in names]
-            location = next(
-                (
-                    variable.location
-                    for variable in variables
-                    if variable and variable.location and folder in (variable.value or folder)
-                ),
-                cause,
-            )
-            yield make_finding(
-                'fails',
-                "the host's %s would not be used: the image %s (%s), which ld.so uses first"
-                % (
-                    soname,
-                    'prepends %s to LD_LIBRARY_PATH' % folder
-                    if cause == 'LD_LIBRARY_PATH'
-                    else 'preloads %s' % library.path,
-                    location,
-                ),
-                [(location or '', str(cause)), (library.facts.path, 'is found first')],
-                'remove %s from %s'
-                % (folder if cause == 'LD_LIBRARY_PATH' else library.path, location),
-            )
-            continue
-        owner = owner_of_rpath or library
         yield make_finding(
-            'fails',
-            "the host's %s would not be used: %s has %s %s, and ld.so finds the image's library in "
-            "this folder before it searches LD_LIBRARY_PATH"
-            % (soname, owner.facts.path, why, folder),
-            [
-                (owner.facts.path, '%s %s' % (why, folder)),
-                (library.facts.path, 'is found first'),
-            ],
-            "run `patchelf --set-rpath '%s' %s` in the recipe of the image: patchelf writes "
-            'DT_RUNPATH, which ld.so searches after LD_LIBRARY_PATH'
-            % (':'.join(owner.facts.rpath), owner.path),
+            'unknown' if remedy == START_REMEDY else 'fails',
+            (
+                "cannot tell whether the host's %s is used: %s"
+                if remedy == START_REMEDY
+                else "the host's %s would not be used: %s"
+            )
+            % (soname, cause),
+            evidence + [(library.facts.path, 'is found first')],
+            remedy,
         )
+
+
+def _explain_defeat(
+    trial: Trial, soname: str, library: LoadedFile
+) -> Tuple[str, List[Tuple[str, str]], str]:
+    """
+    Return (cause, evidence, remedy) where ld.so loads a library of the image, not the host's.
+
+    The remedy is START_REMEDY if the cause is uncertain.
+    """
+    environment, requester = trial.environment, library.requester
+    if '/' in library.name and library.name in trial.program.opened_libraries:
+        return (
+            'mpi4py opens the library of the image by the path %s' % library.path,
+            [],
+            'remove %s from the Python environment (pip uninstall), or set '
+            'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py uses the library that ld.so '
+            'finds' % library.path,
+        )
+    cause = dict(trial.container.preload).get(library.path)
+    if cause:
+        variable = environment.variables.get(cause)
+        location = variable and variable.location or cause
+        return (
+            'the image preloads %s (%s)' % (library.path, location),
+            [(location, cause)],
+            'remove %s from %s' % (library.path, location),
+        )
+    variable = environment.variables.get('LD_LIBRARY_PATH') or environment.default
+    location = variable and variable.location or trial.image.path
+    evidence = [(location, 'LD_LIBRARY_PATH')]
+    if INJECT_FOLDER not in trial.container.library_path:
+        if variable and variable.value is None:
+            return (
+                'LD_LIBRARY_PATH is unknown (%s: %s)' % (location, variable.reason),
+                evidence,
+                START_REMEDY,
+            )
+        return (
+            "the image replaces LD_LIBRARY_PATH after the module's script has prepended the host's "
+            'folder (%s)' % (location if variable else 'unset'),
+            evidence,
+            'remove the line that sets LD_LIBRARY_PATH, and set LD_LIBRARY_PATH in a script in %s with '
+            'a name that sorts before %s, such as 90-environment.sh' % posixpath.split(TARGET),
+        )
+    if requester and library.name != soname:
+        return (
+            "%s needs the name %s, and the module injects the host's library under the name %s"
+            % (format_library(requester), library.name, soname),
+            [(requester.facts.path, 'DT_NEEDED ' + library.name)],
+            'run `patchelf --replace-needed %s %s %s` in the recipe of the image'
+            % (library.name, soname, requester.path),
+        )
+    _, why = find_library(
+        soname,
+        requester,
+        Container(trial.image, dict(trial.injected), {}),
+        trial.container.library_path,
+        trial.process.loaded[0] if trial.program.path else None,
+        library.facts.machine,
+    )
+    folder, owner = posixpath.dirname(library.path), requester
+    if why == 'LD_LIBRARY_PATH' or owner is None:
+        return (
+            'the image prepends %s to LD_LIBRARY_PATH (%s), which ld.so searches first'
+            % (folder, location),
+            evidence,
+            'remove %s from %s' % (folder, location),
+        )
+    # ld.so uses the DT_RPATH of the requesting library, then that of the library's requesters.
+    while owner.requester and not owner.facts.rpath:
+        owner = owner.requester
+    return (
+        '%s has DT_RPATH %s, and ld.so searches the folders in DT_RPATH before LD_LIBRARY_PATH'
+        % (owner.facts.path, folder),
+        [(owner.facts.path, 'DT_RPATH ' + folder)],
+        "run `patchelf --set-rpath '%s' %s` in the recipe of the image: patchelf writes "
+        'DT_RUNPATH, which ld.so searches after LD_LIBRARY_PATH'
+        % (':'.join(owner.facts.rpath), owner.path),
+    )
 
 
 def _list_processes(trial: Trial) -> List[Process]:
     """Return the process of the program and, if there is one, the entrypoint's process."""
-    return [trial.process] + (
-        [trial.program.entrypoint_process] if trial.program.entrypoint_process else []
-    )
-
-
-def _report_missing(
-    trial: Trial, name: str, requester: Optional[LoadedFile], problem: str, remedy: str
-) -> Finding:
-    return make_finding(
-        'fails',
-        '%s needs %s, %s'
-        % (format_library(requester) if requester else 'the process', name, problem),
-        [(requester.facts.path if requester else trial.image.path, 'needs ' + name)],
-        remedy,
-    )
+    return list(filter(None, [trial.process, trial.program.entrypoint_process]))
 
 
 @rule('missing library', source='ld.so(8)', facts=('host',), needs_process=True)
@@ -268,28 +230,9 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
 
     Libraries of NVIDIA's driver always come from the host.
     """
-    # The rule "mounted over" reports the libraries that a mount hides.
-    seen: Set[str] = set(list_hidden_names(trial))
-    for name, requester in [
-        pair
-        for process in _list_processes(trial)
-        for pair in process.missing
-        if DRIVER_LIBRARY.match(pair[0])
-    ]:
-        if find_gpu_maker(trial.site) != 'NVIDIA' and name not in seen:
-            yield _report_missing(
-                trial,
-                name,
-                requester,
-                "a library of NVIDIA's driver, and this site has no NVIDIA GPU",
-                'use an image without CUDA, or an image whose MPI opens the driver only when '
-                'necessary (Open MPI)',
-            )
-        seen.add(name)
-    if trial.image.is_partial:
-        return
-    for soname, facts in trial.host_libraries.missing_dependencies:
-        seen.add(soname)
+    image, processes = trial.image, _list_processes(trial)
+    missing_dependencies = trial.host_libraries.missing_dependencies
+    for soname, facts in [] if image.is_partial else missing_dependencies:
         yield make_finding(
             'fails',
             '%s of the host needs %s, which neither the host nor the image has'
@@ -298,7 +241,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             'find %s on the host, and add the folder of this library to the key library_folders '
             'of the site' % soname,
         )
-    for path, requester in [pair for process in _list_processes(trial) for pair in process.broken]:
+    for path, requester in [pair for process in processes for pair in process.broken]:
         yield make_finding(
             'fails',
             '%s loads %s, which is not a valid library: the file is a text file or is damaged'
@@ -306,20 +249,35 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             [(path, 'not an ELF file')],
             'replace the file by a shared library, because only compilers can read a linker script',
         )
-    for name, requester in [pair for process in _list_processes(trial) for pair in process.missing]:
-        paths = trial.image.find_files('.*/' + re.escape(name))
-        if name not in seen:
-            yield _report_missing(
-                trial,
-                name,
-                requester,
-                'which ld.so does not find in the container'
-                + (', although the image has %s' % paths[0] if paths else ''),
+    # The rule "mounted over" reports the libraries that a mount hides.
+    reported = [*list_hidden_names(trial), *dict(missing_dependencies)]
+    for name, requester in [pair for process in processes for pair in process.missing]:
+        is_driver, paths = DRIVER_LIBRARY.match(name), image.find_files('.*/' + re.escape(name))
+        if is_driver and find_gpu_maker(trial.site) == 'NVIDIA':
+            continue
+        if name in reported or image.is_partial and not is_driver:
+            continue
+        problem = 'which ld.so does not find in the container'
+        remedy = 'install %s in the image' % name
+        if is_driver:
+            problem = "a library of NVIDIA's driver, and this site has no NVIDIA GPU"
+            remedy = (
+                'use an image without CUDA, or an image whose MPI opens the driver only when '
+                'necessary (Open MPI)'
+            )
+        elif paths:
+            problem += ', although the image has ' + paths[0]
+            remedy = (
                 'run `ldconfig` at the end of the recipe of the image, or add %s to '
                 'LD_LIBRARY_PATH in the recipe' % posixpath.dirname(paths[0])
-                if paths
-                else 'install %s in the image' % name,
             )
+        yield make_finding(
+            'fails',
+            '%s needs %s, %s'
+            % (format_library(requester) if requester else 'the process', name, problem),
+            [(requester.facts.path if requester else image.path, 'needs ' + name)],
+            remedy,
+        )
 
 
 @rule(
@@ -349,7 +307,7 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
             "newer, or an image whose MPI was built with the image's libfabric",
             'GLIBC': 'use an image of a distribution at least as new as the host'
             if library.origin == 'host'
-            else 'rebuild the image, because its libraries do not fit each other',
+            else 'rebuild the image, because the libraries of the image do not fit each other',
         }.get(
             kind,
             'use an image with a newer %s, or an approach that injects fewer host '
@@ -388,7 +346,7 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
         return  # The rule 'facts of the host' reports this.
     bind_now = resolve_process_variable(trial.environment, 'LD_BIND_NOW')
     reported = {library.facts.path for library, _, _, _ in list_version_problems(trial.process)}
-    by_library: Dict[str, Tuple[LoadedFile, List[Tuple[str, bool]]]] = OrderedDict()
+    by_library: Dict[str, Tuple[LoadedFile, List[Tuple[str, bool]]]] = {}
     for library, symbol, immediate in list_undefined_symbols(trial.process):
         if library.facts.path not in reported:
             by_library.setdefault(library.path, (library, []))[1].append((symbol, immediate))
@@ -409,107 +367,58 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
             'an MPI, use approach %s'
             % (
                 'pure, which loads the MPI of the image'
-                if 'libmpi' in trial.approach['comes_from']
-                and trial.approach['comes_from']['libmpi'] == 'host'
+                if trial.approach['comes_from']['libmpi'] == 'host'
                 else "bind, which loads the host's MPI"
             ),
         )
 
 
-def _predict_process(trial: Trial, listing: Optional[Listing]) -> Tuple[Container, Process]:
+def list_differences(trial: Trial, listing: Listing) -> List[str]:
     """
-    Return the predicted (Container, Process), without libraries opened at run time.
+    Return the files and problems that only the loader's list or only the prediction has.
 
-    listing: the loader's list, whose paths the prediction follows, or None.
+    The prediction follows the paths in the list, and leaves out libraries opened at run time. The
+    result is empty if list and prediction agree.
     """
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
     container = Container(trial.image, names, {}, trial.container.mounts)
     container.follow_listing(listing)
-    return container, simulate_load(
-        trial.program.load_roots, container, trial.container.library_path
-    )
-
-
-def list_differences(trial: Trial, listing: Listing, follows: bool) -> List[Tuple[str, str]]:
-    """
-    Return the differences between the loader's list and the prediction.
-
-    A difference is a pair of texts: the entry in the loader's list, and the prediction. follows:
-    whether the prediction uses the paths of the loader's list.
-    """
-    container, process = _predict_process(trial, listing if follows else None)
+    process = simulate_load(trial.program.load_roots, container, trial.container.library_path)
+    missing = {name for name, _ in process.missing}
+    versions = {name for _, _, names, _ in list_version_problems(process) for name in names}
+    undefined = {symbol.partition('@')[0] for _, symbol, _ in list_undefined_symbols(process)}
     if listing.problem:
-        problems = (
-            process.broken
-            or process.missing
-            or list_version_problems(process)
-            or list_undefined_symbols(process)
-        )
-        return (
-            []
-            if problems or trial.environment.exit_point
-            else [(listing.problem, 'everything loads')]
-        )
+        fails = process.broken or missing or versions or undefined or trial.environment.exit_point
+        return [] if fails else [listing.problem]
     if process.broken:
-        return [('all libraries are listed', '%s is not a valid library' % process.broken[0][0])]
+        return ['%s is not a valid library' % process.broken[0][0]]
 
-    def real(path: str, origin: Optional[str] = None) -> str:
-        # An entrypoint links the host's libraries to other paths.
-        if trial.approach.get('entrypoint'):
-            return (
-                'the host'
-                if origin == 'host' or not trial.image.exists(path)
-                else container.resolve(path) or path
-            )
-        return container.resolve(path) or path if container.exists(path) else path
+    def describe(
+        paths: Iterable[str], missing: Set[str], versions: Set[str], undefined: Set[str]
+    ) -> Set[str]:
+        problems = {name + ' => not found' for name in missing}
+        problems |= {'version %s is missing' % name for name in versions}
+        # Undefined symbols follow from missing libraries and versions.
+        problems = problems or {name + ' is undefined' for name in undefined}
+        return problems | {
+            container.resolve(path) or path if container.exists(path) else path for path in paths
+        }
 
-    interpreter = find_loader_path(trial) or ''
-    loader = {interpreter, trial.image.resolve(interpreter)}
-    theirs = {real(path): '%s => %s' % (name, path) for name, path in listing.libraries.items()}
-    ours = {
-        real(library.path, library.origin): '%s => %s' % (library.name, library.path)
-        for library in process.loaded[1:]
-    }
-    missing = set(name for name, _ in process.missing)
-    lists = [
-        (listing.missing_libraries, missing, '%s => not found', '%s is found'),
-        (
-            listing.missing_versions,
-            set(name for _, _, names, _ in list_version_problems(process) for name in names),
-            'version %s is missing',
-            'version %s is defined',
-        ),
-    ]
-    # Undefined symbols follow from missing libraries and versions.
-    if not any(listed or predicted for listed, predicted, _, _ in lists):
-        lists.append(
-            (
-                listing.undefined_symbols,
-                set(symbol.partition('@')[0] for _, symbol, _ in list_undefined_symbols(process)),
-                'undefined symbol: %s',
-                'symbol %s is defined',
-            )
-        )
-    differences = []
-    for listed, predicted, problem, fine in lists:
-        differences += [
-            (problem % name, fine % name)
-            for name in sorted(listed - predicted)
-            if not DRIVER_LIBRARY.match(name)
-        ]
-        differences += [
-            (fine % name, problem % name)
-            for name in sorted(predicted - listed)
-            if not DRIVER_LIBRARY.match(name)
-        ]
-    differences += [
-        (theirs[path], 'another file')
-        for path in sorted(set(theirs) - set(ours) - loader)
-        if path != real(process.loaded[0].path) and not DRIVER_LIBRARY.match(theirs[path])
-    ]
-    return differences or [
-        ('another file', ours[path]) for path in sorted(set(ours) - set(theirs) - loader)
-    ]
+    ignored = [process.loaded[0].path, find_loader_path(trial) or '']
+    listed = describe(
+        listing.libraries.values(),
+        listing.missing_libraries,
+        listing.missing_versions,
+        listing.undefined_symbols,
+    )
+    predicted = describe(
+        [library.path for library in process.loaded[1:]], missing, versions, undefined
+    )
+    return sorted(
+        text
+        for text in (listed ^ predicted) - describe(ignored, set(), set(), set())
+        if not DRIVER_LIBRARY.match(posixpath.basename(text))
+    )
 
 
 @rule(
@@ -519,7 +428,7 @@ def list_differences(trial: Trial, listing: Listing, follows: bool) -> List[Tupl
 )
 def check_dry_run(trial: Trial) -> Iterator[Finding]:
     """
-    The image's loader lists the predicted libraries (--dry-run).
+    The image's loader lists the predicted libraries (`osu-container check --dry-run`).
 
     The loader cannot list libraries that scripts or Python load, or libraries that a program opens
     at run time.
@@ -530,46 +439,31 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
     if listing.problem and not listing.is_conclusive:
         yield make_finding(NOTE, 'the dry run is not possible: %s' % listing.problem)
         return
-    program = (
-        trial.program.path
-        or '%s alone, because check knows no program whose libraries the loader can list'
-        % trial.soname
-    )
-    program += (
-        ', without the libraries that the program opens at run time'
-        if trial.program.opened_libraries
-        else ''
-    )
+    program = trial.program.path or trial.soname + ' alone, because check knows no program'
     if listing.python_problem:
         yield make_finding(
             'fails',
-            'the Python of the image cannot import what the program imports: %s'
+            'the Python of the image cannot import a module that the program imports: %s'
             % listing.python_problem,
             [(trial.image.path, listing.python_problem)],
             'install the missing module for this Python, or start the program with the Python '
             'that has mpi4py',
         )
-    differences = list_differences(trial, listing, True)
+    differences = list_differences(trial, listing)
     if not differences:
-        corrected = list_differences(trial, listing, False)
         yield make_finding(
             NOTE,
             "the image's loader fails as predicted: %s" % listing.problem
             if listing.problem
-            else "the image's loader finds another file than the search in the image: %s (instead "
-            'of: %s); the verdict follows the loader' % corrected[0]
-            if corrected
-            else "the image's loader confirms the prediction for %s (%d libraries, %.1f s)"
-            % (program, len(listing.libraries), listing.seconds),
+            else "the verdict uses the libraries that the image's loader lists for %s (%d libraries, "
+            '%.1f s)' % (program, len(listing.libraries), listing.seconds),
         )
         return
-    more = '; and %d more' % (len(differences) - 1) if len(differences) > 1 else ''
-    is_certain = listing.is_trusted and listing.environment is not None
-    is_fatal = bool(listing.problem or listing.missing_versions)
+    is_fatal = listing.problem or listing.missing_versions
     yield make_finding(
-        'fails' if is_certain and is_fatal else 'unknown',
-        "the image's loader contradicts the prediction for %s: %s (predicted: %s)%s"
-        % ((program,) + differences[0] + (more,)),
-        [(trial.image.path, listed) for listed, _ in differences[:5]],
+        'fails' if is_fatal and listing.is_trusted and listing.environment else 'unknown',
+        "the libraries that the image's loader lists for %s differ from the prediction: %s"
+        % (program, shorten_names(differences)),
+        [(trial.image.path, text) for text in differences[:5]],
         START_REMEDY,
     )

@@ -4,7 +4,6 @@ Rules on the machine: host paths, architecture, C library, and memory that ranks
 
 from typing import Iterator
 
-from osu_container.data.approaches import NAMESPACE_VARIABLES
 from osu_container.image.elf import MACHINE_NAMES
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.rules.finding import Finding, make_finding, rule
@@ -32,9 +31,7 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
                 'run `osu-container discover`, which finds the current path, and add the path to '
                 'OVERRIDES in your site file',
             )
-    for path in [
-        path for path in trial.host_libraries.missing_paths if trial.host.is_described(path)
-    ]:
+    for path in filter(trial.host.is_described, trial.host_libraries.missing_paths):
         yield make_finding(
             'fails',
             "the host has no %s, which approach '%s' injects" % (path, trial.approach['name']),
@@ -55,8 +52,8 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
     """
     No folder of the host hides a program or library of the image.
 
-    The runtime mounts /tmp, /var/tmp, the home folder and the current folder, and binds of the site
-    and of the user. What the image has at the same place is then invisible.
+    The runtime mounts /tmp, /var/tmp, the home folder, the current folder, and the binds of the
+    site and of the user. A mount hides all files that the image has at the same path.
     """
     files = sorted(trial.container.mounts.host_files)
     for name, (path, mount) in sorted(list_hidden_names(trial).items()):
@@ -83,11 +80,11 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
 def check_architecture(trial: Trial) -> Iterator[Finding]:
     """The image and the host have the same processor architecture."""
     names = {readelf: uname for uname, readelf in MACHINE_NAMES.items()}
-    machines = [(library, library.facts.machine) for library in trial.process.loaded]
     host = (
         next((facts.machine for facts in trial.injected.values()), None) or trial.host.get_machine()
     )
-    for library, machine in machines:
+    for library in trial.process.loaded:
+        machine = library.facts.machine
         if library.origin == 'image' and machine != host:
             yield make_finding(
                 'fails',
@@ -140,16 +137,10 @@ def check_processor_level(trial: Trial) -> Iterator[Finding]:
 def check_musl(trial: Trial) -> Iterator[Finding]:
     """The image has glibc, which the host's libraries need."""
     if trial.process.uses_musl and trial.approach['inject']:
-        interpreter = trial.process.loaded[0].facts.interpreter if trial.process.loaded else None
         yield make_finding(
             'fails',
             "the image's C library is musl, but the host's libraries need glibc",
-            [
-                (
-                    'image:%s' % (interpreter or trial.image.read_loader_config(None).interpreter),
-                    'musl',
-                )
-            ],
+            [(trial.image.path, 'ld-musl')],
             'use approach pure or opensource, or a base image with glibc',
         )
 
@@ -173,18 +164,13 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     variable, runtime = trial.mpi.get('single_copy'), trial.container.runtime
     if not variable or not runtime or not has_own_namespaces(runtime) or shares_container(runtime):
         return
-    value = next(entry['value'] for entry in NAMESPACE_VARIABLES if entry['name'] == variable)
-    path, name = (
-        find_mpi_path(trial),
-        '%s %s' % (runtime['name'], runtime['release'] or 'of unknown release'),
-    )
     yield make_finding(
         'works slowly',
-        '%s starts containers without setuid and cannot start the ranks of a node in one '
-        "container, so the module disables reads of other ranks' memory (%s=%s). MPI copies "
-        'messages within a node one more time; messages between nodes are not affected'
-        % (name, variable, value),
-        [(runtime['command'], name + ', no setuid'), (path, variable)],
+        '%s %s starts containers without setuid and cannot start the ranks of a node in one '
+        "container, so the module disables reads of other ranks' memory (%s). MPI copies messages "
+        'within a node one more time; messages between nodes are not affected'
+        % (runtime['name'], runtime['release'] or 'of unknown release', variable),
+        [(runtime['command'], 'no setuid'), (find_mpi_path(trial), variable)],
         'use Apptainer 1.3 or newer, which starts the ranks of a node in one container',
     )
 

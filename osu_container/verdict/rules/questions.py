@@ -65,18 +65,12 @@ def uses_libfabric(trial: Trial) -> Optional[bool]:
         return None
     if trial.started and trial.started.libfabric:
         return True
-    pending, seen = [mpi], []
-    while pending:
-        library = pending.pop()
+    libraries = [mpi]
+    for library in libraries:  # The loop adds libraries to this list.
         if 'libfabric.so.1' in library.facts.needed:
             return True
-        seen.append(library)
         others = (find_loaded_file(trial.process, name) for name in library.facts.needed)
-        pending += [
-            other
-            for other in others
-            if other is not None and other not in seen and other not in pending
-        ]
+        libraries += [other for other in others if other and other not in libraries]
     return False
 
 
@@ -169,9 +163,9 @@ def list_called_functions(trial: Trial) -> Set[str]:
 
 def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, Mount]]:
     """
-    Return {name: (path in the image, mount)} of what a mount hides from the program.
+    Return {name: (path in the image, mount)} of the files that a mount hides from the program.
 
-    The names are those of the started files and of the libraries that ld.so does not find.
+    Each name is a started file, or a library that ld.so does not find.
     """
     started = trial.program.launched_program
     paths = [path for path, _ in started.scripts] + [started.program, *started.words[:1]]

@@ -1,4 +1,4 @@
-"""Rule on the libraries that the user's command has loaded when `check --start` started it."""
+"""Rule on the libraries that the user's command has loaded in a start by `check --start`."""
 
 import re
 from typing import Iterator, List, Optional, Tuple
@@ -24,7 +24,6 @@ _ANSWERED_RULES = frozenset(
         'interpreter',
         'start of the container',
         'unknown environment',
-        'loader of the image',
         'missing library',
         'symbol version',
         'injection defeated',
@@ -109,8 +108,9 @@ def check_start(trial: Trial) -> Iterator[Finding]:
                     owner,
                 ),
                 evidence,
-                'remove what puts %s first: the folder in LD_LIBRARY_PATH of a script, DT_RPATH '
-                "(`patchelf --set-rpath`), or a soname other than the host library's" % file.path
+                'remove the reason why ld.so finds %s first: a folder in LD_LIBRARY_PATH, a DT_RPATH '
+                "(`patchelf --set-rpath`), or another soname than that of the host's library"
+                % file.path
                 if owner == 'host'
                 else 'remove the folder of %s from LD_LIBRARY_PATH and from the binds' % file.path,
             )
@@ -145,13 +145,15 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     if failure:
         return make_finding(
             'fails',
-            'the start of the command ended in the loader: %s' % escape_line(failure.strip()),
+            'the loader (ld.so) terminated the started command: %s' % escape_line(failure.strip()),
             [(line, text) for text in start.output],
-            'install the library that the message names, in the release that the message names',
+            'install the library and the release that the message of the loader names',
         )
     if trial.program.is_static and path and has_static_mpi(trial.image.read_file(path)):
         return make_finding(
-            NOTE, 'the started program %s contains MPI and loads no MPI library' % path
+            NOTE,
+            'the started program %s is linked statically with MPI, so no MPI library is loaded'
+            % path,
         )
     ending = (
         'was terminated after %.0f s' % start.seconds

@@ -4,7 +4,7 @@ import re
 from typing import Iterator, Optional
 
 from osu_container.image.scripts import find_interpreter
-from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.trial import Trial
 
 
@@ -21,34 +21,31 @@ def _names_host_folder(text: Optional[str]) -> bool:
 )
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
     """Every started file is executable, and the image has the interpreter of every script."""
-    image, scripts = trial.image, []
+    image, entrypoint = trial.image, trial.approach.get('entrypoint')
+    started = trial.program.launched_program.scripts
     if image.is_partial:
         return
-    if trial.approach.get('entrypoint'):
-        scripts += [script for script in image.read_entrypoint() if _names_host_folder(script[1])]
-    scripts += trial.program.launched_program.scripts
-    # An entrypoint may only read a file that it names, so only started files are checked.
-    for path in [path for path, _ in trial.program.launched_program.scripts] + [
-        path for path in [trial.program.path] if path
-    ]:
+    # An entrypoint may only read a file that the entrypoint names, so only started files are checked.
+    for path in filter(None, [path for path, _ in started] + [trial.program.path]):
         if not image.tree.is_executable(path):
             yield make_finding(
                 'fails',
-                '%s is not executable: its mode is %s' % (path, image.read_file_mode(path)),
+                '%s is not executable: the mode of the file is %s'
+                % (path, image.read_file_mode(path)),
                 [('image:' + path, 'mode ' + image.read_file_mode(path))],
                 'run `chmod a+x %s` in the recipe of the image' % path,
             )
-    for path, text in scripts:
+    scripts = image.read_entrypoint() if entrypoint else []
+    for path, text in [script for script in scripts if _names_host_folder(script[1])] + [*started]:
         missing = find_interpreter(image, text)[1]
         if missing:
-            has_carriage_return = '\r' in missing
             yield make_finding(
                 'fails',
                 '%s needs the interpreter %s, which the image does not have'
                 % (path, missing.replace('\r', '\\r')),
-                [('image:' + path, (text or '').splitlines()[0])],
+                [('image:' + path, missing)],
                 'run `dos2unix FILE` to convert the script to Unix line ends'
-                if has_carriage_return
+                if '\r' in missing
                 else 'install %s in the image' % missing,
             )
 
@@ -91,13 +88,4 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
             [(scripts[0][0], 'no /host in it')],
             'use approach hybrid, or an image with an entrypoint for approach %s'
             % trial.approach['name'],
-        )
-    elif not any('OSU_SWAP' in text for text in texts):
-        yield make_finding(
-            NOTE,
-            "the entrypoint is not from this project: if the host's libfabric does not load, the "
-            "entrypoint may use the image's libfabric without a message",
-            [(scripts[0][0], 'does not know OSU_SWAP')],
-            'run the program with `osu-proof`, which reports the libfabric that each rank has '
-            'loaded',
         )
