@@ -768,11 +768,8 @@ def parse_folder_list(
         return [], True
     # ld.so also accepts ; as a separator, and folders that begin with $ORIGIN (glibc,
     # elf/dl-load.c).
-    value, separators = variable.value, '[:;]' if is_loader_path else ':'
-    parts = (
-        re.split(separators, variable.known_prefix)[:-1]
-        if value is None
-        else re.split(separators, value)
-    )
+    is_complete = variable.value is not None
+    parts = re.split('[:;]' if is_loader_path else ':', variable.value or variable.known_prefix)
+    parts = parts if is_complete else parts[:-1]
     starts = ('/', '$') if is_loader_path else ('/',)
-    return [part for part in parts if part.startswith(starts)], value is not None
+    return [part for part in parts if part.startswith(starts)], is_complete

@@ -96,17 +96,16 @@ def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[Pyt
     words = [word if isinstance(word, str) else '' for word in launched.words[1:]]
     options = list(itertools.takewhile(_HARMLESS_OPTIONS.match, words))
     words = words[len(options) :]
-    text, script = '', None
+    script = words[0] if words and words[0].startswith('/') and image.exists(words[0]) else None
+    text = ''.join(words[1:2]) if words[:1] == ['-c'] else ''
+    folder = ''
+    if script:
+        text = image.read_text(script) or ''
+        folder = posixpath.dirname(image.resolve(script) or '')
     problem: Optional[str] = None
-    if words[:1] == ['-c']:
-        text = ''.join(words[1:2])
-        problem = _find_code_problem(image, text, '')
-    elif words and not re.match(r'-m mpi4py\b', ' '.join(words[:2])):
-        script = words[0] if words[0].startswith('/') and image.exists(words[0]) else None
-        text = image.read_text(script) or '' if script else ''
-        folder = posixpath.dirname(image.resolve(script) or '') if script else ''
-        if not _LIBMPI.search(text):  # The launcher osu-port of this project has such a line.
-            problem = _find_code_problem(image, text, folder) if script else 'the code is unknown'
+    # The launcher osu-port of this project contains a line with LIBMPI.
+    if words and not re.match(r'-m mpi4py\b', ' '.join(words)) and not _LIBMPI.search(text):
+        problem = _find_code_problem(image, text, folder) if text else 'the code is unknown'
     if problem:
         problem = f"the Python program {' '.join(words[: 1 + (words[0] == '-m')])}: {problem}"
     return PythonProgram(path, options, text, script, problem)
@@ -132,7 +131,7 @@ def _find_code_problem(image: Image, text: str, folder: str) -> Optional[str]:
             and (
                 name not in _KNOWN_MODULES
                 or image.find_file_type(f'{folder}/{name}.py')
-                or image.find_file_type(f'{folder}/{name}')
+                or image.find_file_type(f'{folder}/{name}') == 'd'
             )
         ):
             return f'cannot tell what `{line.strip()[:80]}` imports'

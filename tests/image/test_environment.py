@@ -116,11 +116,8 @@ def run_in_runtime(box, bound=(), of_host=()):
 
 #: (usual text of an %environment section, value of LD_LIBRARY_PATH after this text)
 USUAL = [
-    ('export LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
-    ('export LD_LIBRARY_PATH=/opt/a/lib:$LD_LIBRARY_PATH', '/opt/a/lib:'),
     ('export LD_LIBRARY_PATH="/opt/a/lib:${LD_LIBRARY_PATH}"', '/opt/a/lib:'),
     ('DIR=/opt/a\nexport LD_LIBRARY_PATH="$DIR/lib:$LD_LIBRARY_PATH"', '/opt/a/lib:'),
-    ('LD_LIBRARY_PATH=/opt/a/lib\nexport LD_LIBRARY_PATH', '/opt/a/lib'),
     ('export LD_LIBRARY_PATH=/opt/a/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}', '/opt/a/lib'),
     ('export LD_LIBRARY_PATH="/opt/a/lib${LD_LIBRARY_PATH:+:${LD_LIBRARY_PATH}}"', '/opt/a/lib'),
     (
@@ -128,8 +125,6 @@ USUAL = [
         '/opt/a/lib',
     ),  # `apptainer build` writes this line for ENV in a Dockerfile.
     ('export PREFIX=/opt/a LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
-    ('export PREFIX=/opt/a; export LD_LIBRARY_PATH=$PREFIX/lib', '/opt/a/lib'),
-    ('if [ -d /opt/a/lib ]; then\n    export LD_LIBRARY_PATH=/opt/a/lib\nfi', '/opt/a/lib'),
     (
         'if [ -z "$LD_LIBRARY_PATH" ]; then export LD_LIBRARY_PATH=/x; '
         'else export LD_LIBRARY_PATH=/y; fi',
@@ -139,8 +134,6 @@ USUAL = [
         '[ -d /opt/none ] && export LD_LIBRARY_PATH=/opt/none || export LD_LIBRARY_PATH=/opt/a',
         '/opt/a',
     ),
-    ('. /opt/b/b.sh', '/opt/b:'),
-    ('source /opt/b/b.sh', '/opt/b:'),
     ('if [ -f /opt/b/b.sh ]; then . /opt/b/b.sh; fi', '/opt/b:'),
     ('export LD_LIBRARY_PATH=/opt/a:\\\n/opt/b  # two', '/opt/a:/opt/b'),
     ('ulimit -s unlimited\nexport FOO=$(hostname) LD_LIBRARY_PATH=/opt/a', '/opt/a'),
@@ -661,7 +654,7 @@ def printing_program(tmp_path_factory):
     return code.with_suffix('')
 
 
-@pytest.mark.parametrize('name, least', [('bin', 50), ('with blank', 0), ('bin-$x', 0)])
+@pytest.mark.parametrize('name, least', [('bin', 70), ('with blank', 0), ('bin-$x', 0)])
 def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program, name, least):
     folder, usual = (
         tmp_path / name / 'bin',
