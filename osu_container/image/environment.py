@@ -4,10 +4,10 @@ Evaluate the environment scripts of an image without executing anything.
 The evaluator supports assignments, `export`, `unset`, `.`, `if`, `test`, `&&` and `||`. The meaning
 of these constructs follows POSIX (Shell Command Language, 2.10) and mvdan.cc/sh, the shell
 interpreter of the container runtimes. The evaluator treats the output of a command as unknown. At
-any other construct (loop, `case`, function, pipe, `eval`) the evaluation of the script stops, and
-every variable is unknown until a later script sets the variable. On the host itself, the dry run
-reports the real values (osu_container/verdict/dry_run.py). image/scripts.py evaluates the wrapper
-script of a program with the same class.
+any other construct (loop, `case`, function, pipe, `eval`, redirection to a file) the evaluation of
+the script stops, and every variable is unknown until a later script sets the variable. On the host
+itself, the dry run reports the real values (osu_container/verdict/dry_run.py). image/scripts.py
+evaluates the wrapper script of a program with the same class.
 
 The evaluator runs the scripts in the order of Apptainer 1.4.5, whose source is
 internal/pkg/util/fs/files/action_script.sh; test runs of Apptainer 1.4.5 confirmed this order.

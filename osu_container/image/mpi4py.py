@@ -22,9 +22,11 @@ from osu_container.image.scripts import PYTHON_NAME, LaunchedProgram
 from osu_container.image.traits import read_mpi_traits
 
 #: Pattern for the file name of mpi4py's extension module. A wheel contains one extension module for
-#: each ABI, such as MPI.mpich.cpython-311-x86_64-linux-gnu.so. Group 2 is the version of Python
-_LIBRARY_NAME = r'MPI(\.\w+)?\.(?:cpython-(\d+)-[^/]*\.|abi3\.|)so$'
-_ABI_LIBRARY = re.compile(r'MPI\.(mpich|openmpi|mpiabi|impi)\.(?:cpython|abi3)')
+#: each ABI, such as MPI.mpich.cpython-311-x86_64-linux-gnu.so. Its groups are the ABI and the version
+#: of Python
+_LIBRARY_NAME = re.compile(
+    r'MPI(?:\.(mpich|openmpi|mpiabi|impi))?\.(?:cpython-(\d+)-[^/]*\.|abi3\.|)so$'
+)
 #: Names of an MPI library that a wheel tries to open, in this order
 LIBMPI_NAMES = ['libmpi.so', 'libmpi.so.12', 'libmpi.so.40']
 #: MPI family -> name of its ABI in a wheel
@@ -192,7 +194,7 @@ def _find_library_variants(
         above = posixpath.dirname(posixpath.dirname(image.resolve(python.script or '') or ''))
         origin = f'{above}/lib/python/mpi4py/MPI.so'
     if origin:
-        match = re.match(_LIBRARY_NAME, posixpath.basename(origin))
+        match = _LIBRARY_NAME.match(posixpath.basename(origin))
         version = match.group(2) or '' if match else ''
         folders = [posixpath.dirname(posixpath.dirname(origin))]
     else:
@@ -201,6 +203,8 @@ def _find_library_variants(
             if variable and variable.value != '':
                 return {}, f'{name} of the image may change which modules {python.path} finds'
         version, folders = _list_site_folders(image, python.path)
+        if not version:
+            return {}, f'the version of {python.path} is unknown'
     files = [(folder, image.list_folder(folder)) for folder in folders]
     for folder, names in [] if origin else files:
         for name in names:
@@ -212,10 +216,9 @@ def _find_library_variants(
     folder = next((folder for folder, names in files if 'mpi4py' in names), '')
     variants = {}
     for name in image.list_folder(folder + '/mpi4py') if folder else ():
-        match = re.match(_LIBRARY_NAME, name)
+        match = _LIBRARY_NAME.match(name)
         if match and (not version or match.group(2) in (None, version)):
-            abi = _ABI_LIBRARY.match(name)
-            variants[abi.group(1) if abi else ''] = f'{folder}/mpi4py/{name}'
+            variants[match.group(1) or ''] = f'{folder}/mpi4py/{name}'
     problem = f'{python.path} finds no mpi4py of its version in {folder or ", ".join(folders)}'
     return variants, None if variants else problem
 

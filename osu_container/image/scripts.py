@@ -192,18 +192,14 @@ def resolve_program(
         return make_unknown('the name of the started program is unknown before the run')
     path = find_program(image, environment, name)
     if not path:
+        reason = f'the image has no program {name}'
         variable = find_unknown_path(environment, name)
         if variable:
-            return make_unknown(
-                f'the value of PATH in the image is unknown ({variable.location}: '
-                f'{variable.reason})'
-            )
-        is_relative = '/' in name and not name.startswith('/')
-        return make_unknown(
-            f'{name} depends on the current folder'
-            if is_relative
-            else f'the image has no program {name}'
-        )
+            reason = f'the value of PATH in the image is unknown ({variable.location}: '
+            reason += f'{variable.reason})'
+        elif '/' in name and name[0] != '/':
+            reason = f'{name} depends on the current folder'
+        return make_unknown(reason)
     if path in image.read_elf_files([path]):
         return _resolve_elf_program(image, path, arguments, environment, depth)
     text = image.read_text(path) or ''
@@ -268,19 +264,18 @@ def _resolve_shell_script(
     path: path of the script or of the shell. words: values of $0, $1, ...
     """
 
-    def make_unknown(reason: str) -> LaunchedProgram:
-        return LaunchedProgram(None, words, environment, reason, [])
-
     startup = resolve_process_variable(environment, 'BASH_ENV')
-    if shell_name == 'bash' and startup and startup.value != '':
-        return make_unknown(f'bash reads the file in BASH_ENV ({startup.location}) before {path}')
     shell = _WrapperEvaluator(image, environment, path, words)
     try:
+        if shell_name == 'bash' and startup and startup.value != '':
+            reason = f'bash reads the file in BASH_ENV before {path}'
+            raise UnsupportedSyntaxError(startup.location or path, reason)
         shell.run_script(path, text)
+        if not shell.call:
+            raise shell.fail('the script starts no program')
     except (UnsupportedSyntaxError, RecursionError) as err:
-        return make_unknown(f"{getattr(err, 'location', path)}: {err}")
-    if not shell.call:
-        return make_unknown(f'{path} starts no program')
+        reason = f"{getattr(err, 'location', path)}: {err}"
+        return LaunchedProgram(None, words, environment, reason, [])
     inherited = {
         name: variable or Variable('', True, path)
         for name, variable in shell.call_variables.items()
@@ -317,13 +312,10 @@ def _resolve_elf_program(
         return unknown if loads and rest else unknown._replace(program=path, reason=None)
     texts = [word if isinstance(word, str) else '-?' for word in rest]
     if kind not in _LAUNCHERS:
-        if texts[0] == '-c' and len(rest) > 1:
-            words = rest[2:] or [path]
-            return _resolve_shell_script(image, kind, path, texts[1], words, environment, depth)
-        if texts[0].startswith('/') and image.exists(texts[0]):
-            text = image.read_text(texts[0]) or ''
-            return _resolve_shell_script(image, kind, texts[0], text, rest, environment, depth)
-        return unknown
+        if texts[0] != '-c' or len(rest) < 2:
+            return unknown
+        words = rest[2:] or [path]
+        return _resolve_shell_script(image, kind, path, texts[1], words, environment, depth)
     match = re.match(_LAUNCHERS[kind], ''.join(re.sub(r'\s', '_', text) + ' ' for text in texts))
     count = match.group().count(' ') if match else 0
     if not match or not texts[count:] or texts[count].startswith('-'):

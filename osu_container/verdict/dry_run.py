@@ -125,7 +125,7 @@ def find_listing_obstacle(trial: Trial) -> Optional[str]:
     start = trial.program
     if start.is_static:
         return '%s is linked statically, so it loads no libraries' % start.path
-    if start.path and 's' in trial.image.read_file_mode(start.path).lower():
+    if start.path and 's' in trial.image.tree.read_file_mode(start.path).lower():
         return (
             '%s is setuid or setgid, and the loader treats setuid and setgid programs differently'
         ) % start.path

@@ -202,8 +202,7 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
     No variable and no file property of the image makes ld.so load other libraries.
 
     ld.so uses preloaded libraries before all others. LD_AUDIT and DT_AUDIT may replace any library.
-    If the program is setuid or setgid, or has capabilities, ld.so may ignore LD_LIBRARY_PATH
-    (AT_SECURE).
+    If the program is setuid or setgid, ld.so may ignore LD_LIBRARY_PATH (AT_SECURE).
     """
     program = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
     if program and not trial.process.uses_musl:
@@ -226,7 +225,7 @@ def check_loader_variables(trial: Trial) -> Iterator[Finding]:
             '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
             'LD_PRELOAD' % (format_library(program), privileges),
             [(program.facts.path, privileges)],
-            'remove the privileges from the file with `chmod ug-s FILE` and `setcap -r FILE`',
+            'remove the privileges from the file with `chmod ug-s FILE`',
         )
     for path, cause in trial.container.preload:
         variable = (
