@@ -398,7 +398,7 @@ class _ElfReader:
         if DT_GNU_HASH in self.dynamic:
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)
-            start += 16 + bloom * self.bits // 8
+            start += 16 + bloom * 8
             last = max(
                 [
                     number
@@ -441,35 +441,37 @@ class _ElfReader:
 
         In the dict, an undefined symbol is a str, and an exported symbol is (name with version,
         name). The dict does not contain weak undefined symbols. The dict contains exported symbols
-        because a program copies the data of some exported symbols, see read_relocations(). names:
+        because a program copies the data of some exported symbols, see read_relocations(). For a 32-bit
+        file the result is empty. names:
         {number of a version: name of the version}.
         """
         exported: Set[str] = set()
         needed: Dict[int, Union[str, Tuple[str, str]]] = {}
-        count = self.count_symbols() if DT_SYMTAB in self.dynamic else 0
+        # No 64-bit program loads a 32-bit library, so that the symbols of 32-bit files do not matter.
+        has_symbols = DT_SYMTAB in self.dynamic and self.bits == 64
+        count = self.count_symbols() if has_symbols else 0
         if not count:
             return exported, needed
-        form = 'IIIBBH' if self.bits == 32 else 'IBBHQQ'
-        info_index, section_index = (3, 5) if self.bits == 32 else (1, 3)
+        form = 'IBBHQQ'
         table = self.read_tag_bytes(DT_SYMTAB, count * struct.calcsize('<' + form))
         data = self.read_tag_bytes(DT_VERSYM, count * 2) if DT_VERSYM in self.dynamic else b''
         numbers = [number & 0x7FFF for (number,) in self.iterate_entries('H', data)]
         strings, budget = self.strings, _MAX_TEXT // 4
-        for index, entry in enumerate(self.iterate_entries(form, table)):
-            binding = entry[info_index] >> 4
-            if not entry[0] or binding not in (STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE):
+        for index, (start, info, _, section, _, _) in enumerate(self.iterate_entries(form, table)):
+            binding = info >> 4
+            if not start or binding not in (STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE):
                 continue
-            end = strings.find(b'\0', entry[0])
-            budget -= end - entry[0]
+            end = strings.find(b'\0', start)
+            budget -= end - start
             # In a damaged file names may overlap, so that their total length exceeds the table.
-            if end < 0 or entry[0] >= len(strings) or budget < 0:
+            if end < 0 or start >= len(strings) or budget < 0:
                 raise _DamagedElfError(
                     'the file is damaged: the name of a symbol is outside of the string table'
                 )
-            name = strings[entry[0] : end].decode('utf-8', 'replace')
+            name = strings[start:end].decode('utf-8', 'replace')
             version = numbers[index] if index < len(numbers) else 0
             symbol = name + '@' + names[version] if version > 1 and version in names else name
-            if entry[section_index]:
+            if section:
                 exported.update((symbol, name))
                 needed[index] = (symbol, name)
             elif binding != STB_WEAK:
@@ -487,7 +489,6 @@ class _ElfReader:
         resolved_at_load: Set[int] = set()
         copied: Set[int] = set()
         highest, budget = 0, _MAX_RELOCATIONS
-        shift, mask = (8, 0xFF) if self.bits == 32 else (32, 0xFFFFFFFF)
         # The first DT_RELACOUNT relocations in DT_RELA have no symbol. Skip these numerous
         # relocations.
         skipped = self.get_tag(DT_RELACOUNT)
@@ -498,7 +499,7 @@ class _ElfReader:
         ):
             if tag not in self.dynamic:
                 continue
-            form = self.word * (3 if with_addend else 2)
+            form = 'QQQ' if with_addend else 'QQ'
             entry = struct.calcsize('<' + form)
             offset, available = self.find_offset(self.get_tag(tag))
             begin, end = skip * entry, min(self.get_tag(size), available)
@@ -512,7 +513,7 @@ class _ElfReader:
                     offset + place, min(entry * _RELOCATIONS_PER_READ, end - place)
                 )
                 for numbers in self.iterate_entries(form, piece):
-                    symbol, kind = numbers[1] >> shift, numbers[1] & mask
+                    symbol, kind = numbers[1] >> 32, numbers[1] & 0xFFFFFFFF
                     highest = max(highest, symbol)
                     # ld.so resolves a jump slot at the first call, all others at load time.
                     if symbol and kind != jump_slot:

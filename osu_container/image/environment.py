@@ -4,10 +4,10 @@ Evaluate the environment scripts of an image without executing anything.
 The evaluator supports assignments, `export`, `unset`, `.`, `if`, `test`, `&&` and `||`. The meaning
 of these constructs follows POSIX (Shell Command Language, 2.10) and mvdan.cc/sh, the shell
 interpreter of the container runtimes. The evaluator treats the output of a command as unknown. At
-any other construct (loop, `case`, function, pipe, `eval`) the evaluation of the script stops, and
-every variable is unknown until a later script sets the variable. On the host itself, the dry run
-reports the real values (osu_container/verdict/dry_run.py). image/scripts.py evaluates the wrapper
-script of a program with the same class.
+any other construct (loop, `case`, function, pipe, `eval`, redirection to a file) the evaluation of
+the script stops, and every variable is unknown until a later script sets the variable. On the host
+itself, the dry run reports the real values (osu_container/verdict/dry_run.py). image/scripts.py
+evaluates the wrapper script of a program with the same class.
 
 The evaluator runs the scripts in the order of Apptainer 1.4.5, whose source is
 internal/pkg/util/fs/files/action_script.sh; test runs of Apptainer 1.4.5 confirmed this order.
@@ -32,8 +32,10 @@ from typing import (
     Dict,
     Iterable,
     List,
+    Match,
     NamedTuple,
     Optional,
+    Pattern,
     Tuple,
 )
 
@@ -72,8 +74,6 @@ class Environment(NamedTuple):
     problems: List[Tuple[str, str]]  #: (path, reason) of each script that the runtime skips
 
 
-#: Value of a field that is unknown but certainly not empty, see split_fields()
-_NONEMPTY = object()
 #: Pattern for variables that the user, the shell or the runtime sets, and not the image
 _FOREIGN_NAME = re.compile(
     r'(HOME|(OLD)?PWD|[E]?[UG]ID|PPID|IFS|OPT(IND|ARG|ERR)|LINENO|DIRSTACK|S?RANDOM|SECONDS|SHELL|'
@@ -98,8 +98,6 @@ UNSUPPORTED_COMMANDS = frozenset(
     'eval command builtin shopt enable trap let break continue read getopts printf mapfile '
     'readarray local alias unalias { } ! [['.split()
 )
-#: Maximum number of nested scripts that source each other
-_MAX_DEPTH = 20
 #: Maximum number of characters of one script. The largest known script has 60 KB (a script of Spack
 #: for 400 packages)
 _MAX_SCRIPT_LENGTH = 1 << 18
@@ -111,71 +109,42 @@ _MAX_VALUE_LENGTH = 1 << 17
 _MAX_STEPS = 500000
 
 
-# ---- Syntax: text -> statements
+# ---- Patterns for the syntax of a shell script
 
-
-class Command(NamedTuple):
-    """A simple command of a shell script: assignments, words and redirections."""
-
-    line: int  #: number of the line in the script, from 1
-    assignments: List[Tuple[str, str]]  #: (name, source text of the value)
-    words: List[str]  #: source texts of the words
-    redirected: bool  #: whether a redirection may fail: to any file except /dev/null
-
-
-class Conditional(NamedTuple):
-    """The statement `if` of a shell script."""
-
-    line: int  #: number of the line in the script, from 1
-    branches: List[Tuple[Any, Any]]  #: (Body of the condition, Body) of `if` and of each `elif`
-    otherwise: Any  #: Body after `else`
-
-
-#: Statements of a script: a list of chains. A chain is a list of (operator, Command or
-#: Conditional); the operator is '&&', '||', or '' for the first statement of the chain
-Body = List[List[Tuple[str, Any]]]
-
-# Patterns for the pieces of a word. No text matches two alternatives, so that a search never
-# backtracks.
-_BACKTICKS = r'`(?:[^`\\]|\\.)*`'
-_COMMAND = r"""\$\((?!\()(?:[^()"'`\\]|"[^"`\\]*"|'[^']*'|\([^()"'`\\]*\))*\)"""
-_ARITHMETIC = r'\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)'
-_PLAIN_BRACES = r'\$\{(?:[^{}`$\\]|\\.|\$(?![{(]))*\}'
-_INNER_BRACES = _PLAIN_BRACES.replace(')*', '|%s|%s)*' % (_COMMAND, _PLAIN_BRACES))
-_BRACES = _PLAIN_BRACES.replace(')*', '|%s|%s)*' % (_COMMAND, _INNER_BRACES))
-_DOUBLE = r'"(?:[^"`$\\]|\\.|\$(?![{(])|%s)*"' % '|'.join(
-    (_BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES)
+#: Blanks, comments, and redirections that cannot fail. Shells differ in the meaning of a comment
+#: that ends with a backslash
+_BLANK = re.compile(
+    r'(?:[ \t]|\\\n|#(?:[^\n]*[^\n\\])?(?![^\n])|'
+    r'\d?(?:>>?[ \t]*/dev/null|[<>]&(?:\d|-))(?=[\s;&|]|\Z))*'
 )
-_PIECES = (
-    r"(?P<escape>\\.)|(?P<single>'[^']*')|(?P<double>%s)|(?P<command>%s|%s)|"
-    r"(?P<arithmetic>%s)|(?P<braces>%s)|"
-    r"\$(?P<name>[A-Za-z_]\w*|[0-9@*#?$!-])|(?P<odd>\$'(?:[^'\\]|\\.)*')|(?P<plain>%%s)"
-    % (_DOUBLE, _BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES)
+_EMPTY_LINES = re.compile(r'(?:[ \t\n]|\\\n|#(?:[^\n]*[^\n\\])?(?![^\n]))*')
+_SEPARATOR = re.compile(r'\n|;(?!;)')
+_OPERATOR = re.compile(r'&&|\|\|')
+_COMMAND_END = re.compile(r'\Z|\n|;|&&|\|\|')
+_ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=')
+#: Character that ends a part of a word -> pattern for text without special meaning in this part
+_PLAIN_TEXT = {
+    '': re.compile(r"""[^\s;&|<>()\\'"`$~]+"""),
+    '"': re.compile(r'[^"\\`$]+'),
+    '}': re.compile(r"""[^{}"'\\`$~]+"""),
+}
+_SINGLE_QUOTES = re.compile(r"'[^']*'")
+_DOUBLE_QUOTE = re.compile('"')
+_CLOSING_BRACE = re.compile('}')
+_ESCAPE = re.compile(r'\\.', re.S)
+_CONTINUATION = re.compile(r'\\\n')
+#: Pattern for a plain command substitution, whose end is certain
+_SUBSTITUTION = re.compile(
+    r"""\$\((?!\()(?:(?!\bcase\b)[^()"'`\\#<]|"[^()"`\\]*")*\)|`(?:(?!\bcase\b)[^'"`\\#<])*`"""
 )
-_PIECE = re.compile(_PIECES % r"""\$(?![{('"])|~|[^\\'"`$~]+""", re.S)
-#: Single quotes and ~ have no special meaning inside double quotes.
-_QUOTED_PIECE = re.compile(
-    _PIECES.replace("(?P<single>'[^']*')|", '').replace(r"(?P<odd>\$'(?:[^'\\]|\\.)*')|", '')
-    % r"""\$(?![{(])|[^\\"`$]+""",
-    re.S,
-)
-_TOKEN = re.compile(
-    r'(?P<blank>(?:[ \t]|\\\n)+|#[^\n]*)|(?P<to>(?:\d+|&)?(?:>>|>\||>&|<&|<>|[<>]))|'
-    r'(?P<end>\n|&&|\|\||;;|[;&|()])|(?P<word>(?:%s)+)'
-    % re.sub(r'\?P<\w+>', '?:', _PIECES % r"""\$(?![{('"])|[^\s;&|<>()\\'"`$]"""),
-    re.S,
-)
-#: Pattern for a piece whose end these patterns may miss, and for an expansion that assigns or exits
-_MISLEADING = re.compile(
-    r"""\$\{[^}]*'|\$\{[^"}]*(?:"[^"}]*"[^"}]*)*"[^"}]*\}|(?:\$\(|`)[^)`]*(?:\bcase\b|#|<<)|"""
-    r'\$\{\w+:?[=?]'
-)
-_EXPANSION = re.compile(r'([A-Za-z_]\w*|[0-9]+|[@*?$!-])(?:(:?[-+])(.*))?$', re.S)
-_ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=(.*)', re.S)
+#: Pattern for $NAME, ${NAME and the beginning of ${NAME:-WORD}
+_PARAMETER = re.compile(r'\$(?:([A-Za-z_]\w*|[0-9@*?!-])|\{([A-Za-z_]\w*|[0-9]+|[@*])(:?[-+])?)')
+_NAME = re.compile(r'[A-Za-z_]\w*$')
 #: Pattern for the name of a command without quotes and expansions
 _COMMAND_NAME = re.compile(r'[\w./+:@%,-]+$|\[$')
-_RESERVED_WORDS = frozenset(
-    'then else elif fi do done esac in coproc time function for while until select case'.split()
+_RESERVED_WORD = re.compile(
+    r'(if|then|elif|else|fi|do|done|esac|in|coproc|time|function|for|while|until|select|case)'
+    r'(?=[\s;&|()<>]|\Z)'
 )
 
 
@@ -183,147 +152,46 @@ class UnsupportedSyntaxError(Exception):
     """
     The evaluation of a script stops, because the script has an unsupported construct.
 
-    The message names the construct.
+    The message names the construct. location: 'FILE:LINE' of the construct.
     """
 
-    def __init__(self, line: int, reason: str) -> None:
+    def __init__(self, location: str, reason: str) -> None:
         super().__init__(f'the evaluation of the script stops at this line: {reason}')
-        self.line = line
-        self.location: Optional[str] = None  #: 'FILE:LINE', None until run_script() sets it
+        self.location = location
 
 
-def _tokenize(script: str) -> List[Tuple[Optional[str], str, int]]:
-    """
-    Return the tokens [(kind, text, line)] of a script.
+class Word:
+    """A word of a command after the expansion of variables."""
 
-    kind: 'word', 'to' for a redirection, or 'end' for a separator, which ends a command. The last
-    token has the kind 'end' and an empty text. Raises UnsupportedSyntaxError.
-    """
-    tokens: List[Tuple[Optional[str], str, int]] = []
-    position, line = 0, 1
-    while position < len(script):
-        token = _TOKEN.match(script, position)
-        if (
-            not token
-            or token.lastgroup == 'blank'
-            and re.match(r'#.*\\$', token.group())
-            or token.lastgroup == 'word'
-            and _MISLEADING.search(token.group())
-        ):
-            text = script[position:].split('\n', 1)[0][:40]
-            raise UnsupportedSyntaxError(line, f'this syntax is not supported: {text}')
-        if token.lastgroup != 'blank':
-            tokens.append((token.lastgroup, token.group(), line))
-        position, line = token.end(), line + token.group().count('\n')
-    return tokens + [('end', '', line)]
+    def __init__(self) -> None:
+        self.source = ''  #: text of the word in the script
+        self.text = ''  #: expanded text; if `unknown` is set, the text before the unknown part
+        #: the first variable or command with an unknown value, None if the whole text is known
+        self.unknown: Optional[Variable] = None
+        self.is_quoted = False  #: whether a part of the word is quoted
+        self.is_one_field = (
+            True  #: whether the shell certainly neither splits nor replaces the word
+        )
 
+    @property
+    def value(self) -> Optional[str]:
+        """The text of the word, None if unknown."""
+        return None if self.unknown else self.text
 
-class _ScriptParser:
-    """
-    The parser of one script. The methods raise UnsupportedSyntaxError at unsupported constructs.
-    """
-
-    def __init__(self, script: str) -> None:
-        script = script.replace('\r\n', '\n')  # mvdan.cc/sh replaces CRLF in the same way.
-        if '\r' in script or '\0' in script:
-            raise UnsupportedSyntaxError(1, 'the script is not a text file')
-        self.tokens, self.position = _tokenize(script), 0  # position: index of the next token
-
-    def peek(self) -> str:
-        """Return the text of the next token, '' at the end of the script."""
-        return self.tokens[self.position][1]
-
-    def consume(self, is_expected: bool = True) -> str:
-        """Consume the next token and return its text; raise an error if it is not expected."""
-        kind, text, line = self.tokens[self.position]
-        if not is_expected or not text:
-            raise UnsupportedSyntaxError(
-                line, f"this syntax is not supported: {text.strip() or 'unexpected end'}"
-            )
-        self.position += 1
-        return text
-
-    def skip_newlines(self) -> None:
-        while self.peek() == '\n':
-            self.position += 1
-
-    def parse_body(self, *ends: str) -> Body:
-        """Parse statements until the next token is one of `ends`, which is not consumed."""
-        body: Body = []
-        self.skip_newlines()
-        while self.peek() not in ends:
-            chain = [('', self.parse_statement())]
-            while self.peek() in ('&&', '||'):
-                operator = self.consume()
-                self.skip_newlines()
-                chain.append((operator, self.parse_statement()))
-            body.append(chain)
-            if self.peek() not in ends:
-                self.consume(self.peek() in (';', '\n'))
-            self.skip_newlines()
-        return body
-
-    def parse_statement(self) -> Any:
-        """Parse a Command or a Conditional."""
-        line = self.tokens[self.position][2]
-        if self.peek() == 'if':
-            branches, otherwise, word = [], [], 'elif'
-            self.consume()
-            while word == 'elif':
-                condition = self.parse_body('then')
-                self.consume(bool(condition))
-                branches.append((condition, self.parse_body('elif', 'else', 'fi')))
-                word = self.consume(bool(branches[-1][1]))
-            if word == 'else':
-                otherwise = self.parse_body('fi')
-                self.consume(bool(otherwise))
-            return Conditional(line, branches, otherwise)
-        command, redirected = Command(line, [], [], False), False
-        begin = self.position
-        while self.tokens[self.position][0] != 'end':
-            is_redirection = self.tokens[self.position][0] == 'to'
-            text = self.consume(bool(command.words) or self.peek() not in _RESERVED_WORDS)
-            assignment = None if command.words else _ASSIGNMENT.match(text)
-            if is_redirection:
-                file = self.consume(self.tokens[self.position][0] == 'word')
-                is_descriptor = text[-1] == '&' and re.match(r'\d+$|-$', file)
-                redirected = redirected or file != '/dev/null' and not is_descriptor
-            elif assignment:
-                command.assignments.append((assignment.group(1), assignment.group(2)))
-            else:
-                command.words.append(text)
-        if self.position == begin:
-            self.consume(False)
-        return command._replace(redirected=redirected)
-
-
-# ---- Evaluation
-
-
-class _ScriptReturn(Exception):
-    """The current script executes `return`; the script that sources it continues."""
-
-
-class ScriptExit(Exception):
-    """A script exits, so the runtime will not start the program."""
-
-
-#: (reason, 'FILE:LINE') of an unknown value
-Origin = Tuple[Optional[str], str]
-
-
-class _Piece(NamedTuple):
-    """A piece of a word after the expansion of variables."""
-
-    value: Optional[str]  #: text of the piece, None if unknown
-    quoted: bool  #: whether the piece is inside quotes
-    origin: Optional[Origin] = None  #: origin of an unknown value, None if the value is known
-    expanded: bool = True  #: whether the piece is the result of a variable or a command
+    def add(self, text: str, quoted: bool, unknown: Optional[Variable] = None) -> None:
+        """Append a text, and after the text the unknown value of a variable or of a command."""
+        if not self.unknown:
+            self.text += text
+            self.unknown = unknown
+        self.is_quoted = self.is_quoted or quoted
+        # The shell may split the text, replace a pattern by file names, or expand {a,b}.
+        if not quoted and (unknown or re.search(r'[*?\[{\s]', text)):
+            self.is_one_field = False
 
 
 class ShellEvaluator:
     """
-    An evaluator of shell scripts in an image.
+    An evaluator of shell scripts in an image, which parses a script while running the script.
 
     In the attribute `variables`, the value None stands for a variable that a script has unset. Each
     method that evaluates a statement returns whether the statement succeeds, or None if the result
@@ -337,25 +205,36 @@ class ShellEvaluator:
         self.variables: Dict[str, Optional[Variable]] = dict(_NO_APP)
         self.default: Optional[Variable] = None
         self.exit_point: Optional[Tuple[bool, str, str]] = None
-        self.file, self.depth, self.steps = '', 0, 0
+        self.stops_at_errors = False  #: whether a command that fails ends the script (`set -e`)
+        #: path and text of the current script, index of the next character, number of its line
+        self.file, self.text, self.position, self.line = '', '', 0, 1
+        self.steps = self.braces = 0
+        self.is_active = True  #: False in a branch that the shell skips
+        self.end = ''  #: 'return', 'exit' or 'exec' after this command has ended the script
         #: Why the shell may skip the current statement, '' if the shell certainly runs it. In such
         #: a statement, the evaluator makes each variable unknown that the statement sets
         self.doubt = ''
 
     # ---- methods for variables
 
-    def locate(self, line: int) -> str:
-        """Return 'FILE:LINE' for a line of the current script."""
-        return f'{self.file}:{line}'
+    def locate(self) -> str:
+        """Return 'FILE:LINE' for the current line of the current script."""
+        return f'{self.file}:{self.line}'
+
+    def fail(self, reason: str = '') -> UnsupportedSyntaxError:
+        """Return the error that stops the evaluation; reason: '' for unsupported syntax."""
+        rest = self.text[self.position :].split('\n', 1)[0][:40]
+        return UnsupportedSyntaxError(
+            self.locate(), reason or f"this syntax is not supported: {rest or 'unexpected end'}"
+        )
 
     def get(self, name: str) -> Optional[Variable]:
         """Return the variable `name`, None if the variable is unset."""
         if name in self.variables:
             return self.variables[name]
         if _FOREIGN_NAME.match(name):
-            return Variable(
-                None, True, None, f'the value of ${name} is unknown before the program runs'
-            )
+            reason = f'the value of ${name} is unknown before the program runs'
+            return Variable(None, True, self.locate(), reason)
         return self.default
 
     def is_exported(self, name: str) -> Optional[bool]:
@@ -363,176 +242,243 @@ class ShellEvaluator:
         variable = self.variables.get(name, self.default)
         return variable.exported if variable else False
 
-    def mark_unknown(self, name: str, line: int, reason: str) -> None:
-        """Make the value and the export state of the variable `name` unknown."""
-        self.variables[name] = Variable(None, None, self.locate(line), reason)
+    def set_variable(self, name: str, variable: Optional[Variable]) -> None:
+        """Set a variable. If the shell may skip the statement, the variable becomes unknown."""
+        if _READ_ONLY_NAME.match(name):  # The shell skips the rest of the script at this error.
+            raise self.fail(f'{name} may be a read-only variable')
+        self.variables[name] = (
+            Variable(None, None, self.locate(), self.doubt) if self.doubt else variable
+        )
 
-    def mark_all_unknown(self, location: str, reason: str) -> None:
+    def stop_script(self, location: str, reason: str) -> None:
         """Make the values of all variables unknown; location: 'FILE:LINE' of the cause."""
-        self.variables = dict(_NO_APP)
+        self.variables, self.end = dict(_NO_APP), ''
         self.default = Variable(None, None, location, reason)
+        if self.exit_point:  # The script may also fail before the line with `exit`.
+            self.exit_point = (False,) + self.exit_point[1:]
 
     # ---- methods for words
 
-    def expand(
-        self, text: str, line: int, quoted: bool = False, in_braces: bool = False
-    ) -> List[_Piece]:
-        """
-        Expand the variables in the source text of a word and return the pieces of the word.
+    def take(self, pattern: Pattern[str]) -> Optional[Match[str]]:
+        """Match a pattern at the current position and move the position behind the match."""
+        match = pattern.match(self.text, self.position)
+        if match:
+            self.position = match.end()
+            self.line += match.group().count('\n')
+        return match
 
-        quoted: whether the text is inside double quotes. in_braces: whether the text is inside
-        ${ }, where the shell removes quotes even inside double quotes.
-        """
-        pieces: List[_Piece] = []
-        for match in (_QUOTED_PIECE if quoted and not in_braces else _PIECE).finditer(text):
-            kind, value = match.lastgroup, match.group()
-            if kind == 'plain' and (quoted or value != '~'):
-                pieces.append(_Piece(value, quoted, None, False))
-            elif kind == 'single':
-                pieces.append(_Piece(value[1:-1], True, None, False))
-            elif kind == 'double':
-                pieces += self.expand(value[1:-1], line, True) + [_Piece('', True)]
-            elif kind == 'escape' and (quoted or value[1] == '\n'):
-                is_removed = value[1] in '$`"\\\n' or in_braces and value[1] == '}'
-                kept = value.strip('\n')[is_removed:]
-                pieces += [_Piece(kept, True, None, False)] if kept else []
-            elif kind == 'name' or kind == 'braces' and _EXPANSION.match(value[2:-1]):
-                parts = _EXPANSION.match(value[1:] if kind == 'name' else value[2:-1])
-                name, operator, word = parts.groups() if parts else (value[1:], '', '')
-                pieces += self.expand_parameter(name, operator or '', word or '', line, quoted)
-            else:  # mvdan.cc/sh keeps some backslashes that POSIX removes.
-                pieces.append(
-                    _Piece(None, quoted, (_UNKNOWN_PIECES[kind or ''], self.locate(line)))
-                )
-        return pieces
+    def read_word(self) -> Word:
+        """Read and expand the word at the current position, which may be empty."""
+        word, begin = Word(), self.position
+        self.read_pieces(word, '')
+        word.source = self.text[begin : self.position]
+        return word
 
-    def expand_parameter(
-        self, name: str, operator: str, word: str, line: int, quoted: bool
-    ) -> List[_Piece]:
-        """Expand ${NAME OPERATOR WORD} and return its pieces."""
+    def read_pieces(self, word: Word, end: str, quoted: bool = False) -> None:
+        """
+        Append the expanded text at the current position to `word`.
+
+        end: '"' inside double quotes, '}' inside ${ }, otherwise ''. The function stops before this
+        character.
+        """
+        while len(word.text) <= _MAX_VALUE_LENGTH:
+            plain = self.take(_PLAIN_TEXT[end])
+            if plain:
+                # Shells differ in the meaning of single quotes, and of quoted braces, inside ${ }.
+                if self.braces and re.search("[}']", plain.group()):
+                    raise self.fail()
+                word.add(plain.group(), quoted)
+                continue
+            single = None if end else self.take(_SINGLE_QUOTES)
+            escape = self.take(_ESCAPE) if quoted else self.take(_CONTINUATION)
+            if single:
+                word.add(single.group()[1:-1], True)
+            elif escape:
+                text = escape.group()
+                is_removed = text[1] in '$`"\\\n' or self.braces and text[1] == '}'
+                word.add(text.strip('\n')[is_removed:], quoted)
+            elif end != '"' and self.take(_DOUBLE_QUOTE):
+                self.read_pieces(word, '"', True)
+                if not self.take(_DOUBLE_QUOTE):
+                    raise self.fail()
+                word.is_quoted = True
+            elif self.take(_SUBSTITUTION):
+                reason = 'the value contains the output of a command'
+                word.add('', quoted, Variable(None, True, self.locate(), reason))
+            else:
+                parameter = self.take(_PARAMETER)
+                if not parameter:
+                    return
+                self.expand_parameter(word, parameter, quoted)
+        raise self.fail('a value is longer than a program accepts')
+
+    def expand_parameter(self, word: Word, match: Match[str], quoted: bool) -> None:
+        """Append the value of $NAME or ${NAME} to `word`, or read the rest of ${NAME:-WORD}."""
+        name, operator, other = match.group(1) or match.group(2), match.group(3) or '', Word()
+        if match.group(2):
+            self.braces += 1
+            if operator:
+                self.read_pieces(other, '}', quoted)
+            self.braces -= 1
+            if not self.take(_CLOSING_BRACE):
+                raise self.fail()
         variable = self.get(name)
-        if variable is not None and variable.value is None:
-            origin = (variable.reason, variable.location or self.locate(line))
-            prefix = variable.known_prefix if operator[-1:] != '+' else ''
-            return [_Piece(prefix, quoted), _Piece(None, quoted, origin)]
-        value = variable.value or '' if variable else ''
-        is_set = variable is not None and (value != '' or operator[:1] != ':')
-        pieces = [_Piece('' if operator[-1:] == '+' else value, quoted)]
-        if operator and is_set == (operator[-1] == '+'):
-            pieces = [
-                piece._replace(expanded=True) for piece in self.expand(word, line, quoted, True)
-            ]
-        # A quoted expansion is a field even if its value is empty.
-        return pieces + [_Piece('', True)] * quoted
+        is_set = variable is not None and (variable.value != '' or operator[:1] != ':')
+        word.is_quoted = word.is_quoted or quoted  # Then the word is a field even if it is empty.
+        if variable and variable.value is None:
+            prefix = '' if operator[-1:] == '+' else variable.known_prefix
+            word.add(prefix, quoted, variable)
+        elif operator and is_set == (operator[-1] == '+'):
+            word.add(other.text, quoted or other.is_quoted and other.is_one_field, other.unknown)
+        elif variable and operator[-1:] != '+':
+            word.add(variable.value or '', quoted)
 
-    @staticmethod
-    def join_pieces(pieces: List[_Piece]) -> Tuple[Optional[str], Optional[Origin], str]:
-        """
-        Join the pieces of a word and return (text, origin, known prefix).
-
-        If all pieces are known, the result is (text, None, ''). Otherwise `text` is None, `origin`
-        is the field of the first unknown piece, and the known prefix is the text before this piece.
-        """
-        text = ''
-        for piece in pieces:
-            if piece.value is None:
-                return None, piece.origin, text
-            text += piece.value
-            if len(text) > _MAX_VALUE_LENGTH:
-                raise UnsupportedSyntaxError(1, 'a value is longer than a program accepts')
-        return text, None, ''
-
-    def split_fields(self, words: List[str], line: int) -> Optional[List[Any]]:
-        """
-        Expand `words` and return the list of fields, None if the number of fields is unknown.
-
-        A field is a str if the value is known, _NONEMPTY if the value is unknown but certainly not
-        empty, and None for any other unknown value.
-        """
-        fields: List[Any] = []
-        for word in words:
-            pieces = self.expand(word, line)
-            value, _, prefix = self.join_pieces(pieces)
-            for piece in pieces:
-                # The shell may split the piece, replace a pattern by file names, or expand {a,b}.
-                special = r'[*?\[\s]' if piece.expanded else r'[*?\[{]'
-                if not piece.quoted and (piece.value is None or re.search(special, piece.value)):
-                    return None
-            if value != '' or any(piece.quoted for piece in pieces):
-                fields.append(_NONEMPTY if value is None and prefix else value)
-        return None if 'IFS' in self.variables else fields
+    def split_fields(self, words: List[Word]) -> Optional[List[Word]]:
+        """Return the words that the shell does not remove, None if the shell may split a word."""
+        if 'IFS' in self.variables or not all(word.is_one_field for word in words):
+            return None
+        return [word for word in words if word.text or word.unknown or word.is_quoted]
 
     # ---- methods for statements
 
-    def run_body(self, body: Body, doubt: str = '') -> Optional[bool]:
-        """Evaluate statements in order and return the status of the last statement."""
-        outer, self.doubt = self.doubt, self.doubt or doubt
-        status: Optional[bool] = True
-        for chain in body:
-            status = self.run_chain(chain)
-        self.doubt = outer
-        return None if doubt else status
+    @property
+    def is_running(self) -> bool:
+        """Whether the shell runs the current statement."""
+        return self.is_active and not self.end
 
-    def run_chain(self, chain: List[Tuple[str, Any]]) -> Optional[bool]:
+    def take_keyword(self, *keywords: str) -> str:
+        """Read one of the reserved words `keywords`; return '' at any other word."""
+        self.take(_BLANK)
+        match = _RESERVED_WORD.match(self.text, self.position)
+        if match and match.group() in keywords:
+            self.position = match.end()
+            return match.group()
+        return ''
+
+    def run_body(self, *ends: str) -> Tuple[Optional[bool], str]:
+        """
+        Evaluate statements until one of the reserved words `ends`.
+
+        The result is (status of the last statement, reserved word). Without `ends`, the statements
+        end with the script.
+        """
+        status: Optional[bool] = True
+        is_first = True
+        while True:
+            self.take(_EMPTY_LINES)
+            end = self.take_keyword(*ends)
+            if end or not ends and self.position == len(self.text):
+                if end and is_first:
+                    raise self.fail()
+                return status, end
+            status, is_first = self.run_chain(), False
+            self.take(_BLANK)
+            if not self.take(_SEPARATOR) and self.position < len(self.text):
+                raise self.fail()
+            if self.stops_at_errors and 'then' not in ends and not status and self.is_running:
+                raise self.fail('the command may fail, and `set -e` ends the script')
+
+    def run_chain(self) -> Optional[bool]:
         """Evaluate statements that `&&` and `||` join."""
-        status: Optional[bool] = True
-        for operator, statement in chain:
-            self.steps += 1
-            if self.steps > _MAX_STEPS:
-                raise UnsupportedSyntaxError(1, 'the scripts of the image are too long')
-            if operator and status is None:
-                doubt = f'the value depends on the result of a command before {operator}'
-                self.run_body([[('', statement)]], doubt)
-            elif not operator or status == (operator == '&&'):
-                is_command = isinstance(statement, Command)
-                status = self.run_command(statement) if is_command else self.run_if(statement)
-        return status
-
-    def run_condition(self, body: Body) -> Optional[bool]:
-        """Evaluate the condition of `if`."""
-        return self.run_body(body)
-
-    def run_if(self, node: Conditional) -> Optional[bool]:
-        for number, (condition, body) in enumerate(node.branches):
-            status = self.run_condition(condition)
-            if status:
-                return self.run_body(body)
+        outer = self.is_active, self.doubt
+        status = self.run_statement()
+        while True:
+            self.take(_BLANK)
+            operator = self.take(_OPERATOR)
+            if not operator:
+                return status
+            self.take(_EMPTY_LINES)
             if status is None:
-                location = self.locate(node.line)
-                doubt = f'the value depends on a condition that cannot be evaluated ({location})'
-                rest = [part for branch in node.branches[number + 1 :] for part in branch]
-                for part in [body] + rest + [node.otherwise]:
-                    self.run_body(part, doubt)
-                return None
-        return self.run_body(node.otherwise)
+                self.doubt = self.doubt or 'the value depends on a command before && or ||'
+                self.run_statement()
+            elif status == (operator.group() == '&&'):
+                status = self.run_statement()
+            else:
+                self.is_active = False
+                self.run_statement()
+            self.is_active, self.doubt = outer
 
-    def run_command(self, command: Command) -> Optional[bool]:
+    def run_statement(self) -> Optional[bool]:
+        """Evaluate a command or the statement `if`."""
+        self.steps += 1
+        if self.steps > _MAX_STEPS:
+            raise self.fail('the scripts of the image are too long')
+        if not self.take_keyword('if'):
+            return self.run_command()
+        outer = self.is_active, self.doubt
+        result: Optional[bool] = True
+        keyword = 'if'
+        while keyword != 'fi':
+            status: Optional[bool] = True
+            if keyword != 'else':
+                status, _ = self.run_body('then')
+            if status is None and self.is_running:
+                self.doubt = self.doubt or (
+                    f'the value depends on a condition that cannot be evaluated ({self.locate()})'
+                )
+            was_active, self.is_active = self.is_active, self.is_active and status is not False
+            ends = ('fi',) if keyword == 'else' else ('elif', 'else', 'fi')
+            body_status, keyword = self.run_body(*ends)
+            if self.is_active:
+                result = None if self.doubt else body_status
+            # After a certain branch, the shell skips the other branches.
+            self.is_active = was_active and (status is not True or bool(self.doubt))
+        self.is_active, self.doubt = outer
+        return result
+
+    def run_command(self) -> Optional[bool]:
         """Evaluate a statement that consists of assignments or of one command."""
-        line, words = command.line, command.words
-        if (command.redirected or command.assignments and words) and not self.doubt:
-            doubt = 'the command may fail, or sets the variable for one command only'
-            return self.run_body([[('', command)]], doubt)
-        for name, text in command.assignments:
-            self.assign(name, text, line)
-        if not words:
-            texts = ' '.join(text for _, text in command.assignments)
-            return None if re.search(r'`|\$\((?!\()', texts) else True
-        name = words[0]
-        if name in BUILTINS:
-            return getattr(self, BUILTINS[name])(line, words)
+        begin = self.position
+        words: List[Word] = []
+        names: List[str] = []  # names of the variables that are assigned before the first word
+        if _RESERVED_WORD.match(self.text, begin):
+            raise self.fail()
+        while True:
+            self.take(_BLANK)
+            start = self.position
+            if _COMMAND_END.match(self.text, start):
+                break
+            if not words or words[0].source == 'export':
+                assignment = self.take(_ASSIGNMENT)
+                word = self.read_word()
+                if assignment:
+                    self.assign(assignment.group(1), word, bool(words))
+                    names += [] if words else [assignment.group(1)]
+                else:
+                    words.append(word)
+            else:
+                words.append(self.read_word())
+            if self.position == start or self.text[start] == '#':
+                raise self.fail()
+        if self.position == begin:
+            raise self.fail()
+        if not self.is_running:
+            return None
+        name = words[0].source if words else ''
+        if words and (names or name not in BUILTINS):
+            return self.run_program(words, names)
+        # Shells differ in whether the status of `$(command)` becomes the status of `export`.
+        has_command = re.search(r'`|\$\(', self.text[begin : self.position])
+        status = getattr(self, BUILTINS[name])(words) if words else True
+        return None if has_command and name in ('', 'export') else status
+
+    def run_program(self, words: List[Word], names: List[str]) -> Optional[bool]:
+        """Evaluate a command that is no builtin; names: variables that the command line sets."""
+        name = words[0].source
         if name in STOPPING_COMMANDS:
-            return self.stop(line, words)
+            return self.stop([word.source for word in words])
         # After a stopped evaluation, any command may be a function that the script has defined.
         if (
             self.default
+            or names
             or not _COMMAND_NAME.match(name)
             or name in UNSUPPORTED_COMMANDS
-            and words[:2] != ['command', '-v']
+            and [word.source for word in words[:2]] != ['command', '-v']
         ):
-            raise UnsupportedSyntaxError(line, f'{name} cannot be evaluated')
-        return {'echo': True, ':': True, 'true': True, 'false': False}.get(name)
+            raise self.fail(f'{name} cannot be evaluated')
+        return KNOWN_STATUS.get(name)
 
-    def stop(self, line: int, words: List[str]) -> Optional[bool]:
+    def stop(self, words: List[str]) -> Optional[bool]:
         """
         Record that the script may exit or replace the program.
 
@@ -543,130 +489,112 @@ class ShellEvaluator:
             return True
         is_certain = words[0] in ('exit', 'exec', 'shift') and not self.doubt
         why = f"`{words[0]}` {'runs' if is_certain else 'may run'}"
-        self.exit_point = self.exit_point or (is_certain, self.locate(line), why)
-        if is_certain:
-            raise ScriptExit()
-        raise UnsupportedSyntaxError(line, f'{words[0]} cannot be evaluated')
+        self.exit_point = self.exit_point or (is_certain, self.locate(), why)
+        if not is_certain:
+            raise self.fail(f'{words[0]} cannot be evaluated')
+        self.end = 'exit'
+        return None
 
-    def assign(self, name: str, text: str, line: int, exported: bool = False) -> None:
-        """Evaluate the assignment of the word `text` to the variable `name`."""
-        value, origin, prefix = self.join_pieces(self.expand(text, line))
-        if _READ_ONLY_NAME.match(name):  # The shell skips the rest of the script at this error.
-            raise UnsupportedSyntaxError(line, f'{name} may be a read-only variable')
-        reason, location = origin or (None, self.locate(line))
-        self.variables[name] = Variable(
-            value, exported or self.is_exported(name), location, reason, prefix
-        )
-        if self.doubt:
-            self.mark_unknown(name, line, self.doubt)
+    def assign(self, name: str, word: Word, exported: bool) -> None:
+        """Evaluate the assignment of `word` to the variable `name`."""
+        if not self.is_running:
+            return
+        is_exported = exported or self.is_exported(name)
+        variable = Variable(word.text, is_exported, self.locate())
+        if word.unknown:
+            _, _, location, reason, _ = word.unknown
+            variable = Variable(None, is_exported, location, reason, word.text)
+        self.set_variable(name, variable)
 
-    def export(self, line: int, words: List[str]) -> Optional[bool]:
+    def export(self, words: List[Word]) -> Optional[bool]:
         for word in words[1:]:
-            assignment = _ASSIGNMENT.match(word)
-            if assignment:
-                self.assign(assignment.group(1), assignment.group(2), line, True)
-                continue
-            if not re.match(r'[A-Za-z_]\w*$', word):
+            name = word.source
+            if not _NAME.match(name):
                 # The runtime skips the whole script at an invalid name.
-                raise UnsupportedSyntaxError(line, f'`export {word}` is not supported')
-            variable = self.variables.get(word)
-            if variable and not self.doubt:
-                self.variables[word] = variable._replace(exported=True)
-            elif variable or self.get(word) is None:
-                reason = self.doubt or 'the script exports the variable before setting it'
-                self.mark_unknown(word, line, reason)
-        # Shells differ in whether the status of `$(command)` becomes the status of `export`.
-        return None if re.search(r'`|\$\(', ' '.join(words)) else True
-
-    def unset(self, line: int, words: List[str]) -> Optional[bool]:
-        for name in words[1:]:
-            if not re.match(r'[A-Za-z_]\w*$', name):
-                raise UnsupportedSyntaxError(line, f'`unset {name}` is not supported')
-            self.variables[name] = None
-            if self.doubt:
-                self.mark_unknown(name, line, self.doubt)
+                raise self.fail(f'`export {name}` is not supported')
+            variable = self.variables.get(name)
+            if variable:
+                self.set_variable(name, variable._replace(exported=True))
+            elif self.get(name) is None:
+                reason = 'the script exports the variable before setting it'
+                self.set_variable(name, Variable(None, None, self.locate(), reason))
         return True
 
-    def source(self, line: int, words: List[str]) -> Optional[bool]:
-        """Evaluate `. FILE` or `source FILE`."""
-        path = (self.split_fields(words[1:2], line) or [None])[0]
-        if not isinstance(path, str) or not path.startswith('/') or self.doubt:
-            raise UnsupportedSyntaxError(line, f"cannot tell which file `{' '.join(words)}` reads")
-        if self.is_file(path) is False:
-            return False  # The runtime prints a message and continues with the script.
-        text = self.read_text(path) if self.is_file(path) else None
-        if text is None:
-            raise UnsupportedSyntaxError(line, f'the script sources {path}, which cannot be read')
-        return self.run_script(path, text, line)
+    def unset(self, words: List[Word]) -> Optional[bool]:
+        for word in words[1:]:
+            if not _NAME.match(word.source):
+                raise self.fail(f'`unset {word.source}` is not supported')
+            self.set_variable(word.source, None)
+        return True
 
-    def return_(self, line: int, words: List[str]) -> Optional[bool]:
+    def source(self, words: List[Word]) -> Optional[bool]:
+        """Evaluate `. FILE` or `source FILE`."""
+        fields = self.split_fields(words[1:2])
+        path = fields[0].value if fields else None
+        if not path or path[0] != '/' or self.doubt:
+            command = ' '.join(word.source for word in words)
+            raise self.fail(f'cannot tell which file `{command}` reads')
+        text = self.read_text(path) if self.find_file_type(path) == '-' else None
+        if text is None:
+            raise self.fail(f'the script sources {path}, which cannot be read')
+        return self.run_script(path, text)
+
+    def return_(self, words: List[Word]) -> Optional[bool]:
         if self.doubt:
-            raise UnsupportedSyntaxError(line, 'it is unknown whether `return` runs')
-        raise _ScriptReturn()
+            raise self.fail('it is unknown whether `return` runs')
+        self.end = 'return'
+        return None
 
     def read_text(self, path: str) -> Optional[str]:
         """Return the text of a file in the container, None if the file cannot be read."""
         return self.bound_texts[path] if path in self.bound_texts else self.files.read_text(path)
 
-    def run_script(self, path: str, text: str, line: int = 1) -> Optional[bool]:
-        """
-        Evaluate the script with the path `path` and the text `text`.
-
-        line: if another script sources this script, the line number of the sourcing statement.
-        """
+    def run_script(self, path: str, text: str) -> Optional[bool]:
+        """Evaluate the script with the path `path` and the text `text`."""
         self.steps += 100 + len(text)
-        if self.depth >= _MAX_DEPTH or len(text) > _MAX_SCRIPT_LENGTH or self.steps > _MAX_STEPS:
-            raise UnsupportedSyntaxError(
-                line, f'{path} is too long, or too many scripts source each other'
-            )
-        caller, self.file = self.file, path
-        self.depth += 1
+        if len(text) > _MAX_SCRIPT_LENGTH or self.steps > _MAX_STEPS:
+            raise self.fail(f'{path} is too long, or too many scripts source each other')
+        caller = self.file, self.text, self.position, self.line
+        self.file, self.position, self.line = path, 0, 1
+        self.text = text.replace('\r\n', '\n')  # mvdan.cc/sh replaces CRLF in the same way.
         try:
-            return self.run_body(_ScriptParser(text).parse_body(''))
-        except UnsupportedSyntaxError as err:
-            err.location = err.location or self.locate(err.line)
-            raise
-        except _ScriptReturn:
-            return None
+            if '\r' in self.text or '\0' in self.text:
+                raise self.fail('the script is not a text file')
+            status, _ = self.run_body()
         finally:
-            self.depth, self.file, self.doubt = self.depth - 1, caller, ''
+            self.file, self.text, self.position, self.line = caller
+            self.is_active, self.braces, self.doubt = True, 0, ''
+        if self.end == 'return':
+            self.end, status = '', None
+        return status
 
     # ---- methods for tests
 
-    def run_test(self, line: int, words: List[str]) -> Optional[bool]:
+    def run_test(self, words: List[Word]) -> Optional[bool]:
         """Evaluate the command `test` or `[`."""
-        fields = self.split_fields(words[1:], line)
-        if fields is not None and words[0] == '[':
-            fields = fields[:-1] if fields[-1:] == [']'] else None
-        return None if fields is None else self.evaluate_test(fields)
-
-    def evaluate_test(self, fields: List[Any]) -> Optional[bool]:
-        """
-        Return whether the test with the arguments `fields` is true, None if unknown.
-
-        fields: result of split_fields() for the arguments of `test`.
-        """
-        if len(fields) > 1 and fields[0] == '!':
-            status = self.evaluate_test(fields[1:])
-            return None if status is None else not status
-        if fields and fields[-1] is _NONEMPTY:  # 99-base.sh of the runtime has such tests.
-            return {('-n',): True, ('-z',): False, (): True}.get(tuple(fields[:-1]))
-        if None in fields or _NONEMPTY in fields:
+        fields = self.split_fields(words[1:])
+        if fields is None or words[0].source == '[' and (not fields or fields.pop().text != ']'):
             return None
-        if len(fields) < 2:
-            return None if fields[:1] in (['!'], ['(']) else fields[:1] not in ([], [''])
-        if len(fields) == 2:
-            return self.evaluate_unary_test(*fields)
-        if len(fields) == 3 and fields[1] in ('=', '==', '!='):
-            is_operand = not {fields[0], fields[2]} & {'!', '(', ')'}
-            return (fields[0] == fields[2]) == (fields[1] != '!=') if is_operand else None
-        return None
+        is_negated = len(fields) > 1 and fields[0].value == '!'
+        fields = fields[is_negated:]
+        if any(field.value in ('!', '(', ')') for field in fields):
+            return None
+        status = self.evaluate_test(fields)
+        return None if status is None else status != is_negated
 
-    def evaluate_unary_test(self, operator: str, operand: str) -> Optional[bool]:
-        """Return whether a test such as `-d FOLDER` is true, None if the result is unknown."""
+    def evaluate_test(self, fields: List[Word]) -> Optional[bool]:
+        """Return whether a test with the arguments `fields` is true, None if unknown."""
+        values = [field.value for field in fields]
+        if len(values) == 3 and values[1] in ('=', '==', '!=') and None not in values:
+            return (values[0] == values[2]) == (values[1] != '!=')
+        if len(values) not in (1, 2):
+            return None
+        operator = values[0] if len(values) == 2 else '-n'
         if operator in ('-z', '-n'):
-            return (operand == '') == (operator == '-z')
-        kind = self.find_file_type(operand) if operand else ''
+            # An unknown value with a known beginning is not empty: 99-base.sh has such a test.
+            is_known = bool(fields[-1].text) or not fields[-1].unknown
+            return (fields[-1].text == '') == (operator == '-z') if is_known else None
+        kind = self.find_file_type(values[-1]) if values[-1] else values[-1]
         if kind is None or operator not in ('-d', '-e', '-f'):
             return None
         return {'-d': kind == 'd', '-e': bool(kind), '-f': kind == '-'}[operator]
@@ -687,11 +615,6 @@ class ShellEvaluator:
         is_known = self.files.find_file_type('/' + path.strip('/').split('/')[0])
         return self.files.find_file_type(path) or ('' if is_known else None)
 
-    def is_file(self, path: str) -> Optional[bool]:
-        """Return whether a path is a plain file in the container, None if unknown."""
-        kind = self.find_file_type(path)
-        return None if kind is None else kind == '-'
-
 
 #: Command that the evaluator supports -> name of the method that evaluates the command
 BUILTINS = {
@@ -703,15 +626,8 @@ BUILTINS = {
     'test': 'run_test',
     'return': 'return_',
 }
-#: Kind of a piece of a word -> reason why the value is unknown
-_UNKNOWN_PIECES = {
-    'plain': 'the value contains the home folder ~',
-    'escape': 'the value contains a backslash outside quotes',
-    'command': 'the value contains the output of a command',
-    'arithmetic': 'the value contains an arithmetic expression',
-    'braces': 'the value contains an unsupported ${ } expansion',
-    'odd': "the value contains the unsupported quotes $'...'",
-}
+#: Command whose status is known -> whether the command succeeds
+KNOWN_STATUS = {'echo': True, ':': True, 'true': True, 'false': False}
 
 
 def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environment:
@@ -723,10 +639,7 @@ def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environ
     """
     shell = ShellEvaluator(files, bound_texts)
     problems: List[Tuple[str, str]] = []
-    try:
-        _run_scripts(shell, problems)
-    except ScriptExit:
-        pass
+    _run_scripts(shell, problems)
     variables = {
         name: variable
         for name, variable in shell.variables.items()
@@ -738,11 +651,11 @@ def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environ
 
 def _extend_path(shell: ShellEvaluator) -> None:
     """Append the default folders that PATH does not contain to PATH, as the runtime does."""
-    path, shell.file = shell.get('PATH'), 'the runtime'
+    path = shell.get('PATH')
     if path is None or path.value is not None:
         folders = path.value.split(':') if path and path.value else []
         folders += [folder for folder in DEFAULT_PATH if folder not in folders]
-        shell.variables['PATH'] = Variable(':'.join(folders), True, shell.locate(0))
+        shell.variables['PATH'] = Variable(':'.join(folders), True, 'the runtime')
 
 
 def _run_scripts(shell: ShellEvaluator, problems: List[Tuple[str, str]]) -> None:
@@ -753,31 +666,32 @@ def _run_scripts(shell: ShellEvaluator, problems: List[Tuple[str, str]]) -> None
     """
     bound = [path for path in shell.bound_texts if posixpath.dirname(path) == SCRIPTS_FOLDER]
     has_folder = bound or shell.files.find_file_type(SCRIPTS_FOLDER) == 'd'
-    names = [posixpath.basename(path) for path in bound]
-    names += shell.files.list_folder(SCRIPTS_FOLDER) if has_folder else []
-    for path in [f'{SCRIPTS_FOLDER}/{name}' for name in sorted(set(names))] or ['/environment']:
-        name = posixpath.basename(path)
-        kind = '-' if path in bound else shell.files.find_file_type(path)
-        if has_folder and not re.match(r'(?!\.|99-runtimevars\.sh$).*\.sh$', name):
-            continue
+    names = {posixpath.basename(path) for path in bound}.union(
+        shell.files.list_folder(SCRIPTS_FOLDER) if has_folder else []
+    )
+    paths = [
+        f'{SCRIPTS_FOLDER}/{name}'
+        for name in sorted(names)
+        if re.match(r'(?!\.|99-runtimevars\.sh$).*\.sh$', name)
+    ]
+    for path in paths if has_folder else ['/environment']:
+        name, kind = posixpath.basename(path), shell.find_file_type(path)
         if kind != '-':
-            problems += [(path, 'is a broken link')] if has_folder and kind is None else []
+            problems += [(path, 'is a broken link')] if has_folder and not kind else []
             continue
         if name == '90-environment.sh' and shell.get('PATH') is None:
             _extend_path(shell)
-        shell.file, text = path, shell.read_text(path)
+        text = shell.read_text(path)
         try:
             if text is None:
                 problems.append((path, 'cannot be read'))
-                raise UnsupportedSyntaxError(1, f'{path} cannot be read')
+                raise UnsupportedSyntaxError(path, f'{path} cannot be read')
             shell.run_script(path, text)
-        except UnsupportedSyntaxError as err:
-            shell.mark_all_unknown(err.location or f'{path}:1', str(err))
-        except RecursionError:
-            shell.mark_all_unknown(f'{path}:1', 'commands are nested too deeply')
+        except (UnsupportedSyntaxError, RecursionError) as err:
+            shell.stop_script(getattr(err, 'location', path), str(err))
+        if shell.end:
+            return
         if name in ('10-docker2singularity.sh', '10-docker.sh', 'environment'):
-            _extend_path(shell)
-        if name == '99-base.sh' and shell.get('PATH') is None:
             _extend_path(shell)
     # If no script sets PATH, the program gets the PATH that the runtime itself uses.
     if shell.get('PATH') is None:
@@ -854,11 +768,8 @@ def parse_folder_list(
         return [], True
     # ld.so also accepts ; as a separator, and folders that begin with $ORIGIN (glibc,
     # elf/dl-load.c).
-    value, separators = variable.value, '[:;]' if is_loader_path else ':'
-    parts = (
-        re.split(separators, variable.known_prefix)[:-1]
-        if value is None
-        else re.split(separators, value)
-    )
+    is_complete = variable.value is not None
+    parts = re.split('[:;]' if is_loader_path else ':', variable.value or variable.known_prefix)
+    parts = parts if is_complete else parts[:-1]
     starts = ('/', '$') if is_loader_path else ('/',)
-    return [part for part in parts if part.startswith(starts)], value is not None
+    return [part for part in parts if part.startswith(starts)], is_complete

@@ -156,19 +156,27 @@ class FileTree:
             }
         return self._names
 
+    def read_file_mode(self, path: str) -> str:
+        """
+        Return the mode of the plain file `path` as the 9 characters that `ls -l` prints.
+
+        `path` may be a link to a plain file. The result is '' if `path` leads to no plain file.
+        """
+        entry = self.entries.get(self.resolve(path) or '')
+        return entry[1] if entry and entry[0] == '-' else ''
+
     def is_file(self, path: str) -> bool:
         """
         Return whether `path` is a readable plain file, or a link to a readable plain file.
 
         ld.so skips all other files.
         """
-        entry = self.entries.get(self.resolve(path) or '')
-        return entry is not None and entry[0] == '-' and ('r' in entry[1] or os.geteuid() == 0)
+        mode = self.read_file_mode(path)
+        return 'r' in mode or mode != '' and os.geteuid() == 0
 
     def is_executable(self, path: str) -> bool:
         """Return whether `path` is an executable plain file, or a link to such a plain file."""
-        entry = self.entries.get(self.resolve(path) or '')
-        return entry is not None and entry[0] == '-' and entry[1][2] in 'xs'
+        return self.read_file_mode(path)[2:3] in ('x', 's')
 
     def find_programs(self, prefix: str) -> Dict[str, str]:
         """
@@ -232,10 +240,6 @@ class FileTree:
         `folder`. Raises ImageError if a path does not exist.
         """
         raise NotImplementedError
-
-    def copy_file(self, path: str, folder: str) -> str:
-        """Return the path on this machine for the file `path` of the image, see copy_files()."""
-        return self.copy_files([path], folder)[path]
 
     def _resolve_all(self, paths: Iterable[str]) -> Dict[str, str]:
         """
@@ -329,7 +333,6 @@ class Squashfs(FileTree):
         )
         match, entries, listed, added = pattern.match, self.entries, 0, 0
         modes: Dict[bytes, str] = {}  # one object per mode, for most files have the same mode
-        is_parsed = False
         last: Optional[Tuple[bytes, ...]] = None
         for line in itertools.chain(self._run_unsquashfs(['-lln', '-d', top]), [b'']):
             fields = match(line)
@@ -353,9 +356,8 @@ class Squashfs(FileTree):
                     added += 1
                 else:
                     added += self._add_entry(kind, mode, size, name)
-                is_parsed = True
             last = fields.groups() if fields else None
-        if not is_parsed:
+        if not self.entries:
             raise ImageError(
                 f"cannot read {self.path}: the file list of unsquashfs has an unsupported format. "
                 "Update squashfs-tools"
@@ -623,15 +625,11 @@ class DefaultLibraries:
         self.image = image
         self._paths: Dict[str, Optional[str]] = {}
 
-    def get(self, name: Optional[str], default: Optional[str] = None) -> Optional[str]:
-        """
-        Return the path of the library `name`, or `default` if the loader finds no such library.
-        """
-        if not name:
-            return default
+    def get(self, name: str) -> Optional[str]:
+        """Return the path of the library `name`, None if the loader finds no such library."""
         if name not in self._paths:
             self._paths[name] = self._find_library(name)
-        return self._paths[name] or default
+        return self._paths[name]
 
     def __contains__(self, name: Any) -> bool:
         return self.get(name) is not None
@@ -653,7 +651,7 @@ class DefaultLibraries:
             if self.image.exists(path) and (
                 system.musl
                 or posixpath.dirname(path) in checked_folders
-                or system.is_cached(name, path)
+                or path == system.find_cached(name, system.machine)
                 or self.image.matches_machine(path, system.machine)
             ):
                 return path
@@ -719,7 +717,7 @@ class Image:
         """
         Return the path on this machine for the file `path` of the image (or for a copy).
         """
-        return self.tree.copy_file(path, self.folder)
+        return self.tree.copy_files([path], self.folder)[path]
 
     def exists(self, path: str) -> bool:
         """
@@ -850,10 +848,6 @@ class Image:
         real = self.tree.resolve(path)
         return 'd' if real == '/' else self.tree.entries[real][0] if real else None
 
-    def read_file_mode(self, path: str) -> str:
-        """Return the mode of the existing file `path` as the 9 characters that `ls -l` prints."""
-        return self.tree.entries[self.tree.resolve(path) or ''][1]
-
     def find_privileges(self, path: str) -> Optional[str]:
         """
         Return the privileges that the program `path` gets at its start, such as 'setuid'.
@@ -861,16 +855,8 @@ class Image:
         The result is None if the program gets no privileges. ld.so runs a program with privileges
         in the secure-execution mode (ld.so(8)).
         """
-        mode, kinds = self.read_file_mode(path), ((2, 'setuid'), (5, 'setgid'))
-        privileges = [name for place, name in kinds if mode[place] in 'sS']
-        try:
-            if os.path.isdir(self.path) and os.getxattr(
-                self.copy_file(path), 'security.capability'
-            ):
-                privileges.append('a file with capabilities')
-        except OSError:
-            pass
-        return ' and '.join(privileges) or None
+        mode, kinds = self.tree.read_file_mode(path), ((2, 'setuid'), (5, 'setgid'))
+        return ' and '.join(name for place, name in kinds if mode[place] in 'sS') or None
 
     def list_folder(self, folder: str) -> List[str]:
         """Return the sorted names of all files in a folder, [] if the folder does not exist."""

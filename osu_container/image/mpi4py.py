@@ -15,7 +15,6 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 from osu_container.image.elf import ElfFacts
 from osu_container.image.environment import (
     Environment,
-    parse_folder_list,
     resolve_process_variable,
 )
 from osu_container.image.image import MPI_FAMILIES, Image
@@ -23,9 +22,11 @@ from osu_container.image.scripts import PYTHON_NAME, LaunchedProgram
 from osu_container.image.traits import read_mpi_traits
 
 #: Pattern for the file name of mpi4py's extension module. A wheel contains one extension module for
-#: each ABI, such as MPI.mpich.cpython-311-x86_64-linux-gnu.so. Group 2 is the version of Python
-_LIBRARY_NAME = r'MPI(\.\w+)?\.(?:cpython-(\d+)-[^/]*\.|abi3\.|)so$'
-_ABI_LIBRARY = re.compile(r'MPI\.(mpich|openmpi|mpiabi|impi)\.(?:cpython|abi3)')
+#: each ABI, such as MPI.mpich.cpython-311-x86_64-linux-gnu.so. Its groups are the ABI and the version
+#: of Python
+_LIBRARY_NAME = re.compile(
+    r'MPI(?:\.(mpich|openmpi|mpiabi|impi))?\.(?:cpython-(\d+)-[^/]*\.|abi3\.|)so$'
+)
 #: Names of an MPI library that a wheel tries to open, in this order
 LIBMPI_NAMES = ['libmpi.so', 'libmpi.so.12', 'libmpi.so.40']
 #: MPI family -> name of its ABI in a wheel
@@ -48,8 +49,9 @@ _MPI_OVERRIDES = re.compile(
 _IMPORT = re.compile(
     r'import\s+(\w+)[\w.]*(\s+as\s+\w+)?\s*(?:#.*)?$|from\s+(\w+)[\w.]*\s+import\s'
 )
-#: Options of Python that change neither the search for modules nor the imported modules
-_HARMLESS_OPTIONS = re.compile(r'-[uBOsqb]+$')
+#: Options of Python that change neither the search for mpi4py in site-packages nor the imports. Only
+#: the program osu-port of this project needs the option -I
+_HARMLESS_OPTIONS = re.compile(r'-[uBOsqbI]+$')
 #: Modules that do not change which MPI mpi4py opens: mpi4py, NumPy and modules of Python
 _KNOWN_MODULES = frozenset(
     'mpi4py argparse array atexit collections contextlib copy csv ctypes dataclasses datetime enum '
@@ -94,19 +96,18 @@ def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[Pyt
     if not path or not re.match(PYTHON_NAME, posixpath.basename(path)):
         return None
     words = [word if isinstance(word, str) else '' for word in launched.words[1:]]
-    options = list(itertools.takewhile(re.compile(r'-[bBdEIOPqsSuv]+$').match, words))
+    options = list(itertools.takewhile(_HARMLESS_OPTIONS.match, words))
     words = words[len(options) :]
-    text, script = '', None
+    script = words[0] if words and words[0].startswith('/') and image.exists(words[0]) else None
+    text = ''.join(words[1:2]) if words[:1] == ['-c'] else ''
+    folder = ''
+    if script:
+        text = image.read_text(script) or ''
+        folder = posixpath.dirname(image.resolve(script) or '')
     problem: Optional[str] = None
-    if words[:1] == ['-c']:
-        text = ''.join(words[1:2])
-        problem = _find_code_problem(image, text, '')
-    elif words and not re.match(r'-m mpi4py\b', ' '.join(words[:2])):
-        script = words[0] if words[0].startswith('/') and image.exists(words[0]) else None
-        text = image.read_text(script) or '' if script else ''
-        folder = posixpath.dirname(image.resolve(script) or '') if script else ''
-        if not _LIBMPI.search(text):  # The launcher osu-port of this project has such a line.
-            problem = _find_code_problem(image, text, folder) if script else 'the code is unknown'
+    # The launcher osu-port of this project contains a line with LIBMPI.
+    if words and not re.match(r'-m mpi4py\b', ' '.join(words)) and not _LIBMPI.search(text):
+        problem = _find_code_problem(image, text, folder) if text else 'the code is unknown'
     if problem:
         problem = f"the Python program {' '.join(words[: 1 + (words[0] == '-m')])}: {problem}"
     return PythonProgram(path, options, text, script, problem)
@@ -128,65 +129,55 @@ def _find_code_problem(image: Image, text: str, folder: str) -> Optional[str]:
         if (
             name is None
             and re.match(r'(?!\s*#).*\bimport\b', line)
-            or (name and (name not in _KNOWN_MODULES or image.exists(f'{folder}/{name}.py')))
+            or name
+            and (
+                name not in _KNOWN_MODULES
+                or image.find_file_type(f'{folder}/{name}.py')
+                or image.find_file_type(f'{folder}/{name}') == 'd'
+            )
         ):
             return f'cannot tell what `{line.strip()[:80]}` imports'
         names.add(name)
     return None if 'mpi4py' in names else 'the code does not import mpi4py itself'
 
 
-def find_sys_prefix(image: Image, python: str) -> str:
+def _find_prefixes(image: Image, python: str) -> Tuple[str, str]:
     """
-    Return the value of sys.prefix in the Python interpreter with the path `python`.
+    Return the values of sys.prefix and sys.base_prefix in the Python interpreter `python`.
 
-    The result is the folder of the virtual environment or of the Python installation. Source:
+    sys.prefix is the folder of the virtual environment or of the Python installation. Source:
     docs.python.org, "The initialization of the sys.path module search path".
     """
     prefix = posixpath.dirname(posixpath.dirname(python))
-    if image.exists(prefix + '/pyvenv.cfg'):
-        return prefix
-    return posixpath.dirname(posixpath.dirname(image.resolve(python) or python))
+    base = posixpath.dirname(posixpath.dirname(image.resolve(python) or python))
+    return prefix if image.exists(prefix + '/pyvenv.cfg') else base, base
 
 
-def _list_module_folders(
-    image: Image, python: PythonProgram, environment: Environment
-) -> Tuple[List[str], str, Optional[str]]:
+def _list_site_folders(image: Image, python: str) -> Tuple[str, List[str]]:
     """
-    Return (folders, version, problem) of the search for modules in a Python interpreter.
+    Return (version, site-packages folders) of the Python interpreter with the path `python`.
 
-    folders: the folders of sys.path in order, without folders of the user. version: '311' for
-    Python 3.11. problem: why the folders are unknown, otherwise None. Sources: docs.python.org, "The
-    initialization of the sys.path module search path"; Debian Python Policy, "Module path".
+    The version is '311' for Python 3.11. If the version is unknown, the result is ('', []).
+    Sources: docs.python.org, "The initialization of the sys.path module search path"; Debian Python
+    Policy, "Module path".
     """
-    home, path = (
-        resolve_process_variable(environment, name) for name in ('PYTHONHOME', 'PYTHONPATH')
-    )
-    is_plain = all(_HARMLESS_OPTIONS.match(option) for option in python.options)
-    if not is_plain or home and home.value != '' or path and path.value is None:
-        command = ' '.join([python.path] + python.options)
-        return [], '', f'options of {command}, PYTHONHOME or PYTHONPATH change where Python looks'
-    real = image.resolve(python.path) or python.path
-    prefix, base = find_sys_prefix(image, python.path), posixpath.dirname(posixpath.dirname(real))
-    names = [posixpath.basename(real)] + image.list_folder(base + '/lib')
+    prefix, base = _find_prefixes(image, python)
+    names = [posixpath.basename(image.resolve(python) or python)]
+    names += image.list_folder(base + '/lib')
     versions = re.findall(r'\bpython(\d\.\d+)\b', ' '.join(names))
     if not versions or len(set(versions)) > 1 and names[0] != 'python' + versions[0]:
-        return [], '', f'the version of {real} is unknown'
-    name = 'python' + versions[0]
-    folders = [posixpath.dirname(image.resolve(python.script) or '')] if python.script else []
-    folders += parse_folder_list(path)[0]
-    folders += [f'{base}/lib/{name}', f'{base}/lib64/{name}', f'{base}/lib/{name}/lib-dynload']
-    config = image.read_text(prefix + '/pyvenv.cfg') or '' if prefix != base else ''
-    sites = [prefix]
-    if prefix != base and re.search(r'(?im)^include-system-site-packages *= *true', config):
-        sites.append(base)
+        return '', []
+    name, folders = 'python' + versions[0], []
+    config = image.read_text(prefix + '/pyvenv.cfg') or ''
+    is_shared = re.search(r'(?im)^include-system-site-packages *= *true', config)
     debian = [f'/usr/local/lib/{name}/dist-packages', '/usr/lib/python3/dist-packages']
-    for site in sites:
+    for site in [prefix, base] if is_shared else [prefix]:
         if site == '/usr' and any(image.find_file_type(folder) for folder in debian):
             folders += debian
             continue
         for root in ['/usr/local', '/usr'] if site == '/usr' else [site]:
             folders += [f'{root}/{lib}/{name}/site-packages' for lib in ('lib', 'lib64')]
-    return folders, versions[0].replace('.', ''), None
+    return versions[0].replace('.', ''), folders
 
 
 def _find_library_variants(
@@ -203,31 +194,34 @@ def _find_library_variants(
         above = posixpath.dirname(posixpath.dirname(image.resolve(python.script or '') or ''))
         origin = f'{above}/lib/python/mpi4py/MPI.so'
     if origin:
-        match = re.match(_LIBRARY_NAME, posixpath.basename(origin))
+        match = _LIBRARY_NAME.match(posixpath.basename(origin))
         version = match.group(2) or '' if match else ''
         folders = [posixpath.dirname(posixpath.dirname(origin))]
     else:
-        folders, version, problem = _list_module_folders(image, python, environment)
-        if problem:
-            return {}, problem
+        for name in ('PYTHONHOME', 'PYTHONPATH'):
+            variable = resolve_process_variable(environment, name)
+            if variable and variable.value != '':
+                return {}, f'{name} of the image may change which modules {python.path} finds'
+        version, folders = _list_site_folders(image, python.path)
+        if not version:
+            return {}, f'the version of {python.path} is unknown'
     files = [(folder, image.list_folder(folder)) for folder in folders]
-    names = {name.partition('.')[0] for _, folder_files in files for name in folder_files}
-    for folder, folder_files in files if not origin else ():
-        for name in folder_files if folder.endswith('-packages') else ():
+    for folder, names in [] if origin else files:
+        for name in names:
             is_pth = name.endswith('.pth') and not _HARMLESS_PTH.match(name)
             if is_pth or re.match('(site|user)customize', name):
                 return {}, f'{folder}/{name} may change which modules Python finds'
-    if python.uses_numpy and 'numpy' not in names and not origin:
+    if python.uses_numpy and not origin and not any('numpy' in names for _, names in files):
         return {}, f'{python.path} finds no numpy in the image'
-    folder = next((folder for folder, names in files if {'mpi4py', 'mpi4py.py'} & set(names)), '')
+    folder = next((folder for folder, names in files if 'mpi4py' in names), '')
     variants = {}
     for name in image.list_folder(folder + '/mpi4py') if folder else ():
-        match = re.match(_LIBRARY_NAME, name)
+        match = _LIBRARY_NAME.match(name)
         if match and (not version or match.group(2) in (None, version)):
-            abi = _ABI_LIBRARY.match(name)
-            variants[abi.group(1) if abi else ''] = f'{folder}/mpi4py/{name}'
-    if variants and '' not in variants and 'os' in names and 'ctypes' not in names:
-        return {}, f'{python.path} has no module ctypes, which mpi4py needs'
+            variants[match.group(1) or ''] = f'{folder}/mpi4py/{name}'
+    for path in image.find_files(r'.*/python3\.\d+/os\.py') if variants and not origin else []:
+        if '' not in variants and 'ctypes' not in image.list_folder(posixpath.dirname(path)):
+            return {}, f'{posixpath.dirname(path)} has no module ctypes, which mpi4py needs'
     problem = f'{python.path} finds no mpi4py of its version in {folder or ", ".join(folders)}'
     return variants, None if variants else problem
 
@@ -257,15 +251,8 @@ def find_opened_libraries(
         resolve_process_variable(launched.environment, name)
         for name in ('MPI4PY_MPIABI', 'MPI4PY_LIBMPI')
     )
-    if any(variable and variable.value is None for variable in (abi, libmpi)):
-        return [], None, "the value of MPI4PY_LIBMPI or MPI4PY_MPIABI in the image is unknown"
-    if abi and abi.value:
-        name = re.sub('[ _-]', '', abi.value).lower().replace('impi', 'mpich')
-        return (
-            ([libraries[name]], None, None)
-            if name in libraries
-            else ([], 'MPI of ABI ' + abi.value, None)
-        )
+    if abi and abi.value != '' or libmpi and libmpi.value is None:
+        return [], None, 'MPI4PY_MPIABI or an unknown MPI4PY_LIBMPI of the image selects the MPI'
     declared = _LIBMPI.search(python.text)
     setting = libmpi.value if libmpi else declared.group(1) if declared else None
     failing = []
@@ -297,18 +284,10 @@ def _list_libmpi_candidates(
     The result has the order in which mpi4py tries the libraries. libmpi: value of MPI4PY_LIBMPI,
     None if the variable is unset.
     """
-    python = launched.program or ''
-    base = posixpath.dirname(posixpath.dirname(image.resolve(python) or python))
-    places = (
-        libmpi.split(':')
-        if libmpi is not None
-        else [
-            prefix + '/lib'
-            for prefix in OrderedDict.fromkeys([find_sys_prefix(image, python), base])
-            if prefix not in ('/usr', '', '/')
-        ]
-        + ['']
-    )
+    prefixes = OrderedDict.fromkeys(_find_prefixes(image, launched.program or ''))
+    places = [prefix + '/lib' for prefix in prefixes if prefix not in ('/usr', '', '/')] + ['']
+    if libmpi is not None:
+        places = libmpi.split(':')
     names = []
     for place in places:
         if place and image.find_file_type(place) != 'd':

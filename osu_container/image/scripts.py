@@ -10,21 +10,20 @@ script as described in execve(2), section "Interpreter scripts".
 import posixpath
 import re
 import shlex
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.environment import (
     BUILTINS,
     DEFAULT_PATH,
+    KNOWN_STATUS,
     RUNTIME_LIBRARIES,
     STOPPING_COMMANDS,
     UNSUPPORTED_COMMANDS,
-    Body,
-    Command,
     Environment,
-    ScriptExit,
     ShellEvaluator,
     UnsupportedSyntaxError,
     Variable,
+    Word,
     parse_folder_list,
     resolve_process_variable,
 )
@@ -48,25 +47,25 @@ class LaunchedProgram(NamedTuple):
     scripts: List[Tuple[str, str]]  #: (path, text) of each script that runs before the program
 
 
-def find_interpreter(image: Image, text: Optional[str]) -> Tuple[Optional[str], Optional[str]]:
+def find_interpreter(image: Image, text: Optional[str]) -> Tuple[Optional[str], Optional[str], str]:
     """
-    Find the interpreter of a script, and return (path of the interpreter, missing name).
+    Return (path of the interpreter, missing name, option) for a script.
 
-    text: text of the script, whose first line names the interpreter. If the image contains the
-    interpreter, the missing name is None. Otherwise the path is None. If `text` is not a script,
-    the result is (None, None).
+    text: text of the script. The first line names the interpreter and its option, '' for no option.
+    If the image contains the interpreter, the missing name is None. Otherwise the path is None. If
+    `text` is not a script, the result is (None, None, '').
     """
     first = FIRST_LINE.match(text or '')
     if not first:
-        return None, None
-    path, argument = first.group(1), first.group(2).strip()
+        return None, None, ''
+    path, option = first.group(1), first.group(2).strip()
     if not image.exists(path):
-        return None, path
-    if posixpath.basename(path) != 'env' or not re.match(r'[\w.+-]+$', argument):
-        return path, None
-    paths = [folder + '/' + argument for folder in image.list_path_folders()]
+        return None, path, option
+    if posixpath.basename(path) != 'env' or not re.match(r'[\w.+-]+$', option):
+        return path, None, option
+    paths = [folder + '/' + option for folder in image.list_path_folders()]
     interpreter = next((path for path in paths if image.exists(path)), None)
-    return interpreter, None if interpreter else argument
+    return interpreter, None if interpreter else option, ''
 
 
 #: Shells whose scripts this module evaluates
@@ -75,10 +74,10 @@ _SHELL_NAME = re.compile(r'(ba|da|a)?sh$')
 _PLAIN_WORD = re.compile(r'[\w./+@%=:,-]+$')
 #: Maximum number of programs and scripts that start each other
 _MAX_DEPTH = 6
-#: Commands that a wrapper script may run before it starts the program
-_SIDE_COMMANDS = frozenset(BUILTINS) - {'return'} | {'exit', 'echo', ':', 'true', 'false'}
 #: Commands of the shell, which are not programs
-_SHELL_COMMANDS = _SIDE_COMMANDS | STOPPING_COMMANDS | UNSUPPORTED_COMMANDS | {'cd', 'return'}
+_SHELL_COMMANDS = (
+    STOPPING_COMMANDS | UNSUPPORTED_COMMANDS | set(BUILTINS) | set(KNOWN_STATUS) | {'cd'}
+)
 
 
 class _WrapperEvaluator(ShellEvaluator):
@@ -88,14 +87,11 @@ class _WrapperEvaluator(ShellEvaluator):
     The methods raise UnsupportedSyntaxError at any other command.
     """
 
-    def __init__(
-        self, image: Image, environment: Environment, path: str, words: List[Any], options: str
-    ) -> None:
+    def __init__(self, image: Image, environment: Environment, path: str, words: List[Any]) -> None:
         """
         Create an evaluator.
 
-        path: path of the script, for messages. words: values of $0, $1, ... options: letters of
-        the shell's options, as in `set -eu`.
+        path: path of the script, for messages. words: values of $0, $1, ...
         """
         super().__init__(image)
         self.variables = {
@@ -104,10 +100,9 @@ class _WrapperEvaluator(ShellEvaluator):
             if variable.exported is not False
         }
         self.default, self.file = environment.default, path
-        self.words, self.options = words, set(options)
+        self.words = words
         #: words of the program's command line, None before the script starts the program
         self.call: Optional[List[Any]] = None
-        self.call_variables: Dict[str, Optional[Variable]] = {}
         if not self.default:  # If no script sets LD_LIBRARY_PATH, the runtime sets the variable.
             default = Variable(RUNTIME_LIBRARIES, True, None)
             self.variables.setdefault('LD_LIBRARY_PATH', default)
@@ -119,99 +114,63 @@ class _WrapperEvaluator(ShellEvaluator):
         If the image does not set the variable, the value is unknown, because the host may set the
         variable. The result does not depend on the host for the variables of the loader (LD_*).
         """
-        if re.match('[0-9]+$', name):
+        if name.isdigit():
             value = (self.words[int(name) :] or [''])[0]
             return Variable(value, False, self.file, 'the argument is unknown')
         if name in self.variables or name.startswith('LD_'):
             return self.variables.get(name, self.default)
         reason = f'the value of ${name} is unknown before the program runs'
-        return Variable(None, True, None, reason)
+        return Variable(None, True, self.locate(), reason)
 
     def is_exported(self, name: str) -> Optional[bool]:
         """Return None for a variable that the host may have exported."""
         is_set_here = name in self.variables or name.startswith('LD_')
         return super().is_exported(name) if is_set_here else None
 
-    def expand_parameter(self, name: str, operator: str, *parts: Any) -> Any:
-        """Expand a variable. With `set -u`, an unset variable ends the script."""
-        variable = self.get(name)
-        if 'u' in self.options and not operator and not (variable and variable.value):
-            raise UnsupportedSyntaxError(
-                parts[1], f'with `set -u` the script ends if ${name} is unset'
-            )
-        return super().expand_parameter(name, operator, *parts)
-
-    def split_fields(self, words: List[str], line: int) -> Optional[List[Any]]:
-        """Expand `words`; replace "$@" by the arguments of the script."""
-        fields: List[Any] = []
-        is_plain = all(_PLAIN_WORD.match(str(argument)) for argument in self.words[1:])
-        for word in words:
-            if word in ('"$@"', '"${@}"', '${1+"$@"}') or is_plain and word in ('$@', '$*'):
-                fields += self.words[1:]
-                continue
-            expanded = super().split_fields([word], line)
-            if expanded is None:
-                return None
-            fields += expanded
-        return fields
-
-    def run_chain(self, chain: List[Tuple[str, Any]]) -> Optional[bool]:
-        """Evaluate a chain of statements. With `set -e`, a statement that fails ends the script."""
-        status = super().run_chain(chain)
-        if 'e' in self.options and status is not True and self.call is None:
-            line = chain[-1][1].line
-            raise UnsupportedSyntaxError(line, 'the command may fail, and `set -e` ends the script')
-        return status
-
-    def stop(self, line: int, words: List[str]) -> Optional[bool]:
-        """Evaluate `exit`; the effect of the other commands on the program is unknown."""
+    def stop(self, words: List[str]) -> Optional[bool]:
+        """Evaluate `exit` and `set`; other commands have an unknown effect on the program."""
         if words[0] == 'exit' and not self.doubt:
-            raise ScriptExit()
-        raise UnsupportedSyntaxError(line, f'{words[0]} cannot be evaluated')
+            self.end = 'exit'
+        elif words == ['set', '-e'] and not self.doubt:
+            self.stops_at_errors = True
+        else:
+            raise self.fail(f"`{' '.join(words)}` cannot be evaluated")
+        return True
 
-    def run_condition(self, body: Body) -> Optional[bool]:
-        """Evaluate the condition of `if`, which may fail in spite of `set -e`."""
-        options, self.options = self.options, self.options - {'e'}
-        status = super().run_condition(body)
-        self.options = options
-        return status
-
-    def run_command(self, command: Command) -> Optional[bool]:
+    def run_program(self, words: List[Word], names: List[str]) -> Optional[bool]:
         """Evaluate a command, or record the program that the command starts."""
-        name, line = (command.words or [''])[0], command.line
-        is_last = self.call is None or name in ('echo', 'exit')
-        if not is_last or command.redirected:
-            reason = f'the redirection of `{name}` may fail'
-            if not is_last and self.call:
-                reason = f'the script runs `{self.call[0]}`, and then `{name}`'
-            raise UnsupportedSyntaxError(line, reason)
-        if not command.words or name in _SIDE_COMMANDS and not command.assignments:
-            if name in ('.', 'source'):  # Some shells exit if the file does not exist.
-                path = (self.split_fields(command.words[1:2], line) or [''])[0]
-                if self.is_file(str(path)) is not True:
-                    raise UnsupportedSyntaxError(line, f'cannot read the file {path}')
-            return super().run_command(command)
-        if name == 'cd' and not command.assignments:
+        texts = [word.source for word in words]
+        name = texts[0]
+        if self.call and name not in ('echo', 'exit'):
+            raise self.fail(f'the script runs `{self.call[0]}`, and then `{name}`')
+        if name in KNOWN_STATUS and not names:
+            return KNOWN_STATUS[name]
+        if name == 'cd' and not names:
             return None
+        if name in STOPPING_COMMANDS and name != 'exec' and not names:
+            return self.stop(texts)
         if self.doubt:
-            raise UnsupportedSyntaxError(line, f'it is unknown whether `{name}` runs')
-        if re.match(r'set( [-+][eux]+)+$', ' '.join(command.words)):
-            for word in command.words[1:]:
-                self.options -= set(word)
-                self.options |= set(word if word[0] == '-' else '')
-            return True
-        words = command.words[name == 'exec' :]
-        if not words or words[0] in _SHELL_COMMANDS or words[0].startswith('-'):
-            raise UnsupportedSyntaxError(line, f"`{' '.join(command.words)}` cannot be evaluated")
-        before = dict(self.variables)
-        for variable, text in command.assignments:
-            self.assign(variable, text, line, True)
-        self.call = self.split_fields(words, line)
-        self.call_variables, self.variables = self.variables, before
-        if not self.call:
-            raise UnsupportedSyntaxError(line, f'cannot tell which program {words[0]} is')
-        if name == 'exec':
-            raise ScriptExit()
+            raise self.fail(f'it is unknown whether `{name}` runs')
+        is_exec = name == 'exec'
+        words, texts = words[is_exec:], texts[is_exec:]
+        if not texts or texts[0] in _SHELL_COMMANDS or texts[0][0] == '-':
+            raise self.fail(f'`{name}` cannot be evaluated')
+        for word in words:
+            if word.source in ('$@', '$*', '${1+"$@"}'):
+                word.is_one_field = all(_PLAIN_WORD.match(str(text)) for text in self.words[1:])
+        fields = self.split_fields(words)
+        # The shell expands the words before the assignments of the same command.
+        if not fields or names and any('$' in text for text in texts):
+            raise self.fail(f'cannot tell which program {texts[0]} is')
+        self.call = []
+        for field in fields:
+            is_all = re.match(r'("\$@"|"\$\{@\}"|\$[@*]|\$\{1\+"\$@"\})$', field.source)
+            self.call += self.words[1:] if is_all else [field.value]
+        self.call_variables = dict(self.variables)
+        for variable in names:
+            value = self.get(variable)
+            self.call_variables[variable] = value and value._replace(exported=True)
+        self.stops_at_errors, self.end = False, 'exec' if is_exec else ''
         return None
 
 
@@ -233,32 +192,26 @@ def resolve_program(
         return make_unknown('the name of the started program is unknown before the run')
     path = find_program(image, environment, name)
     if not path:
+        reason = f'the image has no program {name}'
         variable = find_unknown_path(environment, name)
         if variable:
-            return make_unknown(
-                f'the value of PATH in the image is unknown ({variable.location}: '
-                f'{variable.reason})'
-            )
-        is_relative = '/' in name and not name.startswith('/')
-        return make_unknown(
-            f'{name} depends on the current folder'
-            if is_relative
-            else f'the image has no program {name}'
-        )
+            reason = f'the value of PATH in the image is unknown ({variable.location}: '
+            reason += f'{variable.reason})'
+        elif '/' in name and name[0] != '/':
+            reason = f'{name} depends on the current folder'
+        return make_unknown(reason)
     if path in image.read_elf_files([path]):
         return _resolve_elf_program(image, path, arguments, environment, depth)
     text = image.read_text(path) or ''
-    interpreter, missing = find_interpreter(image, text)
-    first = FIRST_LINE.match(text)
-    option = first.group(2).strip(' \t') if first and first.group(1) == interpreter else ''
+    interpreter, missing, option = find_interpreter(image, text)
     kind = posixpath.basename(interpreter or '')
     if missing:
         launched = make_unknown(
             f'{path} is a script for the interpreter {missing}, which the image does not contain'
         )
-    elif _SHELL_NAME.match(kind) and re.match(r'(-[eux]+)?$', option):
+    elif _SHELL_NAME.match(kind) and not option:
         launched = _resolve_shell_script(
-            image, kind, path, text, [path] + arguments, environment, depth, option[1:]
+            image, kind, path, text, [path] + arguments, environment, depth
         )
     elif re.match(PYTHON_NAME, kind):
         python_words = [interpreter] + [option] * bool(option) + [path] + arguments
@@ -266,7 +219,7 @@ def resolve_program(
     else:
         launched = make_unknown(
             f"{path} is neither an ELF program nor a plain script: its first line is "
-            f"{text.splitlines()[0][:80] if first else 'not #!'}"
+            f"{text.splitlines()[0][:80] if interpreter else 'not #!'}"
         )
     return launched._replace(scripts=[(path, text)] + launched.scripts)
 
@@ -304,7 +257,6 @@ def _resolve_shell_script(
     words: List[Any],
     environment: Environment,
     depth: int,
-    options: str = '',
 ) -> LaunchedProgram:
     """
     Return the LaunchedProgram that a shell script starts.
@@ -312,21 +264,18 @@ def _resolve_shell_script(
     path: path of the script or of the shell. words: values of $0, $1, ...
     """
 
-    def make_unknown(reason: str) -> LaunchedProgram:
-        return LaunchedProgram(None, words, environment, reason, [])
-
     startup = resolve_process_variable(environment, 'BASH_ENV')
-    if shell_name == 'bash' and startup and startup.value != '':
-        return make_unknown(f'bash reads the file in BASH_ENV ({startup.location}) before {path}')
-    shell = _WrapperEvaluator(image, environment, path, words, options)
+    shell = _WrapperEvaluator(image, environment, path, words)
     try:
+        if shell_name == 'bash' and startup and startup.value != '':
+            reason = f'bash reads the file in BASH_ENV before {path}'
+            raise UnsupportedSyntaxError(startup.location or path, reason)
         shell.run_script(path, text)
-    except ScriptExit:
-        pass
+        if not shell.call:
+            raise shell.fail('the script starts no program')
     except (UnsupportedSyntaxError, RecursionError) as err:
-        return make_unknown(f"{getattr(err, 'location', None) or path}: {err}")
-    if not shell.call:
-        return make_unknown(f'{path} starts no program')
+        reason = f"{getattr(err, 'location', path)}: {err}"
+        return LaunchedProgram(None, words, environment, reason, [])
     inherited = {
         name: variable or Variable('', True, path)
         for name, variable in shell.call_variables.items()
@@ -363,13 +312,10 @@ def _resolve_elf_program(
         return unknown if loads and rest else unknown._replace(program=path, reason=None)
     texts = [word if isinstance(word, str) else '-?' for word in rest]
     if kind not in _LAUNCHERS:
-        if texts[0] == '-c' and len(rest) > 1:
-            words = rest[2:] or [path]
-            return _resolve_shell_script(image, kind, path, texts[1], words, environment, depth)
-        if texts[0].startswith('/') and image.exists(texts[0]):
-            text = image.read_text(texts[0]) or ''
-            return _resolve_shell_script(image, kind, texts[0], text, rest, environment, depth)
-        return unknown
+        if texts[0] != '-c' or len(rest) < 2:
+            return unknown
+        words = rest[2:] or [path]
+        return _resolve_shell_script(image, kind, path, texts[1], words, environment, depth)
     match = re.match(_LAUNCHERS[kind], ''.join(re.sub(r'\s', '_', text) + ' ' for text in texts))
     count = match.group().count(' ') if match else 0
     if not match or not texts[count:] or texts[count].startswith('-'):

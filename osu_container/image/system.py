@@ -204,8 +204,8 @@ class LoaderConfig:
         self.interpreter, self.folders, self.lib, self.musl = interpreter, list(folders), lib, musl
         self.subfolders, self.machine, self.isa_level = list(subfolders), machine, isa_level
         self.platform = (cpu or read_processor())[0]
-        self._find_cached = find_cached or (lambda name, machine: None)
-        self._cached_paths: Dict[Tuple[str, Optional[str]], Optional[str]] = {}
+        #: function find_cached(name, machine), see __init__()
+        self.find_cached = find_cached or (lambda name, machine: None)
 
     def list_candidates(
         self, name: str, machine: Optional[str], nodeflib: bool = False
@@ -217,20 +217,13 @@ class LoaderConfig:
         nodeflib: whether to leave out the default folders. ld.so leaves out the default folders if
         the file that needs the library was linked with `ld -z nodefaultlib`.
         """
-        machine = machine or self.machine
-        cached = self._cached_paths[name, machine] = self._find_cached(name, machine)
+        cached = self.find_cached(name, machine or self.machine)
         paths: List[str] = []
         if cached and not (nodeflib and posixpath.dirname(cached) in self.folders):
             paths.append(cached)
         for folder in [] if nodeflib else self.folders:
             paths += self.list_folder_candidates(folder, name)
         return paths
-
-    def is_cached(self, name: str, path: str) -> bool:
-        """Return whether list_candidates() found the library `name` as `path` in the cache."""
-        return any(
-            path == cached and name == key for (key, _), cached in self._cached_paths.items()
-        )
 
     def list_folder_candidates(self, folder: str, name: str) -> List[str]:
         """Return the paths at which the loader looks for the library `name` in `folder`."""

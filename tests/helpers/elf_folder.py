@@ -609,8 +609,6 @@ def fill_good_host(folder, parts, site, **others):
 
 def pack(root, target, *options):
     """Pack a folder into a squashfs, the same one for the same folder."""
-    from tests.helpers.machine import run  # needs pytest, which who only writes a SIF may lack
-
     done = run(
         [
             'mksquashfs',

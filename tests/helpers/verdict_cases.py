@@ -1185,12 +1185,12 @@ SPEAKS = {
             '/usr/bin/python3 libmpi.so libmpi.so.12 libmpi.so.40',
         ),
         (
-            "mpi4py's MPI, of another ABI than MPI4PY_MPIABI",
+            'a text in its place',
             'pure',
-            combine_changes(image(environment={'MPI4PY_MPIABI': 'Open MPI'}), use_python()),
+            write_file('/usr/lib/libfabric.so.1', 'INPUT(-lother)'),
             GPU,
             'fails',
-            'MPI.openmpi.cpython-311-x86_64-linux-gnu.so libmpi.so.40',
+            '/usr/lib/libfabric.so.1 image:/opt/mpich/lib/libmpi.so.12',
         ),
         (
             'a name that only compilers know',
@@ -2097,10 +2097,9 @@ SPEAKS = {
                 ),
                 # findings of 2026-11-28: scripts whose first or later lines end or change them
                 ('#!/bin/bash -l\nexec /opt/real/program\n', '/bin/bash -l'),
-                ('#!/bin/sh -e\ncd /opt/none\nexec /opt/real/program\n', 'osu_latency:2'),
+                ('#!/bin/sh -e\ncd /opt/none\nexec /opt/real/program\n', '/bin/sh -e'),
                 ('#!/bin/sh\nset -e; cd /opt/none\nexec /opt/real/program\n', 'set -e'),
-                ('#!/bin/sh\nset -eu; A=/x:$PYTHONPATH\nexec /opt/real/program\n', '$PYTHONPATH'),
-                ('#!/bin/sh\nexec /opt/real/program 2>/opt/app.log\n', 'redirection'),
+                ('#!/bin/sh\nexec /opt/real/program 2>/opt/app.log\n', '/opt/app.log'),
                 ('#!/bin/sh\n/opt/real/program\nexec /opt/real/program\n', 'osu_latency:3'),
                 (
                     '#!/bin/sh\n[ "$A" ] || exec /bin/sh\nexec /opt/real/program\n',

@@ -35,11 +35,6 @@ def test_soname_needed_runpath_and_versions_are_read(tmp_path):
     assert 'FABRIC_1.0' in read_elf(str(fabric)).verdef
 
 
-def test_rpath_and_runpath_are_distinguished(tmp_path):
-    facts = read_elf(str(compile_library(tmp_path / 'liba.so', rpath='old:/somewhere')))
-    assert (facts.rpath, facts.runpath) == (['/somewhere'], [])
-
-
 @pytest.mark.parametrize('content', [b'', b'INPUT(-lmpi)\n', b'\x7fELF broken'])
 def test_error_names_the_file_that_is_no_library(tmp_path, content):
     (tmp_path / 'libmpi.so').write_bytes(content)
@@ -72,19 +67,6 @@ def test_needed_symbols_are_read_without_exported_symbols(tmp_path):
     folder.executable('/bin/plain', 'int puts(const char *); int main(void) { return puts("x"); }')
     facts = read_elf(str(folder.resolve_path('/bin/plain')))
     assert not facts.defined and 'puts' in {name.partition('@')[0] for name in facts.undefined}
-
-
-@pytest.mark.parametrize('option, now', [('-Wl,-z,now', True), ('-Wl,-z,lazy', False)])
-def test_bind_now_library_is_recognized(tmp_path, option, now):
-    facts = read_elf(str(compile_library(tmp_path / 'liba.so', source=CALL, options=[option])))
-    assert facts.undefined['present'] is now
-
-
-def test_symbols_have_their_versions(tmp_path):
-    fabric = compile_library(tmp_path / 'libfabric.so.1', version_script=FABRIC)
-    assert {'present', 'present@FABRIC_1.0'} <= read_elf(str(fabric)).defined
-    facts = read_elf(str(compile_library(tmp_path / 'liba.so', needed=[fabric], source=CALL)))
-    assert 'present@FABRIC_1.0' in facts.undefined and 'present' not in facts.undefined
 
 
 def test_program_library_and_static_program_are_distinguished(tmp_path):

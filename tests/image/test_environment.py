@@ -6,6 +6,7 @@ The tests compare the evaluated environment with the environment in bash and in 
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -115,11 +116,8 @@ def run_in_runtime(box, bound=(), of_host=()):
 
 #: (usual text of an %environment section, value of LD_LIBRARY_PATH after this text)
 USUAL = [
-    ('export LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
-    ('export LD_LIBRARY_PATH=/opt/a/lib:$LD_LIBRARY_PATH', '/opt/a/lib:'),
     ('export LD_LIBRARY_PATH="/opt/a/lib:${LD_LIBRARY_PATH}"', '/opt/a/lib:'),
     ('DIR=/opt/a\nexport LD_LIBRARY_PATH="$DIR/lib:$LD_LIBRARY_PATH"', '/opt/a/lib:'),
-    ('LD_LIBRARY_PATH=/opt/a/lib\nexport LD_LIBRARY_PATH', '/opt/a/lib'),
     ('export LD_LIBRARY_PATH=/opt/a/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}', '/opt/a/lib'),
     ('export LD_LIBRARY_PATH="/opt/a/lib${LD_LIBRARY_PATH:+:${LD_LIBRARY_PATH}}"', '/opt/a/lib'),
     (
@@ -127,8 +125,6 @@ USUAL = [
         '/opt/a/lib',
     ),  # `apptainer build` writes this line for ENV in a Dockerfile.
     ('export PREFIX=/opt/a LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
-    ('export PREFIX=/opt/a; export LD_LIBRARY_PATH=$PREFIX/lib', '/opt/a/lib'),
-    ('if [ -d /opt/a/lib ]; then\n    export LD_LIBRARY_PATH=/opt/a/lib\nfi', '/opt/a/lib'),
     (
         'if [ -z "$LD_LIBRARY_PATH" ]; then export LD_LIBRARY_PATH=/x; '
         'else export LD_LIBRARY_PATH=/y; fi',
@@ -138,8 +134,6 @@ USUAL = [
         '[ -d /opt/none ] && export LD_LIBRARY_PATH=/opt/none || export LD_LIBRARY_PATH=/opt/a',
         '/opt/a',
     ),
-    ('. /opt/b/b.sh', '/opt/b:'),
-    ('source /opt/b/b.sh', '/opt/b:'),
     ('if [ -f /opt/b/b.sh ]; then . /opt/b/b.sh; fi', '/opt/b:'),
     ('export LD_LIBRARY_PATH=/opt/a:\\\n/opt/b  # two', '/opt/a:/opt/b'),
     ('ulimit -s unlimited\nexport FOO=$(hostname) LD_LIBRARY_PATH=/opt/a', '/opt/a'),
@@ -168,11 +162,9 @@ def test_usual_spellings_evaluate_as_in_the_runtime(box, text, value):
         ('Y=$(hostname)\nexport X=/opt/$Y', '90-environment.sh:1', 'command'),
         ('export X=$HOME/lib', '90-environment.sh:1', '$HOME'),
         ('export X=~/lib', '90-environment.sh:1', '~'),
-        ('export X=$((1+1))', '90-environment.sh:1', 'expression'),
+        ('export X=$((1+1))', '90-environment.sh:1', '$((1+1))'),
         ('[ -n "$HOME" ] && export X=1', '90-environment.sh:1', ''),
-        ('if hostname; then X=1; fi; export X', '90-environment.sh:1', 'condition'),
         ('case $HOME in /root) X=1;; esac', '90-environment.sh:1', 'case'),
-        ('A=1\nX+=1', '90-environment.sh:2', 'X+=1'),
         ('A=1\nfor X in a b; do echo; done', '90-environment.sh:2', 'for'),
         ('[[ -n $A ]] || export X=1', '90-environment.sh:1', '[['),
         ('\nexport Y\n. ~/x', '90-environment.sh:3', '~/x'),
@@ -180,12 +172,12 @@ def test_usual_spellings_evaluate_as_in_the_runtime(box, text, value):
         ('f() {\n X=1\n}\nf', '90-environment.sh:1', '('),
         ('echo 1 | read X', '90-environment.sh:1', '|'),
         ('eval "X=1"', '90-environment.sh:1', 'eval'),
-        ('. /opt/b/none.sh || . "$HOME"/x.sh', '90-environment.sh:1', '/x.sh'),
+        ('. /opt/b/none.sh\nX=1', '90-environment.sh:1', '/opt/b/none.sh'),
+        ('hostname >/etc/none\nX=1', '90-environment.sh:1', '/etc/none'),
         ('if [ -d /tmp/x ]; then export X=1; fi', '90-environment.sh:1', 'condition'),
         ('[ -d "$HOME" ] && return\nexport X=1', '90-environment.sh:1', 'return'),
-        ('export X=a\\:b', '90-environment.sh:1', 'backslash'),
+        ('export X=a\\:b', '90-environment.sh:1', ':b'),
         ('X=1\nif true; then', '90-environment.sh:2', 'script'),
-        ('readonly X=1\nX=2', '90-environment.sh:1', 'readonly'),
     ],
 )
 def test_unsupported_syntax_is_unknown_with_file_and_line(
@@ -206,7 +198,6 @@ def test_unsupported_syntax_is_unknown_with_file_and_line(
         'export X=$(hostname)',
         'if hostname; then export X=1; fi',
         'hostname && export X=1',
-        'hostname >/etc/none',
     ],
 )
 def test_unsupported_syntax_affects_only_its_possible_variables(box, text):
@@ -254,10 +245,6 @@ ORDERS = {
         {'90-environment.sh': 'export G=$(hostname) PATH="/opt/b b:/x"'},
         True,
     ),
-    'the last script overrides the others': (
-        {'99-z.sh': 'export LD_LIBRARY_PATH=/z:$LD_LIBRARY_PATH'},
-        True,
-    ),
     'without 99-base.sh': ({'90-environment.sh': 'export LD_LIBRARY_PATH=/i'}, False),
     'a folder without scripts': ({}, False),
     'a link to nothing': ({'91-x.sh': '/nowhere', '92-y.sh': 'export Y=1'}, True),
@@ -276,10 +263,6 @@ ORDERS = {
     ),
     'exit': ({'90-environment.sh': 'export X=1\nexit 0'}, True),
     'other arguments': ({'90-environment.sh': 'set -- a b'}, True),
-    'a script sources a missing script': (
-        {'90-environment.sh': '. /opt/none.sh\nexport X=1'},
-        True,
-    ),
 }
 #: Files that a module binds into the container: the injection script and a preloaded library
 INJECTION = {
@@ -368,160 +351,89 @@ def test_unreadable_script_is_reported_and_all_is_unknown(box, monkeypatch):
 
 # ---- random scripts
 
-NAMES = ['A', 'B', 'C', 'LD_LIBRARY_PATH']
+#: Kind of text in a random script -> templates, in which <KIND> stands for a random text of a kind.
+#: The evaluator supports all of these templates
+SUPPORTED = {
+    'name': ['A', 'B', 'C', 'LD_LIBRARY_PATH'],
+    'text': ['/opt/a', '/opt/b/lib', 'x', 'y:z', 'a.b-c_d', '1', 'tcp', ''],
+    'parameter': [
+        '$<name>',
+        '${<name>}',
+        '${<name>:-<text>}',
+        '${<name>-<text>}',
+        '${<name>:+<text>:$<name>}',
+        '${<name>+<text>}',
+        '${<name>:-${<name>:-<text>}}',
+        '${<name>:-"<text>"}',
+    ],
+    'piece': ['<text>', '<parameter>', '"<text> <parameter>"', '\'<text> $A\'', '"<parameter>"'],
+    'value': ['<piece>', '<piece><piece>'],
+    'quoted': ['"<text>"', '"<parameter>"', '"<text><parameter>"'],
+    'test': [
+        '[ -n <quoted> ]',
+        '[ -z <quoted> ]',
+        'test <quoted>',
+        '[ <quoted> = <quoted> ]',
+        '[ "x$<name>" != x ]',
+        '[ ! -z <quoted> ]',
+        'true',
+        'false',
+    ],
+    'simple': [
+        'export <name>=<value>',
+        '<name>=<value>',
+        'unset <name>',
+        'A=<value>; export A',
+        'export <name>=<value> <name>=<text>',
+        ': "<parameter>"',
+        '<test> && export <name>=<value>',
+        '<test> || <name>=<value>',
+        '<name>=<value>  # a comment "',
+        'export <name>=\\\n<value>',
+        'echo <quoted> >/dev/null',
+    ],
+    'nested': [
+        '<simple>',
+        'if <test>; then\n<body>\nfi',
+        'if <test>\nthen <body>\nelif <test>; then <body>\nelse\n<body>\nfi',
+    ],
+    'body': ['<nested>', '<simple>\n<nested>', '<nested>\n<simple>\n<simple>'],
+    'script': ['<body>\n', '<body>\n<nested>\n', '<body>\n<body>\n'],
+}
+#: Further templates, some of which the evaluator does not support
+UNSUPPORTED = {
+    'parameter': ['${<name>#*/}', '${<name>%%:*}', '${#<name>}', '${<name>:=<text>}'],
+    'piece': ['$(echo q)', '`echo q`', '$((1+2))', '${A/x/y}', '${A:0:1}', '"$(echo q)"'],
+    'test': ['[[ $<name> == *opt* ]]', '[ -v <name> ]', '[ ${#A} -gt 3 ]', '[ -n $A ]'],
+    'simple': ['export <name>', '<name>+=<value>', 'f', '! <test> && <name>=1'],
+    'nested': [
+        'for <name> in <value> <quoted> b; do <body>\ndone',
+        'set -u; <body>\nset +u',
+        'f() { <body>\n}',
+        'g() {\n<body>\n}; g',
+        'while <test>; do <body>\nbreak; done',
+        'eval "<name>=q"',
+        'case <quoted> in\n  n<text>|*opt*) <body>\n ;;\nesac',
+        '<test> && { <body>\n} || <name>=<value>',
+        'set -a; <body>\nset +a',
+        'export "<name>=<parameter>"',
+    ],
+}
 
 
-#: Templates of statements with the fields of Words
-SIMPLE = [
-    'export {name}={value}',
-    '{name}={value}',
-    'unset {name}',
-    '{name}={value}; export {name}',
-    'export {name}={value} {other}={text}',
-    ': "{parameter}"',
-    '{test} && export {name}={value}',
-    '{test} || {name}={value}',
-    '{name}={value}  # a comment "',
-    'export {name}=\\\n{value}',
-    'echo {quoted} >/dev/null',
-]
-NESTED = [
-    'if {test}; then\n{body}\nfi',
-    'if {test}\nthen {body}\nelif {test}; then {body}\nelse\n{body}\nfi',
-]
-#: Templates of statements that the evaluator does not support
-UNFOLLOWED = ['export {name}', '{name}+={value}']
-UNFOLLOWED_NESTED = [
-    'for {name} in {value} {quoted} b; do {body}\ndone',
-    'set -u; {body}\nset +u',
-    'f() {{ {body}\n}}',
-    'f',
-    'g() {{\n{body}\n}}; g',
-    'while {test}; do {body}\nbreak; done',
-    'eval "{name}=q"',
-    'case {quoted} in\n  n{text}|*opt*) {body}\n ;;\nesac',
-    '{test} && {{ {body}\n}} || {name}={value}',
-    '! {test} && {name}=1',
-    'set -a; {body}\nset +a',
-    'export "{name}={parameter}"',
-    ': "${{{name}:={text}}}"',
-]
+def draw_text(rng, kind, grammar, more=(), depth=3):
+    """
+    Return a random text of a kind.
 
-
-class Words:
-    """The random fields of a template: {name} is always the same, the others are drawn anew."""
-
-    def __init__(self, scripts, depth):
-        self.scripts, self.depth, self.name = scripts, depth, scripts.name()
-
-    def __getitem__(self, field):
-        if field in ('name', 'other'):
-            return self.name if field == 'name' else self.scripts.name()
-        return getattr(self.scripts, field)(*[self.depth - 1] * (field == 'body'))
-
-
-class Scripts:
-    """A generator of random scripts that bash and the runtime interpret in the same way."""
-
-    def __init__(self, seed, followable=False):
-        """Create a generator; followable: use only syntax that the evaluator supports."""
-        self.random, self.followable = random.Random(seed), followable
-
-    def choose(self, *choices):
-        """Return a random item of `choices`; a function is called."""
-        chosen = self.random.choice(choices)
-        return chosen() if callable(chosen) else chosen
-
-    def name(self):
-        return self.choose(*NAMES)
-
-    def text(self):
-        return self.choose('/opt/a', '/opt/b/lib', 'x', 'y:z', 'a.b-c_d', '1', 'tcp', '')
-
-    def parameter(self):
-        """Return an expansion such as ${A:-x}."""
-        name = self.name()
-        cut = () if self.followable else (f'${{{name}#*/}}', f'${{{name}%%:*}}', f'${{#{name}}}')
-        return self.choose(
-            f'${name}',
-            f'${{{name}}}',
-            f'${{{name}:-{self.text()}}}',
-            f'${{{name}-{self.text()}}}',
-            f'${{{name}:+{self.text()}:${name}}}',
-            f'${{{name}+{self.text()}}}',
-            f'${{{name}:{"-" if self.followable else "="}{self.text()}}}',
-            f'${{{name}:-${{{self.name()}:-{self.text()}}}}}',
-            *cut,
-        )
-
-    def unknowable(self):
-        """Return an expansion that the evaluator does not support, or a text if followable."""
-        return (
-            'q'
-            if self.followable
-            else self.choose('$(echo q)', '`echo q`', '$((1+2))', '${A/x/y}', '${A:0:1}')
-        )
-
-    def value(self, depth=2):
-        """Return the right side of an assignment."""
-        pieces = [
-            self.choose(
-                self.text,
-                self.parameter,
-                lambda: f'"{self.text()} {self.parameter()}"',
-                self.parameter,
-                lambda: f"'{self.text()} $A'",
-                lambda: f'"{self.parameter()}"',
-                self.text,
-                lambda: self.unknowable() if self.random.random() < 0.2 else self.text(),
-            )
-            for _ in range(self.random.randint(1, depth))
-        ]
-        return ''.join(pieces)
-
-    def quoted(self):
-        """Return an argument in double quotes."""
-        return f'"{self.choose(self.text, self.parameter, lambda: self.text() + self.parameter())}"'
-
-    def test(self):
-        """Return a command that tests a condition."""
-        return self.choose(
-            lambda: f'[ -n {self.quoted()} ]',
-            lambda: f'[ -z {self.quoted()} ]',
-            lambda: f'test {self.quoted()}',
-            lambda: f'[ {self.quoted()} = {self.quoted()} ]',
-            lambda: f'[ "x${self.name()}" != x ]',
-            lambda: f'[ ! -z {self.quoted()} ]',
-            'true',
-            'false',
-            lambda: f'[ -n {self.quoted() if self.followable else "$" + self.name()} ]',
-            lambda: f'[ -n "{self.unknowable()}" ]',
-            *(
-                []
-                if self.followable
-                else [
-                    f'[[ ${self.name()} == *opt* ]]',
-                    f'[ -v {self.name()} ]',
-                    f'[ ${{#{self.name()}}} -gt 3 ]',
-                ]
-            ),
-        )
-
-    def body(self, depth):
-        """Return one to three statements."""
-        return '\n'.join(self.statement(depth - 1) for _ in range(self.random.randint(1, 3)))
-
-    def statement(self, depth=3):
-        """Return a statement; depth: maximum depth of nested statements."""
-        is_simple = depth <= 0 or self.random.random() < 0.5
-        templates = SIMPLE if is_simple else NESTED
-        if not self.followable:
-            templates = templates + (UNFOLLOWED if is_simple else UNFOLLOWED_NESTED)
-        return self.choose(*templates).format_map(Words(self, depth))
-
-    def script(self):
-        """Return a script of one to six statements."""
-        return '\n'.join(self.statement() for _ in range(self.random.randint(1, 6))) + '\n'
+    grammar: {kind: templates}. more: {kind: further templates}. depth: maximum number of nested
+    statements.
+    """
+    kind = 'simple' if kind == 'nested' and not depth else kind
+    return re.sub(
+        '<([a-z ]+)>',
+        lambda match: draw_text(rng, match.group(1), grammar, more, depth - (kind == 'nested')),
+        rng.choice(grammar[kind] + dict(more).get(kind, [])),
+    )
 
 
 def run_in_bash(scripts):
@@ -542,8 +454,8 @@ def run_in_bash(scripts):
 
 
 @pytest.mark.parametrize('seed', range(20))
-@pytest.mark.parametrize('followable', [True, False])
-def test_random_scripts_evaluate_as_in_bash_or_unknown(box, followable, seed):
+@pytest.mark.parametrize('supported', [True, False])
+def test_random_scripts_evaluate_as_in_bash_or_unknown(box, supported, seed):
     """
     Every evaluated value must be the value in bash.
 
@@ -551,8 +463,11 @@ def test_random_scripts_evaluate_as_in_bash_or_unknown(box, followable, seed):
     unknown in a script that has only supported syntax.
     """
     for number in range(seed * 1000, seed * 1000 + 20):
-        scripts = Scripts(number, followable)
-        texts = {'90-environment.sh': scripts.script(), '91-environment.sh': scripts.script()}
+        rng = random.Random(number)
+        texts = {
+            name: draw_text(rng, 'script', SUPPORTED, {} if supported else UNSUPPORTED)
+            for name in ('90-environment.sh', '91-environment.sh')
+        }
         write_scripts(box, texts)
         environment = evaluate_environment(box)
         environment.variables.pop('PATH', None)  # The runtime sets PATH, but bash does not.
@@ -569,9 +484,9 @@ def test_random_scripts_evaluate_as_in_bash_or_unknown(box, followable, seed):
         if not real:  # bash has exited because of `set -u` or of endless recursion.
             assert exit_reason or environment.default, (number, text)
             continue
-        assert not followable or ': $' not in exit_reason, (number, exit_reason, text)
+        assert not supported or ': $' not in exit_reason, (number, exit_reason, text)
         wrong, unknown = list_differences(environment, real)
-        assert not wrong and not (followable and unknown), (
+        assert not wrong and not (supported and unknown), (
             number,
             wrong,
             unknown,
@@ -625,77 +540,74 @@ int main(void)
 }
 '''
 READ = ['LD_LIBRARY_PATH', 'FI_PROVIDER', 'X']
-BEFORE = [
-    '',
-    '',
-    '',
-    '',
-    '',
-    '',
-    '',
-    '',
-    'set -e',
-    'set -e',
-    'set -eu',
-    '# a comment',
-    'x=1',
-    'export X=1',
-    'exit 3',
-    'cd /',
-    'other=$0',
-    'shift',
-    'export LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH',
-    '[ -n "$X" ] || exit 4',
-    'HERE=/nowhere',
-    'LD_LIBRARY_PATH=/opt/x',
-    'echo begins >&2',
-    '. /etc/hostname.sh',
-    'unset LD_LIBRARY_PATH',
-    'if [ -d /usr ]; then export X=2; else exec /bin/true; fi',
-    'export FI_PROVIDER',
-    'case $1 in a*) export X=3;; esac',
-    '[ "$#" -eq 0 ] && echo "$0 needs a file"',
-    'export X=${X:-4}',
-    'for one in a b; do export X=$one; done',
-    '{folder}/other',
-    'set -- a',
-    'unset X',
-    'mkdir -p /tmp || exit 4',
-]
-START = [
-    'exec {}',
-    '{}',
-    'exec -a name {}',
-    'env {}',
-    '{} &',
-    'nice {}',
-    'X=1 {}',
-    'exec {} | cat',
-    '{}; true',
-    '{}; exit $?',
-    'env -u LD_LIBRARY_PATH {}',
-    'env X=5 FI_PROVIDER=tcp {}',
-    'env -i {}',
-    'FI_PROVIDER=tcp exec {}',
-    'sh -c "{}"',
-    'if true; then exec {}; fi',
-    'test -e /none && exec {}',
-    '{} 2>/dev/null',
-    '( {} )',
-    'run() { {}; }; run',
-]
-LAST = [
-    '{folder}/{name} "$@"',
-    '"{folder}/{name}" "$@"',
-    '"{folder}"/{name} "$@"',
-    '"{folder}/{name}" $*',
-    '"{folder}/../bin/{name}" "$@"',
-    '"{folder}/{name}" --option "$@"',
-    '{name} "$@"',
-    '/usr/bin/nice {name} "$@"',
-    '"{folder}/{name}"',
-]
-NAMED = ['here', 'DIR', 'SCRIPT_DIR', 'LD_LIBRARY_PATH']
+#: Kind of text in a random wrapper script -> templates; {folder} stands for the folder of the script
+WRAPPERS = {
+    'wrapper': [
+        '<shell>\n<before>\n<before>\n<start>\n<after>\n',
+        '<shell>\n<before>\n<before>\nDIR=<folder>\n<start>\n<after>\n',
+        '<shell>\n<before>\nLD_LIBRARY_PATH="<folder>"\n<start>\n<after>\n',
+    ],
+    'shell': ['#!/bin/sh', '#!/bin/bash', '#!/bin/sh', '#!/usr/bin/env bash', '#!/bin/bash -e'],
+    'before': ['', '', 'set -e', '# a comment', 'export X=1', '<setup>'],
+    'setup': [
+        'set -eu',
+        'x=1',
+        'exit 3',
+        'cd /',
+        'other=$0',
+        'shift',
+        'export LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH',
+        '[ -n "$X" ] || exit 4',
+        'LD_LIBRARY_PATH=/opt/x',
+        'echo begins >&2',
+        '. /etc/hostname.sh',
+        'unset LD_LIBRARY_PATH',
+        'if [ -d /usr ]; then export X=2; else exec /bin/true; fi',
+        'export FI_PROVIDER',
+        'case $1 in a*) export X=3;; esac',
+        '[ "$#" -eq 0 ] && echo "$0 needs a file"',
+        'export X=${X:-4}',
+        'for one in a b; do export X=$one; done',
+        '{folder}/other',
+        'set -- a',
+        'unset X',
+        'mkdir -p /tmp || exit 4',
+    ],
+    'folder': ['{folder}', '{folder}', '{folder}', '{folder}/../bin', '$PWD', '$(dirname "$0")'],
+    'place': ['<folder>', '<folder>', '$DIR', '${DIR}'],
+    'call': [
+        '<place>/.program.real "$@"',
+        '"<place>/.program.real" "$@"',
+        '"<place>"/.program.real "$@"',
+        '"<place>/.program.real" $*',
+        '"<place>/.program.real" --option "$@"',
+        '.program.real "$@"',
+        '/usr/bin/nice .program.real "$@"',
+        '"<place>/.program.real"',
+    ],
+    'start': ['exec <call>', 'exec <call>', 'exec <call>', '<call>', '<other start>'],
+    'other start': [
+        'exec -a name <call>',
+        'env <call>',
+        '<call> &',
+        'nice <call>',
+        'X=1 <call>',
+        'exec <call> | cat',
+        '<call>; true',
+        '<call>; exit $?',
+        'env -u LD_LIBRARY_PATH <call>',
+        'env X=5 FI_PROVIDER=tcp <call>',
+        'env -i <call>',
+        'FI_PROVIDER=tcp exec <call>',
+        'sh -c "<call>"',
+        'if true; then exec <call>; fi',
+        'test -e /none && exec <call>',
+        '<call> 2>/dev/null',
+        '( <call> )',
+        'run() { <call>; }; run',
+    ],
+    'after': ['', '', '', 'echo ends >&2'],
+}
 
 
 class Files:
@@ -725,28 +637,6 @@ class Files:
         return self.path
 
 
-def draw_script(seed, folder):
-    """Return the text of a random script in `folder` that starts a program in `folder`."""
-    rng = random.Random(seed)
-    folder_word = rng.choice([folder] * 4 + [folder + '/../bin', '$PWD', '$(dirname "$0")'])
-    lines = [
-        rng.choice(
-            ['#!/bin/sh', '#!/bin/bash', '#!/bin/sh -e', '#!/usr/bin/env bash', '#!/bin/bash -eu']
-        ),
-        rng.choice(BEFORE),
-        rng.choice(BEFORE),
-    ]
-    if rng.random() < 0.5:
-        name = rng.choice(NAMED)
-        lines.append(f'{name}={rng.choice([folder_word, f"{chr(34)}{folder_word}{chr(34)}"])}')
-        folder_word = rng.choice([f'${name}', f'${{{name}}}'])
-    lines[1:3] = [setup.replace('{folder}', folder) for setup in lines[1:3]]
-    line = rng.choice(LAST).replace('{folder}', folder_word).replace('{name}', '.program.real')
-    lines += [(rng.choice(START) if rng.random() < 0.2 else 'exec {}').replace('{}', line)]
-    lines += [rng.choice(['', '', '', 'echo ends >&2'])]
-    return '\n'.join(lines) + '\n'
-
-
 @pytest.fixture(scope='module')
 def printing_program(tmp_path_factory):
     """Compile PROGRAM and return the path of the file."""
@@ -757,7 +647,7 @@ def printing_program(tmp_path_factory):
     return code.with_suffix('')
 
 
-@pytest.mark.parametrize('name, least', [('bin', 60), ('with blank', 0), ('bin-$x', 0)])
+@pytest.mark.parametrize('name, least', [('bin', 70), ('with blank', 0), ('bin-$x', 0)])
 def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program, name, least):
     folder, usual = (
         tmp_path / name / 'bin',
@@ -781,7 +671,9 @@ def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program,
     )  # FI_PROVIDER and X are variables of the host.
     for seed in range(150):
         script, link = folder / f'program{seed}', tmp_path / 'links' / f'program{seed}'
-        script.write_text(draw_script(seed, str(folder)))
+        script.write_text(
+            draw_text(random.Random(seed), 'wrapper', WRAPPERS).replace('{folder}', str(folder))
+        )
         script.chmod(0o755)
         link.symlink_to(script)
         for path in (script, link):

@@ -103,7 +103,7 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
             '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
             'LD_PRELOAD' % (path, privileges),
             [('image:%s' % path, privileges)],
-            'remove the privileges from the file with `chmod ug-s FILE` and `setcap -r FILE`',
+            'remove the privileges from the file with `chmod ug-s FILE`',
         )
     for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
         variable = resolve_process_variable(trial.environment, name)

@@ -30,9 +30,8 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
         if not image.tree.is_executable(path):
             yield make_finding(
                 'fails',
-                '%s is not executable: the mode of the file is %s'
-                % (path, image.read_file_mode(path)),
-                [('image:' + path, 'mode ' + image.read_file_mode(path))],
+                '%s is not executable: its mode is %s' % (path, image.tree.read_file_mode(path)),
+                [('image:' + path, 'mode ' + image.tree.read_file_mode(path))],
                 'run `chmod a+x %s` in the recipe of the image' % path,
             )
     scripts = image.read_entrypoint() if entrypoint else []
