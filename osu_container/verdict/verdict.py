@@ -215,9 +215,10 @@ def evaluate_approach(
         finding.rule in _STATIC_RULES and finding.level != NOTE for finding in verdict.findings
     )
     if starter and not is_certain:
-        return starter(trial)
-    if dry_run and not is_certain:
-        trial = add_listing(trial, approach, program)
+        trial, verdict = starter(trial)
+    # A command that loaded no MPI answers nothing: the image's loader is asked instead.
+    if (starter or dry_run) and not is_certain and not trial.started:
+        trial = add_listing(trial, approach, program)._replace(start=trial.start)
         verdict = judge_trial(trial)
     return trial, verdict
 

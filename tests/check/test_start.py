@@ -127,6 +127,8 @@ OTHER_MPI = '/opt/other/lib/libmpi.so.12'
         ('bind', [(IMAGE_MPI, 'host'), (IMAGE_FABRIC, 'host')], None, [], NOTE),
         ('hybrid', [(IMAGE_MPI, 'image'), (OTHER_MPI, 'image')], None, [], 'unknown'),
         ('hybrid', [], 2, ['no input file'], 'unknown'),
+        ('hybrid', [], 0, ['usage: a [--help]'], NOTE),
+        ('hybrid', [], 1, ["ModuleNotFoundError: No module named 'mpi4py'"], 'fails'),
         ('hybrid', [], 127, ['a: error while loading shared libraries: b: gone'], 'fails'),
         (
             'hybrid',

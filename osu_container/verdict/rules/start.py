@@ -10,11 +10,13 @@ from osu_container.verdict.started import MappedFile, Start, StartedProcess
 from osu_container.verdict.trial import Trial
 
 #: Last messages of glibc (elf/rtld.c, elf/dl-lookup.c, elf/dl-version.c), of musl, of Python with
-#: mpi4py and of Intel MPI, if a library is missing or does not fit
+#: mpi4py and of Intel MPI, if a library or module is missing or does not fit; and of programs that
+#: write into the image, which is read-only
 _LOADER_FAILURE = re.compile(
     r'.*(?:error while loading shared libraries|symbol lookup error|Error relocating \S+): |'
     r".*version `\S+' not found \(required by |.*failed to load libfabric\.so|"
     r'Error loading shared library |RuntimeError: cannot load MPI library|'
+    r'ModuleNotFoundError: |.*: Read-only file system$|'
     r'(?:ImportError|OSError|RuntimeError): .*(?:undefined symbol: |cannot open shared object file)'
 )
 #: Rules on predicted libraries, which a process that has loaded MPI answers
@@ -145,9 +147,9 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     if failure:
         return make_finding(
             'fails',
-            'the loader (ld.so) terminated the started command: %s' % escape_line(failure.strip()),
+            'the started command failed before it loaded MPI: %s' % escape_line(failure.strip()),
             [(line, text) for text in start.output],
-            'install the library and the release that the message of the loader names',
+            'install in the image what the message names, in the release that the message names',
         )
     if trial.program.is_static and path and has_static_mpi(trial.image.read_file(path)):
         return make_finding(
@@ -161,8 +163,15 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
         else 'ended with exit code %d' % start.exit_code
     )
     last = [escape_line(text.strip()) for text in start.output if re.search(r'\S', text)][-1:]
+    # A command such as `PROGRAM --help` says nothing against the libraries that the loader lists.
+    is_harmless = not (
+        start.exit_code is None
+        or start.exit_code
+        or trial.program.unknown_reason
+        or any(map(_LOADER_FAILURE.match, start.output))
+    )
     return make_finding(
-        'unknown',
+        NOTE if is_harmless else 'unknown',
         'the command `%s` %s, and no process of the command has loaded an MPI library%s'
         % (line, ending, ': ' + last[0] if last else ''),
         [(line, escape_line(text)) for text in start.output],
