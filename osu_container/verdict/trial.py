@@ -174,7 +174,7 @@ class HostFileSystem:
         return self._traits[path]
 
 
-class Mount(NamedTuple):
+class CoveringMount(NamedTuple):
     """A folder or file of the host that hides the files of the image at the same path."""
 
     folder: str  #: path in the container
@@ -189,7 +189,7 @@ class Mount(NamedTuple):
 class Mounts(NamedTuple):
     """The mounts of a container, and the files of the host that ld.so may find below a mount."""
 
-    mounts: List[Mount]
+    mounts: List[CoveringMount]
     #: paths in the container that were searched and that exist below a mount
     host_files: Set[str]
 
@@ -207,7 +207,9 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
     Apptainer mounts /tmp, /var/tmp, the home folder and the current folder (apptainer.conf: mount
     tmp, mount home; user guide, Bind Paths and Mounts). MPI_CONTAINER_OPTIONS may disable mounts.
     """
-    mounts = [Mount(path, path, host, '', True) for path in list_bound_files(approach, site, host)]
+    mounts = [
+        CoveringMount(path, path, host, '', True) for path in list_bound_files(approach, site, host)
+    ]
     current, home = '', ''
     if not host.is_partial:
         try:
@@ -218,9 +220,13 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
             for entry in os.environ.get(name, '').split(','):
                 source, _, target = entry.partition(':')
                 target = target.partition(':')[0] or source
-                mounts.append(Mount(target, source, host, 'remove the bind from ' + name, True))
+                mounts.append(
+                    CoveringMount(target, source, host, 'remove the bind from ' + name, True)
+                )
     mounts += [
-        Mount(folder, folder, host, 'run `export MPI_CONTAINER_OPTIONS="%s"`' % option, True)
+        CoveringMount(
+            folder, folder, host, 'run `export MPI_CONTAINER_OPTIONS="%s"`' % option, True
+        )
         for folder, option in (
             ('/tmp', '--no-mount tmp'),
             ('/var/tmp', '--no-mount tmp'),
@@ -229,7 +235,7 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
         if option not in os.environ.get('MPI_CONTAINER_OPTIONS', '')
     ]
     # The last one, because all other mounts are certain.
-    mounts.append(Mount(current, current, host, 'start in another folder', False))
+    mounts.append(CoveringMount(current, current, host, 'start in another folder', False))
     return Mounts(
         [
             mount._replace(folder=mount.folder.rstrip('/'), source=mount.source.rstrip('/'))
@@ -240,7 +246,7 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
     )
 
 
-def find_mount(mounts: Mounts, path: Optional[str]) -> Optional[Mount]:
+def find_mount(mounts: Mounts, path: Optional[str]) -> Optional[CoveringMount]:
     """Return the mount that hides the image's file at `path`, None if no mount hides the file."""
     return next(
         (mount for mount in mounts.mounts if ((path or '') + '/').startswith(mount.folder + '/')),

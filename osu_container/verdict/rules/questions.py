@@ -10,7 +10,7 @@ from osu_container.image.loader import LoadedFile, find_loaded_file
 from osu_container.verdict.layers import infer_network_layer, split_provider
 from osu_container.verdict.settings import collect_module_variables
 from osu_container.verdict.site_choice import collect_site_conditions, parse_release
-from osu_container.verdict.trial import Mount, Trial, find_mount
+from osu_container.verdict.trial import CoveringMount, Trial, find_mount
 
 
 def format_library(library: LoadedFile) -> str:
@@ -161,7 +161,7 @@ def list_called_functions(trial: Trial) -> Set[str]:
     }
 
 
-def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, Mount]]:
+def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, CoveringMount]]:
     """
     Return {name: (path in the image, mount)} of the files that a mount hides from the program.
 
@@ -171,8 +171,8 @@ def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, Mount]]:
     paths = [path for path, _ in started.scripts] + [started.program, *started.words[:1]]
     candidates = [(path, path) for path in paths if path]
     for name, _ in trial.process.missing:
-        found = [name] if '/' in name else trial.image.find_files('.*/' + re.escape(name))
-        candidates += [(name, path) for path in found if trial.image.exists(path)]
+        places = [name] if '/' in name else trial.image.find_files('.*/' + re.escape(name))
+        candidates += [(name, path) for path in places if trial.image.exists(path)]
     # The mount may hide the path, or the file to which a link at the path leads.
     places = [
         (name, place)
