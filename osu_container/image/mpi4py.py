@@ -49,9 +49,8 @@ _MPI_OVERRIDES = re.compile(
 _IMPORT = re.compile(
     r'import\s+(\w+)[\w.]*(\s+as\s+\w+)?\s*(?:#.*)?$|from\s+(\w+)[\w.]*\s+import\s'
 )
-#: Options of Python that change neither the search for mpi4py in site-packages nor the imports. Only
-#: the program osu-port of this project needs the option -I
-_HARMLESS_OPTIONS = re.compile(r'-[uBOsqbI]+$')
+#: Options of Python without a value. -E, -P and -S change where Python looks for modules
+_OPTIONS = re.compile(r'-[bBdEIOPqsSuv]+$')
 #: Modules that do not change which MPI mpi4py opens: mpi4py, NumPy and modules of Python
 _KNOWN_MODULES = frozenset(
     'mpi4py argparse array atexit collections contextlib copy csv ctypes dataclasses datetime enum '
@@ -96,7 +95,7 @@ def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[Pyt
     if not path or not re.match(PYTHON_NAME, posixpath.basename(path)):
         return None
     words = [word if isinstance(word, str) else '' for word in launched.words[1:]]
-    options = list(itertools.takewhile(_HARMLESS_OPTIONS.match, words))
+    options = list(itertools.takewhile(_OPTIONS.match, words))
     words = words[len(options) :]
     script = words[0] if words and words[0].startswith('/') and image.exists(words[0]) else None
     text = ''.join(words[1:2]) if words[:1] == ['-c'] else ''
@@ -198,6 +197,8 @@ def _find_library_variants(
         version = match.group(2) or '' if match else ''
         folders = [posixpath.dirname(posixpath.dirname(origin))]
     else:
+        if re.search('[EPS]', ''.join(python.options)):
+            return {}, f"{' '.join(python.options)} may change which modules {python.path} finds"
         for name in ('PYTHONHOME', 'PYTHONPATH'):
             variable = resolve_process_variable(environment, name)
             if variable and variable.value != '':

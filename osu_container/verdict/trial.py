@@ -774,6 +774,16 @@ def build_trial(
     if started:
         process, reason = read_loaded_process(started, container, host), None
         process_mpi = _find_process_mpi(process)
+        mpi = find_loaded_file(process, process_mpi) if process_mpi else None
+        if mpi and started.libfabric is None:
+            # Intel MPI opens libfabric only if the ranks are on several nodes.
+            program_path = [started.program] if image.exists(started.program) else []
+            later = simulate_load([mpi.path] + program_path, container, library_path)
+            process = process._replace(
+                loaded=process.loaded
+                + [each for each in later.loaded if each.name == 'libfabric.so.1'],
+                missing=[each for each in later.missing if each[0] == 'libfabric.so.1'],
+            )
         preload, start = [library.path for library in process.loaded], None
     elif start and not is_static:
         opened, process, reason = _resolve_startup(

@@ -368,7 +368,7 @@ def add_python(own, parts, script):
     'option, environment, file, before, after',
     [
         ('', '', None, 'works', None),
-        (' -I', '', None, 'unknown', None),
+        (' -I', '', None, 'works', None),
         (' -S', '', None, 'unknown', 'mpi4py'),
         ('', 'export PYTHONHOME=/nowhere\n', None, 'unknown', 'Error'),
         ('', 'export PYTHONPATH=/opt/stub\n', '/opt/stub/mpi4py/__init__.py', 'unknown', 'mpi4py'),

@@ -4,6 +4,7 @@ import glob
 import os
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -24,6 +25,9 @@ from tests.build.test_images_run import (  # noqa: F401, build_image is a fixtur
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT
 from tests.helpers.verdict_cases import PLAIN, World
+
+#: In one process, because these tests list processes of the whole machine
+pytestmark = pytest.mark.xdist_group('start')
 
 MPI4PY = 'from mpi4py import MPI'
 SLEEP = f'python3 -c "{MPI4PY}; import time; time.sleep(600)"'
@@ -165,9 +169,16 @@ def test_observed_owners_decide(tmp_path, parts, approach, libraries, exit_code,
 # ---- real commands
 
 
+@pytest.fixture(autouse=True)
+def temporary_folder(tmp_path, monkeypatch):
+    """Other tests start commands at the same time, and have their own temporary folder."""
+    monkeypatch.setenv('TMPDIR', str(tmp_path))
+    monkeypatch.setattr(tempfile, 'tempdir', None)
+
+
 def list_leftovers():
     """Return the files of starts, and the processes that sleep for the time of these tests."""
-    files = glob.glob('/tmp/osu-start-*')
+    files = glob.glob(os.environ['TMPDIR'] + '/osu-start-*')
     done = subprocess.run(['pgrep', '-f', 'sleep.600'], stdout=subprocess.PIPE, check=False)
     return files, [pid for pid in done.stdout.split() if int(pid) != os.getpid()]
 

@@ -171,8 +171,8 @@ def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, CoveringMount]]:
     paths = [path for path, _ in started.scripts] + [started.program, *started.words[:1]]
     candidates = [(path, path) for path in paths if path]
     for name, _ in trial.process.missing:
-        places = [name] if '/' in name else trial.image.find_files('.*/' + re.escape(name))
-        candidates += [(name, path) for path in places if trial.image.exists(path)]
+        inside = [name] if '/' in name else trial.image.find_files('.*/' + re.escape(name))
+        candidates += [(name, path) for path in inside if trial.image.exists(path)]
     # The mount may hide the path, or the file to which a link at the path leads.
     places = [
         (name, place)

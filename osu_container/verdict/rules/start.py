@@ -48,7 +48,9 @@ def is_superseded(trial: Trial, finding: Finding) -> bool:
     if finding.rule == 'undefined symbol':
         paths = [file.path for file in trial.started.files]
         return finding.level == 'fails' or trial.started.program not in paths
-    return finding.rule in _ANSWERED_RULES
+    # An MPI may open libfabric only if the ranks are on several nodes.
+    is_open = trial.started.libfabric is None and len(trial.started.libmpi) == 1
+    return finding.rule in _ANSWERED_RULES and not (is_open and 'libfabric' in finding.reason)
 
 
 def _format_file(file: MappedFile) -> str:
