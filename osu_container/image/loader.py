@@ -246,7 +246,9 @@ class _LibrarySearch:
         return _get_loader_config(self.container, self.program).musl
 
     def find_machine(self) -> Optional[str]:
-        """Return the name of the program's processor, None before the program is loaded."""
+        """
+        Return the processor architecture of the program, None before the program is loaded.
+        """
         return self.loaded[0].facts.machine if self.loaded else None
 
     def find_path(self, name: str, requester: Optional[LoadedFile]) -> Optional[str]:
@@ -273,7 +275,7 @@ class _LibrarySearch:
         """
         Return whether the search for the name or soname `name` is finished.
 
-        A search is finished if a file was loaded, or if the file could not be loaded.
+        A search is finished if a file was loaded, or if no file could be found or loaded.
         """
         if name in self.by_name:
             return True

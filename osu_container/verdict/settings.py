@@ -242,7 +242,11 @@ def check_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> None:
 
 
 def _select_pmi_key(approach: Dict[str, Any]) -> str:
-    """Return the key of an approach's MPI in the site's fact `pmi`."""
+    """
+    Return the key for the MPI of an approach.
+
+    The fact `pmi` of a site maps such keys to values of srun's option --mpi.
+    """
     return approach['comes_from']['libmpi'] if approach['mpi'] == 'MPICH ABI' else approach['mpi']
 
 

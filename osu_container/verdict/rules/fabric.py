@@ -495,7 +495,7 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
     """
     MPICH requests only capabilities that the provider cxi has.
 
-    MPICH 4.1 and newer meet this condition, and their libmpi contains the name cxi.
+    MPICH 4.1 and newer meet this condition. `check` recognises them by the string "cxi" in libmpi.
     """
     traits = trial.mpi
     if not _asks_for_cxi(trial) or traits.get('cxi') is not False:

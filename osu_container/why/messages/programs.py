@@ -652,7 +652,7 @@ TERMINATIONS: List[Dict[str, Any]] = [
         "uses the host's /dev/shm unless --contain is given.",
         'source': "mmap(2), SIGBUS; github.com/GlobalArrays/ga, issues 160 and 254",
         'also': [
-            ("the disk of a memory-mapped file is full, so the file was truncated", "df -h . /tmp"),
+            ("the disk of a memory-mapped file is full, or the file was truncated", "df -h . /tmp"),
             (
                 "the job has used up the memory that it requested",
                 "sacct -j JOB -o maxrss,reqmem,state",
