@@ -216,7 +216,7 @@ def survey_node(survey: 'Survey') -> None:
         survey.add_fact(
             'glibc',
             glibc[-1],
-            'the command getconf on this machine, because the folder that replaces / has no C library'
+            'the output of `getconf` on this machine, because the folder of --sysroot has no C library'
             if host.root
             else '`getconf GNU_LIBC_VERSION`',
             section='system',

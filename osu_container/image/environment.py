@@ -179,7 +179,12 @@ class Word:
         return None if self.unknown else self.text
 
     def add(self, text: str, quoted: bool, unknown: Optional[Variable] = None) -> None:
-        """Append a text, and after the text the unknown value of a variable or of a command."""
+        """
+        Append a text to the word.
+
+        If `unknown` is given, the value of this variable or command follows the text, and the rest
+        of the word is unknown.
+        """
         if not self.unknown:
             self.text += text
             self.unknown = unknown

@@ -43,10 +43,10 @@ from osu_container.verdict.trial import DRIVER_LIBRARY, Container, Trial, map_op
 @rule('static program', source='ld.so(8)', facts=())
 def static_program(trial: Trial) -> Iterator[Finding]:
     """
-    The program is linked dynamically.
+    The program must be linked dynamically.
 
     No host library can replace the MPI in a statically linked program. A static program without MPI
-    starts another program, which `check` cannot determine.
+    probably starts another program, and `check` cannot tell which program.
     """
     path = trial.program.path
     if not trial.program.is_static or not path:
