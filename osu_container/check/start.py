@@ -312,7 +312,7 @@ def _observe_command(
                     for pid in loaded.list_process_tree(root)
                     if loaded.read_environment(pid).get('LD_DEBUG_OUTPUT') == folder + '/loader'
                 ]
-                mounts = mounts or next(filter(None, map(loaded.read_mounts, contained)), [])
+                mounts = next(filter(None, map(loaded.read_mounts, contained)), mounts)
                 running = {
                     pid: _read_process(pid, program, readings, folder, mounts, image, delay)
                     for root in roots

@@ -886,7 +886,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         },
     ),
     'bind': {
-        'title': "the host's MPI and network libraries replace the libraries of the image",
+        'title': 'MPI and network libraries of the host',
         'container': True,
         'mpi': 'MPICH ABI',
         'mpi_also': _STANDARD_ABI + ['Open MPI'],

@@ -57,7 +57,7 @@ def read_loaded_process(started: StartedProcess, container: ContainerFiles, host
         for file in started.files
         if not file.host_path
     }
-    facts = container.read_elf_files(list(paths.values()))
+    facts = container.read_elf_files(list(filter(container.exists, paths.values())))
     loaded = []
     for file in started.files:
         path = paths.get(file, file.path)

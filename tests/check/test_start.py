@@ -299,6 +299,8 @@ def test_interrupted_start_leaves_nothing(apptainer, mpi4py_image, number, code)
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A shell without job control starts background processes with SIGINT ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as child:
         end = time.monotonic() + 60
         while not list_leftovers()[0] and time.monotonic() < end:

@@ -413,7 +413,7 @@ def test_failed_job_is_explained_with_a_remedy(run_line, tmp_path):
     why = run_line('osu-container why job.out')
     assert 'FI_PROVIDER' in why.stdout, f'{failed}\n{why.stdout}'
     told = run_line(
-        find_printed_line(why.stdout, r'(osu-explain FI_PROVIDER)\b'),
+        ' '.join(find_printed_line(why.stdout, r'(osu-explain\s+FI_PROVIDER)\b').split()),
         before=f'export FI_PROVIDER=verbs; {load}',
     ).stdout
     assert 'verbs' in told and 'unset' in why.stdout

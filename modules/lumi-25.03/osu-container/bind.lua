@@ -1,7 +1,6 @@
 -- For reading: an installed module has its own @INSTALL@, @HOST@ and BYTES, and may bind more libraries.
 help([==[
-OSU Micro-Benchmarks in a container: the host's MPI and network libraries
-replace the image's.
+OSU Micro-Benchmarks in a container: MPI and network libraries of the host.
 
 MPI:        Cray MPICH 8.1.32 of the host, libfabric 1.22.0 of the host
 image:      osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif
@@ -15,7 +14,7 @@ others:     to start other containers, first run: module unload osu-container
 homepage:   https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site lumi-25.03: the host's MPI and network libraries replace the libraries of the image]==])
+whatis([==[Description: osu-container on site lumi-25.03: MPI and network libraries of the host]==])
 whatis([==[Keywords: MPI, Cray MPICH, libfabric, container, bind]==])
 
 local root = "@INSTALL@"
