@@ -99,6 +99,14 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             evidence,
             'use a program whose libraries all need the same MPI',
         )
+    elif started.libfabric is None and re.search(r'/ld(-|64)[^/]*$', started.program):
+        yield make_finding(
+            'unknown',
+            'cannot tell which libfabric MPI opens between nodes, because the command starts the '
+            'program through %s' % escape_line(started.program),
+            evidence,
+            'start the program itself, without ld.so',
+        )
     else:
         foreign = _list_foreign_files(trial, started)
         for owner, file in foreign:
