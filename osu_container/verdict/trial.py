@@ -782,7 +782,7 @@ def build_trial(
             process = process._replace(
                 loaded=process.loaded
                 + [each for each in later.loaded if each.name == 'libfabric.so.1'],
-                missing=[each for each in later.missing if each[0] == 'libfabric.so.1'],
+                missing=[each for each in later.missing if each[0] == 'libfabric.so.1' and each[1]],
             )
         preload, start = [library.path for library in process.loaded], None
     elif start and not is_static:
