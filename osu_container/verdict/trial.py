@@ -775,7 +775,7 @@ def build_trial(
         process, reason = read_loaded_process(started, container, host), None
         process_mpi = _find_process_mpi(process)
         mpi = find_loaded_file(process, process_mpi) if process_mpi else None
-        if mpi and started.libfabric is None:
+        if mpi and started.libfabric is None and not approach.get('entrypoint'):
             # Intel MPI opens libfabric only if the ranks are on several nodes.
             program_path = [started.program] if image.exists(started.program) else []
             later = simulate_load([mpi.path] + program_path, container, library_path)

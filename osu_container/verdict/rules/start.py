@@ -49,7 +49,11 @@ def is_superseded(trial: Trial, finding: Finding) -> bool:
         paths = [file.path for file in trial.started.files]
         return finding.level == 'fails' or trial.started.program not in paths
     # An MPI may open libfabric only if the ranks are on several nodes.
-    is_open = trial.started.libfabric is None and len(trial.started.libmpi) == 1
+    is_open = (
+        trial.started.libfabric is None
+        and len(trial.started.libmpi) == 1
+        and 'libfabric.so.1' in (trial.mpi.get('opens') or ())
+    )
     return finding.rule in _ANSWERED_RULES and not (is_open and 'libfabric' in finding.reason)
 
 
@@ -99,13 +103,17 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             evidence,
             'use a program whose libraries all need the same MPI',
         )
-    elif started.libfabric is None and re.search(r'/ld(-|64)[^/]*$', started.program):
+    elif (
+        started.libfabric is None
+        and 'libfabric.so.1' in (trial.mpi.get('opens') or ())
+        and (trial.approach.get('entrypoint') or re.search(r'/ld(-|64)[^/]*$', started.program))
+    ):
         yield make_finding(
             'unknown',
-            'cannot tell which libfabric MPI opens between nodes, because the command starts the '
-            'program through %s' % escape_line(started.program),
+            'cannot tell which libfabric MPI opens between nodes: a start of one process shows none, '
+            'and the entrypoint, or ld.so as the program, changes where MPI finds libfabric',
             evidence,
-            'start the program itself, without ld.so',
+            'use approach hybrid, or start the program itself, without ld.so',
         )
     else:
         foreign = _list_foreign_files(trial, started)
