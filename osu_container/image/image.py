@@ -104,9 +104,8 @@ class FileTree:
             for path in sorted(path for path in self.entries if '\n' not in path):
                 self._text += b'\n' + path.encode(_ENCODING, 'surrogateescape')
         text, is_anywhere = self._text, pattern.startswith('.*/')
-        regex = re.compile(
-            ('(?:%s)$' % (pattern[2:] if is_anywhere else r'\n' + pattern)).encode(), re.M
-        )
+        whole = '(?:%s)$' % (pattern[2:] if is_anywhere else r'\n' + pattern)
+        regex = re.compile(whole.encode(_ENCODING, 'surrogateescape'), re.M)
         return [
             text[text.rfind(b'\n', 0, match.start() + 1) + 1 : match.end()].decode(
                 _ENCODING, 'surrogateescape'

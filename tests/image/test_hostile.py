@@ -108,6 +108,15 @@ fi
 """
 
 
+def test_files_below_a_folder_of_any_name_are_found(tmp_path):
+    folder = os.fsdecode(b'/opt/\xff+n [1]')
+    for path in ('/usr/bin', folder):
+        os.makedirs(f'{tmp_path}{path}')
+    Path(f'{tmp_path}{folder}/libx.so.1').write_text('')
+    with Image(str(tmp_path), '') as image:
+        assert image.find_folder_files(folder, r'libx\.so.*') == [folder + '/libx.so.1']
+
+
 @pytest.mark.parametrize('change', ['a copy', 'a link'])
 def test_only_a_marked_folder_is_removed(tmp_path, change):
     folder = Path(outputs.make_folder(tmp_path / 'made'))
