@@ -37,10 +37,10 @@ from osu_container.image.mpi4py import read_python_program
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.trial import (
-    BIND_VARIABLES,
     Trial,
     build_trial,
     list_bound_files,
+    list_user_binds,
     map_opened_names,
     render_bound_texts,
 )
@@ -74,7 +74,7 @@ LAST_SCRIPT = SCRIPTS_FOLDER + '/~osu-container-dry-run.sh'
 _MARK = 'osu-container-dry-run'
 _TRACE = 'export LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes LD_BIND_NOW=1\n'
 #: Variables of the caller that are passed to the runtime
-_KEPT_VARIABLES = ['HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR', *BIND_VARIABLES]
+_KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
 #: Python code that prints the file of mpi4py's extension module, and the first module that Python
 #: lacks. Arguments: folder of the script, names of modules. The code does not start MPI
 _FIND_MPI4PY = """import sys
@@ -155,20 +155,6 @@ def _render_wrapper_settings(trial: Trial, names: str = 'LD_(LIBRARY_PATH|PRELOA
     return lines
 
 
-def _list_user_binds() -> Dict[str, str]:
-    """Return {name: binds} of BIND_VARIABLES, without the binds of a loaded module."""
-    variables = {}
-    for name in BIND_VARIABLES:
-        binds = [
-            bind
-            for bind in os.environ.get(name, '').split(',')
-            if bind and not re.search(r':(%s|%s)(/|:|$)' % (INJECT_FOLDER, SCRIPTS_FOLDER), bind)
-        ]
-        if binds:
-            variables[name] = ','.join(binds)
-    return variables
-
-
 def _run_container(trial: Trial, last: str, start: List[str]) -> str:
     """
     Run a program in the container and return the output.
@@ -177,6 +163,7 @@ def _run_container(trial: Trial, last: str, start: List[str]) -> str:
     command line of the program.
     """
     variables = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    variables.update((name, ','.join(binds)) for name, binds in list_user_binds().items())
     words = [
         (trial.container.runtime or {})['command'],
         '--quiet',
@@ -199,7 +186,7 @@ def _run_container(trial: Trial, last: str, start: List[str]) -> str:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env=dict(variables, **_list_user_binds()),
+            env=variables,
         )
         try:
             output = proc.communicate(timeout=LIMIT)[0]

@@ -33,6 +33,7 @@ from osu_container.base.files import read_plain_file
 from osu_container.image.closure import collect_dependencies
 from osu_container.image.elf import MACHINE_NAMES, ElfError, ElfFacts, read_elf
 from osu_container.image.environment import (
+    SCRIPTS_FOLDER,
     Environment,
     Variable,
     get_exported_value,
@@ -200,6 +201,22 @@ BIND_VARIABLES = [
 ]
 
 
+def list_user_binds() -> Dict[str, List[str]]:
+    """
+    Return {name: binds} of BIND_VARIABLES, without the binds of a loaded module of this project.
+
+    A module binds host libraries and scripts, and the commands of another module drop these binds.
+    """
+    foreign = re.compile(r'.*:(%s|%s)(/|:|$)' % (INJECT_FOLDER, SCRIPTS_FOLDER))
+    binds = {
+        name: [
+            bind for bind in os.environ.get(name, '').split(',') if bind and not foreign.match(bind)
+        ]
+        for name in BIND_VARIABLES
+    }
+    return {name: entries for name, entries in binds.items() if entries}
+
+
 def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> Mounts:
     """
     Return the mounts of a container that the module's commands start.
@@ -216,8 +233,8 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
             current, home = os.getcwd(), pwd.getpwuid(os.geteuid()).pw_dir
         except (OSError, KeyError):  # The folder is removed, or the user has no account.
             home = os.environ.get('HOME', '')
-        for name in BIND_VARIABLES:
-            for entry in os.environ.get(name, '').split(','):
+        for name, entries in list_user_binds().items():
+            for entry in entries:
                 source, _, target = entry.partition(':')
                 target = target.partition(':')[0] or source
                 mounts.append(

@@ -30,6 +30,7 @@ from osu_container.image.environment import parse_folder_list
 from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.verdict import verdict as verdict_rules
 from osu_container.verdict.facts import FactsError, read_facts, read_host_versions
+from osu_container.verdict.injection import TARGET
 from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.finding import LEVELS, NOTE
 from osu_container.verdict.settings import (
@@ -45,6 +46,7 @@ from osu_container.verdict.trial import (
     HostFileSystem,
     NoMpiError,
     build_trial,
+    list_user_binds,
     map_opened_names,
     render_bound_texts,
     select_image_mpi,
@@ -422,6 +424,15 @@ def test_damaged_host_library_fails_only_where_it_is_injected(tmp_path, parts):
     assert (verdict.level, verdict.findings[0].rule) == ('fails', 'host path missing')
     world.more.append(lambda: world.image.resolve_path('/opt/osu/bin/osu_latency').touch())
     assert world.ask('pure').level == 'works'
+
+
+def test_binds_of_a_loaded_module_are_not_the_users(monkeypatch):
+    for name in BIND_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    module = f'/m/libmpi.so.12:{INJECT_FOLDER}/libmpi.so.12,/m/host-mpi.sh:{TARGET}'
+    monkeypatch.setenv('APPTAINER_BIND', f'/a:/b,{module}')
+    monkeypatch.setenv('SINGULARITY_BIND', module)
+    assert list_user_binds() == {'APPTAINER_BIND': ['/a:/b']}
 
 
 @pytest.mark.parametrize(
