@@ -74,6 +74,21 @@ def uses_libfabric(trial: Trial) -> Optional[bool]:
     return False
 
 
+def may_open_libfabric(trial: Trial) -> bool:
+    """
+    Return whether MPI may open libfabric later than a start of one process shows.
+
+    Intel MPI opens libfabric with dlopen(), and only if the ranks are on several nodes.
+    """
+    started = trial.started
+    return (
+        started is not None
+        and started.libfabric is None
+        and len(started.libmpi) == 1
+        and 'libfabric.so.1' in (trial.mpi.get('opens') or ())
+    )
+
+
 #: Last trial and result of compute_module_values(), because some thirty rules call it in turn
 _LAST: List[Any] = [None, {}]
 

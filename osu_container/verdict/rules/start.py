@@ -6,13 +6,14 @@ from typing import Iterator, List, Optional, Tuple
 from osu_container.base.terminal import escape_line
 from osu_container.verdict.commands import has_static_mpi
 from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.rules.questions import may_open_libfabric
 from osu_container.verdict.started import MappedFile, Start, StartedProcess
 from osu_container.verdict.trial import Trial
 
 #: Last messages of glibc (elf/rtld.c, elf/dl-lookup.c, elf/dl-version.c), of musl, of Python with
 #: mpi4py and of Intel MPI, if a library or module is missing or does not fit; and of programs that
 #: write into the image, which is read-only
-_LOADER_FAILURE = re.compile(
+_START_FAILURE = re.compile(
     r'.*(?:error while loading shared libraries|symbol lookup error|Error relocating \S+): |'
     r".*version `\S+' not found \(required by |.*failed to load libfabric\.so|"
     r'Error loading shared library |RuntimeError: cannot load MPI library|'
@@ -34,6 +35,8 @@ _ANSWERED_RULES = frozenset(
         'dry run',
     ]
 )
+#: Rules of _ANSWERED_RULES that also judge a libfabric which the process has not opened yet
+_FABRIC_RULES = frozenset(['missing library', 'symbol version', 'injection defeated'])
 
 
 def is_superseded(trial: Trial, finding: Finding) -> bool:
@@ -48,13 +51,8 @@ def is_superseded(trial: Trial, finding: Finding) -> bool:
     if finding.rule == 'undefined symbol':
         paths = [file.path for file in trial.started.files]
         return finding.level == 'fails' or trial.started.program not in paths
-    # An MPI may open libfabric only if the ranks are on several nodes.
-    is_open = (
-        trial.started.libfabric is None
-        and len(trial.started.libmpi) == 1
-        and 'libfabric.so.1' in (trial.mpi.get('opens') or ())
-    )
-    return finding.rule in _ANSWERED_RULES and not (is_open and 'libfabric' in finding.reason)
+    is_open = finding.rule in _FABRIC_RULES and may_open_libfabric(trial)
+    return finding.rule in _ANSWERED_RULES and not is_open
 
 
 def _format_file(file: MappedFile) -> str:
@@ -93,7 +91,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
         ' '.join(map(escape_line, start.command)),
         [(escape_line(process.program), _format_process(process)) for process in start.processes],
     )
-    if started is None or find_loader_failure(start):
+    if started is None or find_start_failure(start):
         yield _report_no_mpi(trial, start, line)
     elif len({file.path for file in started.libmpi}) > 1:
         yield make_finding(
@@ -103,10 +101,8 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             evidence,
             'use a program whose libraries all need the same MPI',
         )
-    elif (
-        started.libfabric is None
-        and 'libfabric.so.1' in (trial.mpi.get('opens') or ())
-        and (trial.approach.get('entrypoint') or re.search(r'/ld(-|64)[^/]*$', started.program))
+    elif may_open_libfabric(trial) and (
+        trial.approach.get('entrypoint') or re.search(r'/ld(-|64)[^/]*$', started.program)
     ):
         yield make_finding(
             'unknown',
@@ -153,15 +149,15 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             )
 
 
-def find_loader_failure(start: Start) -> Optional[str]:
-    """Return the line by which ld.so or Python has reported a missing library, or None."""
-    lines = (text for text in start.output if start.exit_code and _LOADER_FAILURE.match(text))
+def find_start_failure(start: Start) -> Optional[str]:
+    """Return the line by which a failed command has named its cause, None without such a line."""
+    lines = (text for text in start.output if start.exit_code and _START_FAILURE.match(text))
     return next(lines, None)
 
 
 def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     """Return the finding on a command of which no process has loaded an MPI library."""
-    failure, path = find_loader_failure(start), trial.program.path
+    failure, path = find_start_failure(start), trial.program.path
     if failure:
         return make_finding(
             'fails',
@@ -186,7 +182,7 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
         start.exit_code is None
         or start.exit_code
         or trial.program.unknown_reason
-        or any(map(_LOADER_FAILURE.match, start.output))
+        or any(map(_START_FAILURE.match, start.output))
     )
     return make_finding(
         NOTE if is_harmless else 'unknown',
