@@ -347,6 +347,24 @@ def _list_started_words(
     return words[1:] if words[0] == name + '-exec' else [paths[words[0]]] + words[1:]
 
 
+def _require_working_commands(
+    image: Image,
+    image_commands: List[commands.Command],
+    approach: str,
+    site: Dict[str, Any],
+    host: Host,
+) -> None:
+    """Raise NewError if one of the commands is predicted to fail with an approach."""
+    for command in image_commands:
+        verdict = judge_approach(resolve_approach(approach), site, image, host, command.path)
+        if verdict.level == 'fails':
+            raise NewError(
+                "the command %s is predicted to fail with approach %s: %s. Leave out --command %s, "
+                "choose another approach, or add --force"
+                % (command.name, approach, verdict.findings[0].reason, command.name)
+            )
+
+
 def _inspect_image(
     options: argparse.Namespace, site: Dict[str, Any], host: Host, name: str
 ) -> Tuple[str, List[Verdict], Dict[str, Any]]:
@@ -398,15 +416,9 @@ def _inspect_image(
         )
         if others:
             print(_format_host_warning(others, bool(options.command)))
-        named = image_commands if options.command and not options.force else []
-        for command in named if chosen else []:
-            other = judge_approach(resolve_approach(str(chosen)), site, image, host, command.path)
-            if other.level == 'fails' and command.path not in words:
-                raise NewError(
-                    "the command %s is predicted to fail with approach %s: %s. Leave out --command "
-                    "%s, choose another approach, or add --force"
-                    % (command.name, chosen, other.findings[0].reason, command.name)
-                )
+        if chosen and options.command and not options.force:
+            further = [command for command in image_commands if command.path not in words]
+            _require_working_commands(image, further, chosen, site, host)
         programs = options.command or commands.list_command_names(image_commands)
         return example, verdicts, {'programs': programs, 'labels': image.labels}
 
