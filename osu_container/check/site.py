@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 from osu_container.base.places import STATE
 from osu_container.check.public_hosts import find_host_description
+from osu_container.discover.host import find_root_problem
 from osu_container.discover.host_facts import DescribedHost, read_description
 from osu_container.verdict.facts import FactsError, find_runtime
 from osu_container.verdict.site_choice import (
@@ -97,13 +98,9 @@ def find_site(
     The folder is '' if the real root folder is read. Raises SettingsError if no site is known under
     this name or for this machine, or if a file contains no site.
     """
-    if sysroot and not os.access(
-        sysroot, os.R_OK | os.X_OK
-    ):  # Every file below the folder would seem to be missing.
-        raise SettingsError(
-            "--sysroot: %s is not a readable folder. Give the folder that the command will read "
-            "in place of the host's root folder /" % sysroot
-        )
+    problem = find_root_problem(sysroot) if sysroot else None
+    if problem:
+        raise SettingsError(problem)
     is_file = is_site_file(name)
     path = name if is_file else find_local_file()
     local = SiteFile(path, names_site=is_file) if path else None

@@ -20,7 +20,7 @@ from osu_container.base import outputs, shell
 from osu_container.base.places import STATE
 from osu_container.base.terminal import redact_secrets
 from osu_container.discover import entry
-from osu_container.discover.host import SurveyedHost
+from osu_container.discover.host import SurveyedHost, find_root_problem
 from osu_container.discover.survey import Survey
 from osu_container.discover.write import format_survey_report, render_site_file
 from osu_container.verdict.site_choice import resolve_site
@@ -113,12 +113,9 @@ def main(options: argparse.Namespace) -> int:
             % options.name
         )
     root = find_demo_root(os.environ) if options.sysroot is None else options.sysroot
-    # Without permission every file below the folder would seem to be missing.
-    if root and not os.access(root, os.R_OK | os.X_OK):
-        return print_usage_error(
-            "--sysroot: %s is not a folder that you may read. Name a readable folder with the files of a system"
-            % root
-        )
+    problem = find_root_problem(root) if root else None
+    if problem:
+        return print_usage_error(problem)
     if options.facts and (options.output or options.json):
         return print_usage_error(
             "the option --facts FILE cannot be combined with -o or --json. Omit -o and --json"

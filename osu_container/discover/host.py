@@ -35,6 +35,20 @@ def sort_newest_first(paths: List[str]) -> List[str]:
     )
 
 
+def find_root_problem(folder: str) -> Optional[str]:
+    """
+    Return why `folder` cannot replace the host's root folder (--sysroot), None if it can.
+
+    Without permission, every file below the folder would seem to be missing.
+    """
+    if os.access(folder, os.R_OK | os.X_OK):
+        return None
+    return (
+        '--sysroot: %s is not a readable folder. Give the folder that the command will read in '
+        "place of the host's root folder /" % folder
+    )
+
+
 class CommandResult:
     """The output of a command (stdout and stderr), and the reason if the command failed."""
 

@@ -33,6 +33,7 @@ from osu_container.check import staged, start
 from osu_container.check.site import SettingsError, find_site
 from osu_container.check.try_.try_file import SITE_PART, Redactor, TryFile
 from osu_container.discover.cli import discover_system
+from osu_container.discover.host import find_root_problem
 from osu_container.discover.write import format_survey_report, render_site_file
 from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
@@ -130,11 +131,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run all steps of `osu-container try`, print the summary and return the exit code."""
-    if options.sysroot and not os.path.isdir(options.sysroot):
-        options.parser.error(
-            "--sysroot: the folder %s does not exist. Give the folder that the command will read in "
-            "place of the host's root folder /" % options.sysroot
-        )
+    problem = find_root_problem(options.sysroot) if options.sysroot else None
+    if problem:
+        options.parser.error(problem)
     attempt = TryRun(options)
     with attempt.open_work_folder():
         attempt.run()
