@@ -103,20 +103,24 @@ WARNING_WORDS = [
 NOTICE = re.compile(
     r"[^\n]{0,80}osu-entrypoint: [^\n]{0,80}(?:the libfabric of the image is used|WARNING: the plugin of RCCL)"
 )
-#: Lines that are no errors: source code, tracebacks and strace output
+#: Lines that are no errors: source code, tracebacks, strace output, and the barrier of PMI-2, which
+#: asks for a key that does not exist (github.com/pmodels/mpich, issue 6687)
 _CODE = re.compile(
     r'\s*(?:File "|at \S+\(|raise |if |return |except |try:|import |#SBATCH )|\+{1,3} |-- '
     r'|GROMACS reminds|Solving environment: |debconf: |invoke-rc\.d: |checking \w+ '
     r'|\[ +(?:RUN|OK|PASSED|SKIP\w*) +\]|# X?FAIL: *\d|(?:PASS|OK|XFAIL|SKIP|ok)\b'
+    r'|(?:PMI2_KVS_Get:)?_pmi2_kvs_get(?: failed$|:key \[-NONEXIST-KEY\])'
     r'|.*Unable to register cu\w+ factory|\[\d+\] MPI startup\(\): File |.*\bmore process\w* ha\w+ sent help'
     r'|(?:(?:\[pid +\d+\]|\d+) +)?(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)'
 )
-#: Level that a program prints with a line. libfabric and NCCL print errors with the level 'warn'.
+#: Level that a program prints with a line. libfabric and NCCL print errors with the level 'warn';
+#: only libfabric's search for GPU libraries that the machine does not need is a mere warning.
 _LEVEL = re.compile(
     r'(?<![\w=/.$"\'`<-])(?:(?P<quiet>(?i:info|debug|trace|verbose|notice|note|diag|req))'
     r'|(?P<warning>(?:[A-Z]\w*(?=W))?(?i:warn(?:ing)?))|(?P<error>(?i:error|fatal|critical|severe)))'
     r'(?=[\]>|]| *:(?!:)| - | {2}| *\[U=)'
     r'|<(?P<QUIET>info|debug|trace)>|\bNCCL (?P<Quiet>INFO|TRACE) '
+    r'|(?P<WarninG>\bofi_hmem_init\(\):\d+<warn>|\[W(?= \w+\.(?:cpp|cc):))'
     r'|(?:^\W*|\d |\]:\[)(?:(?P<QuieT>INFO|DEBUG|TRACE|VERBOSE|I\d{4})'
     r'|(?P<Warning>W(?:ARN(?:ING)?|arning|\d{4}))|(?P<Error>ERROR|FATAL))(?=[ !,])'
 )
@@ -213,7 +217,7 @@ MESSAGE_PROGRAMS = [
     ),
     # MPICH, mpiexec -help
     (
-        'Hydra, the mpiexec of MPICH',
+        'Hydra, the mpiexec of MPICH and Intel MPI,',
         r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(|^= {3}|^YOUR APPLICATION TERM',
         'run `mpiexec -verbose PROGRAM`',
     ),

@@ -656,15 +656,15 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "mounting the image or overlay takes too long",
         'patterns': [
             r"(?P<program>fuse2fs|fuse-overlayfs|squashfuse\w{0,60}|gocryptfs) failed to mount \S{1,300} in "
-            r"\d+s"
+            r"(?P<limit>\d+)s"
         ],
-        'cause': "The program {program} did not mount the image or overlay file within ten "
-        "seconds. Either the disk with the file is overloaded, or the file is a large overlay, "
+        'cause': "The program {program} did not mount the image or overlay file within "
+        "{limit} s. Either the disk with the file is overloaded, or the file is a large overlay, "
         "which {program} checks before the mount.",
         'remedy': "Start the container again. If the error remains, put the overlay file on a "
         "faster disk, create a smaller or sparse overlay file (`apptainer overlay create "
         "--sparse --size 1024 FILE`), or use a folder as the overlay.",
-        'source': "github.com/apptainer/apptainer, issues 1033 and 1232",
+        'source': "github.com/apptainer/apptainer, issues 949, 1033 and 1232",
     },
     {
         'name': "the kernel cannot mount the image",

@@ -62,12 +62,12 @@ ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "PMIx lacks a component",
         'patterns': [r"Framework: +(?P<framework>psec|gds|ptl)\b"],
-        'cause': "Slurm's PMIx requests a component of the PMIx framework {framework}, but the "
-        "PMIx in the container does not have this component. MPI terminates without a component "
-        "of this framework.",
-        'remedy': "Run `export PMIX_MCA_psec=native PMIX_MCA_gds=hash` before srun.",
+        'cause': "Slurm or another launcher requests a component of the PMIx framework "
+        "{framework}, but the PMIx that the rank loads (in a container: the image's PMIx) does not "
+        "have this component. MPI terminates without a component of this framework.",
+        'remedy': "Run `export PMIX_MCA_psec=native PMIX_MCA_gds=hash` before srun or mpirun.",
         'source': "Open MPI 5.0.11, seen by this project, 2026-11; "
-        "github.com/eth-cscs/cray-network-stack, osu-ompi",
+        "github.com/eth-cscs/cray-network-stack, osu-ompi; github.com/pmix/pmix-standard, issue 363",
     },
     {
         'name': "PMIx cannot print the error of a rank",
@@ -520,7 +520,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'unless': ["Open MPI cannot create its session folder"],
     },
     {
-        'name': "Open MPI of the image and mpirun do not match",
+        'name': "Open MPI of the rank and mpirun do not match",
         'patterns': [r'--> Returned (?:value )?\"?(?:\(null\)|Silent|Error)\"? \(-43\) instead of'],
         'cause': "The rank cannot connect to the mpirun that started the rank: the Open MPI of "
         "the rank (in the image, or on LD_LIBRARY_PATH) and the Open MPI of mpirun have different "
