@@ -239,8 +239,9 @@ class Clone:
         if done.returncode:
             raise CloneError(
                 f"git {' '.join(arguments)} failed in {self.folder}: {done.stderr.strip()}\n"
-                "Clone the whole history again: "
-                f"git clone --bare https://github.com/{self.repository} {self.folder}"
+                "Clone the whole history into a new folder: "
+                f"git clone --bare https://github.com/{self.repository} {self.folder}\n"
+                "If GitHub no longer has the commit, compare the files and change LAST_READ."
             )
         return done.stdout
 
