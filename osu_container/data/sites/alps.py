@@ -29,7 +29,10 @@ _DAINT = (
 _STORAGE = (
     'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, docs/alps/storage.md)'
 )
-_OPENMPI = 'CSCS documentation, Open MPI (github.com/eth-cscs/cscs-docs, docs/software/communication/openmpi.md)'
+_OPENMPI = (
+    'CSCS documentation, Open MPI (github.com/eth-cscs/cscs-docs 80abed1, '
+    'docs/software/communication/openmpi.md)'
+)
 #: Versions that CSCS's tool system-stack read from the packages of a node, with the Slurm that
 #: Daint had until 2026-09-16
 _STACK = 'CSCS, netstack (github.com/eth-cscs/netstack 67b49b80), documentation of system-stack: SHS 13.1.0'
@@ -103,7 +106,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'SHS (the Slingshot Host Software) contains the driver of the network cards, and '
             'libcxi of an image must work with this driver',
             _STACK + ' of Daint, since 2026-06-17; CSCS builds its images with that release '
-            '(eth-cscs/alps-extended-images, common/alps-stack-versions.env)',
+            '(eth-cscs/alps-extended-images 2f16898, Alps-Images/common/alps-stack-versions.env); '
+            + _CHANGES,
             _SEPTEMBER,
             'measured',
         ),

@@ -55,7 +55,7 @@ SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64'
 AMD_FOLDER = '/opt/amdgpu/lib64'
 
 _FIRST_READ_DATE = '2026-11-21'
-_HPE = 'github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh'
+_HPE = 'github.com/HewlettPackard/shs-ccl-docs 438fcce, ccl_env.sh'
 
 
 def make_mpich_libraries(
@@ -574,7 +574,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         'lnx_links': make_fact(
             '|'.join('shm+cxi:cxi%d' % card for card in range(4)),
             'ranks use shared memory within a node, and one of the four cards between nodes',
-            'CSCS documentation, Open MPI, LINKx (experimental), for Alps',
+            'CSCS documentation, Open MPI, LINKx (experimental), for Alps (github.com/eth-cscs/cscs-docs '
+            '80abed1, docs/software/communication/openmpi.md)',
             _FIRST_READ_DATE,
             'derived',
         ),

@@ -42,7 +42,7 @@ _STACK = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 02f17317, CrayPE/CPEp
 _TRAINING = 'github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, '
 _DEIC = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
 _SRUN = '`srun --mpi=list` on LUMI in github.com/alazzaro/cug26_containers_tutorial 0240e5c'
-_HPE = 'github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh'
+_HPE = 'github.com/HewlettPackard/shs-ccl-docs 438fcce, ccl_env.sh'
 _ROCM_2509 = (
     'public notes of a user, "Stack identity, MPICH 8.1.32 vs LUMI 25.09", with jobs 22326815 and '
     '22326827 of LUMI and the module rocm/6.4.4; a build script of Score-P 9.4; the module is '
@@ -212,7 +212,9 @@ BASES: Dict[str, Dict[str, Any]] = {
             'SHS (the Slingshot Host Software) contains the driver of the network cards, and '
             'libcxi of an image must work with this driver',
             'bug reports of users '
-            '(cray-libcxi 1.0.2, SHS 12.0.2), and SHS_VERSION of alazzaro/openmpi_on_ss11 627b2cc',
+            '(cray-libcxi 1.0.2, SHS 12.0.2), and SHS_VERSION of alazzaro/openmpi_on_ss11 627b2cc; '
+            'libcxi_version_prefix in github.com/lumi-ai-factory/laifs-container-recipes 00a4ba48, '
+            'recipes/lumi-multitorch/lumi-multitorch-vars.yaml',
             '2026-09-26',
             'derived',
         ),
@@ -624,12 +626,16 @@ _GPU_STACKS = {
             'the folder gnu/12.3 of 8.1.32 exists on LUMI ('
             + _LOG
             + '); its lib-abi-mpich exists on '
-            'Setonix (PawseySC/pawsey-spack-config 25b3ab1)',
+            'Setonix (PawseySC/pawsey-spack-config 25b3ab1); version: ' + _STACK % '25.03',
             '2026-05-18',
         ),
         '6.3.4',
         '/opt/rocm-6.3.4/lib',
-        ('ROCM_PATH in the ' + _LOG, '2026-03-06', 'measured'),
+        (
+            'ROCM_PATH in the ' + _LOG + '; version also in ' + _STACK % '25.03',
+            '2026-03-06',
+            'measured',
+        ),
         '6.1.15',
         (
             'the library libdrm is in /opt/amdgpu/lib64, and all other libraries of ROCm are '
@@ -648,7 +654,8 @@ _GPU_STACKS = {
             'derived',
             'the folder gnu/12.3 of 9.0.1 exists on LUMI ('
             + _LOG
-            + '); its lib-abi-mpich exists on Perlmutter',
+            + '); its lib-abi-mpich exists on Perlmutter; version: '
+            + _STACK % '25.09',
             '2026-03-06',
         ),
         '6.4.4',

@@ -27,6 +27,10 @@ _ALCF = (
     'ALCF user guides (github.com/argonne-lcf/user-guides 7d04a3f9, '
     'docs/polaris/containers/containers.md)'
 )
+_MODULES = (
+    'module list of Polaris (github.com/argonne-lcf/user-guides 7d04a3f9, '
+    'docs/polaris/debugging-tools/CUDA-GDB.md)'
+)
 _NOTES = 'a user\'s notes on Polaris, cluster facts and multi-node recipe (jobs 7368976 to 7368993)'
 _SKILL = 'a user\'s guide to containers on Polaris, "last_verified: 2026-04": Cray MPICH 9.0.1'
 _READ_DATE = '2026-11-26'
@@ -231,7 +235,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': dict(
             make_mpich_libraries(
                 '9.0.1',
-                'module cray-mpich-abi: ' + _SKILL,
+                'module cray-mpich-abi: ' + _SKILL + '; ' + _MODULES,
                 _READ_DATE,
                 'derived',
                 'cuda',
@@ -243,7 +247,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 '/opt/cray/libfabric/2.2.0rc1/lib64/libfabric.so.1',
                 "this library is the host's libfabric with the provider cxi; no other "
                 'version is installed',
-                _NOTES,
+                _NOTES + '; ' + _MODULES,
                 _READ_DATE,
                 'measured',
                 release='2.2.0',
@@ -286,14 +290,38 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 '2026-08-04',
                 'derived',
             ),
-            make_variable(
-                'NCCL_NET_GDR_LEVEL',
-                'PHB',
-                'the network card reads GPU memory directly',
-                'ALCF user guides, NCCL',
-                _READ_DATE,
-                'measured',
-                only=['gpu'],
+            *(
+                make_variable(
+                    name,
+                    value,
+                    why,
+                    'ALCF user guides, NCCL: "extensive performance tests" '
+                    '(github.com/argonne-lcf/user-guides 7d04a3f9, '
+                    'docs/polaris/applications-and-libraries/libraries/nccl.md)',
+                    '2026-11-28',
+                    'measured',
+                    only=only,
+                )
+                for name, value, why, only in (
+                    (
+                        'NCCL_CROSS_NIC',
+                        '1',
+                        'each network card reaches every card of another node',
+                        ['gpu'],
+                    ),
+                    (
+                        'NCCL_NET_GDR_LEVEL',
+                        'PHB',
+                        'the network card reads GPU memory directly',
+                        ['gpu'],
+                    ),
+                    (
+                        'FI_CXI_DEFAULT_CQ_SIZE',
+                        '131072',
+                        'large NCCL jobs need a larger completion queue than the default',
+                        ['gpu', 'cxi'],
+                    ),
+                )
             ),
         ],
         'jobs': make_fact(

@@ -23,7 +23,7 @@ from osu_container.data.sites.cray import (
     make_stack_fact,
 )
 
-_PODMAN = 'podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/'
+_PODMAN = 'podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6, etc/modules.d), '
 _MACHE = (
     'report of 2026-09-22 on building with Spack on Perlmutter (github.com/E3SM-Project/mache, '
     'pull request for Spack 1.x)'
