@@ -165,9 +165,10 @@ class Parser(argparse.ArgumentParser):
         namespace: Optional[argparse.Namespace] = None,
     ) -> argparse.Namespace:
         """
-        Parse `args`; the parser of the subcommand reports unknown options and its usage.
+        Parse `args` and return the options. Exit with code 2 if an option is unknown.
 
-        A subcommand with the default words=[] gets the arguments after `--` as options.words.
+        The error message then shows the usage of the subcommand. If a subcommand sets the default
+        words=[], the arguments after `--` become options.words.
         """
         args = list(sys.argv[1:] if args is None else args)
         called_parser, words = self.find_subparser(args), []

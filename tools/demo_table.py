@@ -114,8 +114,8 @@ def render_demo_table(run: model.Dataset) -> str:
         programs = ', '.join(sorted({series.program_release for series in run.series}))
         repeats = max(series.repeats for series in run.series)
         note = (
-            "The column us shows the 1st percentile of the message latencies in osu_latency. The column MB/s "
-            f"shows 64 KiB divided by the 1st percentile for messages of 64 KiB. "
+            "The column us shows the latency of osu_latency, as the 1st percentile of all messages. The "
+            "column MB/s shows a bandwidth: 64 KiB divided by the latency of messages of 64 KiB. "
             f"Each value is the best of {repeats} repeats of {programs}."
         )
     return '\n'.join(

@@ -246,7 +246,7 @@ class Clone:
         return done.stdout
 
     def read_values(self, commit: str, sources: list[Source]) -> Values:
-        """Return all values in the files of a commit, without the declined values."""
+        """Return all values in the files of a commit, except values that the data omit on purpose."""
         values: dict[tuple[str, str], dict[str, str]] = {}
         for path in self.run_git('ls-tree', '-r', '--name-only', commit).splitlines():
             for source in sources:
@@ -268,8 +268,8 @@ class Clone:
         """
         Yield (commit, date, whether the commit changes a file of `sources`), the oldest first.
 
-        `commits`: a revision or a range. Of a merge, only its result counts, as a weekly run sees
-        only the results.
+        `commits`: a revision or a range. The method yields a merge commit, but not the commits of
+        the merged branch, because a weekly comparison also sees only the state after the merge.
         """
         # --no-renames: the detection of renames reads files, which a partial clone lacks.
         log = self.run_git(
@@ -333,8 +333,9 @@ def find_line(site: str, text: str) -> str:
     """
     Return FILE:LINE of the first line in the data that contains `text` as a whole word.
 
-    The order of the search: the lines after the name of the site, the other lines of this file, the
-    facts that sites share, the approaches. If no line matches: the line with the name of the site.
+    The function searches in this order: the lines after the name of the site in the site's file, the
+    other lines of the site's file, cray.py (facts that sites share), and approaches.py. If no line
+    contains `text`, the result is the line with the name of the site.
     """
     own = next(
         (file for file in sorted(_SITES.glob('*.py')) if f"'{site}': " in file.read_text()),

@@ -181,8 +181,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         )
         if problems:
             raise EasyBuildError(
-                "%s: the loaded modules are not the modules with which site '%s' builds: %s. Add the "
-                "modules in this command to the dependencies of the easyconfig: module load %s",
+                "%s: the loaded modules are not the modules with which site '%s' builds: %s. Add these "
+                "modules to the dependencies of the easyconfig: %s",
                 os.path.basename(self.cfg.path),
                 self.site['name'],
                 '; '.join(problems),

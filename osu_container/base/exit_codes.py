@@ -14,7 +14,7 @@ WRONG_USAGE = 2
 #: A Python package is missing; compare also returns this code if it cannot compare the results
 PACKAGE_MISSING = 3
 #: A command that a signal stops exits with 128 + the number of the signal
-SIGNAL_CODES_TEXT = "130 = Ctrl-C, 143 = SIGTERM, 129 = SIGHUP stopped the command"
+SIGNAL_CODES_TEXT = "a signal stopped the command: 130 = Ctrl-C, 143 = SIGTERM, 129 = SIGHUP"
 _FAILED = "the command failed and printed the reason on stderr"
 _LIBRARY = (PACKAGE_MISSING, "a Python package is missing")
 #: Exit codes of every command that CODES does not list

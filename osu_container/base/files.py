@@ -135,10 +135,10 @@ def require_own_folder(folder: Union[str, 'os.PathLike[str]']) -> None:
     """
     Raise OSError if another user owns `folder` and can replace scripts in `folder`.
 
-    The function accepts a folder of the current user or of root, and any folder in a parent folder
-    that only its owner may write to. Otherwise (in a parent folder such as /tmp) the owner of
-    `folder` could replace a script before this project runs the script. If `folder` is a link, the
-    owner of the link could change the target.
+    The function accepts `folder` if the current user or root owns `folder`, or if only the owner of
+    the parent folder may write to the parent folder. In a parent folder such as /tmp, to which
+    several users may write, the owner of `folder` could replace a script before this project runs
+    the script. If `folder` is a link, the owner of the link could change the target.
     """
     folder = os.path.abspath(str(folder))
     status, parent = os.lstat(folder), os.stat(os.path.dirname(folder))
@@ -278,9 +278,10 @@ def decode_text(data: bytes) -> str:
 
 def measure_junk(data: bytes) -> int:
     """
-    Return a positive number if more than 5 % of the bytes in `data` are control characters.
+    Return 20 times the number of control characters in `data`, minus the number of bytes.
 
-    Otherwise the result is zero or negative. The function does not count NUL bytes.
+    The result is positive if more than 5 % of the bytes are control characters. The function does
+    not count NUL bytes.
     """
     size = len(data) - data.count(b'\0')
     return 20 * (size - len(data.translate(None, _CONTROL_CHARACTERS))) - size

@@ -28,7 +28,11 @@ def _is_private_group(gid: int, uid: int) -> bool:
 
 
 def may_others_write(status: os.stat_result) -> bool:
-    """Return whether a user other than the owner may write to the file with this status."""
+    """
+    Return whether a user other than the owner of a file may write to the file.
+
+    status: result of os.stat() for the file.
+    """
     return bool(
         status.st_mode & stat.S_IWOTH
         or status.st_mode & stat.S_IWGRP

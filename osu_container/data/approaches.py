@@ -13,8 +13,8 @@ Keys of an approach:
                      injected library needs are injected too. The name libmpi means the host's MPI under the
                      soname that the image's programs need (verdict/settings.py, HOST_MPI)
     inject_if_known  names of further libraries that the approach injects on sites that have these libraries
-    preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD). Only
-                     programs in the container load these libraries in advance
+    preload          names of injected libraries that LD_PRELOAD lists in the container: ld.so loads these libraries
+                     before all other libraries of a program (ld.so(8))
     comes_from       {'libmpi': 'image' or 'host', 'libfabric': 'image' or 'host'}: says whether the ranks
                      must load the library of the image or of the host. The module help, osu-proof and the
                      choice of srun --mpi= use this value
@@ -23,7 +23,7 @@ Keys of an approach:
                      keys `target` (folder in the container), why, source, date, evidence, and one of the
                      keys `path` (the host folder) and `library` (name of a host library in the host folder)
     requires         sonames of libraries that the image's libmpi must load, such as libfabric.so.1. If libmpi does not
-                     load this library, the injected library has no effect
+                     load such a library, the host library injected in place of the library has no effect
     files            names of entries in the site's key `files`. The host paths of each entry are bind-mounted under
                      the same paths in the container, if the paths exist
     unset            list of variables that must not be set in the container, even if the image sets the variables.
@@ -58,8 +58,8 @@ the site, and {rccl_plugin} is the path of the RCCL plugin. Optional keys of a v
     inside  True if the value is a path in the image. Then only commands of the approach set the variable, because
             other images do not contain this path
 
-If several entries set the same variable, the first entry applies for which all conditions hold. Entries of
-the approach precede entries of the site.
+If several entries set the same variable, only one entry applies: the first entry whose conditions all hold.
+Entries of the approach precede entries of the site.
 """
 
 from typing import Any, Dict, List, Optional
@@ -103,8 +103,8 @@ SETTINGS = {
     'linkx': 'LINKx (experimental): the provider lnx uses shared memory within a node and the network\'s provider '
     'between nodes. Programs with lnx may hang, may be slow, or may fail with an error '
     '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
-    'rccl-strict': 'RCCL fails if RCCL cannot load its plugin; without the module rccl-strict, RCCL would '
-    'use the slow TCP network instead. Do not use the module rccl-strict for jobs on one '
+    'rccl-strict': 'with the module rccl-strict, RCCL fails if RCCL cannot load its plugin; without the module, '
+    'RCCL would use the slow TCP network instead. Do not use the module rccl-strict for jobs on one '
     'node',
     'rccl-alt-read': (
         'the module rccl-alt-read sets all variables that HPE recommends for RCCL and NCCL. '
@@ -371,8 +371,8 @@ _MPICH_OVER_CXI = (
         _make_variable(
             'MPIR_CVAR_CH4_OFI_ENABLE_HMEM',
             '1',
-            'MPICH passes buffers in GPU memory to libfabric without a copy only with '
-            'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1',
+            'MPICH passes buffers in GPU memory directly to libfabric; by default, MPICH first copies '
+            'the buffers',
             _PUBLISHED + '; the published runs with MPICH 4.2.3 reach 24 GB/s with '
             'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1; MPICH wheels since 4.1.3 contain the name of the '
             'variable',
@@ -413,9 +413,9 @@ _MPICH_OVER_CXI = (
             'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
             '1',
             'libfabric sends small messages from GPU memory directly. With Open MPI, the latency '
-            'is 3 instead of 21 microseconds. MPICH must also send small messages without '
-            "libfabric's inject functions (MPIR_CVAR_CH4_OFI_ENABLE_INJECT, "
-            'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
+            'is 3 instead of 21 microseconds. MPICH must in addition avoid the inject functions of '
+            'libfabric, which copy each message: with MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0, or from MPICH '
+            '5.0.2 on with MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM=1',
             _CXI + '; EESSI on LUMI, 2026-05-21',
             'untested',
             only=['cxi', 'gpu', _IDC_SWITCH],
@@ -433,8 +433,8 @@ _MPICH_OVER_CXI = (
         _make_variable(
             'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM',
             '1',
-            'MPICH registers GPU memory with the network card instead of sending small messages '
-            "by libfabric's inject functions",
+            'MPICH registers GPU memory with the network card, and therefore sends small messages '
+            "from GPU memory without libfabric's inject functions",
             'pmodels/mpich PR 7858; CHANGES of 5.0.2',
             'untested',
             only=['cxi', 'gpu', 'mpich >= 5.0.2', _IDC_SWITCH],
@@ -558,8 +558,8 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'PMIX_MCA_psec',
             'native',
-            "PMIx uses the same security component as Slurm's PMIx. With another component "
-            'PMIx prints warnings',
+            "the PMIx of Open MPI uses the same security component as Slurm's PMIx. With another "
+            'component, the PMIx of Open MPI prints warnings',
             _CSCS,
         ),
         _make_variable(

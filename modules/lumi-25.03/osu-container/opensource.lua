@@ -67,8 +67,7 @@ default("FI_CXI_RDZV_EAGER_SIZE", "2048")            -- the sender of a rendezvo
 default("FI_CXI_RDZV_THRESHOLD", "16384")            -- MPI sends messages of at most 16384 bytes eagerly
 default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was released
 default("FI_PROVIDER", "cxi")                        -- libfabric uses the provider of this system's network or fails
--- MPICH passes buffers in GPU memory to libfabric without a copy only with MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1
-default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")
+default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")        -- MPICH passes buffers in GPU memory directly to libfabric
 default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")        -- MPICH uses cxi even if all ranks are on one node
 default("NCCL_CROSS_NIC", "1")                       -- each network card reaches every card of another node
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the node

@@ -116,7 +116,11 @@ def make_stack_fact(system: str, name: str, values: List[str]) -> Dict[str, Any]
 
 
 def make_name_recognition(name: str, source: str, date: str) -> Dict[str, Any]:
-    """Return the fact `recognised_by` of the site `name`, which users must select by name."""
+    """
+    Return an empty fact `recognised_by`, for a site that this project cannot recognise.
+
+    name: name of the site, by which users must select the site.
+    """
     return make_fact(
         {},
         'no public page names a variable that identifies the system; select the site by its name '
@@ -222,7 +226,11 @@ def list_rocm_sonames(release: str) -> Dict[str, str]:
 def make_rocm_libraries(
     release: str, folder: str, source: str, date: str, evidence: str
 ) -> Dict[str, Dict[str, Any]]:
-    """Return facts about two libraries of a ROCm release in `folder`, as {library name: fact}."""
+    """
+    Return facts about libhsa-runtime64 and libamdhip64, as {library name: fact}.
+
+    release: release of ROCm. folder: folder of the two libraries on the host.
+    """
     return {
         'libhsa-runtime64': make_fact(
             folder + '/libhsa-runtime64.so.1',
@@ -348,7 +356,11 @@ def make_gpu_jobs(
 
 
 def make_glibc_fact(source: str, date: str, value: str = '2.38') -> Dict[str, Any]:
-    """Return the fact `glibc`: no public log shows which glibc versions the libraries need."""
+    """
+    Return the fact `glibc`: the newest release of glibc that a host library may need.
+
+    value: release of the host's own glibc, because no public log shows what the libraries need.
+    """
     return make_fact(
         value,
         'libraries of the host need no newer glibc than the host has',
@@ -378,7 +390,11 @@ _SSL_1 = 'libssl.so.1.1 libcrypto.so.1.1 libpcre.so.1 libnl-3.so.200 libnl-route
 def make_libfabric_needs(
     json_c: str, source: str, date: str, evidence: str, openssl: str = '3'
 ) -> Dict[str, Any]:
-    """Return the fact `libfabric_needs` for a host with libjson-c.so.`json_c` and OpenSSL 3 or 1."""
+    """
+    Return the fact `libfabric_needs`: the sonames that the host's libfabric needs.
+
+    json_c: number at the end of the soname of libjson-c. openssl: release of OpenSSL, '3' or '1'.
+    """
     ssl = _SSL_3 if openssl == '3' else _SSL_1
     return make_fact(
         _CURL_LIBRARIES + ssl + ['libjson-c.so.' + json_c],

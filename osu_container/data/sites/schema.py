@@ -29,7 +29,8 @@ Keys of a site
     pmi_variables      dict {kind of PMI: environment variable that this kind of PMI sets for every rank}
     slingshot          optional: release of the Slingshot Host Software (SHS) on the nodes, which includes the driver
     gpu                architecture of the GPUs, None for nodes without GPUs
-    gpu_userland       optional: [oldest, newest] version of ROCm in an image that the GPU driver supports
+    gpu_userland       optional: [oldest, newest] version of ROCm that the GPU driver of the nodes supports. The ROCm
+                       of an image must be in this range
     gpu_driver         optional: version of NVIDIA's driver on the nodes, or the oldest possible version
     gpu_binding        None, or a list with a dict for each GPU: `gcd` (number), `mask` (of cores), `nic` (network card)
     libraries          host libraries that an approach may inject: dict {name: fact}. The value of the fact is the path
@@ -42,7 +43,8 @@ Keys of a site
                        with plug-ins or parameters}. Host folders that do not exist are ignored
     glibc              optional: newest release of glibc that a library of the host may need. With this key, `check`
                        can describe the host of a site without `discover`
-    libfabric_needs    sonames that the host's libfabric needs, for the same purpose; every site with glibc has the key
+    libfabric_needs    sonames that the host's libfabric needs. With this key, `check` can describe the host of a site
+                       without `discover`. Every site that has the key `glibc` also has this key
     library_folders    folders that the host's ld.so searches by default for libraries
     one_build          folders with libraries that come from one build. An approach that injects a library of such a
                        folder also injects the libraries of the folder that the injected library needs
@@ -75,7 +77,8 @@ Keys of a site
                        these folders. {NAME} at the beginning of a folder is the value of the
                        environment variable NAME; a folder with an unset variable is ignored
     images_there       optional: list of images on the system that contain osu_latency and osu_bw, as paths with
-                       wildcards. `osu-container try` uses these images. The image that is fastest to read is the first
+                       wildcards. `osu-container try` uses these images. The list begins with the image that is fastest
+                       to read
     image_help         page that explains how to get an image for the system
     jobs               how to request a job, as a dict: `partition` (or None), `account` (True if a job must name
                        an account), `options` (of a job, may contain {nodes}), `step` (options of the
