@@ -395,8 +395,8 @@ def extract_explanations(line: str, following: Iterable[str]) -> List[str]:
     """
     Return explanations of an error from the lines of the log that follow the line of the error.
 
-    The list contains at most three lines that explain the error: the first lines after a line that
-    ends with ':', lines with what() of C++, with a label such as 'Reason: ...', or with a hint such
+    The list contains at most three lines. Explanations are the two lines after an error line
+    that ends with ':', and lines with what() of C++, a label such as 'Reason: ...', or a hint such
     as 'try ...'. If the lines contain a stack trace, the last item is a sentence that names the
     function in which the program crashed.
     """

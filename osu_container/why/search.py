@@ -36,9 +36,9 @@ _ESCAPED = 0xE000
 
 def find_literal(expression: str) -> str:
     """
-    Return the longest text found that every match of a regular expression contains.
+    Return a long plain text that is a part of every match of a regular expression.
 
-    The text is '' if none is found.
+    The result is '' if the function finds no such text. A longer text than the result may exist.
     """
 
     def mark(match: Match[str]) -> str:
@@ -67,11 +67,12 @@ def split_words(text: str) -> Set[str]:
 
 def select_gate(text: str) -> Tuple[str, bool]:
     """
-    Return a pair: a word that each log with `text` contains, and whether the word is whole.
+    Return a word for a quick search for `text` in a log, and whether the word is whole.
 
-    A whole word has white space on both sides in `text`, so the word is an item of the log's set of
-    words (see split_words()). A word that is not whole may be part of a longer word of the log.
-    Looking up a word in the set of words is several times faster than searching the log for `text`.
+    Each log with `text` contains the word, so a log without the word need not be searched. Looking
+    up a word in the log's set of words (see split_words()) is several times faster than searching
+    the log for `text`. A whole word has white space on both sides in `text`, so the word is an item
+    of this set. A word that is not whole may be a part of a longer word of the log.
     """
     words = text.translate(NO_DIGITS).split()
     whole_words = text.split()[
@@ -131,10 +132,11 @@ def fill_placeholders(text: str, groups: Dict[str, str], vendor: str) -> str:
     """
     Return `text` with all placeholders replaced.
 
-    The placeholder {group} becomes the value of the key 'group' in `groups`. If this value is '',
-    the brackets around the placeholder, or else its sentence, are left out. The placeholder {text
-    for NVIDIA|text for AMD} becomes the text for `vendor`; if `vendor` is '', the placeholder
-    becomes the two texts joined with 'or'.
+    The placeholder {group} becomes the value of the key 'group' in `groups`. If this value is '', a
+    part of `text` is left out: the brackets with the placeholder, or the sentence with the
+    placeholder if the placeholder is not in brackets. The placeholder {text for NVIDIA|text for AMD}
+    becomes the text for `vendor`; if `vendor` is '', the placeholder becomes the two texts joined
+    with 'or'.
     """
 
     def replace(match: Match[str]) -> str:

@@ -99,8 +99,8 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "The container runtime does not find the program {program} in the container: the "
         "program is not installed in the image, is in a host folder that is not bound into the "
-        "container, or has another path. Or {program} exists, but the interpreter (of a script) "
-        "or the ELF loader (of a binary) with which {program} starts does not.",
+        "container, or has another path. Or {program} exists, but the container lacks the file that "
+        "starts {program}: the interpreter of a script, or the ELF loader of a binary.",
         'remedy': "A program in a host folder needs the option --bind FOLDER. Search the "
         "container for the program with `singularity exec IMAGE ls -l PATH` and "
         "`singularity exec IMAGE sh -c 'echo $PATH'`. For the image of an osu-container module, "
@@ -429,8 +429,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'remedy': "Start the job on another node (`srun --exclude=NODE`), and tell the "
         "administrators. If many containers that start at the same time overload the user "
         "directory, start a single container per node for all ranks. With Docker or podman, add "
-        "`-v /etc/passwd:/etc/passwd:ro`. If a program needs the user's name and Docker or "
-        "podman runs with --user, add `-e USER=me -e HOME=/tmp`.",
+        "`-v /etc/passwd:/etc/passwd:ro`. If Docker or podman runs with --user, and a program "
+        "needs the user's name, add `-e USER=me -e HOME=/tmp`.",
         'source': "github.com/apptainer/singularity, issues 5598, 5757 and 4767",
         'also': [
             (
@@ -501,9 +501,9 @@ ENTRIES: List[Dict[str, Any]] = [
         "you in /etc/subuid (applied by the program newuidmap) or the command fakeroot. Here "
         "neither newuidmap nor fakeroot works: a program may be missing, PATH may be empty, or "
         "the build may run inside another fakeroot.",
-        'remedy': "Run `export PATH=/usr/bin:/bin:$PATH`, install fakeroot on the node and run "
-        "`apptainer build --ignore-subuid`, or "
-        "build the image on another machine and copy the SIF file. Administrators can install "
+        'remedy': "Run `export PATH=/usr/bin:/bin:$PATH` and repeat the build. If the build still "
+        "fails, install fakeroot on the node and run `apptainer build --ignore-subuid`. Or build "
+        "the image on another machine and copy the SIF file. Administrators can install "
         "the package uidmap and run `apptainer config fakeroot --add USER`.",
         'source': "apptainer.org, user guide, Fakeroot; github.com/apptainer/apptainer, issues "
         "1751 and 2190",

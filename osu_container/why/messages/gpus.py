@@ -143,8 +143,8 @@ GPUS: List[Dict[str, Any]] = [
             "invalid device function",
             "no kernel image is available for execution on the device",
         ],
-        'cause': "The program or a library has no code for the GPU model of this node, because it "
-        "was compiled for another model.",
+        'cause': "The program, or a library of the program, was compiled for another GPU model, "
+        "and has no code for the GPU model of this node.",
         'remedy': "Build the program for the GPU model of this node, which "
         "{`nvidia-smi`|`rocminfo | grep gfx`} prints: {sm_80 is A100, sm_90 is H100 and "
         "GH200|gfx90a is MI250X (LUMI-G, Frontier), gfx942 is MI300A. For "

@@ -79,10 +79,10 @@ LOADER: List[Dict[str, Any]] = [
         'remedy': "Find the library on the host with `ldconfig -p` or `find /opt /usr -name "
         "'LIBRARY*'`. If you start the container without an osu-container module, add `--bind "
         "FILE --env LD_LIBRARY_PATH=FOLDER`, and also bind the libraries that `ldd FILE` lists. "
-        "With an osu-container module, the host has changed since the installation of the "
-        "module: run `eb osu-container-APPROACH.eb -r --rebuild`. If the library is then still "
-        "missing, add the library's folder to library_folders of the site description "
-        "(docs/add-a-site.md).",
+        "If you started the program with an osu-container module, the host has probably changed "
+        "since the installation of the module: run `eb osu-container-APPROACH.eb -r --rebuild`. If "
+        "the library is then still missing, add the library's folder to library_folders of the "
+        "site description (docs/add-a-site.md).",
         'source': "glibc, ld.so(8); seen by this project, 2026-11",
         'unless': ["MVAPICH does not find a library of InfiniBand"],
     },
@@ -218,7 +218,8 @@ LOADER: List[Dict[str, Any]] = [
         "libmpi.so.40 to Open MPI. libmpi_mpifh and libmpi_usempif08 are Open MPI's libraries "
         "for Fortran.",
         'remedy': "Use the MPI with which the program was built, or build the program again with "
-        "the loaded MPI. Approaches bind and hybrid need an image with libmpi.so.12. Open MPI has "
+        "the loaded MPI. Approach bind needs a host MPI with the soname that the program needs "
+        "(usually libmpi.so.12), and approach hybrid refuses images with Open MPI. Open MPI has "
         "its Fortran libraries only if Open MPI was built with a Fortran compiler.",
         'source': "glibc, ld.so(8); seen by this project, 2026-11; "
         "github.com/OpenRadioss/OpenRadioss, issue 1876; github.com/wi4mpi/wi4mpi, issue 23",

@@ -73,9 +73,9 @@ ENTRIES: List[Dict[str, Any]] = [
         'name': "PMIx cannot print the error of a rank",
         'patterns': [r"PMIX ERROR: UNPACK-PAST-END(?! in file unpack\.c)"],
         'cause': "A rank of Open MPI terminated in MPI_Init. Slurm's PMIx is older than the "
-        "rank's PMIx, and could not print the reason. The developers of osu-container saw this "
-        "error where Slurm's NodeName differs from the machine's host name: Open MPI then finds "
-        "no ranks on its own node, and the third rank of a node terminates (num local peers).",
+        "rank's PMIx, and could not print the reason. One known reason is a Slurm NodeName that "
+        "differs from the host name of the machine: Open MPI then finds no other ranks on the "
+        "node, and the third rank of the node terminates with an error about 'num local peers'.",
         'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as "
         "tools/workstation/slurm.sh does (`make stop; make slurm`), or set the host name of the "
         "node to its NodeName. If a run with two ranks per node works, the different names are "

@@ -41,8 +41,8 @@ MODULES: List[Dict[str, Any]] = [
             'P<other>.*)'
         ],
         'cause': "The modules {name} and {other} cannot be loaded together, because a modulefile "
-        "declares the conflict. Modules with container images declare it if both set the same "
-        "variables, for example SINGULARITY_BIND.",
+        "declares the conflict. Two modules with container images usually declare a conflict if "
+        "the two modules set the same variables, for example SINGULARITY_BIND.",
         'remedy': "Run `module unload NAME` for the module that is already loaded. If you unload "
         "singularity-bindings, you lose no bind mounts: osu-container modules also bind the "
         "users' file systems.",
