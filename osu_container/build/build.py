@@ -130,7 +130,8 @@ class Build:
     def find_archive(self, needed: bool) -> Optional[Path]:
         """Return the path of the archive with the C benchmarks; download a missing archive.
 
-        If the download fails, the result is None, or ImageBuildError is raised if `needed` is true.
+        needed: whether to raise ImageBuildError if the download fails. If `needed` is false and the
+        download fails, the result is None.
         """
         options, source = self.options, SOURCES['osu']
         path = fetch.find_archive(options.sourcepath)

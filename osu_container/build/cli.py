@@ -152,7 +152,7 @@ def _add_build_options(parser: argparse.ArgumentParser) -> None:
         '--check',
         action='store_true',
         help="build no image; only report whether this machine can build the images. The exit code is 1 if this "
-        "machine cannot build all images",
+        "machine cannot build at least one of the images",
     )
     add('--force', action='store_true', help="replace an existing image")
     add(
@@ -214,8 +214,8 @@ def list_images(options: argparse.Namespace) -> int:
             )
     print(
         columns.fill_text(
-            "P marks images with a combination of versions that others have published. 'unbuilt' marks images that "
-            "this project has never built."
+            "P marks an image with the same versions of MPI and libfabric as an image in published results. 'unbuilt' "
+            "marks an image that this project has never built."
         )
     )
     return 0

@@ -58,12 +58,12 @@ def require_sha256(path: Path, expected: str, advice: str) -> None:
 
 
 def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
-    """Download the sources with these keys into `folder`; existing files are not downloaded.
+    """Download sources into `folder`; existing files are not downloaded.
 
-    Raises ImageBuildError if a file cannot be downloaded, or if a new or existing file does not
-    have the expected sha256. An existing file is never removed. If no sha256 of a source is
-    published, this function does not check the source. Instead, the build compares the commit that
-    the archive of the source names (verify_sources() in recipes/common.py).
+    keys: keys of SOURCES. Raises ImageBuildError if a file cannot be downloaded, or if a new or
+    existing file does not have the expected sha256. An existing file is never removed. If no sha256
+    of a source is published, this function does not check the source. Instead, the build verifies
+    that the archive of the source names the expected commit (verify_sources() in recipes/common.py).
     """
     folder.mkdir(parents=True, exist_ok=True)
     for key in keys:
@@ -136,7 +136,7 @@ def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
 
 
 def find_pip() -> List[str]:
-    """Return the command that starts pip as words, such as ['python3', '-m', 'pip'].
+    """Return the command that starts pip, as a list of words: ['python3', '-m', 'pip', ...].
 
     Raises ImageBuildError if pip is not installed. Debian's package python3 does not include pip.
     """

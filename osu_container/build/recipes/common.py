@@ -519,8 +519,8 @@ def install_intel_mpi() -> shell:
 def add_intel_wrappers() -> shell:
     """Return the step that writes the commands mpicc and mpicxx for the build stage.
 
-    The mpicc of Intel MPI is not used, because it also links libmpifort, and Intel's libmpifort does
-    not match the libmpi.so.12 of a host that a module injects.
+    The mpicc of Intel MPI is not used, because Intel's mpicc also links Intel's libmpifort. If a
+    module injects the host's libmpi.so.12, Intel's libmpifort does not fit the injected library.
     """
     include = f'{BUILD}/intel-mpi/impi_devel-{SOURCES["impi-devel"]["version"]}.data/data/include'
     wrapper = (

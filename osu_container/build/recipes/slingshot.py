@@ -87,10 +87,10 @@ def start_ubuntu_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
 
 
 def list_runtime_folders(*prefixes: str) -> List[str]:
-    """Return the folders and programs in the prefixes that an image needs at run time.
+    """Return the paths of folders that an image needs at run time: folders below the prefixes.
 
-    Headers are not needed. The only programs are fi_info (of libfabric) and cxi_stat (of libcxi), with
-    which users inspect the network.
+    Headers are not needed. The folders bin contain only fi_info (of libfabric) and cxi_stat (of
+    libcxi): users inspect the network with these programs.
     """
     return [
         f'{prefix}/{folder}'
@@ -154,8 +154,8 @@ def add_loader_paths(*prefixes: str) -> shell:
 def add_rocm_repository(rocm: str) -> shell:
     """Return the step that adds AMD's packages of a ROCm release to apt.
 
-    apt prefers AMD's packages to Ubuntu's. Their versions are fixed, because AMD's folder for a release
-    contains only this release. AMD's key signs the checksums of the packages.
+    apt prefers AMD's packages to Ubuntu's packages. The versions of AMD's packages are fixed, because
+    AMD's folder for a release contains only this release. AMD's key signs the checksums of the packages.
     """
     release = ROCM[rocm]['ubuntu']
     key = '/etc/apt/keyrings/rocm.asc'
