@@ -37,9 +37,10 @@ def sort_newest_first(paths: List[str]) -> List[str]:
 
 def find_root_problem(folder: str) -> Optional[str]:
     """
-    Return why `folder` cannot replace the host's root folder (--sysroot), None if it can.
+    Return why `folder` cannot replace the host's root folder (--sysroot), otherwise None.
 
-    Without permission, every file below the folder would seem to be missing.
+    A folder that this process may not read is a problem, because every file below the folder would
+    seem to be missing.
     """
     if os.access(folder, os.R_OK | os.X_OK):
         return None

@@ -102,7 +102,12 @@ def survey_network_cards(survey: 'Survey') -> None:
 
 
 def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
-    """Add a fact to the survey: the network to use, which is the preferred active card's."""
+    """
+    Add the fact `network` to the survey: the kind of network that MPI should use.
+
+    cards: active network cards. Of several kinds, the first in PREFERRED_NETWORKS is the result.
+    Without a known kind, the result is Ethernet.
+    """
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((network for network in PREFERRED_NETWORKS if network in kinds), 'Ethernet')
     drivers = sorted({card.driver for card in cards if card.kind == kind and card.driver})

@@ -138,7 +138,11 @@ def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
 
 
 def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
-    """Return `paths`, in which /pfs replaces siblings such as /pfs/a and /pfs/b."""
+    """
+    Return `paths`, with a top folder in place of each of several paths below this folder.
+
+    For example, /pfs replaces /pfs/a and /pfs/b. The top folder of `home` replaces no path.
+    """
     tops = ['/' + path.split('/')[1] for path in paths]
     return [
         top if tops.count(top) > 1 and not (home + '/').startswith(top + '/') else path

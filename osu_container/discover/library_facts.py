@@ -73,7 +73,7 @@ class _LibraryCollector:
         """
         Add the library at a path of the host.
 
-        root: folder that replaces /, or None for the root folder of `host`.
+        root: folder in which to look up the path instead of /; with None, the folder `host.root`.
         """
         real_path = (self.host.root if root is None else root) + path
         if path in self.libraries:

@@ -145,11 +145,11 @@ _SUM_LINE = re.compile(r'([0-9a-f]{64})(?: [ *](.+))?', re.I)
 
 def read_sha256_file(path: str) -> Optional[str]:
     """
-    Return the sha256 of the file NAME that the file NAME.sha256 contains.
+    Read the file NAME.sha256, and return the sha256 of the file NAME.
 
     path: path of NAME.sha256. The result has lower-case digits. The result is None if NAME.sha256
-    does not exist or is empty. A file NAME.sha256 with a single line may contain the sha256 without
-    a file name. Raises ImageError if NAME.sha256 cannot be read or contains no sha256 of NAME.
+    does not exist or is empty. If NAME.sha256 has a single line, the line may contain the sha256
+    without a file name. Raises ImageError if NAME.sha256 cannot be read or contains no sha256 of NAME.
     """
     try:
         lines = read_plain_file(path, 'text').decode('utf-8', 'replace').split('\n')
@@ -186,10 +186,10 @@ def check_image(
     """
     Verify the sha256 and the signature of the image `sif`, and return the image's sha256.
 
-    expected: the sha256 that the image must have. If `expected` is missing, the function accepts
-    only an image of the site (is_site_image). sum_file: path of the file to which the user can
-    write the sha256. image_help: location of the page about images. runtime: command of the
-    container runtime.
+    expected: the sha256 that the image must have, None if unknown. is_site_image: whether the image
+    is in a folder in which the site keeps images for all users; without `expected`, the function
+    accepts only such an image. sum_file: path of the file to which the user can write the sha256.
+    image_help: location of the page about images. runtime: command of the container runtime.
 
     Raises ImageError if the image is not accepted without `expected`, if the sha256 differs from
     `expected`, or if the signature does not match the image.

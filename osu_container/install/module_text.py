@@ -347,7 +347,11 @@ end"""
 
 
 def render_tool_lines(settings: Settings) -> List[str]:
-    """Return the modulefile lines for this project's commands and for the settings modules."""
+    """
+    Return the modulefile lines that set the variables of this project's commands.
+
+    The lines also add the settings modules to MODULEPATH, and print a note on where ranks run.
+    """
     lines = [add_comment('setenv("OSU_MODULE_ROOT", root)', "osu-container bench")]
     for name, value, comment in list_tool_variables(settings):
         lines.append(add_comment(format_lua_call('setenv', name, value), comment))

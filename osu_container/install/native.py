@@ -148,9 +148,10 @@ def link_programs(folder: str, prefix: str) -> List[str]:
 
 def select_mpi4py_wheel(python: str, sources: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
     """
-    Return the source of the mpi4py wheel for a Python; `python` is the path of the Python.
+    Return the entry of `sources` for the mpi4py wheel that fits a Python interpreter.
 
-    Raises PortsError if no wheel is known for the release of the Python.
+    python: path of the interpreter. Raises PortsError if `sources` has no wheel for the release of
+    the interpreter.
     """
     show = 'import sys; print("%d.%d" % sys.version_info[:2])'
     version = subprocess.check_output([python, '-c', show], universal_newlines=True).strip()

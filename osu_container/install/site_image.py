@@ -101,8 +101,8 @@ def read_site_stamp(path: Optional[str]) -> Optional[Dict[str, Any]]:
     """
     Return the path and the size of a site's image, None if `path` is None.
 
-    The modulefile compares the path and the size with the image at load time. `path` is None if the
-    image does not belong to the site.
+    The modulefile compares the size with the size of the image at load time, and prints the path if
+    the image has changed or is missing. `path` is None if the image does not belong to the site.
     """
     if path is None:
         return None

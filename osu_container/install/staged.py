@@ -125,10 +125,11 @@ class StagedInstall:
     folder may be missing. The next StagedInstall then restores the older installation and removes
     the temporary folders.
 
-    commit() moves the user's software (PRESERVED_NAMES) to the newer installation, and moves the
-    folder user-software last. rollback() moves the folder user-software back first. As long as the
-    older installation still contains a part of the user's software, a folder user-software in the
-    newer installation is not the user's folder, and rollback() replaces such a folder.
+    commit() moves the user's software (PRESERVED_NAMES) to the newer installation, the folder
+    user-software last. rollback() moves the user's software back, the folder user-software first.
+    Therefore, if the older installation contains any part of the user's software, the older
+    installation also contains the user's folder user-software. A folder user-software in the newer
+    installation is then a part of the new installation, and the user's folder replaces this part.
     """
 
     def __init__(self, final: str) -> None:
