@@ -11,8 +11,8 @@ evaluates the wrapper script of a program with the same class.
 
 The evaluator runs the scripts in the order of Apptainer 1.4.5, whose source is
 internal/pkg/util/fs/files/action_script.sh; test runs of Apptainer 1.4.5 confirmed this order.
-SingularityCE uses the same order. Apptainer 1.5.3 differs only for LD_LIBRARY_PATH, see
-osu_container/verdict/trial.py.
+SingularityCE uses the same order. Apptainer 1.5.3 differs only for LD_LIBRARY_PATH with
+--nv (docs/check.md, Limits).
 
 1. The scripts start without any variable of the host.
 2. The runtime runs all files /.singularity.d/env/*.sh in the byte order of their names, including

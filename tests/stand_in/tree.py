@@ -40,8 +40,7 @@ from tests.stand_in.systems import HOSTS
 
 #: Whose trees can be made
 NAMES = sorted(HOSTS)
-#: Time stamp of all files, s since 1970 (2026-01-01): modules record it, and two trees of the same
-#: files are alike.
+#: Time stamp of all files, s since 1970 (2026-01-01), so that two trees of the same files are alike
 TIME_STAMP = 1767225600
 
 #: Release of Cray MPICH -> the wheel that is nearest to the MPICH it is made from: 8.1 from 3.4a2,

@@ -2,7 +2,7 @@
 
 When EasyBuild installs a module, EasyBuild reads these facts from files (verdict/facts.py). This
 Python module needs no installation, because check/described.py describes the image and
-discover/host_facts.py describes the host. All sizes are 0, and all time stamps and sha256 are None.
+discover/host_facts.py describes the host. All sizes are 0, and all sha256 are None.
 """
 
 from __future__ import annotations
