@@ -393,7 +393,7 @@ def weigh_line(line: str) -> int:
 
 def extract_explanations(line: str, following: Iterable[str]) -> List[str]:
     """
-    Return explanations of an error from the lines of the log that follow the line of the error.
+    Return explanations of an error, from the log lines that follow the line of the error.
 
     The list contains at most three lines. Explanations are the two lines after an error line
     that ends with ':', and lines with what() of C++, a label such as 'Reason: ...', or a hint such
