@@ -11,7 +11,7 @@ the reason of each setting.
 from typing import List, Tuple
 
 from osu_container.data.approaches import APPROACHES
-from osu_container.data.launchers import DEFAULT_LAUNCHER
+from osu_container.data.launchers import DEFAULT_LAUNCHER, KEPT_PREFIXES
 from osu_container.verdict import launching
 from osu_container.verdict.injection import render_injection
 from osu_container.verdict.settings import Settings
@@ -40,6 +40,7 @@ def render_call_settings(
         ('nv', '1' if settings.container.needs_nvidia else ''),
         ('start', 'run' if settings.container.uses_entrypoint else ''),
         ('local_sizes', ' '.join(launching.list_local_size_variables())),
+        ('kept', '|'.join(KEPT_PREFIXES)),
         ('share', '1' if settings.container.shares_container else ''),
         (
             'apart',

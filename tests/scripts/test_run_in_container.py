@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.data.approaches import APPROACHES
-from osu_container.data.launchers import LAUNCHERS
+from osu_container.data.launchers import KEPT_PREFIXES, LAUNCHERS
 from osu_container.install.staged import install_proof
 from osu_container.verdict.launching import list_local_size_variables
 from tests.helpers.machine import PROJECT, PYTHON_36, assert_success, run
@@ -81,6 +81,7 @@ def run_installed(tmp_path):
         'runtime': str(runtime),
         'pmi': 'pmi2 PMI_FD',
         'local_sizes': ' '.join(list_local_size_variables()),
+        'kept': '|'.join(KEPT_PREFIXES),
     }
     write()
     return call
