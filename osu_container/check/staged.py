@@ -38,7 +38,10 @@ def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str
         'proof/osu_container': str(PACKAGE),
         'proof/scripts': SCRIPTS,
     }
-    links.update(('bin/' + command, SCRIPTS + '/run-in-container') for command in settings.programs)
+    links.update(
+        ('bin/' + command, SCRIPTS + '/run-in-container')
+        for command in [*settings.programs, 'osu-exec']
+    )
     for name, target in links.items():
         os.symlink(target, os.path.join(folder, name))
     variables = {

@@ -31,7 +31,7 @@ from osu_container.base import shell, streams
 from osu_container.base.files import require_own_folder
 from osu_container.base.terminal import escape_line, escape_streams
 from osu_container.data.launchers import DEFAULT_LAUNCHER, LAUNCHERS
-from osu_container.proof import judging, proof_text
+from osu_container.proof import judging, patterns, proof_text
 from osu_container.proof.judging import ProofError
 
 #: Script that Slurm runs before each task of srun
@@ -69,6 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help="judge the folder DIR of an earlier run and print the judgement as JSON",
     )
+    parser.add_argument(
+        '--patterns',
+        action='store_true',
+        help="run communication patterns of applications (threads, fork, MPI-IO, ...) instead of a program; COMMAND "
+        "starts the ranks, for example: srun -N2 -n2 osu-exec",
+    )
     # With REMAINDER, argparse does not parse the options of the command, even without a -- before it.
     parser.add_argument(
         'words',
@@ -100,7 +106,11 @@ def main(options: argparse.Namespace) -> int:
         )
     if words is options.words and words[1:] and os.path.isdir(words[0]):
         words = _parse_trailing_options(words, options)
-    if len(words) == 1 and (os.path.isdir(words[0]) or not shutil.which(words[0])):
+    if (
+        not options.patterns
+        and len(words) == 1
+        and (os.path.isdir(words[0]) or not shutil.which(words[0]))
+    ):
         return report_folder(words[0], options)
     # Invalid values of --approach and --expect are reported before the command runs.
     resolve_expectation(judging.WatchedRun('', [], None, [], []), options)
@@ -292,7 +302,7 @@ def run(command: List[str], options: argparse.Namespace) -> int:
         env.pop('OSU_PROOF', None)  # the wrapper would start a second sampler
     code = None
     try:
-        code = execute_command(command, env)
+        code = (execute_patterns if options.patterns else execute_command)(command, env)
         contradicts = report_steps(folder, _find_new_steps(folder, token), command, code, options)
         return code or (1 if contradicts else 0)
     except (ProofError, OSError) as err:
@@ -311,6 +321,26 @@ def run(command: List[str], options: argparse.Namespace) -> int:
         return code  # the exit code of the program tells more than the exit code of the proof
     finally:
         _remove_if_empty(folder)
+
+
+def execute_patterns(command: List[str], env: Dict[str, str]) -> int:
+    """
+    Run the communication patterns with the ranks that a command starts, and print the outcomes.
+
+    Return 1 if a pattern hangs, fails or computes a wrong value, else 0.
+    """
+
+    def start(words: List[str]) -> Tuple[str, str]:
+        with tempfile.TemporaryFile() as output:
+            code = execute_command(command + ['python3'] + words, env, stdout=output)
+            output.seek(0)
+            return 'exit code %d' % code, output.read().decode('utf-8', 'replace')
+
+    env, is_bad = patterns.add_bind(env), False
+    for outcome in patterns.run_patterns(start):
+        print(outcome, flush=True)
+        is_bad = is_bad or outcome.is_bad
+    return int(is_bad)
 
 
 def build_watch_variables(command: Sequence[str], folder: str) -> Dict[str, str]:
@@ -441,6 +471,7 @@ def execute_command(
     command: List[str],
     env: Dict[str, str],
     passed_on: Sequence[int] = (signal.SIGTERM, signal.SIGHUP),
+    stdout: Any = None,
 ) -> int:
     """
     Run a command like a shell does and return its exit code.
@@ -461,7 +492,7 @@ def execute_command(
         terminate_with_us()
 
     try:
-        child = subprocess.Popen(command, env=env, preexec_fn=prepare)
+        child = subprocess.Popen(command, env=env, preexec_fn=prepare, stdout=stdout)
         for number in () if in_thread else passed_on:
             if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 replaced[number] = signal.signal(number, lambda sent, _: child.send_signal(sent))

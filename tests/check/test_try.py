@@ -22,6 +22,7 @@ from osu_container.check.try_.try_file import (
     parse_parts,
 )
 from osu_container.data.approaches import APPROACHES
+from osu_container.proof.patterns import PATTERNS
 from osu_container.verdict.site_choice import SiteFile
 from tests.helpers.bench_stand_in import write_script
 from tests.helpers.machine import PROJECT, STATE, mark_repeats_nightly, run
@@ -116,6 +117,10 @@ def test_one_job_leaves_one_file_that_other_commands_read(tmp_path, shell, capsy
     )
     assert '\nleft out: options --gpus-per-node=8 ' in text
     proof = text.partition('==== proof ====')[2].partition('====')[0]
+    outcomes = text.partition('==== patterns ====')[2].partition('\n====')[0]
+    for pattern in PATTERNS:
+        state = 'not possible here' if pattern == 'pytorch' else 'works'
+        assert outcomes.count(f'\n{pattern}: {state}\n') == len(names), pattern
     ran = select.resolve_dataset(str(path))
     assert set(ran.names) == names and ran.facts['site'] in path.name
     for name in names:
