@@ -106,11 +106,7 @@ def main(options: argparse.Namespace) -> int:
         )
     if words is options.words and words[1:] and os.path.isdir(words[0]):
         words = _parse_trailing_options(words, options)
-    if (
-        not options.patterns
-        and len(words) == 1
-        and (os.path.isdir(words[0]) or not shutil.which(words[0]))
-    ):
+    if len(words) == 1 and (os.path.isdir(words[0]) or not shutil.which(words[0])):
         return report_folder(words[0], options)
     # Invalid values of --approach and --expect are reported before the command runs.
     resolve_expectation(judging.WatchedRun('', [], None, [], []), options)
@@ -306,11 +302,11 @@ def run(command: List[str], options: argparse.Namespace) -> int:
         contradicts = report_steps(folder, _find_new_steps(folder, token), command, code, options)
         return code or (1 if contradicts else 0)
     except (ProofError, OSError) as err:
-        if code is None:  # the script's interpreter does not exist, or the process limit is reached
+        # The script's interpreter does not exist, or the process limit is reached.
+        if code is None and isinstance(err, OSError):
             raise ProofError(
                 "cannot start %s: %s. If the command is a script, check the interpreter in the first line (#!). "
-                "Check also the limits of this shell: ulimit -a"
-                % (command[0], getattr(err, 'strerror', err))
+                "Check also the limits of this shell: ulimit -a" % (command[0], err.strerror)
             )
         if not code:
             raise
@@ -327,20 +323,25 @@ def execute_patterns(command: List[str], env: Dict[str, str]) -> int:
     """
     Run the communication patterns with the ranks that a command starts, and print the outcomes.
 
-    Return 1 if a pattern hangs, fails or computes a wrong value, else 0.
+    Return 1 if a pattern hangs, fails or computes a wrong value, else 0. Raises ProofError if a
+    signal has ended the command.
     """
 
     def start(words: List[str]) -> Tuple[str, str]:
         with tempfile.TemporaryFile() as output:
             code = execute_command(command + ['python3'] + words, env, stdout=output)
             output.seek(0)
+            if code in (128 + signal.SIGINT, 128 + signal.SIGTERM):
+                raise ProofError(
+                    'the patterns were interrupted: %s exited with code %d' % (command[0], code)
+                )
             return 'exit code %d' % code, output.read().decode('utf-8', 'replace')
 
-    env, is_bad = patterns.add_bind(env), False
+    env, code = patterns.add_bind(env), 0
     for outcome in patterns.run_patterns(start):
         print(outcome, flush=True)
-        is_bad = is_bad or outcome.is_bad
-    return int(is_bad)
+        code = code or int(outcome.is_bad)
+    return code
 
 
 def build_watch_variables(command: Sequence[str], folder: str) -> Dict[str, str]:

@@ -1,21 +1,17 @@
 """
 Run communication patterns of applications, and report how each pattern ended.
 
-    srun -N2 -n2 osu-exec python3 -s patterns.py                all patterns
-    srun -N2 -n2 osu-exec python3 -s patterns.py threads fork   two patterns
-
 OSU's benchmarks use one communicator, one thread and no files. Applications can hang or compute
 wrong results where the benchmarks work: with PyTorch's second process group (ROCm/aws-ofi-rccl
 issue 16, laifs-container-recipes issue 44), with threads, after a fork, or at the first MPI-IO.
 
-The ranks need mpi4py. Rank 0 prints a line `PATTERN: STATE, DETAIL` for each pattern, and every rank
-of a pattern that hangs prints such a line with its stack. `osu-container try` and `osu-container
-proof --patterns` start this program and read its lines with run_patterns().
+`osu-container try` and `osu-container proof --patterns` call run_patterns(), which starts this file
+in every rank. The ranks need mpi4py. Rank 0 prints a line `PATTERN: STATE, DETAIL` for each pattern.
+Every rank of a pattern that hangs prints such a line with its stack.
 
 This module uses only Python 3.6 and its standard library, because the image provides Python.
 """
 
-import argparse
 import array
 import ctypes
 import faulthandler
@@ -34,18 +30,16 @@ import traceback
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 FILE = os.path.realpath(__file__)
-#: Seconds without progress after which a pattern counts as hung
-LIMIT = 10.0
-#: Further seconds for the import of PyTorch from a parallel file system
-IMPORT_SECONDS = 60.0
-#: Seconds between the report of a rank that hangs and its end, so that all ranks can report
-GRACE = 1.0
-#: Exit code of a rank that hangs
-HUNG = 3
-#: Maximum number of characters of a line, because a pipe may split longer lines (PIPE_BUF)
-LINE_LENGTH = 3500
-STATES = ('works', 'differs', 'hung', 'failed', 'not possible here')
-_LINE = re.compile(r'^([\w-]+): (begins|%s)(?:, (.*))?$' % '|'.join(STATES), re.M)
+#: Seconds without progress after which a pattern counts as hung; further seconds for the import of
+#: PyTorch from a parallel file system; seconds for the reports of the other ranks
+LIMIT, IMPORT_SECONDS, GRACE = 10, 60, 1
+#: Maximum number of characters of a detail, because a pipe may split longer lines (PIPE_BUF)
+DETAIL_LENGTH = 3500
+_LINE = re.compile(
+    r'^([\w-]+): (begins|works|differs|hung|failed|not possible here)(?:, (.*))?$', re.M
+)
+#: Problem of a command whose image has no python3, or that has no time left
+_NOT_STARTED = re.compile(r'exit code (126|127|255)\b|no time left')
 
 
 class NotPossibleError(Exception):
@@ -53,169 +47,128 @@ class NotPossibleError(Exception):
 
 
 class Ranks:
-    """MPI, the world communicator and the wrong values that this rank has found in a pattern."""
+    """MPI, the neighbours of this rank, and the wrong values that this rank has found."""
 
-    def __init__(self, mpi: Any, limit: float, file: str) -> None:
-        self.mpi, self.world, self.limit, self.file = mpi, mpi.COMM_WORLD, limit, file
+    def __init__(self, mpi: Any, file: str) -> None:
+        self.mpi, self.world, self.file = mpi, mpi.COMM_WORLD, file
         self.rank, self.size = self.world.Get_rank(), self.world.Get_size()
-        self.right = (self.rank + 1) % self.size
-        self.left = (self.rank - 1) % self.size
+        self.right, self.left = (self.rank + 1) % self.size, (self.rank - 1) % self.size
         self.pattern = ''
         self.wrong: List[str] = []
         self.progressed = time.monotonic()
 
-    def begin(self, pattern: str) -> None:
-        """Name the pattern that runs now, so that the watchdog can report the pattern."""
-        self.pattern, self.wrong = pattern, []
-        self.progressed = time.monotonic()
-
     def compare(self, what: str, found: Any, expected: Any) -> None:
-        """Record a value that differs from the expected value, and note that this rank progresses."""
+        """Note that this rank progresses, and record a value that differs from the expectation."""
         self.progressed = time.monotonic()
         if found != expected:
             self.wrong.append('%s is %.40r, expected %.40r' % (what, found, expected))
 
     def check_sum(self, communicator: Any, what: str) -> None:
         """Compare the sum over the ranks of a communicator with the sum that this rank computes."""
-        size = communicator.Get_size()
-        total = array.array('q', [0, 0])
+        size, total = communicator.Get_size(), array.array('q', [0, 0])
         communicator.Allreduce(array.array('q', [communicator.Get_rank(), 1 << 40]), total)
-        self.compare(what, list(total), [size * (size - 1) // 2, size << 40])
+        self.compare('sum in ' + what, list(total), [size * (size - 1) // 2, size << 40])
 
-    def exchange(self, sent: Any, received: Any, tag: int = 0) -> None:
-        """Send a buffer to the next rank, and receive a buffer from the previous rank."""
-        byte = self.mpi.BYTE
+    def exchange(self, sent: bytearray, what: str, tag: int = 0) -> None:
+        """Send a buffer to the next rank, and receive equal data from the previous rank."""
+        received, byte = bytearray(len(sent)), self.mpi.BYTE
         self.world.Sendrecv([sent, byte], self.right, tag, [received, byte], self.left, tag)
+        self.compare('message ' + what, received, sent)
 
     def watch(self) -> None:
         """Wait until this rank makes no progress for the limit, print its stacks and end it."""
-        while time.monotonic() - self.progressed < self.limit:
+        while time.monotonic() - self.progressed < LIMIT:
             # This thread waits for Python's lock. If code in C holds the lock, faulthandler reports.
-            faulthandler.dump_traceback_later(2 * self.limit, exit=True)
+            faulthandler.dump_traceback_later(2 * LIMIT, exit=True)
             time.sleep(0.1)
-        where = 'rank %d on %s' % (
-            self.rank,
-            os.environ.get('SLURMD_NODENAME', socket.gethostname()),
-        )
-        print_line(self.pattern, 'hung', '%s: %s' % (where, describe_threads()))
+        node = os.environ.get('SLURMD_NODENAME', socket.gethostname())
+        print_line(self.pattern, 'hung', 'rank %d on %s: %s' % (self.rank, node, format_stacks()))
         time.sleep(GRACE)
-        os._exit(HUNG)
+        os._exit(3)
 
 
 def print_line(pattern: str, state: str, detail: str = '') -> None:
     """Print the line of a pattern with one system call, so that the lines of ranks do not mix."""
-    detail = ' '.join(detail.split())[:LINE_LENGTH]
-    text = '%s: %s%s\n' % (pattern, state, ', ' + detail if detail else '')
-    os.write(1, text.encode('utf-8', 'replace'))
+    text = ', '.join([state] + [' '.join(detail.split())[:DETAIL_LENGTH]] * bool(detail))
+    os.write(1, ('%s: %s\n' % (pattern, text)).encode('utf-8', 'replace'))
 
 
-def describe_threads() -> str:
-    """Return the Python stack of each other thread, and the kernel's state of all threads."""
-    names = {thread.ident: thread.name for thread in threading.enumerate()}
-    stacks = []
+def format_stacks() -> str:
+    """Return the Python stack of each other thread, and what each thread does in the kernel."""
+    stacks, waits = [], []
     for number, frame in sys._current_frames().items():
+        calls = traceback.extract_stack(frame, 6)
         if number != threading.get_ident():
-            calls = [
-                '%s:%d %s (%s)' % (os.path.basename(name), line, function, text)
-                for name, line, function, text in reversed(traceback.extract_stack(frame))
-            ]
-            stacks.append('%s: %s' % (names.get(number, number), ' < '.join(calls[:6])))
-    states = []
-    for task in sorted(os.listdir('/proc/self/task')):
+            stacks.append(
+                ' < '.join('%s:%d %s' % (call[2], call[1], call[3]) for call in reversed(calls))
+            )
+    for task in os.listdir('/proc/self/task'):
         try:
-            with open('/proc/self/task/%s/stat' % task) as stat, open(
-                '/proc/self/task/%s/wchan' % task
-            ) as wchan:
-                states.append(stat.read().rpartition(')')[2].split()[0] + ' ' + wchan.read())
-        except OSError:  # The thread has terminated, or the kernel hides its state.
+            with open('/proc/self/task/%s/wchan' % task) as wchan:
+                waits.append(wchan.read().strip('0') or 'running')
+        except OSError:  # The thread has terminated.
             pass
-    return '%s | kernel: %s' % (' | '.join(stacks), ', '.join(states))
+    return '%s | kernel: %s' % (' | '.join(stacks), ', '.join(sorted(waits)))
 
 
 # ---- patterns --------------------------------------------------------------------------------------------------------
 
 
+def reduce_values(ranks: Ranks) -> str:
+    """Compute sums of integers and floating-point values, and return a digest of their bits."""
+
+    def list_values(rank: int) -> 'array.array[float]':
+        numbers = random.Random(rank)
+        return array.array(
+            'd', [numbers.uniform(-1, 1) * 2.0 ** numbers.randint(-30, 30) for _ in range(1000)]
+        )
+
+    ranks.check_sum(ranks.world, 'MPI_COMM_WORLD')
+    own, total = list_values(ranks.rank), array.array('d', bytes(8000))
+    ranks.world.Allreduce(own, total)
+    for found, *values in zip(total, *map(list_values, range(ranks.size))):
+        # A sum of two values has only one result. The order of more values depends on the MPI.
+        exact, slack = math.fsum(values), 1e-12 * sum(map(abs, values)) * (ranks.size > 2)
+        ranks.compare('sum', found if abs(found - exact) > slack else exact, exact)
+    digest = hashlib.sha256(total.tobytes()).hexdigest()[:12]
+    ranks.compare('digest of the sums', ranks.world.bcast(digest), digest)
+    return 'bits ' + digest
+
+
 def use_communicators(ranks: Ranks) -> str:
     """Create, use and free communicators in turn, while an older communicator remains in use."""
     first = ranks.world.Dup()
-    for number in range(8):
-        second = ranks.world.Dup()
-        half = ranks.world.Split(ranks.rank % 2, ranks.rank)
-        for name, communicator in (('second', second), ('first', first), ('half', half)):
-            ranks.check_sum(communicator, 'sum %d in the %s communicator' % (number, name))
+    for _ in range(8):
+        second, half = ranks.world.Dup(), ranks.world.Split(ranks.rank % 2, ranks.rank)
+        ranks.check_sum(second, 'the second communicator')
+        ranks.check_sum(first, 'the first communicator')
+        ranks.check_sum(half, 'half of the ranks')
         half.Free()
         second.Free()
     first.Free()
     return ''
 
 
-def use_threads(ranks: Ranks) -> str:
-    """Let four threads send messages and use communicators of their own at the same time."""
-    if ranks.mpi.Query_thread() < ranks.mpi.THREAD_MULTIPLE:
-        raise NotPossibleError('MPI provides less than MPI_THREAD_MULTIPLE')
-
-    def work(number: int, own: Any) -> None:
-        try:
-            inner = own.Dup()
-            for step in range(8):
-                sent, received = bytearray([number + step]) * (1 << (2 * step)), bytearray(1 << 16)
-                ranks.exchange(sent, received, number + 1)
-                ranks.compare('message in thread %d' % number, received[: len(sent)], sent)
-                ranks.check_sum(inner, 'sum in thread %d' % number)
-            inner.Free()
-        except Exception:
-            ranks.wrong.append(traceback.format_exc())
-
-    communicators = [ranks.world.Dup() for _ in range(4)]
-    threads = [
-        threading.Thread(target=work, args=item, daemon=True) for item in enumerate(communicators)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for communicator in communicators:
-        communicator.Free()
-    return ''
-
-
-def fork_process(ranks: Ranks) -> str:
-    """Fork while the network has registered the buffers, and use the buffers in both processes."""
-    sent, received = bytearray(1 << 20), bytearray(1 << 20)
-    for number in range(1, 4):
-        sent[:] = bytes([number]) * len(sent)
-        ranks.exchange(sent, received)
-        child = os.fork()
-        if not child:
-            sent[:] = received[:] = bytes(len(sent))
-            os._exit(0)
-        sent[:] = bytes([number + 100]) * len(sent)
-        ranks.exchange(sent, received)
-        os.waitpid(child, 0)
-        ranks.compare('message after fork %d' % number, received, sent)
-    return ''
-
-
 def access_memory(ranks: Ranks) -> str:
     """Put, get and add values in the memory of another rank."""
-    mpi, room = ranks.mpi, 1024
-    window = mpi.Win.Allocate(8 * room, 8, comm=ranks.world)
+    window = ranks.mpi.Win.Allocate(8 * 1024, 8, comm=ranks.world)
     memory = memoryview(window.tomemory()).cast('B').cast('q')
-    values = array.array('q', [1000 * ranks.rank + number for number in range(room)])
+    values, read = (
+        array.array('q', range(ranks.rank, ranks.rank + 1024)),
+        array.array('q', bytes(8192)),
+    )
     window.Fence()
     window.Put(values, ranks.right)
     window.Fence()
-    ranks.compare('memory after MPI_Put', memory[1], 1000 * ranks.left + 1)
-    read = array.array('q', bytes(8 * room))
-    window.Lock(ranks.right, mpi.LOCK_SHARED)
+    ranks.compare('value after MPI_Put', memory[7], ranks.left + 7)
+    window.Lock(ranks.right, ranks.mpi.LOCK_SHARED)
     window.Get(read, ranks.right)
     window.Unlock(ranks.right)
     ranks.compare('values of MPI_Get', read, values)
     window.Fence()
-    window.Accumulate(values, ranks.right, op=mpi.SUM)
+    window.Accumulate(values, ranks.right, op=ranks.mpi.SUM)
     window.Fence()
-    ranks.compare('memory after MPI_Accumulate', memory[2], 2 * (1000 * ranks.left + 2))
-    ranks.world.Barrier()
+    ranks.compare('value after MPI_Accumulate', memory[7], 2 * (ranks.left + 7))
     window.Free()
     return ''
 
@@ -223,22 +176,15 @@ def access_memory(ranks: Ranks) -> str:
 def write_file(ranks: Ranks) -> str:
     """Write a file in the working folder with MPI-IO, and read the part of another rank."""
     mpi, folder = ranks.mpi, os.getcwd()
-    problem = ''
-    if ranks.rank == 0:
-        try:
-            open(ranks.file, 'w').close()
-        except OSError as err:
-            problem = 'cannot write to the working folder %s: %s' % (folder, err.strerror)
-    problem = ranks.world.bcast(problem)
-    if not problem and not ranks.world.allreduce(os.path.exists(ranks.file), op=mpi.LAND):
-        problem = 'the ranks do not share the working folder %s' % folder
-    if problem:
-        raise NotPossibleError(problem)
-    file = mpi.File.Open(
-        ranks.world, ranks.file, mpi.MODE_CREATE | mpi.MODE_RDWR | mpi.MODE_DELETE_ON_CLOSE
-    )
-    written, read = bytearray([ranks.rank % 256]) * (1 << 16), bytearray(1 << 16)
-    file.Write_at_all(ranks.rank << 16, written)
+    if ranks.rank == 0 and os.access(folder, os.W_OK):
+        open(ranks.file, 'w').close()
+    ranks.world.Barrier()
+    if not ranks.world.allreduce(os.path.exists(ranks.file), op=mpi.LAND):
+        raise NotPossibleError('the ranks cannot write to %s, or do not share it' % folder)
+    mode = mpi.MODE_CREATE | mpi.MODE_RDWR | mpi.MODE_DELETE_ON_CLOSE
+    file = mpi.File.Open(ranks.world, ranks.file, mode)
+    read = bytearray(1 << 16)
+    file.Write_at_all(ranks.rank << 16, bytearray([ranks.rank % 256]) * (1 << 16))
     file.Sync()
     ranks.world.Barrier()
     file.Sync()
@@ -248,30 +194,46 @@ def write_file(ranks: Ranks) -> str:
     return ''
 
 
-def reduce_values(ranks: Ranks) -> str:
-    """Compute sums, and return a digest of their bits."""
+def use_threads(ranks: Ranks) -> str:
+    """Let four threads send messages and use communicators at the same time."""
+    if ranks.mpi.Query_thread() < ranks.mpi.THREAD_MULTIPLE:
+        raise NotPossibleError('MPI provides less than MPI_THREAD_MULTIPLE')
 
-    def list_values(rank: int) -> 'array.array[float]':
-        numbers = random.Random(rank)
-        return array.array(
-            'd', [numbers.uniform(-1, 1) * 2.0 ** numbers.randint(-30, 30) for _ in range(1000)]
-        )
+    def work(number: int, own: Any) -> None:
+        try:
+            inner = own.Dup()
+            for step in range(8):
+                sent = bytearray([number + step]) * (1 << (2 * step))
+                ranks.exchange(sent, 'in thread %d' % number, number + 1)
+                ranks.check_sum(inner, 'thread %d' % number)
+            inner.Free()
+        except Exception:
+            ranks.wrong.append(traceback.format_exc())
 
-    own, total = list_values(ranks.rank), array.array('d', bytes(8000))
-    ranks.check_sum(ranks.world, 'sum of integers')
-    ranks.world.Allreduce(own, total)
-    for number, values in enumerate(zip(total, *map(list_values, range(ranks.size)))):
-        # A sum of two values has only one result. The order of more values depends on the MPI.
-        found, exact = values[0], math.fsum(values[1:])
-        slack = 0 if ranks.size == 2 else 1e-12 * sum(map(abs, values[1:]))
-        if abs(found - exact) > slack:
-            ranks.compare('sum of floating-point values %d' % number, found.hex(), exact.hex())
-    again = array.array('d', bytes(8000))
-    ranks.world.Allreduce(own, again)
-    ranks.compare('repeated sum', again, total)
-    digest = hashlib.sha256(total.tobytes()).hexdigest()[:12]
-    ranks.compare('bits of the sums on rank 0', ranks.world.bcast(digest), digest)
-    return 'bits ' + digest
+    parents = [ranks.world.Dup() for _ in range(4)]
+    threads = [threading.Thread(target=work, args=item, daemon=True) for item in enumerate(parents)]
+    for thread in threads:
+        thread.start()
+    for thread, parent in zip(threads, parents):
+        thread.join()
+        parent.Free()
+    return ''
+
+
+def fork_process(ranks: Ranks) -> str:
+    """Fork while the network has registered a buffer, and write to the buffer in both processes."""
+    sent = bytearray(1 << 20)
+    for number in range(1, 4):
+        sent[:] = bytes([number]) * len(sent)
+        ranks.exchange(sent, 'before a fork')
+        child = os.fork()
+        if not child:
+            sent[:] = bytes(len(sent))
+            os._exit(0)
+        sent[:] = bytes([number + 100]) * len(sent)
+        ranks.exchange(sent, 'after a fork')
+        os.waitpid(child, 0)
+    return ''
 
 
 def use_pytorch(ranks: Ranks) -> str:
@@ -281,38 +243,33 @@ def use_pytorch(ranks: Ranks) -> str:
         torch, dist = map(importlib.import_module, ('torch', 'torch.distributed'))
     except ImportError as err:
         raise NotPossibleError('no PyTorch: %s' % err)
-    device = 'cuda' if torch.cuda.is_available() else 'cpu'
+    device, backend = ('cuda', 'nccl') if torch.cuda.is_available() else ('cpu', 'gloo')
     if device == 'cuda':
         node = ranks.world.Split_type(ranks.mpi.COMM_TYPE_SHARED)
         torch.cuda.set_device(node.Get_rank() % torch.cuda.device_count())
-        node.Free()
     with socket.socket() as server:
         server.bind(('', 0))
         address = ranks.world.bcast((socket.gethostname(), server.getsockname()[1]))
     dist.init_process_group(
-        'nccl' if device == 'cuda' else 'gloo',
-        init_method='tcp://%s:%d' % address,
-        rank=ranks.rank,
-        world_size=ranks.size,
+        backend, init_method='tcp://%s:%d' % address, rank=ranks.rank, world_size=ranks.size
     )
     groups = [dist.new_group() for _ in range(2)]
-    for number in range(4):
-        for group in groups:
-            value = torch.full((1 << 16,), float(ranks.rank + number), device=device)
-            dist.all_reduce(value, group=group)
-            total = ranks.size * (ranks.size - 1) // 2 + number * ranks.size
-            ranks.compare('sum in a process group', [*set(value.tolist())], [float(total)])
+    for group in 4 * groups:
+        value = torch.full((1 << 16,), float(ranks.rank), device=device)
+        dist.all_reduce(value, group=group)
+        total = float(ranks.size * (ranks.size - 1) // 2)
+        ranks.compare('sum in a process group', value.unique().tolist(), [total])
     dist.destroy_process_group()
-    return 'PyTorch %s over %s' % (torch.__version__, 'nccl' if device == 'cuda' else 'gloo')
+    return 'PyTorch %s over %s' % (torch.__version__, backend)
 
 
 def end_mpi(ranks: Ranks) -> str:
-    """End MPI after all patterns."""
+    """End MPI."""
     ranks.mpi.Finalize()
     return ''
 
 
-#: Patterns in the order of their runs; finalize is the last one
+#: Patterns in the order in which they run
 PATTERNS: Dict[str, Callable[[Ranks], str]] = {
     'reduction': reduce_values,
     'communicators': use_communicators,
@@ -335,18 +292,16 @@ def start_mpi() -> Any:
     The mpi4py of this project's benchmarks precedes other mpi4py, and libmpi.so.12 precedes the name
     libmpi.so, as in scripts/osu-port. Raises ImportError or RuntimeError.
     """
-    prefix = os.path.dirname(
-        os.path.dirname(os.path.realpath(shutil.which('osu_bw') or '/opt/osu/bin/osu_bw'))
-    )
-    packages, link = os.path.join(prefix, 'lib/python'), os.path.join(prefix, 'lib/libmpi.so.12')
-    if os.path.isdir(os.path.join(packages, 'mpi4py')):
-        sys.path.insert(0, packages)
-    for name in [os.path.realpath(link)] * os.path.islink(link) + ['libmpi.so.12', 'libmpi.so.40']:
+    benchmark = os.path.realpath(shutil.which('osu_bw') or '/opt/osu/bin/osu_bw')
+    library = os.path.join(os.path.dirname(os.path.dirname(benchmark)), 'lib')
+    if os.path.isdir(library + '/python/mpi4py'):
+        sys.path.insert(0, library + '/python')
+    for name in (os.path.realpath(library + '/libmpi.so.12'), 'libmpi.so.12', 'libmpi.so.40'):
         try:
             ctypes.CDLL(name)
+            os.environ.setdefault('MPI4PY_LIBMPI', name)
         except OSError:
-            continue
-        os.environ.setdefault('MPI4PY_LIBMPI', name)
+            pass
     from mpi4py import MPI
 
     return MPI
@@ -354,39 +309,33 @@ def start_mpi() -> Any:
 
 def run_pattern(ranks: Ranks, name: str) -> None:
     """Run a pattern on all ranks, and print its outcome on rank 0."""
-    ranks.begin(name)
-    begun = time.monotonic()
+    ranks.pattern, ranks.progressed, begun = name, time.monotonic(), time.monotonic()
     if ranks.rank == 0:
         print_line(name, 'begins')
     state = 'works'
+    wrong: List[List[str]] = []
     try:
         detail = PATTERNS[name](ranks)
+        if name != 'finalize':
+            wrong = ranks.world.gather(ranks.wrong) or []
     except NotPossibleError as err:
         state, detail = 'not possible here', str(err)
     except Exception:
-        text = traceback.format_exc().strip().split('\n')
-        print_line(name, 'failed', 'rank %d: %s' % (ranks.rank, ' < '.join(reversed(text[-5:]))))
+        print_line(name, 'failed', 'rank %d: %s' % (ranks.rank, traceback.format_exc()))
         ranks.world.Abort(1)
-    if name != 'finalize':
-        wrong = ranks.world.gather(['rank %d: %s' % (ranks.rank, text) for text in ranks.wrong])
-        found = [text for texts in wrong or () for text in texts]
-        if found:
-            state, detail = 'differs', '%s (%d differences)' % (found[0], len(found))
+    for number, texts in enumerate(wrong):
+        if texts and state == 'works':
+            state, detail = 'differs', 'rank %d: %s' % (number, texts[0])
     if ranks.rank == 0:
-        detail = '; '.join(['%.1f s' % (time.monotonic() - begun)] + [detail] * bool(detail))
-        print_line(name, state, detail)
+        seconds = '%.1f s' % (time.monotonic() - begun)
+        print_line(name, state, '; '.join(filter(None, [seconds, detail])))
+    ranks.wrong = []
 
 
-def main() -> None:
-    """Run the patterns that the command line names, or all patterns."""
-    parser = argparse.ArgumentParser(description="Run communication patterns of applications.")
-    parser.add_argument('--limit', type=float, default=LIMIT, metavar='SECONDS')
-    parser.add_argument('--file', default='osu-pattern.tmp', metavar='FILE')
-    parser.add_argument('patterns', nargs='*', metavar='PATTERN')
-    options = parser.parse_args()
-    names = options.patterns or list(PATTERNS)
+def main(file: str, names: List[str]) -> None:
+    """Run patterns. file: name of the file that the pattern file-io creates and removes."""
     try:
-        ranks = Ranks(start_mpi(), options.limit, options.file)
+        ranks = Ranks(start_mpi(), file)
         problem = '' if ranks.size > 1 else 'the MPI of each rank sees 1 rank'
     except (ImportError, RuntimeError) as err:
         problem = 'mpi4py does not start: %s' % err
@@ -397,7 +346,6 @@ def main() -> None:
     threading.Thread(target=ranks.watch, daemon=True).start()
     for name in names:
         run_pattern(ranks, name)
-    faulthandler.cancel_dump_traceback_later()
 
 
 # ---- reading the outcomes --------------------------------------------------------------------------------------------
@@ -407,17 +355,12 @@ class Outcome(NamedTuple):
     """How a pattern ended."""
 
     pattern: str
-    state: str  #: one of STATES
+    state: str  #: works, differs, hung, failed or not possible here
     details: List[str]  #: for a pattern that hangs, one text for each rank
 
     @property
     def is_bad(self) -> bool:
         return self.state in ('differs', 'hung', 'failed')
-
-    @property
-    def digest(self) -> List[str]:
-        """The digest of a reduction's bits, [] for other patterns."""
-        return re.findall(r'\bbits \w+', ' '.join(self.details))
 
     def __str__(self) -> str:
         return '%s: %s' % (self.pattern, '\n    '.join([self.state] + self.details))
@@ -425,48 +368,34 @@ class Outcome(NamedTuple):
 
 def read_outcomes(output: str, problem: str) -> List[Outcome]:
     """
-    Return the outcomes in the output of the ranks, in the order of the patterns.
+    Return the outcomes in the output of the ranks. A pattern that only began has failed.
 
-    problem: why the command failed, '' if it did not. A pattern without an outcome has failed.
+    problem: result of the command, such as 'exit code 1'.
     """
     found: Dict[str, Outcome] = {}
     for name, state, detail in _LINE.findall(output):
-        known = found.get(name)
-        if known is None or known.state == 'begins':
-            found[name] = Outcome(name, state, [detail] * bool(detail))
+        known = found.get(name, Outcome(name, 'failed', [problem]))
+        if known.details == [problem]:
+            found[name] = known if state == 'begins' else Outcome(name, state, [detail])
         elif state == known.state and detail not in known.details:
             known.details.append(detail)
-    return [
-        outcome._replace(state='failed', details=[problem or 'no outcome'])
-        if outcome.state == 'begins'
-        else outcome
-        for outcome in found.values()
-    ]
-
-
-def summarize(outcomes: List[Outcome]) -> str:
-    """Return the patterns of each state in one line."""
-    states = {outcome.state: None for outcome in outcomes}
-    return '; '.join(
-        '%s: %s' % (state, ', '.join(each.pattern for each in outcomes if each.state == state))
-        for state in states
-    )
+    return list(found.values())
 
 
 def run_patterns(run: Callable[[List[str]], Tuple[str, str]]) -> Iterator[Outcome]:
     """
     Start the patterns, after a hang or a crash the remaining patterns, and yield the outcomes.
 
-    run: function that starts the ranks with the words of a command, and returns (problem, output).
+    run: function that starts the ranks with arguments for python3, and returns (problem, output).
     """
-    file = '.osu-pattern-%d-%d' % (os.getpid(), time.time())
-    remaining = list(PATTERNS)
+    file, remaining = '.osu-pattern-%d-%d' % (os.getpid(), time.time()), list(PATTERNS)
     try:
         while remaining:
-            problem, output = run(['-s', FILE, '--file', file] + remaining)
-            outcomes = read_outcomes(output, problem) or [
-                Outcome(name, 'not possible here', [problem]) for name in remaining
-            ]
+            problem, output = run(['-s', FILE, file] + remaining)
+            outcomes = read_outcomes(output, problem)
+            if not outcomes:
+                state = 'not possible here' if _NOT_STARTED.match(problem) else 'failed'
+                outcomes = [Outcome(name, state, [problem]) for name in remaining]
             for outcome in outcomes:
                 if outcome.pattern in remaining:
                     remaining.remove(outcome.pattern)
@@ -485,4 +414,4 @@ def add_bind(environment: Dict[str, str]) -> Dict[str, str]:
 
 
 if __name__ == '__main__':
-    main()
+    main(sys.argv[1], sys.argv[2:])

@@ -120,7 +120,7 @@ def test_one_job_leaves_one_file_that_other_commands_read(tmp_path, shell, capsy
     outcomes = text.partition('==== patterns ====')[2].partition('\n====')[0]
     for pattern in PATTERNS:
         state = 'not possible here' if pattern == 'pytorch' else 'works'
-        assert outcomes.count(f'\n{pattern}: {state}\n') == len(names), pattern
+        assert outcomes.count(f'\n{pattern}: {state}\n') == len(names), outcomes
     ran = select.resolve_dataset(str(path))
     assert set(ran.names) == names and ran.facts['site'] in path.name
     for name in names:

@@ -203,8 +203,9 @@ class TryRun:
         self.runtime: Optional[Dict[str, Any]] = None
         self.root = (options.sysroot or '').rstrip('/')
         self.sites: List[Tuple[Dict[str, Any], str]] = []
-        #: {approach: outcomes of its patterns}
+        #: {approach: outcomes of its patterns}, and the bits of sums with an approach
         self.patterns: Dict[str, List[patterns.Outcome]] = {}
+        self.bits: Optional[Tuple[str, str]] = None
         self.run_count = self.success_count = 0
         self.step_options: Optional[List[str]] = None
         self.starter: Optional[Starter] = None
@@ -632,34 +633,34 @@ class TryRun:
         """
         Run communication patterns of applications on two ranks, and record the outcomes.
 
-        Raises TryError if a pattern hangs, fails or computes other values than the host's MPI.
+        Raises TryError if a pattern hangs or fails, or if the values or the bits of sums differ
+        from those of the first approach, which is native if possible.
         """
         nodes = min(2, launching.count_job_nodes(os.environ) or 1)
-        launch_command, binding, env = self.build_launch(nodes, 2 // nodes, stage)
-        words = binding + ['osu-exec', 'python3'] if stage.settings else ['/usr/bin/python3']
-        line = ' '.join(launch_command + words + ['patterns.py'])
+        command, binding, env = self.build_launch(nodes, 2 // nodes, stage)
+        command += binding + ['osu-exec', 'python3'] if stage.settings else ['/usr/bin/python3']
 
         def start(arguments: List[str]) -> Tuple[str, str]:
             if self.compute_remaining_seconds() < MINIMUM_SECONDS:
                 return 'no time left', ''
-            problem, out, err = self.run_command(
-                launch_command + words + arguments, patterns.add_bind(env)
-            )
+            problem, out, err = self.run_command(command + arguments, patterns.add_bind(env))
             return '%s: %s' % (problem, err.strip()[-OUTPUT_BYTES:]), out
 
-        outcomes = self.patterns.setdefault(stage.name, [])
-        natives = {native.pattern: native for native in self.patterns.get('native', ())}
+        outcomes = self.patterns[stage.name] = []
+        line = '%s patterns.py' % ' '.join(command)
         self.file.add('patterns', '$ %s   (%s)' % (line, stage.name))
         for outcome in patterns.run_patterns(start):
-            native = natives.get(outcome.pattern, outcome)
-            if native.state == outcome.state and native.digest != outcome.digest:
-                details = outcome.details + ['natively: %s' % native.details]
-                outcome = outcome._replace(state='differs', details=details)
+            if (outcome.pattern, outcome.state) == ('reduction', 'works'):
+                bits = outcome.details[0].split()[-1]
+                self.bits = self.bits or (bits, stage.name)
+                if bits != self.bits[0]:
+                    details = ['bits %s, but %s with %s' % (bits, *self.bits)]
+                    outcome = outcome._replace(state='differs', details=details)
             outcomes.append(outcome)
             self.file.add('patterns', str(outcome))
         bad = [str(outcome) for outcome in outcomes if outcome.is_bad]
         if bad:
-            raise TryError('%s\n%s' % (line, '\n'.join(bad)))
+            raise TryError('\n'.join([line] + bad))
 
     def run_command(self, command: List[str], env: Dict[str, str]) -> Tuple[str, str, str]:
         """
@@ -752,11 +753,17 @@ class TryRun:
                     '',
                 ]
             if self.patterns:
-                lines += ['Patterns of applications:'] + columns.format_table(
-                    [(name, patterns.summarize(row)) for name, row in self.patterns.items()],
+                lines += ['Patterns of applications that do not work:']
+                lines += columns.format_table(
+                    [
+                        (
+                            name,
+                            ', '.join('%s (%s)' % each[:2] for each in row if each[1] != 'works'),
+                        )
+                        for name, row in self.patterns.items()
+                    ],
                     indent='  ',
-                )
-                lines.append('')
+                ) + ['']
             lines += (
                 ['Verdicts of check:']
                 + columns.format_table(
