@@ -23,7 +23,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
@@ -483,10 +482,7 @@ def execute_command(
     """
     replaced: Dict[int, Any] = {}
     terminate_with_us = streams.terminate_with_parent(os.getpid())
-    in_thread = (
-        threading.current_thread() is not threading.main_thread()
-    )  # Python lets only the main thread set signal handlers
-    old_handler = signal.SIG_DFL if in_thread else signal.signal(signal.SIGINT, signal.SIG_IGN)
+    old_handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def prepare() -> None:
         signal.signal(signal.SIGINT, old_handler)
@@ -494,15 +490,14 @@ def execute_command(
 
     try:
         child = subprocess.Popen(command, env=env, preexec_fn=prepare, stdout=stdout)
-        for number in () if in_thread else passed_on:
+        for number in passed_on:
             if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 replaced[number] = signal.signal(number, lambda sent, _: child.send_signal(sent))
         code = child.wait()
     finally:
         for number, handler in replaced.items():
             signal.signal(number, handler)
-        if not in_thread:
-            signal.signal(signal.SIGINT, old_handler)
+        signal.signal(signal.SIGINT, old_handler)
     return code if code >= 0 else 128 - code
 
 

@@ -256,7 +256,12 @@ def use_pytorch(ranks: Ranks) -> str:
     groups = [dist.new_group() for _ in range(2)]
     for group in 4 * groups:
         value = torch.full((1 << 16,), float(ranks.rank), device=device)
-        dist.all_reduce(value, group=group)
+        try:
+            dist.all_reduce(value, group=group)
+        except RuntimeError as err:
+            if 'Duplicate GPU' in str(err):
+                raise NotPossibleError('%s refuses ranks that share a GPU' % backend)
+            raise
         total = float(ranks.size * (ranks.size - 1) // 2)
         ranks.compare('sum in a process group', value.unique().tolist(), [total])
     dist.destroy_process_group()
@@ -334,6 +339,7 @@ def run_pattern(ranks: Ranks, name: str) -> None:
 
 def main(file: str, names: List[str]) -> None:
     """Run patterns. file: name of the file that the pattern file-io creates and removes."""
+    faulthandler.dump_traceback_later(IMPORT_SECONDS, exit=True)  # if MPI hangs before watch() runs
     try:
         ranks = Ranks(start_mpi(), file)
         problem = '' if ranks.size > 1 else 'the MPI of each rank sees 1 rank'
@@ -363,7 +369,8 @@ class Outcome(NamedTuple):
         return self.state in ('differs', 'hung', 'failed')
 
     def __str__(self) -> str:
-        return '%s: %s' % (self.pattern, '\n    '.join([self.state] + self.details))
+        gap = '\n    ' if len(self.details) > 1 else ', '
+        return '%s: %s' % (self.pattern, gap.join([self.state] + self.details))
 
 
 def read_outcomes(output: str, problem: str) -> List[Outcome]:

@@ -196,12 +196,12 @@ def test_patterns_find_injected_faults(shell, tmp_path, module, source, state, p
         library = compile_library(tmp_path / 'fault.so', source=source)
         command += f' env LD_PRELOAD={library}:libmpi.so.12'
     done, said = prove(shell, tmp_path, f'{SRUN} {command}', module, '--patterns')
-    found = dict(re.findall('^([\\w-]+): ([a-z ]+)$', done.stdout, re.M))
+    found = dict(re.findall(r'^([\w-]+): ([a-z ]+)', done.stdout, re.M))
     expected = dict.fromkeys(PATTERNS, 'works')
     expected.update(dict.fromkeys(patterns, state), pytorch='not possible here')
     assert (found, done.returncode) == (expected, 1 if source else 0), done.stdout + done.stderr
     assert '(node1, node2)' in said
     if state == 'hung':
         for node in ('node1', 'node2'):
-            assert re.search(rf' {node}: .*use_communicators .*Dup\(\).*pause', done.stdout)
+            assert re.search(rf' {node}: use_communicators:\d+ .*Dup\(\)', done.stdout)
     assert [path.name for path in tmp_path.glob('.osu-pattern*')] == []

@@ -203,7 +203,7 @@ class TryRun:
         self.runtime: Optional[Dict[str, Any]] = None
         self.root = (options.sysroot or '').rstrip('/')
         self.sites: List[Tuple[Dict[str, Any], str]] = []
-        #: {approach: outcomes of its patterns}, and the bits of sums with an approach
+        #: {approach: patterns that do not work}, and the bits of sums with an approach
         self.patterns: Dict[str, List[patterns.Outcome]] = {}
         self.bits: Optional[Tuple[str, str]] = None
         self.run_count = self.success_count = 0
@@ -656,8 +656,8 @@ class TryRun:
                 if bits != self.bits[0]:
                     details = ['bits %s, but %s with %s' % (bits, *self.bits)]
                     outcome = outcome._replace(state='differs', details=details)
-            outcomes.append(outcome)
             self.file.add('patterns', str(outcome))
+            outcomes += [outcome] * (outcome.state != 'works')
         bad = [str(outcome) for outcome in outcomes if outcome.is_bad]
         if bad:
             raise TryError('\n'.join([line] + bad))
@@ -756,10 +756,7 @@ class TryRun:
                 lines += ['Patterns of applications that do not work:']
                 lines += columns.format_table(
                     [
-                        (
-                            name,
-                            ', '.join('%s (%s)' % each[:2] for each in row if each[1] != 'works'),
-                        )
+                        (name, ', '.join('%s (%s)' % each[:2] for each in row) or 'none')
                         for name, row in self.patterns.items()
                     ],
                     indent='  ',
