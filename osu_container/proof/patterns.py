@@ -27,11 +27,11 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 FILE = os.path.realpath(__file__)
-#: Seconds without progress after which a pattern counts as hung; further seconds for the import of
-#: PyTorch from a parallel file system; seconds for the reports of the other ranks
+#: Seconds without progress after which a pattern counts as hung; further seconds to load PyTorch from
+#: a parallel file system; seconds for the reports of the other ranks
 LIMIT, IMPORT_SECONDS, GRACE = 10, 60, 1
 #: Maximum number of characters of a detail, because a pipe may split longer lines (PIPE_BUF)
 DETAIL_LENGTH = 3500
@@ -79,7 +79,7 @@ class Ranks:
         """Wait until this rank makes no progress for the limit, print its stacks and end it."""
         while time.monotonic() - self.progressed < LIMIT:
             # This thread waits for Python's lock. If code in C holds the lock, faulthandler reports.
-            faulthandler.dump_traceback_later(2 * LIMIT, exit=True)
+            faulthandler.dump_traceback_later(IMPORT_SECONDS, exit=True)
             time.sleep(0.1)
         node = os.environ.get('SLURMD_NODENAME', socket.gethostname())
         print_line(self.pattern, 'hung', 'rank %d on %s: %s' % (self.rank, node, format_stacks()))
@@ -118,9 +118,9 @@ def reduce_values(ranks: Ranks) -> str:
     """Compute sums of integers and floating-point values, and return a digest of their bits."""
 
     def list_values(rank: int) -> 'array.array[float]':
-        numbers = random.Random(rank)
+        draw = random.Random(rank).random  # the same numbers in every Python
         return array.array(
-            'd', [numbers.uniform(-1, 1) * 2.0 ** numbers.randint(-30, 30) for _ in range(1000)]
+            'd', [(draw() - 0.5) * 2.0 ** int(60 * draw() - 30) for _ in range(1000)]
         )
 
     ranks.check_sum(ranks.world, 'MPI_COMM_WORLD')
@@ -135,7 +135,7 @@ def reduce_values(ranks: Ranks) -> str:
     return 'bits ' + digest
 
 
-def use_communicators(ranks: Ranks) -> str:
+def use_communicators(ranks: Ranks) -> None:
     """Create, use and free communicators in turn, while an older communicator remains in use."""
     first = ranks.world.Dup()
     for _ in range(8):
@@ -146,20 +146,17 @@ def use_communicators(ranks: Ranks) -> str:
         half.Free()
         second.Free()
     first.Free()
-    return ''
 
 
-def access_memory(ranks: Ranks) -> str:
+def access_memory(ranks: Ranks) -> None:
     """Put, get and add values in the memory of another rank."""
     window = ranks.mpi.Win.Allocate(8 * 1024, 8, comm=ranks.world)
     memory = memoryview(window.tomemory()).cast('B').cast('q')
-    values, read = (
-        array.array('q', range(ranks.rank, ranks.rank + 1024)),
-        array.array('q', bytes(8192)),
-    )
+    values = array.array('q', range(ranks.rank, ranks.rank + 1024))
+    read = array.array('q', bytes(8192))
     window.Fence()
     window.Put(values, ranks.right)
-    window.Fence()
+    window.Fence(ranks.mpi.MODE_NOSUCCEED)
     ranks.compare('value after MPI_Put', memory[7], ranks.left + 7)
     window.Lock(ranks.right, ranks.mpi.LOCK_SHARED)
     window.Get(read, ranks.right)
@@ -170,10 +167,9 @@ def access_memory(ranks: Ranks) -> str:
     window.Fence()
     ranks.compare('value after MPI_Accumulate', memory[7], 2 * (ranks.left + 7))
     window.Free()
-    return ''
 
 
-def write_file(ranks: Ranks) -> str:
+def write_file(ranks: Ranks) -> None:
     """Write a file in the working folder with MPI-IO, and read the part of another rank."""
     mpi, folder = ranks.mpi, os.getcwd()
     if ranks.rank == 0 and os.access(folder, os.W_OK):
@@ -191,10 +187,9 @@ def write_file(ranks: Ranks) -> str:
     file.Read_at_all(ranks.right << 16, read)
     ranks.compare('data in the file', read, bytes([ranks.right % 256]) * (1 << 16))
     file.Close()
-    return ''
 
 
-def use_threads(ranks: Ranks) -> str:
+def use_threads(ranks: Ranks) -> None:
     """Let four threads send messages and use communicators at the same time."""
     if ranks.mpi.Query_thread() < ranks.mpi.THREAD_MULTIPLE:
         raise NotPossibleError('MPI provides less than MPI_THREAD_MULTIPLE')
@@ -217,10 +212,9 @@ def use_threads(ranks: Ranks) -> str:
     for thread, parent in zip(threads, parents):
         thread.join()
         parent.Free()
-    return ''
 
 
-def fork_process(ranks: Ranks) -> str:
+def fork_process(ranks: Ranks) -> None:
     """Fork while the network has registered a buffer, and write to the buffer in both processes."""
     sent = bytearray(1 << 20)
     for number in range(1, 4):
@@ -233,7 +227,6 @@ def fork_process(ranks: Ranks) -> str:
         sent[:] = bytes([number + 100]) * len(sent)
         ranks.exchange(sent, 'after a fork')
         os.waitpid(child, 0)
-    return ''
 
 
 def use_pytorch(ranks: Ranks) -> str:
@@ -268,14 +261,13 @@ def use_pytorch(ranks: Ranks) -> str:
     return 'PyTorch %s over %s' % (torch.__version__, backend)
 
 
-def end_mpi(ranks: Ranks) -> str:
+def end_mpi(ranks: Ranks) -> None:
     """End MPI."""
     ranks.mpi.Finalize()
-    return ''
 
 
 #: Patterns in the order in which they run
-PATTERNS: Dict[str, Callable[[Ranks], str]] = {
+PATTERNS: Dict[str, Callable[[Ranks], Optional[str]]] = {
     'reduction': reduce_values,
     'communicators': use_communicators,
     'one-sided': access_memory,
@@ -287,15 +279,11 @@ PATTERNS: Dict[str, Callable[[Ranks], str]] = {
 }
 
 
-# ---- the program of the ranks ----------------------------------------------------------------------------------------
-
-
 def start_mpi() -> Any:
     """
-    Return mpi4py.MPI, whose import starts MPI.
+    Return mpi4py.MPI, whose import starts MPI. Raises ImportError or RuntimeError.
 
-    The mpi4py of this project's benchmarks precedes other mpi4py, and libmpi.so.12 precedes the name
-    libmpi.so, as in scripts/osu-port. Raises ImportError or RuntimeError.
+    The mpi4py of the benchmarks and libmpi.so.12 come first, as in scripts/osu-port.
     """
     benchmark = os.path.realpath(shutil.which('osu_bw') or '/opt/osu/bin/osu_bw')
     library = os.path.join(os.path.dirname(os.path.dirname(benchmark)), 'lib')
@@ -332,8 +320,9 @@ def run_pattern(ranks: Ranks, name: str) -> None:
         if texts and state == 'works':
             state, detail = 'differs', 'rank %d: %s' % (number, texts[0])
     if ranks.rank == 0:
-        seconds = '%.1f s' % (time.monotonic() - begun)
-        print_line(name, state, '; '.join(filter(None, [seconds, detail])))
+        print_line(
+            name, state, ('%.1f s; %s' % (time.monotonic() - begun, detail or '')).rstrip('; ')
+        )
     ranks.wrong = []
 
 
@@ -352,9 +341,6 @@ def main(file: str, names: List[str]) -> None:
     threading.Thread(target=ranks.watch, daemon=True).start()
     for name in names:
         run_pattern(ranks, name)
-
-
-# ---- reading the outcomes --------------------------------------------------------------------------------------------
 
 
 class Outcome(NamedTuple):
