@@ -29,7 +29,7 @@ from osu_container import __version__
 from osu_container.base import columns, files, outputs, streams
 from osu_container.base.places import PROJECT, SCRIPTS
 from osu_container.check import cli as check
-from osu_container.check import staged, start
+from osu_container.check import start
 from osu_container.check.site import SettingsError, find_site
 from osu_container.check.try_.try_file import SITE_PART, Redactor, TryFile
 from osu_container.discover.cli import discover_system
@@ -38,6 +38,7 @@ from osu_container.discover.write import format_survey_report, render_site_file
 from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
 from osu_container.image.sif import ImageError
+from osu_container.install.call_settings import create_module_folder
 from osu_container.install.site_image import list_image_folders
 from osu_container.proof import judging, patterns, proof_text
 from osu_container.proof.cli import judge_steps
@@ -391,7 +392,7 @@ class TryRun:
             folder = tempfile.mkdtemp(prefix=name + '-', dir=self.work)
             variables = self.run_step(
                 'commands of module %s' % name,
-                staged.create_module_folder,
+                create_module_folder,
                 folder,
                 settings,
                 path,
