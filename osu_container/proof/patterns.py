@@ -36,7 +36,7 @@ LIMIT, IMPORT_SECONDS, GRACE = 10, 60, 1
 #: Maximum number of characters of a detail, because a pipe may split longer lines (PIPE_BUF)
 DETAIL_LENGTH = 3500
 _LINE = re.compile(
-    r'^([\w-]+): (begins|works|differs|hung|failed|not possible here)(?:, (.*))?$', re.M
+    r'^([\w-]+): (begins|works|differs|hung|failed|not possible here),? ?(.*)$', re.M
 )
 #: Problem of a command whose image has no python3, or that has no time left
 _NOT_STARTED = re.compile(r'exit code (126|127|255)\b|no time left')
