@@ -32,7 +32,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tu
 FILE = os.path.realpath(__file__)
 #: Seconds without progress after which a pattern counts as hung; further seconds to load PyTorch from
 #: a parallel file system; seconds for the reports of the other ranks
-LIMIT, IMPORT_SECONDS, GRACE = 10, 60, 1
+LIMIT, IMPORT_SECONDS, GRACE = float(os.environ.get('OSU_PATTERN_SECONDS', 10)), 60, 1
 #: Maximum number of characters of a detail, because a pipe may split longer lines (PIPE_BUF)
 DETAIL_LENGTH = 3500
 _LINE = re.compile(

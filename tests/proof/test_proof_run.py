@@ -195,7 +195,14 @@ def test_patterns_find_injected_faults(shell, tmp_path, module, source, state, p
     if source:
         library = compile_library(tmp_path / 'fault.so', source=source)
         command += f' env LD_PRELOAD={library}:libmpi.so.12'
-    done, said = prove(shell, tmp_path, f'{SRUN} {command}', module, '--patterns')
+    done, said = prove(
+        shell,
+        tmp_path,
+        f'{SRUN} {command}',
+        module,
+        '--patterns',
+        before='export OSU_PATTERN_SECONDS=4',
+    )
     found = dict(re.findall(r'^([\w-]+): ([a-z ]+)', done.stdout, re.M))
     expected = dict.fromkeys(PATTERNS, 'works')
     expected.update(dict.fromkeys(patterns, state), pytorch='not possible here')
