@@ -33,7 +33,12 @@ SCRIPTS = {
     *(name for name in TRACKED if re.match(r'container-recipes/\w+\.py$', name)),
 }  # by HPCCM
 #: They need what is on a path of their own, which is no package of this project
-OTHERS = {'scripts/osu-port', 'container-recipes/mpi4py/osu-python', 'tests/stand_in/files/says.py'}
+OTHERS = {
+    'scripts/osu-port',
+    'container-recipes/mpi4py/osu-python',
+    'tests/stand_in/files/says.py',
+    'osu_container/proof/patterns.py',
+}
 #: Import every module that is named, in one process
 TOGETHER = """
 import sys, traceback

@@ -27,11 +27,11 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from osu_container.base import shell, streams
 from osu_container.base.places import SCRIPTS
-from osu_container.check import staged
 from osu_container.image.environment import Environment
 from osu_container.image.image import Image
 from osu_container.image.loader import find_loaded_file
 from osu_container.image.scripts import find_program
+from osu_container.install.call_settings import create_module_folder
 from osu_container.proof import loaded, sample
 from osu_container.verdict.facts import collect_facts
 from osu_container.verdict.rules.finding import LEVELS
@@ -182,7 +182,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
         facts = collect_facts(trial, verdict, runtime, force=True)
         settings = build_settings(trial.approach, trial.site, facts)
         module = os.path.join(folder, 'module')
-        staged.create_module_folder(module, settings, image.path, runtime['command'])
+        create_module_folder(module, settings, image.path, runtime['command'])
         link = os.path.join(module, 'bin', 'start-exec')
         os.symlink(os.path.join(SCRIPTS, 'run-in-container'), link)
         os.mkdir(os.path.join(folder, 'current'))

@@ -808,6 +808,7 @@ _STANDARD_ABI = ['the standard ABI of MPI 5']
 _ANY_MPICH = _STANDARD_ABI + [
     'the standard ABI of MPI 5 under a wrong soname',
     'MPICH under Debian\'s own soname',
+    "Cray MPICH under HPE's own soname",
 ]
 
 #: In the expectation of a module, instead of 'host' or 'image': the MPI of this image does not use

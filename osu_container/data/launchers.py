@@ -166,6 +166,13 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'evidence': 'measured',
     },
 }
+#: Beginnings of the names of variables that a rank keeps if the user requests a clean environment
+#: (--cleanenv): of the launchers and their PMI, of MPI, of the network (the provider cxi reads the
+#: VNI of a step from SLINGSHOT_VNIS), of RCCL and NCCL, and of the GPUs that a rank may use
+KEPT_PREFIXES = (
+    'PMI SLURM_ PALS_ FLUX_ OMPI_ PRTE_ HYDRA_ MPI FI_ SLINGSHOT_ UCX_ NCCL_ RCCL_ OSU_ HSA_ '
+    'ROCR_VISIBLE_ HIP_VISIBLE_ CUDA_VISIBLE_ GPU_DEVICE_ORDINAL'
+).split()
 #: Launcher of a site whose entry names no launcher
 DEFAULT_LAUNCHER = 'srun'
 

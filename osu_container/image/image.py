@@ -52,7 +52,10 @@ _CUDA_WHEEL = r'.*/nvidia_cuda_runtime(_cu\d+)?-[\d.]+\.dist-info/METADATA'
 #: Soname of the C library of an MPI -> MPI family. MPICH, Cray MPICH, Intel MPI and MVAPICH share
 #: the MPICH ABI and libmpi.so.12 (mpich.org, "MPICH ABI Compatibility Initiative"). The MPI 5.0
 #: standard defines the standard ABI (chapter "Application Binary Interface"). libmpi_abi.so.0 is a
-#: mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867)
+#: mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867). The compiler wrappers of HPE link
+#: programs with a build of Cray MPICH whose soname names the compiler, up to 9.0.1 with the release
+#: of GCC (public outputs of ldd on Delta, Frontier, LUMI, Perlmutter, Polaris and Tuolumne). Only
+#: the module cray-mpich-abi leads to libmpi.so.12
 MPI_FAMILIES = {
     'libmpi.so.12': 'MPICH ABI',
     'libmpi.so.40': 'Open MPI',
@@ -60,6 +63,10 @@ MPI_FAMILIES = {
     'libmpich.so.12': 'MPICH under Debian\'s own soname',
     'libmpi_abi.so.0': 'the standard ABI of MPI 5 under a wrong soname',
     'libmpi_abi.so.1': 'the standard ABI of MPI 5',
+    **{
+        'libmpi_%s.so.12' % compiler: "Cray MPICH under HPE's own soname"
+        for compiler in 'amd cray gnu gnu_91 gnu_112 gnu_123 nvidia'.split()
+    },
 }
 #: MPI families in the order in which this project prefers them if an image has several MPIs
 _PREFERRED_FAMILIES = [
@@ -68,6 +75,7 @@ _PREFERRED_FAMILIES = [
     'MPICH under Debian\'s own soname',
     'the standard ABI of MPI 5',
     'the standard ABI of MPI 5 under a wrong soname',
+    "Cray MPICH under HPE's own soname",
 ]
 
 

@@ -33,6 +33,7 @@ LIBMPI_NAMES = ['libmpi.so', 'libmpi.so.12', 'libmpi.so.40']
 _ABIS = {
     'MPICH ABI': 'mpich',
     "MPICH under Debian's own soname": 'mpich',
+    "Cray MPICH under HPE's own soname": 'mpich',
     'Open MPI': 'openmpi',
     'the standard ABI of MPI 5': 'mpiabi',
 }

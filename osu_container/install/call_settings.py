@@ -8,11 +8,14 @@ call-settings. Each line of call-settings has the form KEY VALUE. The file setti
 the reason of each setting.
 """
 
-from typing import List, Tuple
+import os
+from typing import Dict, List, Tuple
 
+from osu_container.base.places import PACKAGE, SCRIPTS
 from osu_container.data.approaches import APPROACHES
-from osu_container.data.launchers import DEFAULT_LAUNCHER
+from osu_container.data.launchers import DEFAULT_LAUNCHER, KEPT_PREFIXES
 from osu_container.verdict import launching
+from osu_container.verdict.injection import NAME as INJECTION_NAME
 from osu_container.verdict.injection import render_injection
 from osu_container.verdict.settings import Settings
 
@@ -40,6 +43,7 @@ def render_call_settings(
         ('nv', '1' if settings.container.needs_nvidia else ''),
         ('start', 'run' if settings.container.uses_entrypoint else ''),
         ('local_sizes', ' '.join(launching.list_local_size_variables())),
+        ('kept', '|'.join(KEPT_PREFIXES)),
         ('share', '1' if settings.container.shares_container else ''),
         (
             'apart',
@@ -151,3 +155,45 @@ def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
             ('OSU_SWAP_PATH', ':'.join(settings.container.host_path), 'the entrypoint')
         )
     return variables
+
+
+def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str) -> Dict[str, str]:
+    """
+    Create a folder with the commands of a module, and return the module's variables.
+
+    The variables are {name: value}. `sif` is the path of the image, and `runtime` is the command of
+    the container runtime. Raises OSError.
+    """
+    for below in ('bin', 'libexec', 'proof'):
+        os.makedirs(os.path.join(folder, below))
+    texts = {
+        NAME: render_call_settings(settings, os.path.abspath(sif), runtime),
+        INJECTION_NAME: render_module_injection(settings, os.path.basename(sif)),
+    }
+    for name, text in texts.items():
+        if text:
+            with open(os.path.join(folder, name), 'w', encoding='utf-8') as handle:
+                handle.write(text)
+    links = {
+        'bin/osu-gpu-bind': SCRIPTS + '/osu-gpu-bind',
+        'libexec/share-container': SCRIPTS + '/share-container',
+        'proof/osu_container': str(PACKAGE),
+        'proof/scripts': SCRIPTS,
+    }
+    links.update(
+        ('bin/' + command, SCRIPTS + '/run-in-container')
+        for command in [*settings.programs, 'osu-exec']
+    )
+    for name, target in links.items():
+        os.symlink(target, os.path.join(folder, name))
+    variables = {
+        variable['name']: variable['value']
+        for variable in settings.environment.variables
+        if variable['name'] not in os.environ
+    }
+    variables.update((name, value) for name, value, _ in list_tool_variables(settings))
+    return dict(
+        variables,
+        OSU_MODULE_ROOT=folder,
+        **dict(launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)),
+    )

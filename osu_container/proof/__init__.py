@@ -7,6 +7,7 @@ sample.py          is the sampler: a program that start.py runs on the node of e
 layout.py          defines the layout of the file that the sampler writes for a rank
 judging.py         reads and judges the files of all ranks
 proof_text.py      formats the judgement as text
+patterns.py        is a program of communication patterns, which cli.py runs in every rank
 cli.py             implements the command `osu-container proof`
 
 This package needs only the standard library of Python 3.6. Each installed module contains a copy of

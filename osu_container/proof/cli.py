@@ -23,7 +23,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
@@ -31,7 +30,7 @@ from osu_container.base import shell, streams
 from osu_container.base.files import require_own_folder
 from osu_container.base.terminal import escape_line, escape_streams
 from osu_container.data.launchers import DEFAULT_LAUNCHER, LAUNCHERS
-from osu_container.proof import judging, proof_text
+from osu_container.proof import judging, patterns, proof_text
 from osu_container.proof.judging import ProofError
 
 #: Script that Slurm runs before each task of srun
@@ -68,6 +67,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--json',
         action='store_true',
         help="judge the folder DIR of an earlier run and print the judgement as JSON",
+    )
+    parser.add_argument(
+        '--patterns',
+        action='store_true',
+        help="run communication patterns of applications (threads, fork, MPI-IO, ...) instead of a program; COMMAND "
+        "starts the ranks, for example: srun -N2 -n2 osu-exec",
     )
     # With REMAINDER, argparse does not parse the options of the command, even without a -- before it.
     parser.add_argument(
@@ -292,15 +297,15 @@ def run(command: List[str], options: argparse.Namespace) -> int:
         env.pop('OSU_PROOF', None)  # the wrapper would start a second sampler
     code = None
     try:
-        code = execute_command(command, env)
+        code = (execute_patterns if options.patterns else execute_command)(command, env)
         contradicts = report_steps(folder, _find_new_steps(folder, token), command, code, options)
         return code or (1 if contradicts else 0)
     except (ProofError, OSError) as err:
-        if code is None:  # the script's interpreter does not exist, or the process limit is reached
+        # The script's interpreter does not exist, or the process limit is reached.
+        if code is None and isinstance(err, OSError):
             raise ProofError(
                 "cannot start %s: %s. If the command is a script, check the interpreter in the first line (#!). "
-                "Check also the limits of this shell: ulimit -a"
-                % (command[0], getattr(err, 'strerror', err))
+                "Check also the limits of this shell: ulimit -a" % (command[0], err.strerror)
             )
         if not code:
             raise
@@ -311,6 +316,31 @@ def run(command: List[str], options: argparse.Namespace) -> int:
         return code  # the exit code of the program tells more than the exit code of the proof
     finally:
         _remove_if_empty(folder)
+
+
+def execute_patterns(command: List[str], env: Dict[str, str]) -> int:
+    """
+    Run the communication patterns with the ranks that a command starts, and print the outcomes.
+
+    Return 1 if a pattern hangs, fails or computes a wrong value, else 0. Raises ProofError if a
+    signal has ended the command.
+    """
+
+    def start(words: List[str]) -> Tuple[str, str]:
+        with tempfile.TemporaryFile() as output:
+            code = execute_command(command + ['python3'] + words, env, stdout=output)
+            output.seek(0)
+            if code in (128 + signal.SIGINT, 128 + signal.SIGTERM):
+                raise ProofError(
+                    'the patterns were interrupted: %s exited with code %d' % (command[0], code)
+                )
+            return 'exit code %d' % code, output.read().decode('utf-8', 'replace')
+
+    env, code = patterns.add_bind(env), 0
+    for outcome in patterns.run_patterns(start):
+        print(outcome, flush=True)
+        code = code or int(outcome.is_bad)
+    return code
 
 
 def build_watch_variables(command: Sequence[str], folder: str) -> Dict[str, str]:
@@ -441,6 +471,7 @@ def execute_command(
     command: List[str],
     env: Dict[str, str],
     passed_on: Sequence[int] = (signal.SIGTERM, signal.SIGHUP),
+    stdout: Any = None,
 ) -> int:
     """
     Run a command like a shell does and return its exit code.
@@ -451,26 +482,22 @@ def execute_command(
     """
     replaced: Dict[int, Any] = {}
     terminate_with_us = streams.terminate_with_parent(os.getpid())
-    in_thread = (
-        threading.current_thread() is not threading.main_thread()
-    )  # Python lets only the main thread set signal handlers
-    old_handler = signal.SIG_DFL if in_thread else signal.signal(signal.SIGINT, signal.SIG_IGN)
+    old_handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def prepare() -> None:
         signal.signal(signal.SIGINT, old_handler)
         terminate_with_us()
 
     try:
-        child = subprocess.Popen(command, env=env, preexec_fn=prepare)
-        for number in () if in_thread else passed_on:
+        child = subprocess.Popen(command, env=env, preexec_fn=prepare, stdout=stdout)
+        for number in passed_on:
             if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 replaced[number] = signal.signal(number, lambda sent, _: child.send_signal(sent))
         code = child.wait()
     finally:
         for number, handler in replaced.items():
             signal.signal(number, handler)
-        if not in_thread:
-            signal.signal(signal.SIGINT, old_handler)
+        signal.signal(signal.SIGINT, old_handler)
     return code if code >= 0 else 128 - code
 
 

@@ -12,7 +12,7 @@ import pytest
 from osu_container import cli
 from osu_container.base import outputs
 from osu_container.bench.results import imported, select
-from osu_container.check.try_.cli import TryRun, WorkFolderError
+from osu_container.check.try_.cli import Stage, TryError, TryRun, WorkFolderError
 from osu_container.check.try_.try_file import (
     LIMIT,
     PARTS,
@@ -22,7 +22,8 @@ from osu_container.check.try_.try_file import (
     parse_parts,
 )
 from osu_container.data.approaches import APPROACHES
-from osu_container.verdict.site_choice import SiteFile
+from osu_container.proof.patterns import PATTERNS, run_patterns
+from osu_container.verdict.site_choice import SiteFile, resolve_site
 from tests.helpers.bench_stand_in import write_script
 from tests.helpers.machine import PROJECT, STATE, mark_repeats_nightly, run
 
@@ -116,6 +117,10 @@ def test_one_job_leaves_one_file_that_other_commands_read(tmp_path, shell, capsy
     )
     assert '\nleft out: options --gpus-per-node=8 ' in text
     proof = text.partition('==== proof ====')[2].partition('====')[0]
+    outcomes = text.partition('==== patterns ====')[2].partition('\n====')[0]
+    for pattern in PATTERNS:
+        state = 'not possible here' if pattern == 'pytorch' else 'works'
+        assert outcomes.count(f'\n{pattern}: {state}, ') == len(names), outcomes
     ran = select.resolve_dataset(str(path))
     assert set(ran.names) == names and ran.facts['site'] in path.name
     for name in names:
@@ -207,6 +212,41 @@ def test_try_stops_when_its_work_folder_is_exchanged(tmp_path, monkeypatch):
         with pytest.raises(WorkFolderError):
             attempt.run()
     assert (work / 'mine').exists()
+
+
+@pytest.mark.parametrize(
+    'problem, outputs, states',
+    [
+        ('exit code 127', [''], ['not possible here'] * 8),
+        ('no time left', ['reduction: works, 1 s'], ['works'] + ['not possible here'] * 7),
+        ('exit code 139', [''], ['failed'] * 8),
+        (
+            'exit code 139',
+            ['reduction: works, 1 s\ncommunicators: begins', 'one-sided: hung, rank 1: f'],
+            ['works', 'failed', 'hung'] + ['failed'] * 5,
+        ),
+    ],
+)
+def test_every_pattern_has_an_outcome(problem, outputs, states):
+    left = iter(outputs)
+    outcomes = list(run_patterns(lambda words: (problem, next(left, ''))))
+    assert [outcome.pattern for outcome in outcomes] == list(PATTERNS)
+    assert [outcome.state for outcome in outcomes] == states
+
+
+def test_sums_with_other_bits_than_native_are_a_failure(tmp_path, monkeypatch):
+    attempt = TryRun(argparse.Namespace(sysroot=None))
+    attempt.site, attempt.end = resolve_site('workstation'), attempt.begin + 600
+    attempt.file = TryFile(str(tmp_path / 'file'), Redactor({}))
+    for name in ('native', 'pure'):
+        lines = [f'{pattern}: works, 0.1 s; bits {name}' for pattern in PATTERNS]
+        monkeypatch.setattr(attempt, 'run_command', lambda *_, out=lines: ('', '\n'.join(out), ''))
+        stage = Stage(name, None, str(tmp_path), {}, False)
+        if name == 'native':
+            attempt.run_patterns(stage)
+    with pytest.raises(TryError):
+        attempt.run_patterns(stage)
+    assert re.findall(r'^([\w-]+): differs', attempt.file.render(), re.M) == ['reduction']
 
 
 # ---- the file

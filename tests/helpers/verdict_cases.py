@@ -1073,6 +1073,14 @@ SPEAKS = {
             'libmpich.so.12',
         ),
         (
+            "HPE's compiler wrapper",
+            'bind',
+            image_mpi(mpich('3.4'), 'libmpi_gnu_123.so.12'),
+            GPU,
+            'fails',
+            'libmpi_gnu_123.so.12 cray-mpich-abi',
+        ),
+        (
             'standard ABI with the soname of MPICH 5.0.0',
             'bind',
             image_mpi(mpich('5.0.0'), 'libmpi_abi.so.0'),
@@ -1666,6 +1674,14 @@ SPEAKS = {
             GPU,
             'fails',
             'libfabric.so.1 1.22.0 cxi shm tcp',
+        ),
+        (
+            'no tcp',
+            'pure',
+            image_fabric(providers=('cxi', 'rxm', 'shm')),
+            GPU,
+            'fails',
+            'libfabric.so.1 1.22.0 tcp cxi rxm shm',
         ),
         (
             'no cxi on the host',

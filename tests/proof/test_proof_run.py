@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.machine import LASTING, PROJECT
+from osu_container.proof.patterns import PATTERNS
+from tests.helpers.machine import LASTING, PROJECT, compile_library
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
@@ -162,3 +163,52 @@ def test_osu_proof_leaves_the_files_of_container_programs(shell, tmp_path):
         done.stderr
     )
     assert 'promise: gone' in done.stdout
+
+
+#: Faults that a library in front of libmpi injects; mpi4py calls the functions with large counts (_c)
+HANG = """#include <unistd.h>
+int PMPI_Comm_dup(long, void *);
+int MPI_Comm_dup(long old, void *new)
+{ static int calls; while (++calls > 1) pause(); return PMPI_Comm_dup(old, new); }
+"""
+BIT = """int PMPI_Allreduce_c(const void *, void *, long, long, long, long);
+int MPI_Allreduce_c(const void *sent, void *received, long count, long type, long op, long comm)
+{ int code = PMPI_Allreduce_c(sent, received, count, type, op, comm);
+  *(char *)received ^= 1; return code; }
+"""
+CRASH = '#include <stdlib.h>\nint MPI_Win_fence(int assert, long window) { abort(); }\n'
+USE_SUMS, DUPLICATE = {'reduction', 'communicators', 'threads'}, {'communicators', 'threads'}
+
+
+@pytest.mark.parametrize(
+    'module, source, state, patterns',
+    [
+        ('hybrid', HANG, 'hung', DUPLICATE),
+        ('pure', BIT, 'differs', USE_SUMS),
+        ('bind', CRASH, 'failed', {'one-sided'}),
+        ('openmpi', None, 'works', set()),
+    ],
+)
+def test_patterns_find_injected_faults(shell, tmp_path, module, source, state, patterns):
+    """The other patterns work, also those that follow a hang or a crash."""
+    command = 'osu-exec'
+    if source:
+        library = compile_library(tmp_path / 'fault.so', source=source)
+        command += f' env LD_PRELOAD={library}:libmpi.so.12'
+    done, said = prove(
+        shell,
+        tmp_path,
+        f'{SRUN} {command}',
+        module,
+        '--patterns',
+        before='export OSU_PATTERN_SECONDS=4',
+    )
+    found = dict(re.findall(r'^([\w-]+): ([a-z ]+)', done.stdout, re.M))
+    expected = dict.fromkeys(PATTERNS, 'works')
+    expected.update(dict.fromkeys(patterns, state), pytorch='not possible here')
+    assert (found, done.returncode) == (expected, 1 if source else 0), done.stdout + done.stderr
+    assert '(node1, node2)' in said
+    if state == 'hung':
+        for node in ('node1', 'node2'):
+            assert re.search(rf' {node}: use_communicators:\d+ .*Dup\(\)', done.stdout)
+    assert [path.name for path in tmp_path.glob('.osu-pattern*')] == []

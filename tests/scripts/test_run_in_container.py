@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.data.approaches import APPROACHES
-from osu_container.data.launchers import LAUNCHERS
+from osu_container.data.launchers import KEPT_PREFIXES, LAUNCHERS
 from osu_container.install.staged import install_proof
 from osu_container.verdict.launching import list_local_size_variables
 from tests.helpers.machine import PROJECT, PYTHON_36, assert_success, run
@@ -81,6 +81,7 @@ def run_installed(tmp_path):
         'runtime': str(runtime),
         'pmi': 'pmi2 PMI_FD',
         'local_sizes': ' '.join(list_local_size_variables()),
+        'kept': '|'.join(KEPT_PREFIXES),
     }
     write()
     return call
@@ -575,7 +576,7 @@ def test_valid_settings_file_is_printed(explain):
 
 
 @pytest.mark.parametrize(
-    'content', [b'\xff\xfe', b'[' * 100000, [], {**GOOD, 'title': 7}, {**GOOD, 'variables': [7]}]
+    'content', [b'\xff\xfe', b'[' * 100000, [], {'module': 'x'}, {**GOOD, 'variables': [7]}]
 )
 def test_a_damaged_file_is_one_line_with_the_remedy(explain, content):
     done = explain(content)

@@ -11,12 +11,12 @@ import shlex
 import pytest
 
 from osu_container.build.recipes.versions import SOURCES
-from osu_container.check import staged
 from osu_container.data.launchers import BATCH_SYSTEMS, DEFAULT_LAUNCHER, LAUNCHERS, detect_launcher
 from osu_container.data.sites import SITES
 from osu_container.image.image import Image
 from osu_container.image.traits import PMI_KINDS
 from osu_container.install import module_text
+from osu_container.install.call_settings import create_module_folder
 from osu_container.proof import cli
 from osu_container.proof.opened_network import derive_world
 from osu_container.proof.sample import read_rank, read_step
@@ -257,7 +257,7 @@ def real_launcher(tmp_path):
                 runtime=runtime,
             )
             settings = build_settings(trial.approach, site, collect_facts(trial, verdict, runtime))
-        variables = staged.create_module_folder(
+        variables = create_module_folder(
             str(tmp_path / 'module'), settings, str(path), runtime['command']
         )
         return ''.join(f'export {name}={shlex.quote(value)}\n' for name, value in variables.items())

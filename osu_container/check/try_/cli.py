@@ -29,7 +29,7 @@ from osu_container import __version__
 from osu_container.base import columns, files, outputs, streams
 from osu_container.base.places import PROJECT, SCRIPTS
 from osu_container.check import cli as check
-from osu_container.check import staged, start
+from osu_container.check import start
 from osu_container.check.site import SettingsError, find_site
 from osu_container.check.try_.try_file import SITE_PART, Redactor, TryFile
 from osu_container.discover.cli import discover_system
@@ -38,8 +38,9 @@ from osu_container.discover.write import format_survey_report, render_site_file
 from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
 from osu_container.image.sif import ImageError
+from osu_container.install.call_settings import create_module_folder
 from osu_container.install.site_image import list_image_folders
-from osu_container.proof import judging, proof_text
+from osu_container.proof import judging, patterns, proof_text
 from osu_container.proof.cli import judge_steps
 from osu_container.verdict import launching
 from osu_container.verdict.facts import FactsError, collect_facts, find_runtime
@@ -203,6 +204,9 @@ class TryRun:
         self.runtime: Optional[Dict[str, Any]] = None
         self.root = (options.sysroot or '').rstrip('/')
         self.sites: List[Tuple[Dict[str, Any], str]] = []
+        #: {approach: patterns that do not work}, and the bits of sums with an approach
+        self.patterns: Dict[str, List[patterns.Outcome]] = {}
+        self.bits: Optional[Tuple[str, str]] = None
         self.run_count = self.success_count = 0
         self.step_options: Optional[List[str]] = None
         self.starter: Optional[Starter] = None
@@ -388,7 +392,7 @@ class TryRun:
             folder = tempfile.mkdtemp(prefix=name + '-', dir=self.work)
             variables = self.run_step(
                 'commands of module %s' % name,
-                staged.create_module_folder,
+                create_module_folder,
                 folder,
                 settings,
                 path,
@@ -413,6 +417,9 @@ class TryRun:
                 continue
             for stage in stages:
                 self.measure_approach(nodes, tasks, stage)
+        for stage in sorted(stages, key=lambda stage: stage.settings is not None):
+            if self.table[stage.name][1]:  # A benchmark has succeeded.
+                self.run_step('%s: patterns' % stage.name, self.run_patterns, stage)
 
     def find_host_programs(self) -> List[Stage]:
         """
@@ -566,23 +573,10 @@ class TryRun:
         the approach.
         """
         name, settings = stage.name, stage.settings
-        step = (
-            self.site['jobs']['value']['step'] if self.step_options is None else self.step_options
-        )
         proofs = os.path.join(self.work, 'proof-%d' % self.run_count)
-        launcher, kind = launching.select_launcher(self.site), settings and settings.stack.pmi
-        binding = ['osu-gpu-bind'] if settings and settings.environment.gpu_map and step else []
-        launch_command = launching.build_launch_command(
-            launcher,
-            nodes,
-            nodes * tasks,
-            unbound=bool(binding),
-            step_options=launching.list_pmi_options(launcher, kind, True) + step,
-        )
+        launch_command, binding, env = self.build_launch(nodes, tasks, stage)
         slow = self.site['provider']['value'] == 'tcp'
         words = (SLOW_ARGUMENTS[program].split() if slow else []) + buffers.split()
-        env = dict(os.environ, OSU_PROOF=proofs, SLURM_EXPORT_ENV='ALL', **stage.variables)
-        env['PATH'] = stage.folder + os.pathsep + env.get('PATH', os.defpath)
         prover = [] if settings else [os.path.join(SCRIPTS, 'rank-proof'), '--asked']
         code, out, err = self.run_command(
             launch_command
@@ -590,8 +584,9 @@ class TryRun:
             + prover
             + [os.path.join(stage.folder, program)]
             + words,
-            env,
+            dict(env, OSU_PROOF=proofs),
         )
+        step = self.site['jobs']['value']['step']
         if code and step and self.step_options is None and _UNAVAILABLE_RESOURCE.search(err):
             self.step_options = []
             self.skipped.append(
@@ -613,6 +608,60 @@ class TryRun:
                 '%s\nthe proof contradicts the expectation: %s' % (line, '; '.join(problems))
             )
         return True
+
+    def build_launch(
+        self, nodes: int, tasks: int, stage: Stage
+    ) -> Tuple[List[str], List[str], Dict[str, str]]:
+        """Return the launch command of a step, the GPU binding command, and the environment."""
+        settings = stage.settings
+        step = (
+            self.site['jobs']['value']['step'] if self.step_options is None else self.step_options
+        )
+        launcher, kind = launching.select_launcher(self.site), settings and settings.stack.pmi
+        binding = ['osu-gpu-bind'] if settings and settings.environment.gpu_map and step else []
+        launch_command = launching.build_launch_command(
+            launcher,
+            nodes,
+            nodes * tasks,
+            unbound=bool(binding),
+            step_options=launching.list_pmi_options(launcher, kind, True) + step,
+        )
+        env = dict(os.environ, SLURM_EXPORT_ENV='ALL', **stage.variables)
+        env['PATH'] = stage.folder + os.pathsep + env.get('PATH', os.defpath)
+        return launch_command, binding, env
+
+    def run_patterns(self, stage: Stage) -> None:
+        """
+        Run communication patterns of applications on two ranks, and record the outcomes.
+
+        Raises TryError if a pattern hangs or fails, or if the values or the bits of sums differ
+        from those of the first approach, which is native if possible.
+        """
+        nodes = min(2, launching.count_job_nodes(os.environ) or 1)
+        command, binding, env = self.build_launch(nodes, 2 // nodes, stage)
+        command += binding + ['osu-exec', 'python3'] if stage.settings else ['/usr/bin/python3']
+
+        def start(arguments: List[str]) -> Tuple[str, str]:
+            if self.compute_remaining_seconds() < MINIMUM_SECONDS:
+                return 'no time left', ''
+            problem, out, err = self.run_command(command + arguments, patterns.add_bind(env))
+            return '%s: %s' % (problem, err.strip()[-OUTPUT_BYTES:]), out
+
+        outcomes = self.patterns[stage.name] = []
+        line = '%s patterns.py' % ' '.join(command)
+        self.file.add('patterns', '$ %s   (%s)' % (line, stage.name))
+        for outcome in patterns.run_patterns(start):
+            if (outcome.pattern, outcome.state) == ('reduction', 'works'):
+                bits = outcome.details[0].split()[-1]
+                self.bits = self.bits or (bits, stage.name)
+                if bits != self.bits[0]:
+                    details = ['bits %s, but %s with %s' % (bits, *self.bits)]
+                    outcome = outcome._replace(state='differs', details=details)
+            self.file.add('patterns', str(outcome))
+            outcomes += [outcome] * (outcome.state != 'works')
+        bad = [str(outcome) for outcome in outcomes if outcome.is_bad]
+        if bad:
+            raise TryError('\n'.join([line] + bad))
 
     def run_command(self, command: List[str], env: Dict[str, str]) -> Tuple[str, str, str]:
         """
@@ -704,6 +753,15 @@ class TryRun:
                     '(osu_latency in us at 8 B; osu_bw in MB/s at the largest message size)',
                     '',
                 ]
+            if self.patterns:
+                lines += ['Patterns of applications that do not work:']
+                lines += columns.format_table(
+                    [
+                        (name, ', '.join('%s (%s)' % each[:2] for each in row) or 'none')
+                        for name, row in self.patterns.items()
+                    ],
+                    indent='  ',
+                ) + ['']
             lines += (
                 ['Verdicts of check:']
                 + columns.format_table(

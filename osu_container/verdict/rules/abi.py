@@ -70,6 +70,8 @@ _REMEDIES = {
     'the programs by libmpi.so.12, with patchelf and a link '
     '(docs/your-own-container.md). No host MPI has the soname '
     "of Debian's MPICH (docs/abi.md)",
+    "Cray MPICH under HPE's own soname": 'build the programs with the MPICH of the image; or build '
+    'them on the host after `module load cray-mpich-abi`, which links them with libmpi.so.12',
 }
 
 
