@@ -289,6 +289,10 @@ SOURCES: Dict[str, Dict[str, Any]] = {
         '3.12',
         '90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853',
     ),
+    'numpy-3.13': _describe_numpy_wheel(
+        '3.13',
+        'a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089',
+    ),
     # Images with mpi4py contain pip for `pip list` and for users' packages. The licences include
     # the licences of the packages inside pip.
     'pip': _describe_pypi_file(
