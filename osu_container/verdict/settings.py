@@ -202,8 +202,9 @@ def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[
         raise SettingsError(
             "approach '%s' needs a host MPI with the soname %s, because the image's programs need "
             "this soname, and site '%s' has no such MPI. Use an approach with the image's MPI "
-            "(hybrid, opensource, pure), or build the programs for libmpi.so.12 (with MPICH's "
-            'mpicc, not mpicc_abi)' % (approach['name'], soname, site['name'])
+            "(hybrid, opensource, pure), build the programs for libmpi.so.12 (with MPICH's mpicc, not "
+            'mpicc_abi), or let the site build mpi_abi_wrapper 1.0.0 for its MPI (docs/abi.md)'
+            % (approach['name'], soname, site['name'])
         )
     if missing:
         usable = [
