@@ -34,6 +34,8 @@ WRAPPERS_PREFIX = 'SINGULARITY'
 #: Soname that the image's programs need -> name of the site's library that has this soname. For all
 #: other sonames the name is libmpi, and the rule 'other MPI' judges them (verdict/rules/abi.py).
 HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi', 'libmpi.so.40': 'libompi', 'libmpi.so.20': 'libompi'}
+#: Soname of the library by which the libmpi_abi.so.1 of mpi_abi_wrapper calls the host's libmpi
+WRAPPER = 'libmpiwrapper.so'
 
 #: Lmod family of all modules of this project, so that only one of them is loaded at a time
 FAMILY = 'slurm_mpi'

@@ -114,12 +114,9 @@ def test_every_published_combination_has_one_image():
     )
 
 
-def test_image_of_a_site_is_in_the_catalogue():
-    for site, entry in SITES.items():
-        for file in entry.get('images', {'value': {}})['value'].values():
-            assert file.endswith('.sif') and file[:-4] in IMAGES, (site, file)
+def test_makefile_builds_an_image_of_the_workstation():
     make = re.search(r'(?m)^IMAGE := (\S+)$', (PROJECT / 'Makefile').read_text()).group(1)
-    assert {f'{make}.sif'} <= set(SITES['workstation']['images']['value'].values())
+    assert f'{make}.sif' in SITES['workstation']['images']['value'].values()
 
 
 # Rendered files

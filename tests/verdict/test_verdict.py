@@ -860,7 +860,10 @@ def test_wrapper_of_the_site_serves_the_standard_abi(tmp_path, parts):
     assert ('MPI_ABI_WRAPPER_LIB', f'{INJECT_FOLDER}/libmpiwrapper.so') in [
         (one['name'], one['value']) for one in variables
     ]
-    assert [one.rule for one in world.ask('bind').findings] == ['standard ABI']
+    assert facts['host']['mpi'] == 'MPICH 4.2.3' and facts['image']['uses_libfabric']
+    verdict = world.ask('bind')
+    assert [one.rule for one in verdict.findings] == ['standard ABI']
+    assert verdict.libfabric.endswith('of the host')
 
 
 @pytest.mark.parametrize(

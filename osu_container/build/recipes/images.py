@@ -32,7 +32,6 @@ from osu_container.build.recipes.versions import (
     GPU_OF_DEBIAN,
     LIBFABRIC_ABI,
     MPI4PY_VERSION,
-    MPICH_FABRIC_ABI,
     MPICH_LIBFABRIC,
     OPENMPI_LIBFABRIC,
     ROCM,
@@ -258,12 +257,10 @@ def _describe_variants(
 
 def explain_missing_symbols(mpich: str, libfabric: str) -> str:
     """Return why MPICH from a wheel does not load with a libfabric, '' if MPICH loads."""
-    if not is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric]):
+    needed, provided = (LIBFABRIC_ABI[name] for name in (MPICH_LIBFABRIC[mpich], libfabric))
+    if not is_newer(needed, provided):
         return ''
-    return (
-        f"libmpi.so.12 asks for FABRIC_{MPICH_FABRIC_ABI[mpich]}, libfabric {libfabric} ends at "
-        f"FABRIC_{LIBFABRIC_ABI[libfabric]}"
-    )
+    return f"libmpi.so.12 asks for FABRIC_{needed}, libfabric {libfabric} ends at FABRIC_{provided}"
 
 
 def _describe_workstation_image(mpich: str, libfabric: str, release: str, origin: str) -> Entry:

@@ -8,7 +8,7 @@ from osu_container.image.traits import read_mpi_traits
 from osu_container.verdict import launching
 from osu_container.verdict.rules.finding import START_REMEDY, Finding, make_finding, rule
 from osu_container.verdict.rules.questions import find_loaded_mpi, find_mpi_path, format_library
-from osu_container.verdict.settings import list_mpi_families, select_pmi
+from osu_container.verdict.settings import WRAPPER, list_mpi_families, select_pmi
 from osu_container.verdict.trial import Trial
 
 
@@ -146,7 +146,12 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
             " under Debian's own soname", ' ABI'
         )
         first = first or (abi and (library, abi))
-        if first and abi not in ('', first[1]) and library.requester:
+        if (
+            first
+            and abi not in ('', first[1])
+            and library.requester
+            and library.requester.name != WRAPPER
+        ):
             yield make_finding(
                 'unknown',
                 '%s needs %s, but the process also has %s: ld.so binds all MPI calls to the MPI '
@@ -184,7 +189,7 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
                 [('image:' + path, 'Intel MPI')],
                 'build the programs with mpicc_abi of MPICH 5.0.2 or newer (docs/abi.md)',
             )
-    if trial.site['libraries'].get('libmpiwrapper') and not trial.started:
+    if WRAPPER in trial.injected and not trial.started:
         yield make_finding(
             'unknown',
             "the host's libmpi_abi.so.1 is that of mpi_abi_wrapper, and no run of mpi_abi_wrapper "
