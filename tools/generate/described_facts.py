@@ -1,4 +1,4 @@
-"""Derive facts about modules, and the tables of docs/support.md, from public data of hosts and images.
+"""Derive facts about modules, and the tables of docs/support.md, from public data.
 
 When EasyBuild installs a module, EasyBuild reads these facts from files (verdict/facts.py). This
 Python module needs no installation, because check/described.py describes the image and
