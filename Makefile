@@ -132,8 +132,12 @@ check-easyconfigs: fast-prerequisites test-python host-mpi
 	. ./env.sh && eb --check-contrib easyconfigs/*/*/*.eb
 
 .PHONY: modules
-modules: fast-prerequisites test-python ## write easyconfigs, modules (all in .workstation/modules) and rendered recipes
+modules: fast-prerequisites test-python ## write easyconfigs, modules (all in .workstation/modules), recipes and tables of pages
 	$(PYTHON_ENV)/python -m tools.generate
+
+.PHONY: sites
+sites: test-python ## print which image and approach check recommends for each site, with the evidence
+	@$(PYTHON_ENV)/python -m tools.generate.described_facts
 
 .PHONY: docs
 docs: test-python ## draw the pictures of the pages, build the site, and check its links strictly

@@ -53,6 +53,7 @@ the site, and {rccl_plugin} is the path of the RCCL plugin. Optional keys of a v
             'ucx', 'no ucx': UCX drives the cards of the network, or does not drive them (data/networks.py)
             'rccl plugin': the image or the native build contains the RCCL plugin for libfabric
             'open mpi': the MPI is Open MPI
+            'libmpiwrapper': the site has the library libmpiwrapper
             'lnx': the site has the key lnx_links, and the ranks load libfabric 2.0 or newer with the provider lnx
     setting name of the settings module (SETTINGS) that sets the variable instead of the module of the approach
     inside  True if the value is a path in the image. Then only commands of the approach set the variable, because
@@ -575,6 +576,32 @@ _OPENMPI_OVER_LIBFABRIC = (
     ]
 )
 
+#: Further libraries, and variables, of bind for images without Open MPI
+_HOST_MPI_LIBRARIES = [
+    'libcxi',
+    'libmpi_gtl_hsa',
+    'libmpi_gtl_cuda',
+    'libcudart',
+    'libhsa-runtime64',
+    'libamdhip64',
+    'libpmi',
+    'libpmi2',
+    'libpals',
+    'libxpmem',
+    'liblustreapi',
+]
+_HOST_MPI_VARIABLES = [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL
+_WRAPPER_OF_SITE = _make_variable(
+    'MPI_ABI_WRAPPER_LIB',
+    '/opt/host-mpi/lib/libmpiwrapper.so',
+    "the site's libmpi_abi.so.1 of mpi_abi_wrapper opens this library, which calls the host's MPI",
+    'github.com/eschnett/mpi_abi_wrapper 39ee1a3, src/mpi_abi/README.md',
+    'untested',
+    '2026-11-28',
+    only=['libmpiwrapper'],
+    inside=True,
+)
+
 #: Variables that bind sets if the image's MPI is Open MPI
 _TRIAL_SOURCE = (
     'job steps on two nodes with images of Open MPI 4.1 and 5.0, on hosts with Open MPI '
@@ -855,7 +882,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         'files': [],
         'unset': [],
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
-        'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,
+        'variables': _HOST_MPI_VARIABLES,
     },
     'pure': dict(
         _SELF_CONTAINED,
@@ -892,27 +919,21 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         'mpi': 'MPICH ABI',
         'mpi_also': _STANDARD_ABI + ['Open MPI'],
         'inject': ['libmpi', 'libfabric'],
-        'inject_if_known': [
-            'libcxi',
-            'libmpi_gtl_hsa',
-            'libmpi_gtl_cuda',
-            'libcudart',
-            'libhsa-runtime64',
-            'libamdhip64',
-            'libpmi',
-            'libpmi2',
-            'libpals',
-            'libxpmem',
-            'liblustreapi',
-        ],
+        'inject_if_known': _HOST_MPI_LIBRARIES,
         'preload': ['libhsa-runtime64', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda'],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
         'files': ['file_systems', 'slurm_spool', 'pals_state', 'cxi_state', 'libdrm_ids'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
-        'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,
+        'variables': _HOST_MPI_VARIABLES,
         'by_family': {
+            'the standard ABI of MPI 5': {
+                'inject_if_known': _HOST_MPI_LIBRARIES + ['libmpiwrapper'],
+                # libmpiwrapper needs the libmpi for which the site has built libmpiwrapper.
+                'one_build': ['libmpi'],
+                'variables': _HOST_MPI_VARIABLES + [_WRAPPER_OF_SITE],
+            },
             'Open MPI': {
                 'mpi': 'Open MPI',
                 'mpi_also': [],
@@ -932,7 +953,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
                 'unset': _NO_FORK_SAFE,
                 'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
                 'variables': _STEP_NETWORK + _RCCL + _OPENMPI_OVER_LIBFABRIC,
-            }
+            },
         },
     },
     'hybrid': dict(_HOST_NETWORK, title='the image\'s MPI over the host\'s network library'),

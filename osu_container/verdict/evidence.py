@@ -138,7 +138,13 @@ def _list_untested_libraries(trial: Trial) -> List[str]:
     return sorted(set(names), key=names.index)
 
 
+def _list_launcher_facts(trial: Trial) -> NamedFacts:
+    """Return the facts that decide whether the site's launcher can start the MPI."""
+    return [(name, trial.site.get(name)) for name in ('pmi', 'launcher')]
+
+
 _FACT_LISTERS = {
+    'pmi': _list_launcher_facts,
     'provider': _list_provider_facts,
     'gpu': _list_gpu_facts,
     'host': _list_host_facts,

@@ -103,7 +103,9 @@ def read_host_versions(
     soname: soname of the MPI to read, if the host has several MPIs.
     """
     versions: Dict[str, Any] = {'root': root, 'mpi': None, 'libfabric': None}
-    for name, key in ((HOST_MPI.get(soname or '', 'libmpi'), 'mpi'), ('libfabric', 'libfabric')):
+    is_wrapped = soname == 'libmpi_abi.so.1' and site['libraries'].get('libmpiwrapper')
+    mpi = 'libmpi' if is_wrapped else HOST_MPI.get(soname or '', 'libmpi')
+    for name, key in ((mpi, 'mpi'), ('libfabric', 'libfabric')):
         fact = site['libraries'].get(name)
         path = HostFileSystem(root).add_root(fact['value']) if fact else None
         if path and os.path.isfile(path):

@@ -34,6 +34,8 @@ WRAPPERS_PREFIX = 'SINGULARITY'
 #: Soname that the image's programs need -> name of the site's library that has this soname. For all
 #: other sonames the name is libmpi, and the rule 'other MPI' judges them (verdict/rules/abi.py).
 HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi', 'libmpi.so.40': 'libompi', 'libmpi.so.20': 'libompi'}
+#: Soname of the library by which the libmpi_abi.so.1 of mpi_abi_wrapper calls the host's libmpi
+WRAPPER = 'libmpiwrapper.so'
 
 #: Lmod family of all modules of this project, so that only one of them is loaded at a time
 FAMILY = 'slurm_mpi'
@@ -202,8 +204,9 @@ def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[
         raise SettingsError(
             "approach '%s' needs a host MPI with the soname %s, because the image's programs need "
             "this soname, and site '%s' has no such MPI. Use an approach with the image's MPI "
-            "(hybrid, opensource, pure), or build the programs for libmpi.so.12 (with MPICH's "
-            'mpicc, not mpicc_abi)' % (approach['name'], soname, site['name'])
+            "(hybrid, opensource, pure), build the programs for libmpi.so.12 (with MPICH's mpicc, not "
+            'mpicc_abi), or let the site build mpi_abi_wrapper 1.0.0 for its MPI (docs/abi.md)'
+            % (approach['name'], soname, site['name'])
         )
     if missing:
         usable = [

@@ -458,6 +458,7 @@ def collect_site_conditions(site: Dict[str, Any]) -> Dict[str, bool]:
         'cuda': gpu.startswith('sm_'),
         'cxi': site['provider']['value'] == 'cxi',
         'ucx': bool(network['ucx']['value'] and network['drivers']),
+        'libmpiwrapper': bool(site['libraries'].get('libmpiwrapper')),
     }
 
 

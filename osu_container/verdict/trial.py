@@ -75,6 +75,7 @@ from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET, render_injection
 from osu_container.verdict.settings import (
     MORE_FOLDERS,
+    WRAPPER,
     list_host_libraries,
     list_injected_folders,
     list_mpi_families,
@@ -863,7 +864,13 @@ def build_trial(
         family,
         soname,
         process,
-        _extend_pmi_traits(read_process_traits(process, soname, image, host) or {}, plugins),
+        _extend_pmi_traits(
+            read_process_traits(
+                process, 'libmpi.so.12' if WRAPPER in injected else soname, image, host
+            )
+            or {},
+            plugins,
+        ),
         _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
         or {},
         listing,
@@ -1077,7 +1084,7 @@ def _map_opened_libraries(
     Return {path of an MPI library: names that this library opens with dlopen()}.
 
     The paths are paths in the container. Intel MPI opens libfabric, and Open MPI opens plug-ins
-    (mca_*.so).
+    (mca_*.so). The libmpi_abi.so.1 of mpi_abi_wrapper opens libmpiwrapper.so.
 
     plugins: paths of the plug-ins of the host's Open MPI.
     """
@@ -1102,6 +1109,8 @@ def _map_opened_libraries(
                 for name in host.read_elf(path).needed
                 if name in injected
             ]
+            if soname == 'libmpi_abi.so.1' and WRAPPER in injected:
+                names = names + [WRAPPER]
             if names:
                 opened[INJECT_FOLDER + '/' + soname] = names
     return opened

@@ -18,8 +18,6 @@ from osu_container.build.catalogue import IMAGES, load_recipe
 from osu_container.build.recipes.common import OSU_LINK_COMMANDS, PACKED
 from osu_container.build.recipes.images import (
     CHECKED_IN_RECIPES,
-    FAMILIES,
-    RECIPES,
     RENDERED,
     list_recipe_files,
     render_recipe,
@@ -90,22 +88,6 @@ def test_other_files_pin_the_same_checksums():
 # The catalogue
 
 
-def test_entry_of_every_image_is_complete():
-    for name, entry in IMAGES.items():
-        assert (
-            entry['family'] in FAMILIES
-            and (RECIPES / entry['recipe']).is_file()
-            and entry['purpose']
-        ), name
-        assert len(entry['base']) == 1 and set(entry['base']) <= {'debian', 'image', 'registry'}, (
-            name
-        )
-        assert entry['base'].get('image', name) in IMAGES, name
-        for variant in entry['variants'].values():
-            assert set(variant['sources']) <= set(SOURCES), name
-            assert all((PROJECT / file).is_file() for file in variant['files']), name
-
-
 def test_every_published_combination_has_one_image():
     published = sorted((row['libcxi'], row['libfabric'], row['mpich']) for row in published_rows())
     assert len(published) == 12
@@ -114,12 +96,9 @@ def test_every_published_combination_has_one_image():
     )
 
 
-def test_image_of_a_site_is_in_the_catalogue():
-    for site, entry in SITES.items():
-        for file in entry.get('images', {'value': {}})['value'].values():
-            assert file.endswith('.sif') and file[:-4] in IMAGES, (site, file)
+def test_makefile_builds_an_image_of_the_workstation():
     make = re.search(r'(?m)^IMAGE := (\S+)$', (PROJECT / 'Makefile').read_text()).group(1)
-    assert {f'{make}.sif'} <= set(SITES['workstation']['images']['value'].values())
+    assert f'{make}.sif' in SITES['workstation']['images']['value'].values()
 
 
 # Rendered files
@@ -292,29 +271,3 @@ def test_shellcheck_finds_nothing(texts, tmp_path):
         text=True,
     )
     assert result.returncode == 0 and scripts, result
-
-
-@pytest.mark.nightly
-def test_hadolint_finds_nothing(texts, tmp_path):
-    """
-    Check one Dockerfile per recipe, choice of programs, and option that changes steps.
-    """
-    forms = {}
-    for file, (name, kind) in list_recipe_files().items():
-        if file.endswith('.Dockerfile'):
-            forms[IMAGES[name]['recipe'], kind, 'libcxi' in name, 'cupy' in name] = file
-    assert {recipe for recipe, *_ in forms} == {path.name for path in RECIPES.glob('*.py')}
-    for file in forms.values():
-        (tmp_path / file).write_text(texts[file])
-    result = subprocess.run(
-        [
-            Path(sys.executable).parent / 'hadolint',
-            '--config',
-            RECIPES / '.hadolint.yaml',
-            *sorted(os.listdir(tmp_path)),
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert_success(result)

@@ -1,8 +1,9 @@
 """
-Tables, figures and examples of the pages have the values of the data; they are written by hand.
+Tables, figures and examples of the pages have the values of the data.
 """
 
 import re
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -13,23 +14,15 @@ from osu_container.bench.results.references import read_dataset
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.launchers import LAUNCHERS
 from osu_container.data.networks import NETWORKS
-from osu_container.data.sites import PUBLISHED_SITES, SITES
+from osu_container.data.sites import SITES
 from osu_container.verdict.launching import build_launch_command
 from osu_container.verdict.rules.fabric import SEEN_OVER_CXI
 from osu_container.verdict.settings import (
     can_launch_approach,
-    list_host_libraries,
-    resolve_approach,
-    select_host_mpi,
     select_pmi,
 )
-from osu_container.verdict.site_choice import (
-    SettingsError,
-    override_facts,
-    resolve_described_site,
-    resolve_site,
-)
-from tests.helpers.machine import PROJECT
+from osu_container.verdict.site_choice import override_facts, resolve_site
+from tests.helpers.machine import PROJECT, run
 
 DOCS = PROJECT / 'docs'
 
@@ -138,56 +131,24 @@ def test_plot_of_lumi_has_the_published_ratios_to_native():
 
 # ---- what works where
 
-#: Kinds of evidence, the strongest first
-EVIDENCE = ('measured', 'derived', 'untested')
 
-
-def find_weakest_evidence(approach, site):
-    """
-    Return the evidence (str) of the least sure fact that an approach (dict) needs on a site
-    (dict), or '–'.
-    """
-    for entry in (
-        approach,
-        select_host_mpi(approach, 'libmpi.so.40'),
-    ):  # a host may have only Open MPI
-        try:
-            facts = [site['libraries'][name] for name, _ in list_host_libraries(entry, site)] + [
-                site['pmi']
-            ]
-        except SettingsError:
-            continue
-        facts += [site['provider']] * (entry['name'] != 'pure') + [site['native']] * (
-            not entry['container']
-        )
-        return max((fact['evidence'] for fact in facts), key=EVIDENCE.index)
-    return '–'
-
-
-@pytest.mark.parametrize('row', read_table('support.md', 'site')[1:], ids=lambda row: row[0])
-def test_compatibility_table_follows_from_the_data(row):
-    name, *cells = row
-    site = (resolve_described_site if name in PUBLISHED_SITES else resolve_site)(name)
-    for approach, cell in zip(APPROACHES, cells):
-        entry = resolve_approach(approach)
-        expected = find_weakest_evidence(entry, site)
-        if not entry['container'] and not site['native']['value']:
-            expected = '–'
-        if cell.startswith('measured <sup>'):  # somebody has run it
-            assert expected != '–', approach
-        else:
-            assert cell == ('derived' if expected == 'measured' else expected), approach
-
-
-def test_compatibility_table_has_every_site_and_source():
-    rows = read_table('support.md', 'site')
-    assert rows[0] == ['site', *APPROACHES] and [row[0] for row in rows[1:]] == [
-        *PUBLISHED_SITES,
-        *SITES,
-    ]
+def test_tables_of_sites_follow_from_the_data_and_name_their_sources():
+    result = run([sys.executable, '-m', 'tools.generate', '--step', 'tables', '--check'])
+    assert (result.returncode, result.stdout, result.stderr) == (0, '', '')
     text = (DOCS / 'support.md').read_text()
-    letters = {letter for row in rows for letter in re.findall(r'<sup>(\w)</sup>', ' '.join(row))}
-    assert letters == set(re.findall(r'^\* <sup>(\w)</sup>', text, re.M))
+    table, notes = text.split('\n* <sup>', 1)
+    letters = set(re.findall(r'<sup>(\w)</sup> \|', table))
+    assert letters == set(re.findall(r'^(?:\* <sup>)?(\w)</sup> marks', notes, re.M))
+
+
+def test_every_site_has_an_image_or_a_page_that_says_why_not():
+    """An image has an approach that uses the fast network of the site, as `check` predicts."""
+    rows = read_table('support.md', 'site')[1:]
+    without = set(SITES) - {row[0] for row in rows if row[3] in ('works', 'probably works')}
+    sections = re.findall(
+        r'^## (.+)\n\nNo image of this project ', (DOCS / 'other-systems.md').read_text(), re.M
+    )
+    assert without == {section.lower() for section in sections}
 
 
 # ---- add-a-site.md

@@ -1140,6 +1140,16 @@ SPEAKS = {
             'libhdf5.so.1 libmpi.so.40 libmpi.so.12',
         )
     ],
+    'standard ABI': [
+        (
+            'constants of a draft',
+            'bind',
+            use_standard_abi(intel_mpi()),
+            PLAIN,
+            'unknown',
+            'Intel mpicc_abi',
+        )
+    ],
     'missing library': [
         (
             'of the image',
@@ -2327,7 +2337,6 @@ SILENT = {
             image_mpi(mpich('5.0.2'), 'libmpi_abi.so.1'),
             GPU,
         ),
-        ('standard ABI, and the host has it', 'bind', use_standard_abi(mpich('5.0.2')), PLAIN),
     ]
     + [
         (soname, approach, image(mpi=lambda it, soname=soname: it.mpi(mpich('5.0.0'), soname)), GPU)
@@ -2359,6 +2368,10 @@ SILENT = {
             ),
             GPU,
         )
+    ],
+    'standard ABI': [
+        ("the image's MPI runs", 'hybrid', use_standard_abi(intel_mpi()), PLAIN),
+        ('of MPICH', 'bind', use_standard_abi(mpich('5.0.2')), PLAIN),
     ],
     'missing library': [
         (

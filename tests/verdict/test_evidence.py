@@ -88,7 +88,7 @@ def list_other_values(name, value):
 
 
 def compute_outcome(approach, site, opened, host):
-    """Return all that shows in a trial and its verdict, but for what it rests on."""
+    """Return all that shows in a trial and its verdict, but for notes and what it rests on."""
     try:
         trial = build_trial(approach, site, opened, host)
         verdict = judge_trial(trial)
@@ -96,7 +96,7 @@ def compute_outcome(approach, site, opened, host):
         return str(err)
     return (
         verdict.level,
-        verdict.findings,
+        [finding for finding in verdict.findings if finding.level != NOTE],
         verdict.mpi,
         verdict.libfabric,
         verdict.pmi,

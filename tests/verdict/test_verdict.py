@@ -35,6 +35,7 @@ from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.finding import LEVELS, NOTE
 from osu_container.verdict.settings import (
     INJECT_FOLDER,
+    build_settings,
     can_launch_approach,
     list_mpi_families,
     resolve_approach,
@@ -830,6 +831,39 @@ def test_program_decides_in_an_image_with_both_abis(tmp_path, parts, mpi, wanted
         == read_host_versions(world.site, on_host.root, mpi)['mpi']
         == 'MPICH %s' % ('5.0.2' if wanted == 'libmpi_abi' else '4.2.3')
     )
+
+
+def test_wrapper_of_the_site_serves_the_standard_abi(tmp_path, parts):
+    """The site has mpi_abi_wrapper, whose libmpiwrapper.so opens the host's MPI."""
+    world = World(tmp_path, parts, PLAIN)
+    image_mpi(mpich('5.0.2'), 'libmpi_abi.so.1')(world)
+    libmpi, libraries = parts.mpi(mpich()), world.site['libraries']
+    wrapper = dict(libraries['libmpi'], value='/opt/wrapper/lib/libmpiwrapper.so')
+    world.site['libraries'] = dict(libraries, libmpiwrapper=wrapper)
+    host(
+        libmpi=libmpi,
+        libmpi_abi=build_mpi('\n', 'libmpi_abi.so.1', needs=None),
+        libmpiwrapper=lambda it: it.plain(
+            'libmpiwrapper.so',
+            needed=[libmpi],
+            rpath=os.path.dirname(f"{world.host}{libraries['libmpi']['value']}"),
+        ),
+    )(world)
+    opened, on_host = world.open_files()
+    opened.close()
+    bind = resolve_approach('bind')
+    facts = read_facts(bind, world.site, str(world.image), on_host.root, RUNTIME, 'osu_')
+    paths = {one['soname']: one['path'] for one in facts['host']['injected']}
+    assert {'libmpi.so.12', 'libmpi_abi.so.1', 'libmpiwrapper.so'} <= set(paths)
+    assert paths['libmpi.so.12'].startswith(on_host.root)
+    variables = build_settings(bind, world.site, facts).environment.command_variables
+    assert ('MPI_ABI_WRAPPER_LIB', f'{INJECT_FOLDER}/libmpiwrapper.so') in [
+        (one['name'], one['value']) for one in variables
+    ]
+    assert facts['host']['mpi'] == 'MPICH 4.2.3' and facts['image']['uses_libfabric']
+    verdict = world.ask('bind')
+    assert [one.rule for one in verdict.findings] == ['standard ABI']
+    assert verdict.libfabric.endswith('of the host')
 
 
 @pytest.mark.parametrize(

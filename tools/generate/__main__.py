@@ -14,7 +14,7 @@ from osu_container.build.recipes.images import (
     list_recipe_files,
     render_recipe,
 )
-from tools.generate import easyconfigs, module_files
+from tools.generate import described_facts, easyconfigs, module_files
 
 
 def render_recipes() -> dict[Path, str | None]:
@@ -42,6 +42,7 @@ def main() -> None:
         'easyconfigs': easyconfigs.render_files,
         'modules': lambda: module_files.render_files(check),
         'recipes': render_recipes,
+        'tables': described_facts.render_tables,
     }
     parser = argparse.ArgumentParser(prog='python -m tools.generate', description=__doc__)
     parser.add_argument(

@@ -1,37 +1,50 @@
-"""Derive the facts about a module from a host description and the name of an image.
+"""Derive facts about modules, and the tables of docs/support.md, from public data.
 
 When EasyBuild installs a module, EasyBuild reads these facts from files (verdict/facts.py). This
 Python module needs no installation, because check/described.py describes the image and
 discover/host_facts.py describes the host. All sizes are 0, and all sha256 are None.
+
+`python -m tools.generate.described_facts` prints the table of sites and images (`make sites`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from osu_container.base.places import PROJECT
 from osu_container.build.recipes.versions import MPI4PY_VERSION
+from osu_container.check.cli import list_applicable_approaches
 from osu_container.check.described import describe_catalogue_image
 from osu_container.check.public_hosts import find_host_description
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.sites import PUBLISHED_SITES, SITES
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.image.traits import read_fabric_traits, read_mpi_traits
 from osu_container.install.native import PORTS
 from osu_container.verdict.facts import list_entrypoint_folders
+from osu_container.verdict.rules.finding import LEVELS
 from osu_container.verdict.settings import (
     list_host_libraries,
     list_site_files,
     resolve_approach,
+    select_host_mpi,
     select_image,
 )
-from osu_container.verdict.site_choice import SettingsError, resolve_site
+from osu_container.verdict.site_choice import (
+    SettingsError,
+    resolve_described_site,
+    resolve_site,
+)
 from osu_container.verdict.trial import (
     Trial,
     build_trial,
     find_leading_plugin_folder,
     locate_host_libraries,
 )
+from osu_container.verdict.verdict import format_level, judge_approach, recommend_approach
 
 #: Modules that run in a container, each a folder of easyconfigs
 CONTAINERS = ('osu-container', 'osu-mpi4py')
@@ -198,3 +211,97 @@ def _derive_image_facts(mix: Trial, file: str) -> dict[str, Any]:
         'environment': [],
         'installed': {'size': 0},
     }
+
+
+# ---- tables of docs/support.md
+
+PAGE = PROJECT / 'docs' / 'support.md'
+#: Evidence of a fact, the strongest first
+EVIDENCE = ('measured', 'derived', 'untested')
+#: Site -> {approach: letter of the source below the table} of runs by other people, without a module
+#: of this project
+PUBLISHED_RUNS = {
+    'lumi-24.03': dict.fromkeys(('native', 'pure', 'bind', 'hybrid', 'opensource'), 'b'),
+    'lumi-25.03': {'bind': 'd', 'opensource': 'e'},
+    'lumi-25.09': {'native': 'g'},
+    'alps': {'hybrid': 'h', 'openmpi': 'f'},
+}
+
+
+def describe_evidence(name: str, site: dict[str, Any]) -> str:
+    """Return the evidence for an approach on a site, '–' if the site lacks the approach.
+
+    Without a run, the evidence is that of the least certain fact that the approach needs.
+    """
+    if site['name'] == 'workstation':
+        return 'measured <sup>a</sup>'
+    if name in PUBLISHED_RUNS.get(site['name'], ()):
+        return f"published <sup>{PUBLISHED_RUNS[site['name']][name]}</sup>"
+    approach = resolve_approach(name)
+    if not (approach['container'] or site['native']['value']):
+        return '–'
+    # The host may have Open MPI only.
+    for entry in (approach, select_host_mpi(approach, 'libmpi.so.40')):
+        try:
+            libraries = list_host_libraries(entry, site)
+        except SettingsError:
+            continue
+        facts = [site['pmi'], *(site['libraries'][library] for library, _ in libraries)]
+        facts += [site['provider']] * (name != 'pure') + [site['native']] * (name == 'native')
+        # A fact may have been measured, but the approach has not run.
+        return max(('derived', *(fact['evidence'] for fact in facts)), key=EVIDENCE.index)
+    return '–'
+
+
+def list_site_images() -> Iterator[tuple[str, ...]]:
+    """Yield site, image, approach, verdict and evidence for each image of each site.
+
+    The approach is the recommended one of the approaches for which the site names the image, or, if
+    `check` recommends no approach, the approach with the best verdict.
+    """
+    for site in map(resolve_site, SITES):
+        host = DescribedHost(find_host_description(site))
+        images = site['images']['value']
+        for file in dict.fromkeys(file for key, file in images.items() if '/' not in key):
+            image = describe_catalogue_image(file, host.data['machine'])
+            assert image  # a test finds names that the catalogue lacks
+            verdicts = {
+                name: judge_approach(resolve_approach(name), site, image, host)
+                for name in list_applicable_approaches(image)
+                if images.get(name) == file
+            }
+            best = recommend_approach(verdicts.values(), site) or min(
+                verdicts, key=lambda name: LEVELS.index(verdicts[name].level)
+            )
+            level = format_level(verdicts[best]).lower()
+            yield site['name'], file[: -len('.sif')], best, level, describe_evidence(best, site)
+
+
+def format_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown."""
+    head = list(head)
+    lines = [head, ['---'] * len(head), *rows]
+    return '\n'.join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def format_site_images() -> str:
+    """Return the table of sites and images."""
+    return format_table(('site', 'image', 'approach', 'verdict', 'evidence'), list_site_images())
+
+
+def render_tables() -> dict[Path, str]:
+    """Return {path: text} of the page with the tables of sites."""
+    sites = [*map(resolve_described_site, PUBLISHED_SITES), *map(resolve_site, SITES)]
+    matrix = format_table(
+        ('site', *APPROACHES),
+        ([site['name'], *(describe_evidence(name, site) for name in APPROACHES)] for site in sites),
+    )
+    text = PAGE.read_text()
+    for table in (format_site_images(), matrix):
+        head = table.partition('\n')[0]
+        text = re.sub(rf'(?m)^{re.escape(head)}\n(\|.*\n)*', table + '\n', text)
+    return {PAGE: text}
+
+
+if __name__ == '__main__':
+    print(format_site_images())

@@ -32,7 +32,6 @@ from osu_container.build.recipes.versions import (
     GPU_OF_DEBIAN,
     LIBFABRIC_ABI,
     MPI4PY_VERSION,
-    MPICH_FABRIC_ABI,
     MPICH_LIBFABRIC,
     OPENMPI_LIBFABRIC,
     ROCM,
@@ -258,12 +257,10 @@ def _describe_variants(
 
 def explain_missing_symbols(mpich: str, libfabric: str) -> str:
     """Return why MPICH from a wheel does not load with a libfabric, '' if MPICH loads."""
-    if not is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric]):
+    needed, provided = (LIBFABRIC_ABI[name] for name in (MPICH_LIBFABRIC[mpich], libfabric))
+    if not is_newer(needed, provided):
         return ''
-    return (
-        f"libmpi.so.12 asks for FABRIC_{MPICH_FABRIC_ABI[mpich]}, libfabric {libfabric} ends at "
-        f"FABRIC_{LIBFABRIC_ABI[libfabric]}"
-    )
+    return f"libmpi.so.12 asks for FABRIC_{needed}, libfabric {libfabric} ends at FABRIC_{provided}"
 
 
 def _describe_workstation_image(mpich: str, libfabric: str, release: str, origin: str) -> Entry:
@@ -297,7 +294,10 @@ def _describe_workstation_images() -> Iterator[Entry]:
         )
     for release, facts in DEBIAN.items():
         yield _describe_workstation_image(
-            DEFAULT_MPICH, facts['libfabric'], release, f"of Debian {facts['number']}"
+            DEFAULT_MPICH,
+            facts['libfabric'],
+            release,
+            f"and glibc {facts['glibc']} of Debian {facts['number']}",
         )
 
 
@@ -442,14 +442,20 @@ def _describe_lumi_base(rocm: str, libcxi: str) -> Entry:
 #: Name of a base image -> its contents; python: Python version of its Debian or Ubuntu; built:
 #: whether the tests build the image
 MPI4PY_BASES: Dict[str, Dict[str, Any]] = {
-    'osu-workstation-mpich-4.2.3-libfabric-1.22.0': {
-        'mpi': 'MPICH 4.2.3',
-        'libfabric': '1.22.0',
-        'python': PYTHON,
-        'distro': 'ubuntu22',
-        'built': True,
-        'sources': ['mpich-4.2.3'],
-        'mpiexec': LAUNCH_COMMANDS['mpich'],
+    **{
+        f'osu-workstation-mpich-{DEFAULT_MPICH}-libfabric-{libfabric}': {
+            'mpi': f'MPICH {DEFAULT_MPICH}',
+            'libfabric': libfabric,
+            'python': DEBIAN[release]['python'],
+            'distro': 'ubuntu22',
+            'built': True,
+            'sources': [f'mpich-{DEFAULT_MPICH}'],
+            'mpiexec': LAUNCH_COMMANDS['mpich'],
+        }
+        for libfabric, release in (
+            (MPICH_LIBFABRIC[DEFAULT_MPICH], DEFAULT_DEBIAN),
+            (DEBIAN['trixie']['libfabric'], 'trixie'),
+        )
     },
     'osu-abi-openmpi-5.0.11-libfabric-2.5.1': {
         'mpi': 'Open MPI 5.0.11',

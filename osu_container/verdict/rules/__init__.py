@@ -37,6 +37,7 @@ RULES = [
     abi.other_mpi_family,
     abi.two_builds,
     abi.two_mpis,
+    abi.check_standard_abi,
     loading.missing_library,
     loading.check_symbol_versions,
     machine.check_processor_level,

@@ -4,10 +4,11 @@ import re
 from typing import Iterator
 
 from osu_container.image.image import MPI_FAMILIES
+from osu_container.image.traits import read_mpi_traits
 from osu_container.verdict import launching
 from osu_container.verdict.rules.finding import START_REMEDY, Finding, make_finding, rule
 from osu_container.verdict.rules.questions import find_loaded_mpi, find_mpi_path, format_library
-from osu_container.verdict.settings import list_mpi_families, select_pmi
+from osu_container.verdict.settings import WRAPPER, list_mpi_families, select_pmi
 from osu_container.verdict.trial import Trial
 
 
@@ -147,7 +148,12 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
             " under Debian's own soname", ' ABI'
         )
         first = first or (abi and (library, abi))
-        if first and abi not in ('', first[1]) and library.requester:
+        if (
+            first
+            and abi not in ('', first[1])
+            and library.requester
+            and library.requester.name != WRAPPER
+        ):
             yield make_finding(
                 'unknown',
                 '%s needs %s, but the process also has %s: ld.so binds all MPI calls to the MPI '
@@ -157,6 +163,42 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
                 'use a build of the library that was linked with the MPI of the program',
             )
             return
+
+
+@rule(
+    'standard ABI',
+    source='pmodels/mpich PR 7633; mpi_abi.h of Intel MPI 2021.19.0 and MPICH 5.0.2; '
+    'github.com/eschnett/mpi_abi_wrapper 39ee1a3',
+    facts=('host',),
+)
+def check_standard_abi(trial: Trial) -> Iterator[Finding]:
+    """
+    Image and host have the constants of MPI 5.0, and the host's libmpi_abi.so.1 is an MPI.
+
+    The header of Intel MPI has eight constants of a draft of MPI 5.0. The libmpi_abi.so.1 of
+    mpi_abi_wrapper opens the MPI at run time, so that no file shows what the process loads.
+    """
+    mpi = find_loaded_mpi(trial)
+    if not mpi or mpi.origin != 'host' or trial.soname != 'libmpi_abi.so.1':
+        return
+    for _, soname, path in trial.image.list_mpi_libraries():
+        traits = trial.image.read_traits(path, read_mpi_traits)
+        if soname == trial.soname and traits['family'] == 'Intel MPI':
+            yield make_finding(
+                'unknown',
+                "programs built with the mpi_abi.h of Intel MPI may have constants of a draft of MPI "
+                "5.0, which the host's MPI misreads",
+                [('image:' + path, 'Intel MPI')],
+                'build the programs with mpicc_abi of MPICH 5.0.2 or newer (docs/abi.md)',
+            )
+    if WRAPPER in trial.injected and not trial.started:
+        yield make_finding(
+            'unknown',
+            "the host's libmpi_abi.so.1 is that of mpi_abi_wrapper, and no run of mpi_abi_wrapper "
+            'with this approach is known',
+            [(mpi.facts.path, trial.soname)],
+            START_REMEDY,
+        )
 
 
 @rule('PMI', source='srun(1), --mpi', facts=('pmi', 'host'), needs_process=True)

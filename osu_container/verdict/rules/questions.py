@@ -8,7 +8,7 @@ from osu_container.image.closure import GLIBC_SONAMES
 from osu_container.image.environment import Variable, resolve_process_variable
 from osu_container.image.loader import LoadedFile, find_loaded_file
 from osu_container.verdict.layers import infer_network_layer, split_provider
-from osu_container.verdict.settings import collect_module_variables
+from osu_container.verdict.settings import WRAPPER, collect_module_variables
 from osu_container.verdict.site_choice import collect_site_conditions, parse_release
 from osu_container.verdict.trial import CoveringMount, Trial, find_mount
 
@@ -65,7 +65,8 @@ def uses_libfabric(trial: Trial) -> Optional[bool]:
         return None
     if trial.started and trial.started.libfabric:
         return True
-    libraries = [mpi]
+    wrapper = find_loaded_file(trial.process, WRAPPER)
+    libraries = [mpi] + ([wrapper] if wrapper else [])
     for library in libraries:  # The loop adds libraries to this list.
         if 'libfabric.so.1' in library.facts.needed:
             return True

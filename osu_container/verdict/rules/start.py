@@ -7,6 +7,7 @@ from osu_container.base.terminal import escape_line
 from osu_container.verdict.commands import has_static_mpi
 from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
 from osu_container.verdict.rules.questions import may_open_libfabric
+from osu_container.verdict.settings import WRAPPER
 from osu_container.verdict.started import MappedFile, Start, StartedProcess
 from osu_container.verdict.trial import Trial
 
@@ -93,7 +94,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
     )
     if started is None or find_start_failure(start):
         yield _report_no_mpi(trial, start, line)
-    elif len({file.path for file in started.libmpi}) > 1:
+    elif WRAPPER not in trial.injected and len({file.path for file in started.libmpi}) > 1:
         yield make_finding(
             'unknown',
             'the process %s of the started command has loaded several MPI libraries: %s'
