@@ -26,22 +26,7 @@ osu_container/verdict/trial.py.
 
 import posixpath
 import re
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Dict,
-    Iterable,
-    List,
-    Match,
-    NamedTuple,
-    Optional,
-    Pattern,
-    Tuple,
-)
-
-# image.py imports this module, so an import of image.py at run time would be circular.
-if TYPE_CHECKING:
-    from osu_container.image.image import Image
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 SCRIPTS_FOLDER = '/.singularity.d/env'
 #: Folder that the runtime appends to LD_LIBRARY_PATH
@@ -80,8 +65,8 @@ _FOREIGN_NAME = re.compile(
     r'HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|SHLVL|PIPESTATUS|BASH\w*|EPOCH\w*|_|e|key|__\w+|'
     r'(APPTAINER|SINGULARITY)_(?!APPNAME$)\w+|SING_\w+|[0-9@*?$!#-]+)$'
 )
-#: Pattern for variables that are read-only in bash
-_READ_ONLY_NAME = re.compile(r'(E?[UG]ID|PPID|BASHOPTS|BASH_VERSINFO|SHELLOPTS)$')
+#: Pattern for variables that are read-only in bash, or that change the meaning of later lines
+_SPECIAL_NAME = re.compile(r'(E?[UG]ID|PPID|BASHOPTS|BASH_VERSINFO|SHELLOPTS|IFS)$')
 #: Pattern for paths that the runtime may mount from the host (apptainer.conf: mount proc, sys, dev,
 #: home, tmp), and for folders where this project or a site binds files of the host
 _MOUNTED_PATH = re.compile(
@@ -91,61 +76,53 @@ _MOUNTED_PATH = re.compile(
 #: The option --app of the runtime selects an app with its own environment. This module assumes that
 #: the user selects no app
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
-#: Commands that may stop the container, and other commands of the shell with effects that this
-#: module does not evaluate
-STOPPING_COMMANDS = frozenset('exit exec shift set readonly declare typeset'.split())
+#: Commands that may stop the container
+STOPPING_COMMANDS = frozenset('exec exit shift set readonly declare typeset'.split())
+#: Reserved words and commands of the shell that this module does not evaluate
 UNSUPPORTED_COMMANDS = frozenset(
-    'eval command builtin shopt enable trap let break continue read getopts printf mapfile '
-    'readarray local alias unalias { } ! [['.split()
+    'then elif else fi do done esac coproc time function for while until select case eval command '
+    'builtin shopt enable trap let break continue read getopts printf mapfile readarray local alias '
+    'unalias { } ! [['.split()
 )
-#: Maximum number of characters of one script. The largest known script has 60 KB (a script of Spack
-#: for 400 packages)
-_MAX_SCRIPT_LENGTH = 1 << 18
 #: Maximum number of characters of a value. execve(2) does not accept a longer string
 #: (MAX_ARG_STRLEN)
 _MAX_VALUE_LENGTH = 1 << 17
-#: Maximum work for one environment: characters of scripts plus statements. Known images need at
-#: most 50,000 steps; 500,000 steps take a few seconds
-_MAX_STEPS = 500000
+#: Maximum number of characters of all scripts of one environment. The largest known script has
+#: 60 KB (a script of Spack for 400 packages)
+_MAX_LENGTH = 1 << 18
 
 
 # ---- Patterns for the syntax of a shell script
 
 #: Blanks, comments, and redirections that cannot fail. Shells differ in the meaning of a comment
 #: that ends with a backslash
-_BLANK = re.compile(
+_BLANK = (
     r'(?:[ \t]|\\\n|#(?:[^\n]*[^\n\\])?(?![^\n])|'
     r'\d?(?:>>?[ \t]*/dev/null|[<>]&(?:\d|-))(?=[\s;&|]|\Z))*'
 )
-_EMPTY_LINES = re.compile(r'(?:[ \t\n]|\\\n|#(?:[^\n]*[^\n\\])?(?![^\n]))*')
-_SEPARATOR = re.compile(r'\n|;(?!;)')
-_OPERATOR = re.compile(r'&&|\|\|')
-_COMMAND_END = re.compile(r'\Z|\n|;|&&|\|\|')
-_ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=')
-#: Character that ends a part of a word -> pattern for text without special meaning in this part
-_PLAIN_TEXT = {
-    '': re.compile(r"""[^\s;&|<>()\\'"`$~]+"""),
-    '"': re.compile(r'[^"\\`$]+'),
-    '}': re.compile(r"""[^{}"'\\`$~]+"""),
-}
-_SINGLE_QUOTES = re.compile(r"'[^']*'")
-_DOUBLE_QUOTE = re.compile('"')
-_CLOSING_BRACE = re.compile('}')
-_ESCAPE = re.compile(r'\\.', re.S)
-_CONTINUATION = re.compile(r'\\\n')
-#: Pattern for a plain command substitution, whose end is certain
-_SUBSTITUTION = re.compile(
+_OPERATOR = re.compile(r'\n|;(?!;)|&&|\|\|')
+_NAME = r'[A-Za-z_]\w*'
+#: Pattern for $NAME, ${NAME}, and a plain command substitution, whose end is certain
+_PARAMETER = (
+    rf'\$(?:{_NAME}|[0-9@*?!-]|\{{(?:{_NAME}|[0-9]+|[@*])\}})|'
     r"""\$\((?!\()(?:(?!\bcase\b)[^()"'`\\#<]|"[^()"`\\]*")*\)|`(?:(?!\bcase\b)[^'"`\\#<])*`"""
 )
-#: Pattern for $NAME, ${NAME and the beginning of ${NAME:-WORD}
-_PARAMETER = re.compile(r'\$(?:([A-Za-z_]\w*|[0-9@*?!-])|\{([A-Za-z_]\w*|[0-9]+|[@*])(:?[-+])?)')
-_NAME = re.compile(r'[A-Za-z_]\w*$')
+#: Pattern for an expansion. WORD in ${NAME:-WORD} may contain expansions of _PARAMETER. Shells
+#: differ in the meaning of single quotes, and of quoted braces, inside ${ }
+_EXPANSION = (
+    rf"""\$\{{{_NAME}:?[-+](?:[^{{}}"'\\`$~]|"(?:[^"'}}\\`$]|\\[$`"\\]|{_PARAMETER})*"|"""
+    rf"""{_PARAMETER})*\}}|{_PARAMETER}"""
+)
+_DOUBLE_QUOTES = rf'"(?:[^"\\`$]|\\.|{_EXPANSION})*"'
+_WORD = rf"""(?!#)(?:[^\s;&|<>()\\'"`$~]|'[^']*'|{_DOUBLE_QUOTES}|\\\n|{_EXPANSION})+"""
+_TOKEN = re.compile(rf'{_BLANK}(?:({_OPERATOR.pattern}|{_WORD})|(\Z|.))', re.S)
+#: Patterns for a part of a word: outside of quotes, and inside double quotes
+_PIECE = re.compile(rf"""{_EXPANSION}|\\.|{_DOUBLE_QUOTES}|'[^']*'|[^\\`$"']+""", re.S)
+_QUOTED_PIECE = re.compile(rf"""{_EXPANSION}|\\.|{_DOUBLE_QUOTES}|[^\\`$"]+""", re.S)
+_PARAMETER_PARTS = re.compile(r'\$(?:\{(\w+|[@*])(?:(:?[-+])(.*))?\}|(\w+|[@*?!-]))$', re.S)
+_ASSIGNMENT = re.compile(rf'({_NAME})=')
 #: Pattern for the name of a command without quotes and expansions
 _COMMAND_NAME = re.compile(r'[\w./+:@%,-]+$|\[$')
-_RESERVED_WORD = re.compile(
-    r'(if|then|elif|else|fi|do|done|esac|in|coproc|time|function|for|while|until|select|case)'
-    r'(?=[\s;&|()<>]|\Z)'
-)
 
 
 class UnsupportedSyntaxError(Exception):
@@ -160,38 +137,19 @@ class UnsupportedSyntaxError(Exception):
         self.location = location
 
 
-class Word:
+class Word(NamedTuple):
     """A word of a command after the expansion of variables."""
 
-    def __init__(self) -> None:
-        self.source = ''  #: text of the word in the script
-        self.text = ''  #: expanded text; if `unknown` is set, the text before the unknown part
-        #: the first variable or command with an unknown value, None if the whole text is known
-        self.unknown: Optional[Variable] = None
-        self.is_quoted = False  #: whether a part of the word is quoted
-        self.is_one_field = (
-            True  #: whether the shell certainly neither splits nor replaces the word
-        )
+    text: str  #: expanded text; if `unknown` is set, the text before the unknown part
+    #: the first variable or command with an unknown value, None if the whole text is known
+    unknown: Optional[Variable] = None
+    is_one_field: bool = True  #: whether the shell certainly neither splits nor removes the word
+    source: str = ''  #: text of the word in the script
 
     @property
     def value(self) -> Optional[str]:
         """The text of the word, None if unknown."""
         return None if self.unknown else self.text
-
-    def add(self, text: str, quoted: bool, unknown: Optional[Variable] = None) -> None:
-        """
-        Append a text to the word.
-
-        If `unknown` is given, the value of this variable or command follows the text, and the rest
-        of the word is unknown.
-        """
-        if not self.unknown:
-            self.text += text
-            self.unknown = unknown
-        self.is_quoted = self.is_quoted or quoted
-        # The shell may split the text, replace a pattern by file names, or expand {a,b}.
-        if not quoted and (unknown or re.search(r'[*?\[{\s]', text)):
-            self.is_one_field = False
 
 
 class ShellEvaluator:
@@ -203,18 +161,19 @@ class ShellEvaluator:
     of the statement is unknown.
     """
 
-    def __init__(self, files: 'Image', bound_texts: Iterable[Any] = ()) -> None:
+    def __init__(self, files: Any, bound_texts: Iterable[Any] = ()) -> None:
         """Create an evaluator; see evaluate_environment() for `files` and `bound_texts`."""
         self.files = files
         self.bound_texts: Dict[str, str] = dict(bound_texts)
         self.variables: Dict[str, Optional[Variable]] = dict(_NO_APP)
         self.default: Optional[Variable] = None
         self.exit_point: Optional[Tuple[bool, str, str]] = None
-        self.stops_at_errors = False  #: whether a command that fails ends the script (`set -e`)
-        #: path and text of the current script, index of the next character, number of its line
-        self.file, self.text, self.position, self.line = '', '', 0, 1
-        self.steps = self.braces = 0
-        self.is_active = True  #: False in a branch that the shell skips
+        #: path and text of the current script, and position of the current statement
+        self.file, self.text, self.position = '', '', 0
+        #: remaining (token, position) of the current script in reverse order. The token is '' at
+        #: the end of the script and at unsupported syntax
+        self.tokens: List[Tuple[str, int]] = []
+        self.length = 0  #: number of characters of all scripts that the evaluator has read
         self.end = ''  #: 'return', 'exit' or 'exec' after this command has ended the script
         #: Why the shell may skip the current statement, '' if the shell certainly runs it. In such
         #: a statement, the evaluator makes each variable unknown that the statement sets
@@ -223,15 +182,16 @@ class ShellEvaluator:
     # ---- methods for variables
 
     def locate(self) -> str:
-        """Return 'FILE:LINE' for the current line of the current script."""
-        return f'{self.file}:{self.line}'
+        """Return 'FILE:LINE' for the current statement of the current script."""
+        return f"{self.file}:{self.text.count(chr(10), 0, self.position) + 1}"
 
     def fail(self, reason: str = '') -> UnsupportedSyntaxError:
-        """Return the error that stops the evaluation; reason: '' for unsupported syntax."""
-        rest = self.text[self.position :].split('\n', 1)[0][:40]
-        return UnsupportedSyntaxError(
-            self.locate(), reason or f"this syntax is not supported: {rest or 'unexpected end'}"
-        )
+        """Return the error that stops the evaluation; reason: '' for syntax at the next token."""
+        if not reason:
+            self.position = self.tokens[-1][1]
+            rest = self.text[self.position :].split('\n', 1)[0][:40]
+            reason = f"this syntax is not supported: {rest or 'unexpected end'}"
+        return UnsupportedSyntaxError(self.locate(), reason)
 
     def get(self, name: str) -> Optional[Variable]:
         """Return the variable `name`, None if the variable is unset."""
@@ -242,246 +202,160 @@ class ShellEvaluator:
             return Variable(None, True, self.locate(), reason)
         return self.default
 
-    def is_exported(self, name: str) -> Optional[bool]:
-        """Return whether the variable `name` is exported after an assignment, None if unknown."""
-        variable = self.variables.get(name, self.default)
-        return variable.exported if variable else False
-
     def set_variable(self, name: str, variable: Optional[Variable]) -> None:
         """Set a variable. If the shell may skip the statement, the variable becomes unknown."""
-        if _READ_ONLY_NAME.match(name):  # The shell skips the rest of the script at this error.
-            raise self.fail(f'{name} may be a read-only variable')
+        if _SPECIAL_NAME.match(name):  # The shell skips the rest of the script at this error.
+            raise self.fail(f'the shell treats the variable {name} in a special way')
         self.variables[name] = (
             Variable(None, None, self.locate(), self.doubt) if self.doubt else variable
         )
 
     def stop_script(self, location: str, reason: str) -> None:
         """Make the values of all variables unknown; location: 'FILE:LINE' of the cause."""
-        self.variables, self.end = dict(_NO_APP), ''
+        self.variables, self.end, self.doubt = dict(_NO_APP), '', ''
         self.default = Variable(None, None, location, reason)
         if self.exit_point:  # The script may also fail before the line with `exit`.
             self.exit_point = (False,) + self.exit_point[1:]
 
     # ---- methods for words
 
-    def take(self, pattern: Pattern[str]) -> Optional[Match[str]]:
-        """Match a pattern at the current position and move the position behind the match."""
-        match = pattern.match(self.text, self.position)
-        if match:
-            self.position = match.end()
-            self.line += match.group().count('\n')
-        return match
-
-    def read_word(self) -> Word:
-        """Read and expand the word at the current position, which may be empty."""
-        word, begin = Word(), self.position
-        self.read_pieces(word, '')
-        word.source = self.text[begin : self.position]
-        return word
-
-    def read_pieces(self, word: Word, end: str, quoted: bool = False) -> None:
-        """
-        Append the expanded text at the current position to `word`.
-
-        end: '"' inside double quotes, '}' inside ${ }, otherwise ''. The function stops before this
-        character.
-        """
-        while len(word.text) <= _MAX_VALUE_LENGTH:
-            plain = self.take(_PLAIN_TEXT[end])
-            if plain:
-                # Shells differ in the meaning of single quotes, and of quoted braces, inside ${ }.
-                if self.braces and re.search("[}']", plain.group()):
-                    raise self.fail()
-                word.add(plain.group(), quoted)
-                continue
-            single = None if end else self.take(_SINGLE_QUOTES)
-            escape = self.take(_ESCAPE) if quoted else self.take(_CONTINUATION)
-            if single:
-                word.add(single.group()[1:-1], True)
-            elif escape:
-                text = escape.group()
-                is_removed = text[1] in '$`"\\\n' or self.braces and text[1] == '}'
-                word.add(text.strip('\n')[is_removed:], quoted)
-            elif end != '"' and self.take(_DOUBLE_QUOTE):
-                self.read_pieces(word, '"', True)
-                if not self.take(_DOUBLE_QUOTE):
-                    raise self.fail()
-                word.is_quoted = True
-            elif self.take(_SUBSTITUTION):
-                reason = 'the value contains the output of a command'
-                word.add('', quoted, Variable(None, True, self.locate(), reason))
+    def expand(self, source: str, is_quoted: bool = False) -> Word:
+        """Return the Word for the text `source`; is_quoted: whether the text is in quotes."""
+        text, unknown, is_one_field = '', None, True
+        for match in (_QUOTED_PIECE if is_quoted else _PIECE).finditer(source):
+            piece, kind = match.group(), match.group()[0]
+            part = Word(piece)
+            if kind == '"':
+                part = self.expand(piece[1:-1], True)
+            elif kind == "'" and not is_quoted:
+                part = Word(piece[1:-1])
+            elif kind == '\\':
+                part = Word(piece.strip('\n')[piece[1] in '$`"\\\n' :])
             else:
-                parameter = self.take(_PARAMETER)
-                if not parameter:
-                    return
-                self.expand_parameter(word, parameter, quoted)
-        raise self.fail('a value is longer than a program accepts')
+                if kind in '$`':
+                    part = self.expand_parameter(piece, is_quoted)
+                # The shell may split the text, replace a pattern by file names, or expand {a,b}.
+                is_one_field = is_one_field and (
+                    is_quoted or not part.unknown and not re.search(r'[*?\[{\s]|^$', part.text)
+                )
+            if not unknown:
+                text, unknown = text + part.text, part.unknown
+            if len(text) > _MAX_VALUE_LENGTH:
+                raise self.fail('a value is longer than a program accepts')
+        return Word(text, unknown, is_one_field, source)
 
-    def expand_parameter(self, word: Word, match: Match[str], quoted: bool) -> None:
-        """Append the value of $NAME or ${NAME} to `word`, or read the rest of ${NAME:-WORD}."""
-        name, operator, other = match.group(1) or match.group(2), match.group(3) or '', Word()
-        if match.group(2):
-            self.braces += 1
-            if operator:
-                self.read_pieces(other, '}', quoted)
-            self.braces -= 1
-            if not self.take(_CLOSING_BRACE):
-                raise self.fail()
-        variable = self.get(name)
-        is_set = variable is not None and (variable.value != '' or operator[:1] != ':')
-        word.is_quoted = word.is_quoted or quoted  # Then the word is a field even if it is empty.
+    def expand_parameter(self, piece: str, is_quoted: bool) -> Word:
+        """Return the value of $NAME, ${NAME}, ${NAME:-WORD} or of a command substitution."""
+        match = _PARAMETER_PARTS.match(piece)
+        if not match:
+            reason = 'the value contains the output of a command'
+            return Word('', Variable(None, True, self.locate(), reason))
+        name, operator = match.group(1) or match.group(4), match.group(2) or ''
+        variable, uses_word = self.get(name), operator[-1:] == '+'
         if variable and variable.value is None:
-            prefix = '' if operator[-1:] == '+' else variable.known_prefix
-            word.add(prefix, quoted, variable)
-        elif operator and is_set == (operator[-1] == '+'):
-            word.add(other.text, quoted or other.is_quoted and other.is_one_field, other.unknown)
-        elif variable and operator[-1:] != '+':
-            word.add(variable.value or '', quoted)
-
-    def split_fields(self, words: List[Word]) -> Optional[List[Word]]:
-        """Return the words that the shell does not remove, None if the shell may split a word."""
-        if 'IFS' in self.variables or not all(word.is_one_field for word in words):
-            return None
-        return [word for word in words if word.text or word.unknown or word.is_quoted]
+            return Word('' if uses_word else variable.known_prefix, variable)
+        is_set = variable is not None and (variable.value != '' or operator[:1] != ':')
+        if operator and is_set == uses_word:
+            return self.expand(match.group(3), is_quoted)
+        return Word(variable.value or '' if variable and not uses_word else '')
 
     # ---- methods for statements
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the shell runs the current statement."""
-        return self.is_active and not self.end
+    def take(self, *tokens: str) -> str:
+        """Remove and return the next token if it is one of `tokens`, otherwise return ''."""
+        return self.tokens.pop()[0] if self.tokens[-1][0] in tokens else ''
 
-    def take_keyword(self, *keywords: str) -> str:
-        """Read one of the reserved words `keywords`; return '' at any other word."""
-        self.take(_BLANK)
-        match = _RESERVED_WORD.match(self.text, self.position)
-        if match and match.group() in keywords:
-            self.position = match.end()
-            return match.group()
-        return ''
-
-    def run_body(self, *ends: str) -> Tuple[Optional[bool], str]:
+    def run_body(self, is_active: bool, ends: Iterable[str] = ()) -> Tuple[Optional[bool], str]:
         """
         Evaluate statements until one of the reserved words `ends`.
 
         The result is (status of the last statement, reserved word). Without `ends`, the statements
-        end with the script.
+        end with the script. is_active: whether the shell runs the statements.
         """
-        status: Optional[bool] = True
-        is_first = True
-        while True:
-            self.take(_EMPTY_LINES)
-            end = self.take_keyword(*ends)
-            if end or not ends and self.position == len(self.text):
-                if end and is_first:
-                    raise self.fail()
-                return status, end
-            status, is_first = self.run_chain(), False
-            self.take(_BLANK)
-            if not self.take(_SEPARATOR) and self.position < len(self.text):
+        status: Optional[bool] = None
+        word, is_first = '', True
+        while not word and (ends or self.tokens[-1][1] < len(self.text)):
+            if self.take('\n'):
+                continue
+            status, is_first = self.run_chain(is_active), False
+            if not self.take(';', '\n') and self.tokens[-1][1] < len(self.text):
                 raise self.fail()
-            if self.stops_at_errors and 'then' not in ends and not status and self.is_running:
-                raise self.fail('the command may fail, and `set -e` ends the script')
+            while self.take('\n'):
+                pass
+            word = self.take(*ends)
+        return status, word
 
-    def run_chain(self) -> Optional[bool]:
+    def run_chain(self, is_active: bool) -> Optional[bool]:
         """Evaluate statements that `&&` and `||` join."""
-        outer = self.is_active, self.doubt
-        status = self.run_statement()
-        while True:
-            self.take(_BLANK)
-            operator = self.take(_OPERATOR)
-            if not operator:
-                return status
-            self.take(_EMPTY_LINES)
+        outer, operator = self.doubt, '&&'
+        status: Optional[bool] = True
+        while operator:
+            while self.take('\n'):
+                pass
             if status is None:
                 self.doubt = self.doubt or 'the value depends on a command before && or ||'
-                self.run_statement()
-            elif status == (operator.group() == '&&'):
-                status = self.run_statement()
+                self.run_statement(is_active)
+            elif status == (operator == '&&'):
+                status = self.run_statement(is_active)
             else:
-                self.is_active = False
-                self.run_statement()
-            self.is_active, self.doubt = outer
+                self.run_statement(False)
+            operator = self.take('&&', '||')
+        self.doubt = outer
+        return status
 
-    def run_statement(self) -> Optional[bool]:
+    def run_statement(self, is_active: bool) -> Optional[bool]:
         """Evaluate a command or the statement `if`."""
-        self.steps += 1
-        if self.steps > _MAX_STEPS:
-            raise self.fail('the scripts of the image are too long')
-        if not self.take_keyword('if'):
-            return self.run_command()
-        outer = self.is_active, self.doubt
+        self.position = self.tokens[-1][1]
+        keyword, outer = self.take('if'), self.doubt
+        if not keyword:
+            if self.tokens[-1][0] in UNSUPPORTED_COMMANDS:
+                raise self.fail()
+            words = []
+            while not _OPERATOR.match(self.tokens[-1][0] or ';'):
+                words.append(self.tokens.pop()[0])
+            token, position = self.tokens[-1]
+            if not words or not token and position < len(self.text):
+                raise self.fail()
+            return self.run_command(words) if is_active and not self.end else None
         result: Optional[bool] = True
-        keyword = 'if'
         while keyword != 'fi':
             status: Optional[bool] = True
+            ends = ['fi']
             if keyword != 'else':
-                status, _ = self.run_body('then')
-            if status is None and self.is_running:
+                status, ends = self.run_body(is_active, ['then'])[0], ['elif', 'else', 'fi']
+            if is_active and status is None and not self.end:
                 self.doubt = self.doubt or (
                     f'the value depends on a condition that cannot be evaluated ({self.locate()})'
                 )
-            was_active, self.is_active = self.is_active, self.is_active and status is not False
-            ends = ('fi',) if keyword == 'else' else ('elif', 'else', 'fi')
-            body_status, keyword = self.run_body(*ends)
-            if self.is_active:
-                result = None if self.doubt else body_status
-            # After a certain branch, the shell skips the other branches.
-            self.is_active = was_active and (status is not True or bool(self.doubt))
-        self.is_active, self.doubt = outer
+            is_run = is_active and status is not False
+            body_status, keyword = self.run_body(is_run, ends)
+            result = body_status if is_run else result
+            is_active = is_active and not status
+        result = None if self.doubt else result
+        self.doubt = outer
         return result
 
-    def run_command(self) -> Optional[bool]:
+    def run_command(self, sources: List[str]) -> Optional[bool]:
         """Evaluate a statement that consists of assignments or of one command."""
-        begin = self.position
-        words: List[Word] = []
+        words = list(sources)
         names: List[str] = []  # names of the variables that are assigned before the first word
-        if _RESERVED_WORD.match(self.text, begin):
-            raise self.fail()
-        while True:
-            self.take(_BLANK)
-            start = self.position
-            if _COMMAND_END.match(self.text, start):
-                break
-            if not words or words[0].source == 'export':
-                assignment = self.take(_ASSIGNMENT)
-                word = self.read_word()
-                if assignment:
-                    self.assign(assignment.group(1), word, bool(words))
-                    names += [] if words else [assignment.group(1)]
-                else:
-                    words.append(word)
-            else:
-                words.append(self.read_word())
-            if self.position == start or self.text[start] == '#':
-                raise self.fail()
-        if self.position == begin:
-            raise self.fail()
-        if not self.is_running:
-            return None
-        name = words[0].source if words else ''
-        if words and (names or name not in BUILTINS):
+        while words and _ASSIGNMENT.match(words[0]):
+            names.append(self.assign(words.pop(0), False))
+        if words and (names or words[0] not in BUILTINS):
             return self.run_program(words, names)
+        status = getattr(self, 'run_' + _ALIASES.get(words[0], words[0]))(words) if words else True
         # Shells differ in whether the status of `$(command)` becomes the status of `export`.
-        has_command = re.search(r'`|\$\(', self.text[begin : self.position])
-        status = getattr(self, BUILTINS[name])(words) if words else True
-        return None if has_command and name in ('', 'export') else status
+        has_command = re.search(r'`|\$\(', ' '.join(sources))
+        return None if has_command and words[:1] in ([], ['export']) else status
 
-    def run_program(self, words: List[Word], names: List[str]) -> Optional[bool]:
+    def run_program(self, words: List[str], names: List[str]) -> Optional[bool]:
         """Evaluate a command that is no builtin; names: variables that the command line sets."""
-        name = words[0].source
-        if name in STOPPING_COMMANDS:
-            return self.stop([word.source for word in words])
+        if words[0] in STOPPING_COMMANDS:
+            return self.stop(words)
         # After a stopped evaluation, any command may be a function that the script has defined.
-        if (
-            self.default
-            or names
-            or not _COMMAND_NAME.match(name)
-            or name in UNSUPPORTED_COMMANDS
-            and [word.source for word in words[:2]] != ['command', '-v']
-        ):
-            raise self.fail(f'{name} cannot be evaluated')
-        return KNOWN_STATUS.get(name)
+        if self.default or names or not _COMMAND_NAME.match(words[0]):
+            raise self.fail(f'{words[0]} cannot be evaluated')
+        return KNOWN_STATUS.get(words[0])
 
     def stop(self, words: List[str]) -> Optional[bool]:
         """
@@ -490,9 +364,8 @@ class ShellEvaluator:
         After `shift` the runtime does not start the program, because `shift` removes the first
         argument of the script, which is the path of the program.
         """
-        if words == ['exec'] and not self.doubt:
-            return True
-        is_certain = words[0] in ('exit', 'exec', 'shift') and not self.doubt
+        is_certain = words[0] in ('exit', 'shift') or words[0] == 'exec' and len(words) > 1
+        is_certain = is_certain and not self.doubt
         why = f"`{words[0]}` {'runs' if is_certain else 'may run'}"
         self.exit_point = self.exit_point or (is_certain, self.locate(), why)
         if not is_certain:
@@ -500,51 +373,52 @@ class ShellEvaluator:
         self.end = 'exit'
         return None
 
-    def assign(self, name: str, word: Word, exported: bool) -> None:
-        """Evaluate the assignment of `word` to the variable `name`."""
-        if not self.is_running:
-            return
-        is_exported = exported or self.is_exported(name)
-        variable = Variable(word.text, is_exported, self.locate())
+    def assign(self, source: str, is_export: bool) -> str:
+        """Evaluate the assignment `source`, such as NAME=VALUE, and return the name."""
+        name, _, value = source.partition('=')
+        word, previous = self.expand(value), self.get(name)
+        exported = is_export or (previous.exported if previous else False)
+        variable = Variable(word.text, exported, self.locate())
         if word.unknown:
             _, _, location, reason, _ = word.unknown
-            variable = Variable(None, is_exported, location, reason, word.text)
+            variable = Variable(None, exported, location, reason, word.text)
         self.set_variable(name, variable)
+        return name
 
-    def export(self, words: List[Word]) -> Optional[bool]:
-        for word in words[1:]:
-            name = word.source
-            if not _NAME.match(name):
+    def run_export(self, words: List[str]) -> Optional[bool]:
+        for name in words[1:]:
+            variable = self.variables.get(name)
+            if _ASSIGNMENT.match(name):
+                self.assign(name, True)
+            elif not re.match(_NAME + '$', name):
                 # The runtime skips the whole script at an invalid name.
                 raise self.fail(f'`export {name}` is not supported')
-            variable = self.variables.get(name)
-            if variable:
+            elif variable:
                 self.set_variable(name, variable._replace(exported=True))
             elif self.get(name) is None:
                 reason = 'the script exports the variable before setting it'
                 self.set_variable(name, Variable(None, None, self.locate(), reason))
         return True
 
-    def unset(self, words: List[Word]) -> Optional[bool]:
-        for word in words[1:]:
-            if not _NAME.match(word.source):
-                raise self.fail(f'`unset {word.source}` is not supported')
-            self.set_variable(word.source, None)
+    def run_unset(self, words: List[str]) -> Optional[bool]:
+        for name in words[1:]:
+            if not re.match(_NAME + '$', name):
+                raise self.fail(f'`unset {name}` is not supported')
+            self.set_variable(name, None)
         return True
 
-    def source(self, words: List[Word]) -> Optional[bool]:
+    def run_source(self, words: List[str]) -> Optional[bool]:
         """Evaluate `. FILE` or `source FILE`."""
-        fields = self.split_fields(words[1:2])
-        path = fields[0].value if fields else None
+        field = self.expand((words[1:] or [''])[0])
+        path = field.value if field.is_one_field else None
         if not path or path[0] != '/' or self.doubt:
-            command = ' '.join(word.source for word in words)
-            raise self.fail(f'cannot tell which file `{command}` reads')
+            raise self.fail(f"cannot tell which file `{' '.join(words)}` reads")
         text = self.read_text(path) if self.find_file_type(path) == '-' else None
         if text is None:
             raise self.fail(f'the script sources {path}, which cannot be read')
         return self.run_script(path, text)
 
-    def return_(self, words: List[Word]) -> Optional[bool]:
+    def run_return(self, words: List[str]) -> Optional[bool]:
         if self.doubt:
             raise self.fail('it is unknown whether `return` runs')
         self.end = 'return'
@@ -556,40 +430,39 @@ class ShellEvaluator:
 
     def run_script(self, path: str, text: str) -> Optional[bool]:
         """Evaluate the script with the path `path` and the text `text`."""
-        self.steps += 100 + len(text)
-        if len(text) > _MAX_SCRIPT_LENGTH or self.steps > _MAX_STEPS:
+        self.length += 100 + len(text)
+        if self.length > _MAX_LENGTH:
             raise self.fail(f'{path} is too long, or too many scripts source each other')
-        caller = self.file, self.text, self.position, self.line
-        self.file, self.position, self.line = path, 0, 1
-        self.text = text.replace('\r\n', '\n')  # mvdan.cc/sh replaces CRLF in the same way.
-        try:
-            if '\r' in self.text or '\0' in self.text:
-                raise self.fail('the script is not a text file')
-            status, _ = self.run_body()
-        finally:
-            self.file, self.text, self.position, self.line = caller
-            self.is_active, self.braces, self.doubt = True, 0, ''
+        if '\r' in text or '\0' in text:
+            raise self.fail('the script is not a text file')
+        caller = self.file, self.text, self.position, self.tokens
+        self.file, self.text = path, text
+        matches = list(_TOKEN.finditer(text))[::-1]
+        self.tokens = [(match[1] or '', match.start(match.lastindex or 0)) for match in matches]
+        status, _ = self.run_body(True)
+        self.file, self.text, self.position, self.tokens = caller
         if self.end == 'return':
             self.end, status = '', None
         return status
 
     # ---- methods for tests
 
-    def run_test(self, words: List[Word]) -> Optional[bool]:
+    def run_test(self, words: List[str]) -> Optional[bool]:
         """Evaluate the command `test` or `[`."""
-        fields = self.split_fields(words[1:])
-        if fields is None or words[0].source == '[' and (not fields or fields.pop().text != ']'):
+        fields = [self.expand(word) for word in words[1:]]
+        if not all(field.is_one_field for field in fields) or (
+            words[0] == '[' and (not fields or fields.pop().text != ']')
+        ):
             return None
         is_negated = len(fields) > 1 and fields[0].value == '!'
-        fields = fields[is_negated:]
-        if any(field.value in ('!', '(', ')') for field in fields):
-            return None
-        status = self.evaluate_test(fields)
+        status = self.evaluate_test(fields[is_negated:])
         return None if status is None else status != is_negated
 
     def evaluate_test(self, fields: List[Word]) -> Optional[bool]:
         """Return whether a test with the arguments `fields` is true, None if unknown."""
         values = [field.value for field in fields]
+        if any(value in ('!', '(', ')') for value in values):
+            return None
         if len(values) == 3 and values[1] in ('=', '==', '!=') and None not in values:
             return (values[0] == values[2]) == (values[1] != '!=')
         if len(values) not in (1, 2):
@@ -621,18 +494,11 @@ class ShellEvaluator:
         return self.files.find_file_type(path) or ('' if is_known else None)
 
 
-#: Command that the evaluator supports -> name of the method that evaluates the command
-BUILTINS = {
-    'export': 'export',
-    'unset': 'unset',
-    '.': 'source',
-    'source': 'source',
-    '[': 'run_test',
-    'test': 'run_test',
-    'return': 'return_',
-}
+#: Commands that a method run_NAME of ShellEvaluator evaluates, and other names of such commands
+BUILTINS = frozenset('export unset source . test [ return'.split())
+_ALIASES = {'.': 'source', '[': 'test'}
 #: Command whose status is known -> whether the command succeeds
-KNOWN_STATUS = {'echo': True, ':': True, 'true': True, 'false': False}
+KNOWN_STATUS = {'echo': True, ':': True, 'true': True, 'false': False, 'cd': None}
 
 
 def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environment:
@@ -691,7 +557,7 @@ def _run_scripts(shell: ShellEvaluator, problems: List[Tuple[str, str]]) -> None
             if text is None:
                 problems.append((path, 'cannot be read'))
                 raise UnsupportedSyntaxError(path, f'{path} cannot be read')
-            shell.run_script(path, text)
+            shell.run_script(path, text.replace('\r\n', '\n'))  # as mvdan.cc/sh does
         except (UnsupportedSyntaxError, RecursionError) as err:
             shell.stop_script(getattr(err, 'location', path), str(err))
         if shell.end:

@@ -23,7 +23,6 @@ from osu_container.image.environment import (
     ShellEvaluator,
     UnsupportedSyntaxError,
     Variable,
-    Word,
     parse_folder_list,
     resolve_process_variable,
 )
@@ -70,22 +69,14 @@ def find_interpreter(image: Image, text: Optional[str]) -> Tuple[Optional[str], 
 
 #: Shells whose scripts this module evaluates
 _SHELL_NAME = re.compile(r'(ba|da|a)?sh$')
-#: Pattern for a path that the shell does not split if a script does not quote the path
-_PLAIN_WORD = re.compile(r'[\w./+@%=:,-]+$')
 #: Maximum number of programs and scripts that start each other
 _MAX_DEPTH = 6
 #: Commands of the shell, which are not programs
-_SHELL_COMMANDS = (
-    STOPPING_COMMANDS | UNSUPPORTED_COMMANDS | set(BUILTINS) | set(KNOWN_STATUS) | {'cd'}
-)
+_SHELL_COMMANDS = STOPPING_COMMANDS | UNSUPPORTED_COMMANDS | set(BUILTINS) | set(KNOWN_STATUS)
 
 
 class _WrapperEvaluator(ShellEvaluator):
-    """
-    An evaluator of a plain wrapper script, which starts one program as its last command.
-
-    The methods raise UnsupportedSyntaxError at any other command.
-    """
+    """An evaluator of a plain wrapper script, which starts one program as its last command."""
 
     def __init__(self, image: Image, environment: Environment, path: str, words: List[Any]) -> None:
         """
@@ -120,57 +111,35 @@ class _WrapperEvaluator(ShellEvaluator):
         if name in self.variables or name.startswith('LD_'):
             return self.variables.get(name, self.default)
         reason = f'the value of ${name} is unknown before the program runs'
-        return Variable(None, True, self.locate(), reason)
+        # The host may have exported the variable.
+        return Variable(None, None, self.locate(), reason)
 
-    def is_exported(self, name: str) -> Optional[bool]:
-        """Return None for a variable that the host may have exported."""
-        is_set_here = name in self.variables or name.startswith('LD_')
-        return super().is_exported(name) if is_set_here else None
-
-    def stop(self, words: List[str]) -> Optional[bool]:
-        """Evaluate `exit` and `set`; other commands have an unknown effect on the program."""
-        if words[0] == 'exit' and not self.doubt:
-            self.end = 'exit'
-        elif words == ['set', '-e'] and not self.doubt:
-            self.stops_at_errors = True
-        else:
-            raise self.fail(f"`{' '.join(words)}` cannot be evaluated")
-        return True
-
-    def run_program(self, words: List[Word], names: List[str]) -> Optional[bool]:
+    def run_program(self, words: List[str], names: List[str]) -> Optional[bool]:
         """Evaluate a command, or record the program that the command starts."""
-        texts = [word.source for word in words]
-        name = texts[0]
+        name, is_exec = words[0], words[0] == 'exec'
         if self.call and name not in ('echo', 'exit'):
             raise self.fail(f'the script runs `{self.call[0]}`, and then `{name}`')
         if name in KNOWN_STATUS and not names:
             return KNOWN_STATUS[name]
-        if name == 'cd' and not names:
+        if name == 'exit' and not names and not self.doubt:
+            self.end = name
             return None
-        if name in STOPPING_COMMANDS and name != 'exec' and not names:
-            return self.stop(texts)
-        if self.doubt:
-            raise self.fail(f'it is unknown whether `{name}` runs')
-        is_exec = name == 'exec'
-        words, texts = words[is_exec:], texts[is_exec:]
-        if not texts or texts[0] in _SHELL_COMMANDS or texts[0][0] == '-':
-            raise self.fail(f'`{name}` cannot be evaluated')
-        for word in words:
-            if word.source in ('$@', '$*', '${1+"$@"}'):
-                word.is_one_field = all(_PLAIN_WORD.match(str(text)) for text in self.words[1:])
-        fields = self.split_fields(words)
+        words = words[is_exec:]
         # The shell expands the words before the assignments of the same command.
-        if not fields or names and any('$' in text for text in texts):
-            raise self.fail(f'cannot tell which program {texts[0]} is')
+        is_plain = words and not (names and '$' in ''.join(words)) and words[0][0] != '-'
+        if self.doubt or not is_plain or words[0] in _SHELL_COMMANDS:
+            raise self.fail(f'`{name}` cannot be evaluated')
         self.call = []
-        for field in fields:
-            is_all = re.match(r'("\$@"|"\$\{@\}"|\$[@*]|\$\{1\+"\$@"\})$', field.source)
-            self.call += self.words[1:] if is_all else [field.value]
+        for word in words:
+            field = self.expand(word)
+            if not field.is_one_field:
+                raise self.fail(f'the shell may split `{word}`')
+            self.call += self.words[1:] if word == '"$@"' else [field.value]
         self.call_variables = dict(self.variables)
         for variable in names:
             value = self.get(variable)
             self.call_variables[variable] = value and value._replace(exported=True)
-        self.stops_at_errors, self.end = False, 'exec' if is_exec else ''
+        self.end = 'exec' if is_exec else ''
         return None
 
 
@@ -184,12 +153,9 @@ def resolve_program(
     on PATH. depth: maximum number of programs and scripts that start each other.
     """
     name, arguments = words[0], words[1:]
-
-    def make_unknown(reason: str) -> LaunchedProgram:
-        return LaunchedProgram(None, words, environment, reason, [])
-
+    unknown = LaunchedProgram(None, words, environment, None, [])
     if not isinstance(name, str) or not depth:
-        return make_unknown('the name of the started program is unknown before the run')
+        return unknown._replace(reason='the name of the started program is unknown before the run')
     path = find_program(image, environment, name)
     if not path:
         reason = f'the image has no program {name}'
@@ -199,27 +165,27 @@ def resolve_program(
             reason += f'{variable.reason})'
         elif '/' in name and name[0] != '/':
             reason = f'{name} depends on the current folder'
-        return make_unknown(reason)
+        return unknown._replace(reason=reason)
     if path in image.read_elf_files([path]):
         return _resolve_elf_program(image, path, arguments, environment, depth)
     text = image.read_text(path) or ''
     interpreter, missing, option = find_interpreter(image, text)
-    kind = posixpath.basename(interpreter or '')
+    kind, words = posixpath.basename(interpreter or ''), [path] + arguments
     if missing:
-        launched = make_unknown(
-            f'{path} is a script for the interpreter {missing}, which the image does not contain'
+        launched = unknown._replace(
+            reason=f'{path} is a script for the interpreter {missing}, which the image does not '
+            'contain'
         )
     elif _SHELL_NAME.match(kind) and not option:
-        launched = _resolve_shell_script(
-            image, kind, path, text, [path] + arguments, environment, depth
-        )
+        launched = _resolve_shell_script(image, kind, path, text, words, environment, depth)
     elif re.match(PYTHON_NAME, kind):
-        python_words = [interpreter] + [option] * bool(option) + [path] + arguments
-        launched = resolve_program(image, python_words, environment, depth - 1)
+        words = [interpreter] + [option] * bool(option) + words
+        launched = resolve_program(image, words, environment, depth - 1)
     else:
-        launched = make_unknown(
-            f"{path} is neither an ELF program nor a plain script: its first line is "
-            f"{text.splitlines()[0][:80] if interpreter else 'not #!'}"
+        first_line = text.splitlines()[0][:80] if interpreter else 'not #!'
+        launched = unknown._replace(
+            reason=f'{path} is neither an ELF program nor a plain script: its first line is '
+            + first_line
         )
     return launched._replace(scripts=[(path, text)] + launched.scripts)
 

@@ -137,7 +137,7 @@ USUAL = [
     ('if [ -f /opt/b/b.sh ]; then . /opt/b/b.sh; fi', '/opt/b:'),
     ('export LD_LIBRARY_PATH=/opt/a:\\\n/opt/b  # two', '/opt/a:/opt/b'),
     ('ulimit -s unlimited\nexport FOO=$(hostname) LD_LIBRARY_PATH=/opt/a', '/opt/a'),
-    ('command -v python3 >/dev/null 2>&1 && export PY=1\nexport LD_LIBRARY_PATH=/opt/a', '/opt/a'),
+    ('which python3 >/dev/null 2>&1 && export PY=1\nexport LD_LIBRARY_PATH=/opt/a', '/opt/a'),
     ('export LD_LIBRARY_PATH=/opt/a\r\n', '/opt/a'),
     ('LD_LIBRARY_PATH=/opt/a', '/opt/a'),  # 99-base.sh exports LD_LIBRARY_PATH.
 ]
@@ -363,7 +363,6 @@ SUPPORTED = {
         '${<name>-<text>}',
         '${<name>:+<text>:$<name>}',
         '${<name>+<text>}',
-        '${<name>:-${<name>:-<text>}}',
         '${<name>:-"<text>"}',
     ],
     'piece': ['<text>', '<parameter>', '"<text> <parameter>"', '\'<text> $A\'', '"<parameter>"'],
@@ -402,7 +401,7 @@ SUPPORTED = {
 }
 #: Further templates, some of which the evaluator does not support
 UNSUPPORTED = {
-    'parameter': ['${<name>#*/}', '${<name>%%:*}', '${#<name>}', '${<name>:=<text>}'],
+    'parameter': ['${<name>:-${<name>:-<text>}}', '${<name>#*/}', '${<name>%%:*}', '${#<name>}', '${<name>:=<text>}'],
     'piece': ['$(echo q)', '`echo q`', '$((1+2))', '${A/x/y}', '${A:0:1}', '"$(echo q)"'],
     'test': ['[[ $<name> == *opt* ]]', '[ -v <name> ]', '[ ${#A} -gt 3 ]', '[ -n $A ]'],
     'simple': ['export <name>', '<name>+=<value>', 'f', '! <test> && <name>=1'],
