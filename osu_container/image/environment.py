@@ -1,15 +1,17 @@
 """
-Evaluate the environment scripts of an image without executing anything.
+Evaluate the shell scripts of an image without executing anything.
 
-The evaluator supports assignments, `export`, `unset`, `.`, `if`, `test`, `&&` and `||`. The meaning
-of these constructs follows POSIX (Shell Command Language, 2.10) and mvdan.cc/sh, the shell
-interpreter of the container runtimes. The evaluator treats the output of a command as unknown. At
-any other construct (loop, `case`, function, pipe, `eval`, redirection to a file) the evaluation of
-the script stops, and every variable is unknown until a later script sets the variable. On the host
-itself, the dry run reports the real values (osu_container/verdict/dry_run.py). image/scripts.py
-evaluates the wrapper script of a program with the same class.
+There are two kinds of scripts: the environment scripts of the image, and wrapper scripts, which
+start the program of a command line. The evaluator supports assignments, `export`, `unset`, `.`,
+`if`, `test`, `&&` and `||`. The meaning of these constructs follows POSIX (Shell Command Language,
+2.10) and mvdan.cc/sh, the shell interpreter of the container runtimes. The evaluator treats the
+output of a command as unknown. At any other construct (loop, `case`, function, pipe, `eval`,
+redirection to a file) the evaluation of the script stops. Then every variable is unknown until a
+later script sets the variable, and the program of a wrapper script is unknown. On the host itself,
+the dry run (osu_container/verdict/dry_run.py) and the start (osu_container/check/start.py) report
+the real values and programs.
 
-The evaluator runs the scripts in the order of Apptainer 1.4.5, whose source is
+The evaluator runs the environment scripts in the order of Apptainer 1.4.5, whose source is
 internal/pkg/util/fs/files/action_script.sh; test runs of Apptainer 1.4.5 confirmed this order.
 SingularityCE uses the same order. Apptainer 1.5.3 differs only for LD_LIBRARY_PATH, see
 osu_container/verdict/trial.py.
@@ -22,11 +24,18 @@ osu_container/verdict/trial.py.
    runtime runs /environment.
 4. The program gets each variable of the host that no script has set. The program does not get
    variables that a script has set to the empty string or without `export`.
+
+The kernel starts a script as described in execve(2), section "Interpreter scripts".
 """
 
 import posixpath
 import re
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+import shlex
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+
+#: An Image, or an object with the same methods (osu_container/check/described.py). The module
+#: image.py imports this module, so an import of the class Image would be circular
+ImageFiles = Any
 
 SCRIPTS_FOLDER = '/.singularity.d/env'
 #: Folder that the runtime appends to LD_LIBRARY_PATH
@@ -56,7 +65,18 @@ class Environment(NamedTuple):
     #: (whether the exit is certain, 'FILE:LINE', reason) if a script exits and prevents the start
     #: of the program, otherwise None
     exit_point: Optional[Tuple[bool, str, str]]
-    problems: List[Tuple[str, str]]  #: (path, reason) of each script that the runtime skips
+
+
+class LaunchedProgram(NamedTuple):
+    """The ELF program that a command line finally starts."""
+
+    program: Optional[str]  #: path of the ELF file, None if unknown
+    #: words of the command line: program and arguments; an unknown argument is not a str
+    words: List[Any]
+    environment: Environment  #: environment of the program
+    reason: Optional[str] = None  #: reason why the program is unknown, None if it is known
+    #: (path, text) of each script that runs before the program
+    scripts: Sequence[Tuple[str, str]] = ()
 
 
 #: Pattern for variables that the user, the shell or the runtime sets, and not the image
@@ -76,14 +96,23 @@ _MOUNTED_PATH = re.compile(
 #: The option --app of the runtime selects an app with its own environment. This module assumes that
 #: the user selects no app
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
-#: Commands that may stop the container
-STOPPING_COMMANDS = frozenset('exec exit shift set readonly declare typeset'.split())
+#: Commands that a method run_NAME of ShellEvaluator evaluates, and other names of such commands
+_BUILTINS = frozenset('export unset source . test ['.split())
+_ALIASES = {'.': 'source', '[': 'test'}
+#: Command whose status is known -> whether the command succeeds
+_KNOWN_STATUS = {'echo': True, ':': True, 'true': True, 'false': False, 'cd': None}
+#: Commands that may end the script, or stop the container
+_STOPPING_COMMANDS = frozenset('exec exit return shift set readonly declare typeset'.split())
 #: Reserved words and commands of the shell that this module does not evaluate
-UNSUPPORTED_COMMANDS = frozenset(
+_UNSUPPORTED_COMMANDS = frozenset(
     'then elif else fi do done esac coproc time function for while until select case eval command '
     'builtin shopt enable trap let break continue read getopts printf mapfile readarray local alias '
     'unalias { } ! [['.split()
 )
+#: Pattern for the names of the environment scripts whose variables belong to the image
+_SCRIPT_NAME = re.compile(r'(?!\.|99-runtimevars\.sh$).*\.sh$', re.S)
+#: Type of a file as the letter that `ls -l` prints -> option of `test`
+_TESTS = {'d': '-d', '-': '-f'}
 #: Maximum number of characters of a value. execve(2) does not accept a longer string
 #: (MAX_ARG_STRLEN)
 _MAX_VALUE_LENGTH = 1 << 17
@@ -100,7 +129,8 @@ _BLANK = (
     r'(?:[ \t]|\\\n|#(?:[^\n]*[^\n\\])?(?![^\n])|'
     r'\d?(?:>>?[ \t]*/dev/null|[<>]&(?:\d|-))(?=[\s;&|]|\Z))*'
 )
-_OPERATOR = re.compile(r'\n|;(?!;)|&&|\|\|')
+#: The line ends and comments after an operator have no meaning
+_OPERATOR = r'(\n|&&|\|\|)(?:[ \t\n]|\\\n|#(?:[^\n]*[^\n\\])?(?![^\n]))*'
 _NAME = r'[A-Za-z_]\w*'
 #: Pattern for $NAME, ${NAME}, and a plain command substitution, whose end is certain
 _PARAMETER = (
@@ -115,7 +145,9 @@ _EXPANSION = (
 )
 _DOUBLE_QUOTES = rf'"(?:[^"\\`$]|\\.|{_EXPANSION})*"'
 _WORD = rf"""(?!#)(?:[^\s;&|<>()\\'"`$~]|'[^']*'|{_DOUBLE_QUOTES}|\\\n|{_EXPANSION})+"""
-_TOKEN = re.compile(rf'{_BLANK}(?:({_OPERATOR.pattern}|{_WORD})|(\Z|.))', re.S)
+#: The groups are an operator before optional line ends, another token, and the end of the script or
+#: unsupported syntax
+_TOKEN = re.compile(rf'{_BLANK}(?:{_OPERATOR}|(;(?!;)|{_WORD})|(\Z|.))', re.S)
 #: Patterns for a part of a word: outside of quotes, and inside double quotes
 _PIECE = re.compile(rf"""{_EXPANSION}|\\.|{_DOUBLE_QUOTES}|'[^']*'|[^\\`$"']+""", re.S)
 _QUOTED_PIECE = re.compile(rf"""{_EXPANSION}|\\.|{_DOUBLE_QUOTES}|[^\\`$"]+""", re.S)
@@ -144,7 +176,6 @@ class Word(NamedTuple):
     #: the first variable or command with an unknown value, None if the whole text is known
     unknown: Optional[Variable] = None
     is_one_field: bool = True  #: whether the shell certainly neither splits nor removes the word
-    source: str = ''  #: text of the word in the script
 
     @property
     def value(self) -> Optional[str]:
@@ -161,9 +192,9 @@ class ShellEvaluator:
     of the statement is unknown.
     """
 
-    def __init__(self, files: Any, bound_texts: Iterable[Any] = ()) -> None:
-        """Create an evaluator; see evaluate_environment() for `files` and `bound_texts`."""
-        self.files = files
+    def __init__(self, image: ImageFiles, bound_texts: Iterable[Any] = ()) -> None:
+        """Create an evaluator for the parameters of evaluate_environment()."""
+        self.image = image
         self.bound_texts: Dict[str, str] = dict(bound_texts)
         self.variables: Dict[str, Optional[Variable]] = dict(_NO_APP)
         self.default: Optional[Variable] = None
@@ -242,7 +273,7 @@ class ShellEvaluator:
                 text, unknown = text + part.text, part.unknown
             if len(text) > _MAX_VALUE_LENGTH:
                 raise self.fail('a value is longer than a program accepts')
-        return Word(text, unknown, is_one_field, source)
+        return Word(text, unknown, is_one_field)
 
     def expand_parameter(self, piece: str, is_quoted: bool) -> Word:
         """Return the value of $NAME, ${NAME}, ${NAME:-WORD} or of a command substitution."""
@@ -273,15 +304,13 @@ class ShellEvaluator:
         end with the script. is_active: whether the shell runs the statements.
         """
         status: Optional[bool] = None
-        word, is_first = '', True
+        word = ''
+        self.take('\n')
         while not word and (ends or self.tokens[-1][1] < len(self.text)):
-            if self.take('\n'):
-                continue
-            status, is_first = self.run_chain(is_active), False
+            status = self.run_chain(is_active)
             if not self.take(';', '\n') and self.tokens[-1][1] < len(self.text):
                 raise self.fail()
-            while self.take('\n'):
-                pass
+            self.take('\n')
             word = self.take(*ends)
         return status, word
 
@@ -290,15 +319,11 @@ class ShellEvaluator:
         outer, operator = self.doubt, '&&'
         status: Optional[bool] = True
         while operator:
-            while self.take('\n'):
-                pass
             if status is None:
                 self.doubt = self.doubt or 'the value depends on a command before && or ||'
-                self.run_statement(is_active)
-            elif status == (operator == '&&'):
-                status = self.run_statement(is_active)
-            else:
-                self.run_statement(False)
+            is_run = is_active and status in (None, operator == '&&')
+            result = self.run_statement(is_run)
+            status = result if is_run and status is not None else status
             operator = self.take('&&', '||')
         self.doubt = outer
         return status
@@ -308,10 +333,10 @@ class ShellEvaluator:
         self.position = self.tokens[-1][1]
         keyword, outer = self.take('if'), self.doubt
         if not keyword:
-            if self.tokens[-1][0] in UNSUPPORTED_COMMANDS:
+            if self.tokens[-1][0] in _UNSUPPORTED_COMMANDS:
                 raise self.fail()
             words = []
-            while not _OPERATOR.match(self.tokens[-1][0] or ';'):
+            while self.tokens[-1][0] not in ('', ';', '\n', '&&', '||'):
                 words.append(self.tokens.pop()[0])
             token, position = self.tokens[-1]
             if not words or not token and position < len(self.text):
@@ -341,7 +366,7 @@ class ShellEvaluator:
         names: List[str] = []  # names of the variables that are assigned before the first word
         while words and _ASSIGNMENT.match(words[0]):
             names.append(self.assign(words.pop(0), False))
-        if words and (names or words[0] not in BUILTINS):
+        if words and (names or words[0] not in _BUILTINS):
             return self.run_program(words, names)
         status = getattr(self, 'run_' + _ALIASES.get(words[0], words[0]))(words) if words else True
         # Shells differ in whether the status of `$(command)` becomes the status of `export`.
@@ -350,28 +375,23 @@ class ShellEvaluator:
 
     def run_program(self, words: List[str], names: List[str]) -> Optional[bool]:
         """Evaluate a command that is no builtin; names: variables that the command line sets."""
-        if words[0] in STOPPING_COMMANDS:
-            return self.stop(words)
+        if words[0] in _STOPPING_COMMANDS:
+            self.stop(words)
         # After a stopped evaluation, any command may be a function that the script has defined.
         if self.default or names or not _COMMAND_NAME.match(words[0]):
             raise self.fail(f'{words[0]} cannot be evaluated')
-        return KNOWN_STATUS.get(words[0])
+        return _KNOWN_STATUS.get(words[0])
 
-    def stop(self, words: List[str]) -> Optional[bool]:
-        """
-        Record that the script may exit or replace the program.
-
-        After `shift` the runtime does not start the program, because `shift` removes the first
-        argument of the script, which is the path of the program.
-        """
-        is_certain = words[0] in ('exit', 'shift') or words[0] == 'exec' and len(words) > 1
-        is_certain = is_certain and not self.doubt
-        why = f"`{words[0]}` {'runs' if is_certain else 'may run'}"
-        self.exit_point = self.exit_point or (is_certain, self.locate(), why)
+    def stop(self, words: List[str]) -> None:
+        """Record that the script ends, and that the script may exit or replace the program."""
+        is_exec = words[0] == 'exec' and len(words) > 1
+        is_certain = not self.doubt and (words[0] in ('exit', 'return') or is_exec)
+        if words[0] != 'return':
+            why = f"`{words[0]}` {'runs' if is_certain else 'may run'}"
+            self.exit_point = self.exit_point or (is_certain, self.locate(), why)
         if not is_certain:
             raise self.fail(f'{words[0]} cannot be evaluated')
-        self.end = 'exit'
-        return None
+        self.end = words[0]
 
     def assign(self, source: str, is_export: bool) -> str:
         """Evaluate the assignment `source`, such as NAME=VALUE, and return the name."""
@@ -393,11 +413,10 @@ class ShellEvaluator:
             elif not re.match(_NAME + '$', name):
                 # The runtime skips the whole script at an invalid name.
                 raise self.fail(f'`export {name}` is not supported')
-            elif variable:
-                self.set_variable(name, variable._replace(exported=True))
-            elif self.get(name) is None:
+            else:
                 reason = 'the script exports the variable before setting it'
-                self.set_variable(name, Variable(None, None, self.locate(), reason))
+                unknown = Variable(None, None, self.locate(), reason)
+                self.set_variable(name, variable and variable._replace(exported=True) or unknown)
         return True
 
     def run_unset(self, words: List[str]) -> Optional[bool]:
@@ -418,15 +437,9 @@ class ShellEvaluator:
             raise self.fail(f'the script sources {path}, which cannot be read')
         return self.run_script(path, text)
 
-    def run_return(self, words: List[str]) -> Optional[bool]:
-        if self.doubt:
-            raise self.fail('it is unknown whether `return` runs')
-        self.end = 'return'
-        return None
-
     def read_text(self, path: str) -> Optional[str]:
         """Return the text of a file in the container, None if the file cannot be read."""
-        return self.bound_texts[path] if path in self.bound_texts else self.files.read_text(path)
+        return self.bound_texts[path] if path in self.bound_texts else self.image.read_text(path)
 
     def run_script(self, path: str, text: str) -> Optional[bool]:
         """Evaluate the script with the path `path` and the text `text`."""
@@ -438,7 +451,9 @@ class ShellEvaluator:
         caller = self.file, self.text, self.position, self.tokens
         self.file, self.text = path, text
         matches = list(_TOKEN.finditer(text))[::-1]
-        self.tokens = [(match[1] or '', match.start(match.lastindex or 0)) for match in matches]
+        self.tokens = [
+            (item[1] or item[2] or '', item.start(item.lastindex or 0)) for item in matches
+        ]
         status, _ = self.run_body(True)
         self.file, self.text, self.position, self.tokens = caller
         if self.end == 'return':
@@ -455,27 +470,19 @@ class ShellEvaluator:
         ):
             return None
         is_negated = len(fields) > 1 and fields[0].value == '!'
-        status = self.evaluate_test(fields[is_negated:])
-        return None if status is None else status != is_negated
-
-    def evaluate_test(self, fields: List[Word]) -> Optional[bool]:
-        """Return whether a test with the arguments `fields` is true, None if unknown."""
+        fields = [Word('-n')] * (len(fields) == 1) + fields[is_negated:]
         values = [field.value for field in fields]
-        if any(value in ('!', '(', ')') for value in values):
-            return None
+        status: Optional[bool] = None
         if len(values) == 3 and values[1] in ('=', '==', '!=') and None not in values:
-            return (values[0] == values[2]) == (values[1] != '!=')
-        if len(values) not in (1, 2):
-            return None
-        operator = values[0] if len(values) == 2 else '-n'
-        if operator in ('-z', '-n'):
+            status = (values[0] == values[2]) == (values[1] != '!=')
+        elif len(values) == 2 and values[0] in ('-z', '-n'):
             # An unknown value with a known beginning is not empty: 99-base.sh has such a test.
-            is_known = bool(fields[-1].text) or not fields[-1].unknown
-            return (fields[-1].text == '') == (operator == '-z') if is_known else None
-        kind = self.find_file_type(values[-1]) if values[-1] else values[-1]
-        if kind is None or operator not in ('-d', '-e', '-f'):
-            return None
-        return {'-d': kind == 'd', '-e': bool(kind), '-f': kind == '-'}[operator]
+            if fields[-1].text or not fields[-1].unknown:
+                status = (fields[-1].text == '') == (values[0] == '-z')
+        elif len(values) == 2 and values[0] in ('-d', '-e', '-f'):
+            kind = self.find_file_type(values[1]) if values[1] else values[1]
+            status = kind if kind is None else kind != '' and values[0] in ('-e', _TESTS.get(kind))
+        return None if status is None else status != is_negated
 
     def find_file_type(self, path: str) -> Optional[str]:
         """
@@ -490,34 +497,46 @@ class ShellEvaluator:
             return None
         # The user may bind a folder to a new path. Such a bind adds no path below a folder of the
         # image.
-        is_known = self.files.find_file_type('/' + path.strip('/').split('/')[0])
-        return self.files.find_file_type(path) or ('' if is_known else None)
+        is_known = self.image.find_file_type('/' + path.strip('/').split('/')[0])
+        return self.image.find_file_type(path) or ('' if is_known else None)
 
 
-#: Commands that a method run_NAME of ShellEvaluator evaluates, and other names of such commands
-BUILTINS = frozenset('export unset source . test [ return'.split())
-_ALIASES = {'.': 'source', '[': 'test'}
-#: Command whose status is known -> whether the command succeeds
-KNOWN_STATUS = {'echo': True, ':': True, 'true': True, 'false': False, 'cd': None}
-
-
-def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environment:
+def evaluate_environment(image: ImageFiles, bound_texts: Iterable[Any] = ()) -> Environment:
     """
     Return the Environment that results from the environment scripts of an image.
 
-    files: an Image, or an object with the same methods (osu_container/check/described.py).
     bound_texts: {path in the container: text} of files that the user binds into the container.
     """
-    shell = ShellEvaluator(files, bound_texts)
-    problems: List[Tuple[str, str]] = []
-    _run_scripts(shell, problems)
-    variables = {
-        name: variable
-        for name, variable in shell.variables.items()
-        # SING_*: variables that the runtime uses in its own scripts.
-        if variable and not name.startswith('SING_')
+    shell = ShellEvaluator(image, bound_texts)
+    names = {
+        name for folder, name in map(posixpath.split, shell.bound_texts) if folder == SCRIPTS_FOLDER
     }
-    return Environment(variables, shell.default, shell.exit_point, problems)
+    names.update(image.list_folder(SCRIPTS_FOLDER))
+    paths = [f'{SCRIPTS_FOLDER}/{name}' for name in sorted(names) if _SCRIPT_NAME.match(name)]
+    if not names and image.find_file_type(SCRIPTS_FOLDER) != 'd':
+        paths = ['/environment']
+    for path in paths:
+        name = posixpath.basename(path)
+        if shell.find_file_type(path) != '-':  # The runtime skips the file.
+            continue
+        if name == '90-environment.sh' and shell.get('PATH') is None:
+            _extend_path(shell)
+        text = shell.read_text(path)
+        try:
+            if text is None:
+                raise UnsupportedSyntaxError(path, f'{path} cannot be read')
+            shell.run_script(path, text.replace('\r\n', '\n'))  # as mvdan.cc/sh does
+        except (UnsupportedSyntaxError, RecursionError) as err:
+            shell.stop_script(getattr(err, 'location', path), str(err))
+        if shell.end:
+            break
+        if name in ('10-docker2singularity.sh', '10-docker.sh', 'environment'):
+            _extend_path(shell)
+    # If no script sets PATH, the program gets the PATH that the runtime itself uses.
+    if shell.get('PATH') is None:
+        _extend_path(shell)
+    variables = {name: variable for name, variable in shell.variables.items() if variable}
+    return Environment(variables, shell.default, shell.exit_point)
 
 
 def _extend_path(shell: ShellEvaluator) -> None:
@@ -529,46 +548,6 @@ def _extend_path(shell: ShellEvaluator) -> None:
         shell.variables['PATH'] = Variable(':'.join(folders), True, 'the runtime')
 
 
-def _run_scripts(shell: ShellEvaluator, problems: List[Tuple[str, str]]) -> None:
-    """
-    Evaluate the environment scripts of an image in the order of the runtime.
-
-    The function appends (path, reason) to `problems` for each script that the runtime skips.
-    """
-    bound = [path for path in shell.bound_texts if posixpath.dirname(path) == SCRIPTS_FOLDER]
-    has_folder = bound or shell.files.find_file_type(SCRIPTS_FOLDER) == 'd'
-    names = {posixpath.basename(path) for path in bound}.union(
-        shell.files.list_folder(SCRIPTS_FOLDER) if has_folder else []
-    )
-    paths = [
-        f'{SCRIPTS_FOLDER}/{name}'
-        for name in sorted(names)
-        if re.match(r'(?!\.|99-runtimevars\.sh$).*\.sh$', name)
-    ]
-    for path in paths if has_folder else ['/environment']:
-        name, kind = posixpath.basename(path), shell.find_file_type(path)
-        if kind != '-':
-            problems += [(path, 'is a broken link')] if has_folder and not kind else []
-            continue
-        if name == '90-environment.sh' and shell.get('PATH') is None:
-            _extend_path(shell)
-        text = shell.read_text(path)
-        try:
-            if text is None:
-                problems.append((path, 'cannot be read'))
-                raise UnsupportedSyntaxError(path, f'{path} cannot be read')
-            shell.run_script(path, text.replace('\r\n', '\n'))  # as mvdan.cc/sh does
-        except (UnsupportedSyntaxError, RecursionError) as err:
-            shell.stop_script(getattr(err, 'location', path), str(err))
-        if shell.end:
-            return
-        if name in ('10-docker2singularity.sh', '10-docker.sh', 'environment'):
-            _extend_path(shell)
-    # If no script sets PATH, the program gets the PATH that the runtime itself uses.
-    if shell.get('PATH') is None:
-        _extend_path(shell)
-
-
 def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -> Environment:
     """
     Return the Environment that a dry run observed, completed with facts from `evaluated`.
@@ -576,21 +555,14 @@ def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -
     values: exported variables that the dry run observed after the runtime ran the scripts. The
     result takes the locations and the variables without `export` from `evaluated`.
     """
-    variables = {
-        name: variable
-        for name, variable in evaluated.variables.items()
-        if variable.exported is False
-    }
+    predicted = evaluated.variables.items()
+    variables = {name: variable for name, variable in predicted if variable.exported is False}
     for name, value in values.items():
         if not _FOREIGN_NAME.match(name):
-            predicted = evaluated.variables.get(name)
-            location = predicted and predicted.location or 'the scripts of the image'
-            variables[name] = (
-                predicted
-                if predicted and predicted.value == value and predicted.exported
-                else Variable(value, True, location)
-            )
-    return Environment(variables, None, None, evaluated.problems)
+            known = evaluated.variables.get(name)
+            location = known and known.location or 'the scripts of the image'
+            variables[name] = Variable(value, True, location)
+    return Environment(variables, None, None)
 
 
 def resolve_process_variable(
@@ -644,3 +616,240 @@ def parse_folder_list(
     parts = parts if is_complete else parts[:-1]
     starts = ('/', '$') if is_loader_path else ('/',)
     return [part for part in parts if part.startswith(starts)], is_complete
+
+
+#: Pattern for the file name of a Python interpreter
+PYTHON_NAME = r'python\d*(\.\d+)?$'
+#: Pattern for the first line of a script. Its groups are the path of the interpreter and the text
+#: that the kernel passes as one argument. As for the kernel, a carriage return is part of the path
+FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*([^\n]*)')
+#: Shells whose scripts this module evaluates
+_SHELL_NAME = re.compile(r'(ba|da|a)?sh$')
+#: Maximum number of programs and scripts that start each other
+_MAX_DEPTH = 6
+#: Commands of the shell, which are not programs
+_SHELL_COMMANDS = _STOPPING_COMMANDS | _UNSUPPORTED_COMMANDS | _BUILTINS | set(_KNOWN_STATUS)
+
+
+def find_interpreter(
+    image: ImageFiles, text: Optional[str]
+) -> Tuple[Optional[str], Optional[str], str]:
+    """
+    Return (path of the interpreter, missing name, option) for a script.
+
+    text: text of the script. The first line names the interpreter and its option, '' for no option.
+    If the image contains the interpreter, the missing name is None. Otherwise the path is None. If
+    `text` is not a script, the result is (None, None, '').
+    """
+    first = FIRST_LINE.match(text or '')
+    if not first:
+        return None, None, ''
+    path, option = first.group(1), first.group(2).strip()
+    if not image.exists(path):
+        return None, path, option
+    if posixpath.basename(path) != 'env' or not re.match(r'[\w.+-]+$', option):
+        return path, None, option
+    paths = [folder + '/' + option for folder in image.list_path_folders()]
+    interpreter = next((path for path in paths if image.exists(path)), None)
+    return interpreter, None if interpreter else option, ''
+
+
+class _WrapperEvaluator(ShellEvaluator):
+    """An evaluator of a plain wrapper script, which starts one program as its last command."""
+
+    def __init__(
+        self, image: ImageFiles, environment: Environment, path: str, words: List[Any]
+    ) -> None:
+        """
+        Create an evaluator.
+
+        path: path of the script, for messages. words: values of $0, $1, ...
+        """
+        super().__init__(image)
+        inherited = environment.variables.items()
+        self.variables = {name: item for name, item in inherited if item.exported is not False}
+        self.default, self.file = environment.default, path
+        self.words = words
+        #: words of the program's command line, None before the script starts the program
+        self.call: Optional[List[Any]] = None
+        if not self.default:  # If no script sets LD_LIBRARY_PATH, the runtime sets the variable.
+            default = Variable(RUNTIME_LIBRARIES, True, None)
+            self.variables.setdefault('LD_LIBRARY_PATH', default)
+
+    def get(self, name: str) -> Optional[Variable]:
+        """Return the variable or argument `name`; the host may set all variables except LD_*."""
+        if name.isdigit():
+            value = (self.words[int(name) :] or [''])[0]
+            return Variable(value, False, self.file, 'the argument is unknown')
+        if name in self.variables or name.startswith('LD_'):
+            return self.variables.get(name, self.default)
+        reason = f'the value of ${name} is unknown before the program runs'
+        return Variable(None, None, self.locate(), reason)
+
+    def run_program(self, words: List[str], names: List[str]) -> Optional[bool]:
+        """Evaluate a command, or record the program that the command starts."""
+        name, is_exec = words[0], words[0] == 'exec'
+        if self.call and name not in ('echo', 'exit'):
+            raise self.fail(f'the script runs `{self.call[0]}`, and then `{name}`')
+        if name in _KNOWN_STATUS and not names:
+            return _KNOWN_STATUS[name]
+        if name in ('exit', 'return') and not names:
+            self.stop(words)
+            return None
+        words = words[is_exec:]
+        # The shell expands the words before the assignments of the same command.
+        is_plain = words and not (names and '$' in ''.join(words)) and words[0][0] != '-'
+        if self.doubt or not is_plain or words[0] in _SHELL_COMMANDS:
+            raise self.fail(f'`{name}` cannot be evaluated')
+        self.call = []
+        for word in words:
+            field = self.expand(word)
+            if not field.is_one_field:
+                raise self.fail(f'the shell may split `{word}`')
+            self.call += self.words[1:] if word == '"$@"' else [field.value]
+        self.call_variables = dict(self.variables)
+        for variable in names:
+            value = self.get(variable)
+            self.call_variables[variable] = value and value._replace(exported=True)
+        self.end = 'exec' if is_exec else ''
+        return None
+
+
+def resolve_program(
+    image: ImageFiles, words: List[Any], environment: Environment, depth: int = _MAX_DEPTH
+) -> LaunchedProgram:
+    """
+    Return the LaunchedProgram that a command line finally starts.
+
+    words: the words of the command line. The first word is a path, or a name that the shell finds
+    on PATH. depth: maximum number of programs and scripts that start each other.
+    """
+    name, arguments = words[0], words[1:]
+    unknown = LaunchedProgram(None, words, environment)
+    if not isinstance(name, str) or not depth:
+        return unknown._replace(reason='the name of the started program is unknown before the run')
+    path = find_program(image, environment, name)
+    if not path:
+        reason, variable = f'the image has no program {name}', find_unknown_path(environment, name)
+        if variable:
+            reason = f'the value of PATH in the image is unknown ({variable.location}: '
+            reason += f'{variable.reason})'
+        elif '/' in name and name[0] != '/':
+            reason = f'{name} depends on the current folder'
+        return unknown._replace(reason=reason)
+    shell = _WrapperEvaluator(image, environment, path, [path] + arguments)
+    if path in image.read_elf_files([path]):
+        return _resolve_elf_program(shell, environment, depth)
+    text = image.read_text(path) or ''
+    interpreter, missing, option = find_interpreter(image, text)
+    kind = posixpath.basename(interpreter or '')
+    if missing:
+        reason = (
+            f'{path} is a script for the interpreter {missing}, which the image does not contain'
+        )
+        launched = unknown._replace(reason=reason)
+    elif _SHELL_NAME.match(kind) and not option:
+        launched = _resolve_shell_script(shell, text, environment, depth)
+    elif re.match(PYTHON_NAME, kind):
+        words = [interpreter] + [option] * bool(option) + shell.words
+        launched = resolve_program(image, words, environment, depth - 1)
+    else:
+        first_line = text.splitlines()[0][:80] if interpreter else 'not #!'
+        reason = f'{path} is neither an ELF program nor a plain script: its first line is '
+        launched = unknown._replace(reason=reason + first_line)
+    return launched._replace(scripts=[(path, text), *launched.scripts])
+
+
+def find_unknown_path(environment: Environment, name: str) -> Optional[Variable]:
+    """
+    Return the variable PATH if the program `name` depends on an unknown value of PATH.
+
+    The result is None if `name` is a path, or if the value of PATH is known.
+    """
+    variable = environment.variables.get('PATH', environment.default)
+    return variable if '/' not in name and variable and variable.value is None else None
+
+
+def find_program(image: ImageFiles, environment: Environment, name: str) -> Optional[str]:
+    """
+    Return the absolute path of the program `name` in the image, None if not found.
+
+    name: an absolute path, or a name that the function looks for in the folders of PATH.
+    """
+    if name.startswith('/'):
+        return posixpath.normpath(name) if image.exists(name) else None
+    if not name or '/' in name or find_unknown_path(environment, name):
+        return None
+    path = environment.variables.get('PATH', environment.default)
+    paths = [folder + '/' + name for folder in parse_folder_list(path)[0] + DEFAULT_PATH]
+    return next((path for path in paths if image.exists(path)), None)
+
+
+def _resolve_shell_script(
+    shell: _WrapperEvaluator, text: str, environment: Environment, depth: int
+) -> LaunchedProgram:
+    """Return the LaunchedProgram that the shell script `text` starts."""
+    startup, path = resolve_process_variable(environment, 'BASH_ENV'), shell.file
+    try:
+        if startup and startup.value != '':
+            reason = f'bash reads the file in BASH_ENV before {path}'
+            raise UnsupportedSyntaxError(startup.location or path, reason)
+        shell.run_script(path, text)
+        if not shell.call:
+            raise UnsupportedSyntaxError(path, 'the script starts no program')
+    except (UnsupportedSyntaxError, RecursionError) as err:
+        reason = f"{getattr(err, 'location', path)}: {err}"
+        return LaunchedProgram(None, shell.words, environment, reason)
+    called = shell.call_variables.items()
+    variables = {name: variable or Variable('', True, path) for name, variable in called}
+    environment = environment._replace(variables=variables)
+    return resolve_program(shell.image, shell.call, environment, depth - 1)
+
+
+#: Programs that start another program. Their options are not evaluated
+_LAUNCHERS = re.compile(r'nice|timeout|taskset|numactl|stdbuf|setsid|ld-(linux|musl).*|ld64.*')
+
+
+def _resolve_elf_program(
+    shell: _WrapperEvaluator, environment: Environment, depth: int
+) -> LaunchedProgram:
+    """
+    Return the LaunchedProgram of a command line whose first word is an ELF program.
+
+    The result is this program, or another program if this program is a shell or env.
+    """
+    path, rest, variables = shell.file, shell.words[1:], dict(environment.variables)
+    kind, reason = posixpath.basename(path), f'cannot tell which program {path} starts'
+    unknown = LaunchedProgram(None, shell.words, environment, reason)
+    is_shell = _SHELL_NAME.match(kind)
+    if not rest or kind != 'env' and not is_shell and not _LAUNCHERS.fullmatch(kind):
+        return unknown._replace(program=path, reason=None)
+    if is_shell and rest[0] == '-c' and isinstance((rest + [None])[1], str):
+        shell.words = rest[2:] or [path]
+        return _resolve_shell_script(shell, rest[1], environment, depth)
+    while kind == 'env' and rest and isinstance(rest[0], str):
+        name, is_assignment, value = rest.pop(0).partition('=')
+        if name == '-u' and rest and isinstance(rest[0], str):
+            name = rest.pop(0)  # The value is empty: the variable is unset.
+        elif not is_assignment:
+            environment = environment._replace(variables=variables)
+            words = [name] + rest
+            return (
+                unknown
+                if name[:1] == '-'
+                else resolve_program(shell.image, words, environment, depth - 1)
+            )
+        variables[name] = Variable(value, True, path)
+    return unknown
+
+
+def split_command(line: str) -> List[str]:
+    """
+    Split a command line into words in the same way as a shell.
+
+    If the quotes in `line` are unbalanced, the result is [line].
+    """
+    try:
+        return shlex.split(line) or ['']
+    except ValueError:
+        return [line]

@@ -14,11 +14,12 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.elf import ElfFacts
 from osu_container.image.environment import (
+    PYTHON_NAME,
     Environment,
+    LaunchedProgram,
     resolve_process_variable,
 )
 from osu_container.image.image import MPI_FAMILIES, Image
-from osu_container.image.scripts import PYTHON_NAME, LaunchedProgram
 from osu_container.image.traits import read_mpi_traits
 
 #: Pattern for the file name of mpi4py's extension module. A wheel contains one extension module for
