@@ -35,7 +35,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tu
 
 #: An Image, or an object with the same methods (osu_container/check/described.py). The module
 #: image.py imports this module, so an import of the class Image would be circular
-ImageFiles = Any
+AnyImage = Any
 
 SCRIPTS_FOLDER = '/.singularity.d/env'
 #: Folder that the runtime appends to LD_LIBRARY_PATH
@@ -98,7 +98,7 @@ _MOUNTED_PATH = re.compile(
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
 #: Commands that a method run_NAME of ShellEvaluator evaluates, and other names of such commands
 _BUILTINS = frozenset('export unset source . test ['.split())
-_ALIASES = {'.': 'source', '[': 'test'}
+_ALIASES = {'.': 'source', '[': 'test', 'unset': 'export'}
 #: Command whose status is known -> whether the command succeeds
 _KNOWN_STATUS = {'echo': True, ':': True, 'true': True, 'false': False, 'cd': None}
 #: Commands that may end the script, or stop the container
@@ -123,14 +123,13 @@ _MAX_LENGTH = 1 << 18
 
 # ---- Patterns for the syntax of a shell script
 
-#: Blanks, comments, and redirections that cannot fail. Shells differ in the meaning of a comment
-#: that ends with a backslash
-_BLANK = (
-    r'(?:[ \t]|\\\n|#(?:[^\n]*[^\n\\])?(?![^\n])|'
-    r'\d?(?:>>?[ \t]*/dev/null|[<>]&(?:\d|-))(?=[\s;&|]|\Z))*'
-)
+#: Pattern for a line that continues, or a comment. Shells differ in the meaning of a comment that
+#: ends with a backslash
+_COMMENT = r'\\\n|#(?:[^\n]*[^\n\\])?(?![^\n])'
+#: Blanks, comments, and redirections that cannot fail
+_BLANK = rf'(?:[ \t]|{_COMMENT}|\d?(?:>>?[ \t]*/dev/null|[<>]&(?:\d|-))(?=[\s;&|]|\Z))*'
 #: The line ends and comments after an operator have no meaning
-_OPERATOR = r'(\n|&&|\|\|)(?:[ \t\n]|\\\n|#(?:[^\n]*[^\n\\])?(?![^\n]))*'
+_OPERATOR = rf'(\n|&&|\|\|)(?:[ \t\n]|{_COMMENT})*'
 _NAME = r'[A-Za-z_]\w*'
 #: Pattern for $NAME, ${NAME}, and a plain command substitution, whose end is certain
 _PARAMETER = (
@@ -157,16 +156,12 @@ _ASSIGNMENT = re.compile(rf'({_NAME})=')
 _COMMAND_NAME = re.compile(r'[\w./+:@%,-]+$|\[$')
 
 
-class UnsupportedSyntaxError(Exception):
+class UndeterminedError(Exception):
     """
-    The evaluation of a script stops, because the script has an unsupported construct.
+    The evaluator cannot tell what a script does, or which program a command line starts.
 
-    The message names the construct. location: 'FILE:LINE' of the construct.
+    The arguments are 'FILE:LINE' of the cause, if there is such a line, and the reason.
     """
-
-    def __init__(self, location: str, reason: str) -> None:
-        super().__init__(f'the evaluation of the script stops at this line: {reason}')
-        self.location = location
 
 
 class Word(NamedTuple):
@@ -192,12 +187,13 @@ class ShellEvaluator:
     of the statement is unknown.
     """
 
-    def __init__(self, image: ImageFiles, bound_texts: Iterable[Any] = ()) -> None:
+    def __init__(self, image: AnyImage, bound_texts: Iterable[Any] = ()) -> None:
         """Create an evaluator for the parameters of evaluate_environment()."""
         self.image = image
         self.bound_texts: Dict[str, str] = dict(bound_texts)
         self.variables: Dict[str, Optional[Variable]] = dict(_NO_APP)
         self.default: Optional[Variable] = None
+        self.words: List[Any] = []  #: values of $0, $1, ... in a wrapper script
         self.exit_point: Optional[Tuple[bool, str, str]] = None
         #: path and text of the current script, and position of the current statement
         self.file, self.text, self.position = '', '', 0
@@ -216,30 +212,33 @@ class ShellEvaluator:
         """Return 'FILE:LINE' for the current statement of the current script."""
         return f"{self.file}:{self.text.count(chr(10), 0, self.position) + 1}"
 
-    def fail(self, reason: str = '') -> UnsupportedSyntaxError:
+    def fail(self, reason: str = '') -> UndeterminedError:
         """Return the error that stops the evaluation; reason: '' for syntax at the next token."""
         if not reason:
             self.position = self.tokens[-1][1]
             rest = self.text[self.position :].split('\n', 1)[0][:40]
             reason = f"this syntax is not supported: {rest or 'unexpected end'}"
-        return UnsupportedSyntaxError(self.locate(), reason)
+        return UndeterminedError(self.locate(), f'the evaluation of the script stops: {reason}')
 
     def get(self, name: str) -> Optional[Variable]:
-        """Return the variable `name`, None if the variable is unset."""
+        """Return the variable or argument `name`, None if the variable is unset."""
         if name in self.variables:
             return self.variables[name]
-        if _FOREIGN_NAME.match(name):
+        if self.words and name.isdigit():
+            value = (self.words[int(name) :] or [''])[0]
+            return Variable(value, False, self.file, 'the argument is unknown')
+        # The host may set and export all variables of a wrapper script except LD_*.
+        if not name.startswith('LD_') if self.words else _FOREIGN_NAME.match(name):
             reason = f'the value of ${name} is unknown before the program runs'
-            return Variable(None, True, self.locate(), reason)
+            return Variable(None, None if self.words else True, self.locate(), reason)
         return self.default
 
     def set_variable(self, name: str, variable: Optional[Variable]) -> None:
         """Set a variable. If the shell may skip the statement, the variable becomes unknown."""
         if _SPECIAL_NAME.match(name):  # The shell skips the rest of the script at this error.
             raise self.fail(f'the shell treats the variable {name} in a special way')
-        self.variables[name] = (
-            Variable(None, None, self.locate(), self.doubt) if self.doubt else variable
-        )
+        unknown = Variable(None, None, self.locate(), self.doubt)
+        self.variables[name] = unknown if self.doubt else variable
 
     def stop_script(self, location: str, reason: str) -> None:
         """Make the values of all variables unknown; location: 'FILE:LINE' of the cause."""
@@ -307,26 +306,20 @@ class ShellEvaluator:
         word = ''
         self.take('\n')
         while not word and (ends or self.tokens[-1][1] < len(self.text)):
-            status = self.run_chain(is_active)
+            outer, operator, status = self.doubt, '&&', True
+            while operator:
+                if status is None:
+                    self.doubt = self.doubt or 'the value depends on a command before && or ||'
+                is_run = is_active and status in (None, operator == '&&')
+                result = self.run_statement(is_run)
+                status = result if is_run and status is not None else status
+                operator = self.take('&&', '||')
+            self.doubt = outer
             if not self.take(';', '\n') and self.tokens[-1][1] < len(self.text):
                 raise self.fail()
             self.take('\n')
             word = self.take(*ends)
         return status, word
-
-    def run_chain(self, is_active: bool) -> Optional[bool]:
-        """Evaluate statements that `&&` and `||` join."""
-        outer, operator = self.doubt, '&&'
-        status: Optional[bool] = True
-        while operator:
-            if status is None:
-                self.doubt = self.doubt or 'the value depends on a command before && or ||'
-            is_run = is_active and status in (None, operator == '&&')
-            result = self.run_statement(is_run)
-            status = result if is_run and status is not None else status
-            operator = self.take('&&', '||')
-        self.doubt = outer
-        return status
 
     def run_statement(self, is_active: bool) -> Optional[bool]:
         """Evaluate a command or the statement `if`."""
@@ -349,9 +342,7 @@ class ShellEvaluator:
             if keyword != 'else':
                 status, ends = self.run_body(is_active, ['then'])[0], ['elif', 'else', 'fi']
             if is_active and status is None and not self.end:
-                self.doubt = self.doubt or (
-                    f'the value depends on a condition that cannot be evaluated ({self.locate()})'
-                )
+                self.doubt = self.doubt or f'the condition at {self.locate()} is unknown'
             is_run = is_active and status is not False
             body_status, keyword = self.run_body(is_run, ends)
             result = body_status if is_run else result
@@ -387,8 +378,7 @@ class ShellEvaluator:
         is_exec = words[0] == 'exec' and len(words) > 1
         is_certain = not self.doubt and (words[0] in ('exit', 'return') or is_exec)
         if words[0] != 'return':
-            why = f"`{words[0]}` {'runs' if is_certain else 'may run'}"
-            self.exit_point = self.exit_point or (is_certain, self.locate(), why)
+            self.exit_point = self.exit_point or (is_certain, self.locate(), f'`{words[0]}`')
         if not is_certain:
             raise self.fail(f'{words[0]} cannot be evaluated')
         self.end = words[0]
@@ -406,35 +396,29 @@ class ShellEvaluator:
         return name
 
     def run_export(self, words: List[str]) -> Optional[bool]:
+        """Evaluate `export` or `unset`."""
         for name in words[1:]:
-            variable = self.variables.get(name)
-            if _ASSIGNMENT.match(name):
+            variable: Optional[Variable] = None
+            if _ASSIGNMENT.match(name) and words[0] == 'export':
                 self.assign(name, True)
-            elif not re.match(_NAME + '$', name):
-                # The runtime skips the whole script at an invalid name.
-                raise self.fail(f'`export {name}` is not supported')
-            else:
-                reason = 'the script exports the variable before setting it'
-                unknown = Variable(None, None, self.locate(), reason)
-                self.set_variable(name, variable and variable._replace(exported=True) or unknown)
-        return True
-
-    def run_unset(self, words: List[str]) -> Optional[bool]:
-        for name in words[1:]:
+                continue
             if not re.match(_NAME + '$', name):
-                raise self.fail(f'`unset {name}` is not supported')
-            self.set_variable(name, None)
+                # The runtime skips the whole script at an invalid name.
+                raise self.fail(f'`{words[0]} {name}` is not supported')
+            if words[0] == 'export':
+                reason, known = 'the script exports an unset variable', self.variables.get(name)
+                unknown = Variable(None, None, self.locate(), reason)
+                variable = known._replace(exported=True) if known else unknown
+            self.set_variable(name, variable)
         return True
 
     def run_source(self, words: List[str]) -> Optional[bool]:
         """Evaluate `. FILE` or `source FILE`."""
         field = self.expand((words[1:] or [''])[0])
-        path = field.value if field.is_one_field else None
-        if not path or path[0] != '/' or self.doubt:
-            raise self.fail(f"cannot tell which file `{' '.join(words)}` reads")
-        text = self.read_text(path) if self.find_file_type(path) == '-' else None
-        if text is None:
-            raise self.fail(f'the script sources {path}, which cannot be read')
+        path = field.value if field.is_one_field and not self.doubt else None
+        text = self.read_text(path) if path and self.find_file_type(path) == '-' else None
+        if not path or text is None:
+            raise self.fail(f"cannot tell what `{' '.join(words)}` reads")
         return self.run_script(path, text)
 
     def read_text(self, path: str) -> Optional[str]:
@@ -444,17 +428,18 @@ class ShellEvaluator:
     def run_script(self, path: str, text: str) -> Optional[bool]:
         """Evaluate the script with the path `path` and the text `text`."""
         self.length += 100 + len(text)
-        if self.length > _MAX_LENGTH:
-            raise self.fail(f'{path} is too long, or too many scripts source each other')
-        if '\r' in text or '\0' in text:
-            raise self.fail('the script is not a text file')
+        if self.length > _MAX_LENGTH or '\r' in text or '\0' in text:
+            raise self.fail(f'{path} is no text or too long, or the scripts source each other')
         caller = self.file, self.text, self.position, self.tokens
         self.file, self.text = path, text
         matches = list(_TOKEN.finditer(text))[::-1]
         self.tokens = [
             (item[1] or item[2] or '', item.start(item.lastindex or 0)) for item in matches
         ]
-        status, _ = self.run_body(True)
+        try:
+            status, _ = self.run_body(True)
+        except RecursionError:
+            raise self.fail('the commands are nested too deeply')
         self.file, self.text, self.position, self.tokens = caller
         if self.end == 'return':
             self.end, status = '', None
@@ -464,10 +449,10 @@ class ShellEvaluator:
 
     def run_test(self, words: List[str]) -> Optional[bool]:
         """Evaluate the command `test` or `[`."""
+        if words[0] == '[' and words.pop() != ']':
+            return None
         fields = [self.expand(word) for word in words[1:]]
-        if not all(field.is_one_field for field in fields) or (
-            words[0] == '[' and (not fields or fields.pop().text != ']')
-        ):
+        if not all(field.is_one_field for field in fields):
             return None
         is_negated = len(fields) > 1 and fields[0].value == '!'
         fields = [Word('-n')] * (len(fields) == 1) + fields[is_negated:]
@@ -501,13 +486,14 @@ class ShellEvaluator:
         return self.image.find_file_type(path) or ('' if is_known else None)
 
 
-def evaluate_environment(image: ImageFiles, bound_texts: Iterable[Any] = ()) -> Environment:
+def evaluate_environment(image: AnyImage, bound_texts: Iterable[Any] = ()) -> Environment:
     """
     Return the Environment that results from the environment scripts of an image.
 
     bound_texts: {path in the container: text} of files that the user binds into the container.
     """
     shell = ShellEvaluator(image, bound_texts)
+    shell.variables['PATH'] = Variable(':'.join(DEFAULT_PATH), True, 'the runtime')
     names = {
         name for folder, name in map(posixpath.split, shell.bound_texts) if folder == SCRIPTS_FOLDER
     }
@@ -519,33 +505,24 @@ def evaluate_environment(image: ImageFiles, bound_texts: Iterable[Any] = ()) -> 
         name = posixpath.basename(path)
         if shell.find_file_type(path) != '-':  # The runtime skips the file.
             continue
-        if name == '90-environment.sh' and shell.get('PATH') is None:
-            _extend_path(shell)
         text = shell.read_text(path)
         try:
             if text is None:
-                raise UnsupportedSyntaxError(path, f'{path} cannot be read')
+                raise UndeterminedError(path, f'{path} cannot be read')
             shell.run_script(path, text.replace('\r\n', '\n'))  # as mvdan.cc/sh does
-        except (UnsupportedSyntaxError, RecursionError) as err:
-            shell.stop_script(getattr(err, 'location', path), str(err))
+        except UndeterminedError as err:
+            shell.stop_script(*err.args)
         if shell.end:
             break
-        if name in ('10-docker2singularity.sh', '10-docker.sh', 'environment'):
-            _extend_path(shell)
-    # If no script sets PATH, the program gets the PATH that the runtime itself uses.
-    if shell.get('PATH') is None:
-        _extend_path(shell)
+        path_variable = shell.get('PATH')
+        is_docker = name in ('10-docker2singularity.sh', '10-docker.sh', 'environment')
+        if is_docker and path_variable and path_variable.value is not None:
+            # The runtime appends the default folders that PATH does not contain.
+            folders = path_variable.value.split(':')
+            folders += [folder for folder in DEFAULT_PATH if folder not in folders]
+            shell.variables['PATH'] = path_variable._replace(value=':'.join(folders))
     variables = {name: variable for name, variable in shell.variables.items() if variable}
     return Environment(variables, shell.default, shell.exit_point)
-
-
-def _extend_path(shell: ShellEvaluator) -> None:
-    """Append the default folders that PATH does not contain to PATH, as the runtime does."""
-    path = shell.get('PATH')
-    if path is None or path.value is not None:
-        folders = path.value.split(':') if path and path.value else []
-        folders += [folder for folder in DEFAULT_PATH if folder not in folders]
-        shell.variables['PATH'] = Variable(':'.join(folders), True, 'the runtime')
 
 
 def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -> Environment:
@@ -559,9 +536,8 @@ def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -
     variables = {name: variable for name, variable in predicted if variable.exported is False}
     for name, value in values.items():
         if not _FOREIGN_NAME.match(name):
-            known = evaluated.variables.get(name)
-            location = known and known.location or 'the scripts of the image'
-            variables[name] = Variable(value, True, location)
+            known = evaluated.variables.get(name, Variable('', True, 'the scripts of the image'))
+            variables[name] = Variable(value, True, known.location)
     return Environment(variables, None, None)
 
 
@@ -579,12 +555,9 @@ def resolve_process_variable(
         return environment.default
     variable = environment.variables[name]
     if variable.exported is None:
-        return variable._replace(
-            value=None, reason=variable.reason or 'it is unknown whether the variable is exported'
-        )
-    if variable.value is None:
-        return variable if variable.exported else None
-    return variable if variable.exported and (variable.value or host_value is None) else None
+        reason = variable.reason or 'it is unknown whether the variable is exported'
+        return variable._replace(value=None, reason=reason)
+    return variable if variable.exported and (variable.value != '' or host_value is None) else None
 
 
 def get_exported_value(environment: Environment, name: str) -> Optional[str]:
@@ -623,8 +596,10 @@ PYTHON_NAME = r'python\d*(\.\d+)?$'
 #: Pattern for the first line of a script. Its groups are the path of the interpreter and the text
 #: that the kernel passes as one argument. As for the kernel, a carriage return is part of the path
 FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*([^\n]*)')
-#: Shells whose scripts this module evaluates
-_SHELL_NAME = re.compile(r'(ba|da|a)?sh$')
+#: Programs that start another program. check does not read their options
+_LAUNCHER_NAME = re.compile(
+    r'((ba|da|a)?sh|env|nice|timeout|taskset|numactl|stdbuf|setsid|ld-(linux|musl).*|ld64.*)$'
+)
 #: Maximum number of programs and scripts that start each other
 _MAX_DEPTH = 6
 #: Commands of the shell, which are not programs
@@ -632,7 +607,7 @@ _SHELL_COMMANDS = _STOPPING_COMMANDS | _UNSUPPORTED_COMMANDS | _BUILTINS | set(_
 
 
 def find_interpreter(
-    image: ImageFiles, text: Optional[str]
+    image: AnyImage, text: Optional[str]
 ) -> Tuple[Optional[str], Optional[str], str]:
     """
     Return (path of the interpreter, missing name, option) for a script.
@@ -657,34 +632,8 @@ def find_interpreter(
 class _WrapperEvaluator(ShellEvaluator):
     """An evaluator of a plain wrapper script, which starts one program as its last command."""
 
-    def __init__(
-        self, image: ImageFiles, environment: Environment, path: str, words: List[Any]
-    ) -> None:
-        """
-        Create an evaluator.
-
-        path: path of the script, for messages. words: values of $0, $1, ...
-        """
-        super().__init__(image)
-        inherited = environment.variables.items()
-        self.variables = {name: item for name, item in inherited if item.exported is not False}
-        self.default, self.file = environment.default, path
-        self.words = words
-        #: words of the program's command line, None before the script starts the program
-        self.call: Optional[List[Any]] = None
-        if not self.default:  # If no script sets LD_LIBRARY_PATH, the runtime sets the variable.
-            default = Variable(RUNTIME_LIBRARIES, True, None)
-            self.variables.setdefault('LD_LIBRARY_PATH', default)
-
-    def get(self, name: str) -> Optional[Variable]:
-        """Return the variable or argument `name`; the host may set all variables except LD_*."""
-        if name.isdigit():
-            value = (self.words[int(name) :] or [''])[0]
-            return Variable(value, False, self.file, 'the argument is unknown')
-        if name in self.variables or name.startswith('LD_'):
-            return self.variables.get(name, self.default)
-        reason = f'the value of ${name} is unknown before the program runs'
-        return Variable(None, None, self.locate(), reason)
+    #: words of the program's command line, None before the script starts the program
+    call: Optional[List[Any]] = None
 
     def run_program(self, words: List[str], names: List[str]) -> Optional[bool]:
         """Evaluate a command, or record the program that the command starts."""
@@ -715,51 +664,6 @@ class _WrapperEvaluator(ShellEvaluator):
         return None
 
 
-def resolve_program(
-    image: ImageFiles, words: List[Any], environment: Environment, depth: int = _MAX_DEPTH
-) -> LaunchedProgram:
-    """
-    Return the LaunchedProgram that a command line finally starts.
-
-    words: the words of the command line. The first word is a path, or a name that the shell finds
-    on PATH. depth: maximum number of programs and scripts that start each other.
-    """
-    name, arguments = words[0], words[1:]
-    unknown = LaunchedProgram(None, words, environment)
-    if not isinstance(name, str) or not depth:
-        return unknown._replace(reason='the name of the started program is unknown before the run')
-    path = find_program(image, environment, name)
-    if not path:
-        reason, variable = f'the image has no program {name}', find_unknown_path(environment, name)
-        if variable:
-            reason = f'the value of PATH in the image is unknown ({variable.location}: '
-            reason += f'{variable.reason})'
-        elif '/' in name and name[0] != '/':
-            reason = f'{name} depends on the current folder'
-        return unknown._replace(reason=reason)
-    shell = _WrapperEvaluator(image, environment, path, [path] + arguments)
-    if path in image.read_elf_files([path]):
-        return _resolve_elf_program(shell, environment, depth)
-    text = image.read_text(path) or ''
-    interpreter, missing, option = find_interpreter(image, text)
-    kind = posixpath.basename(interpreter or '')
-    if missing:
-        reason = (
-            f'{path} is a script for the interpreter {missing}, which the image does not contain'
-        )
-        launched = unknown._replace(reason=reason)
-    elif _SHELL_NAME.match(kind) and not option:
-        launched = _resolve_shell_script(shell, text, environment, depth)
-    elif re.match(PYTHON_NAME, kind):
-        words = [interpreter] + [option] * bool(option) + shell.words
-        launched = resolve_program(image, words, environment, depth - 1)
-    else:
-        first_line = text.splitlines()[0][:80] if interpreter else 'not #!'
-        reason = f'{path} is neither an ELF program nor a plain script: its first line is '
-        launched = unknown._replace(reason=reason + first_line)
-    return launched._replace(scripts=[(path, text), *launched.scripts])
-
-
 def find_unknown_path(environment: Environment, name: str) -> Optional[Variable]:
     """
     Return the variable PATH if the program `name` depends on an unknown value of PATH.
@@ -770,7 +674,7 @@ def find_unknown_path(environment: Environment, name: str) -> Optional[Variable]
     return variable if '/' not in name and variable and variable.value is None else None
 
 
-def find_program(image: ImageFiles, environment: Environment, name: str) -> Optional[str]:
+def find_program(image: AnyImage, environment: Environment, name: str) -> Optional[str]:
     """
     Return the absolute path of the program `name` in the image, None if not found.
 
@@ -785,62 +689,91 @@ def find_program(image: ImageFiles, environment: Environment, name: str) -> Opti
     return next((path for path in paths if image.exists(path)), None)
 
 
-def _resolve_shell_script(
-    shell: _WrapperEvaluator, text: str, environment: Environment, depth: int
-) -> LaunchedProgram:
-    """Return the LaunchedProgram that the shell script `text` starts."""
-    startup, path = resolve_process_variable(environment, 'BASH_ENV'), shell.file
-    try:
-        if startup and startup.value != '':
-            reason = f'bash reads the file in BASH_ENV before {path}'
-            raise UnsupportedSyntaxError(startup.location or path, reason)
-        shell.run_script(path, text)
-        if not shell.call:
-            raise UnsupportedSyntaxError(path, 'the script starts no program')
-    except (UnsupportedSyntaxError, RecursionError) as err:
-        reason = f"{getattr(err, 'location', path)}: {err}"
-        return LaunchedProgram(None, shell.words, environment, reason)
+def _follow_wrapper(
+    image: AnyImage, path: str, text: str, words: List[Any], environment: Environment
+) -> Tuple[List[Any], Environment]:
+    """Return the (words, environment) of the program that the shell script `text` starts."""
+    shell, startup = _WrapperEvaluator(image), resolve_process_variable(environment, 'BASH_ENV')
+    inherited = environment.variables.items()
+    shell.variables = {name: item for name, item in inherited if item.exported is not False}
+    shell.default, shell.words = environment.default, words
+    # If no script sets LD_LIBRARY_PATH, the runtime sets the variable.
+    default = shell.default or Variable(RUNTIME_LIBRARIES, True, None)
+    shell.variables.setdefault('LD_LIBRARY_PATH', default)
+    if startup and startup.value != '':
+        raise UndeterminedError(f'{startup.location}: bash reads the file in BASH_ENV first')
+    shell.run_script(path, text)
+    if not shell.call:
+        raise UndeterminedError(f'{path}: the script starts no program')
     called = shell.call_variables.items()
     variables = {name: variable or Variable('', True, path) for name, variable in called}
-    environment = environment._replace(variables=variables)
-    return resolve_program(shell.image, shell.call, environment, depth - 1)
+    return shell.call, environment._replace(variables=variables)
 
 
-#: Programs that start another program. Their options are not evaluated
-_LAUNCHERS = re.compile(r'nice|timeout|taskset|numactl|stdbuf|setsid|ld-(linux|musl).*|ld64.*')
-
-
-def _resolve_elf_program(
-    shell: _WrapperEvaluator, environment: Environment, depth: int
-) -> LaunchedProgram:
-    """
-    Return the LaunchedProgram of a command line whose first word is an ELF program.
-
-    The result is this program, or another program if this program is a shell or env.
-    """
-    path, rest, variables = shell.file, shell.words[1:], dict(environment.variables)
-    kind, reason = posixpath.basename(path), f'cannot tell which program {path} starts'
-    unknown = LaunchedProgram(None, shell.words, environment, reason)
-    is_shell = _SHELL_NAME.match(kind)
-    if not rest or kind != 'env' and not is_shell and not _LAUNCHERS.fullmatch(kind):
-        return unknown._replace(program=path, reason=None)
-    if is_shell and rest[0] == '-c' and isinstance((rest + [None])[1], str):
-        shell.words = rest[2:] or [path]
-        return _resolve_shell_script(shell, rest[1], environment, depth)
-    while kind == 'env' and rest and isinstance(rest[0], str):
-        name, is_assignment, value = rest.pop(0).partition('=')
-        if name == '-u' and rest and isinstance(rest[0], str):
-            name = rest.pop(0)  # The value is empty: the variable is unset.
+def _follow_env(words: List[Any], environment: Environment) -> Tuple[List[Any], Environment]:
+    """Return the (words, environment) of the program that the command `env` starts."""
+    rest, variables = words[1:], dict(environment.variables)
+    while rest and isinstance(rest[0], str):
+        name, is_assignment, value = rest[0].partition('=')
+        if name == '-u' and len(rest) > 1 and isinstance(rest[1], str):
+            name, rest = rest[1], rest[1:]  # The value is empty: the variable is unset.
+        elif not is_assignment and name[:1] != '-':
+            return rest, environment._replace(variables=variables)
         elif not is_assignment:
-            environment = environment._replace(variables=variables)
-            words = [name] + rest
-            return (
-                unknown
-                if name[:1] == '-'
-                else resolve_program(shell.image, words, environment, depth - 1)
-            )
-        variables[name] = Variable(value, True, path)
-    return unknown
+            break
+        variables[name], rest = Variable(value, True, words[0]), rest[1:]
+    raise UndeterminedError(f'cannot tell which program {words[0]} starts')
+
+
+def resolve_program(image: AnyImage, words: List[Any], environment: Environment) -> LaunchedProgram:
+    """
+    Return the LaunchedProgram that a command line finally starts.
+
+    words: the words of the command line. The first word is a path, or a name that the shell finds
+    on PATH.
+    """
+    scripts: List[Tuple[str, str]] = []
+    try:
+        for _ in range(_MAX_DEPTH):
+            path = _require_program(image, environment, words[0])
+            words, kind = [path, *words[1:]], posixpath.basename(path)
+            text, option = None, ''
+            if path not in image.read_elf_files([path]):
+                text = image.read_text(path) or ''
+                scripts.append((path, text))
+                interpreter, _, option = find_interpreter(image, text)
+                kind = posixpath.basename(interpreter or '')
+                if re.match(PYTHON_NAME, kind):
+                    words = [interpreter, *[option] * bool(option), *words]
+                    continue
+            elif len(words) == 1 or not _LAUNCHER_NAME.match(kind):
+                return LaunchedProgram(path, words, environment, None, scripts)
+            elif words[1] == '-c' and isinstance((words + [None])[2], str):
+                text, words = words[2], words[3:] or [path]
+            if kind == 'env' and text is None:
+                words, environment = _follow_env(words, environment)
+            elif kind.endswith('sh') and _LAUNCHER_NAME.match(kind) and not option and text:
+                words, environment = _follow_wrapper(image, path, text, words, environment)
+            else:
+                raise UndeterminedError(f'cannot tell which program {path} starts')
+        raise UndeterminedError('the name of the started program is unknown before the run')
+    except UndeterminedError as err:
+        return LaunchedProgram(None, words, environment, ': '.join(err.args), scripts)
+
+
+def _require_program(image: AnyImage, environment: Environment, name: Any) -> str:
+    """Return the path of the program `name`, or raise UndeterminedError."""
+    if not isinstance(name, str):
+        raise UndeterminedError('the name of the started program is unknown before the run')
+    path, variable = find_program(image, environment, name), find_unknown_path(environment, name)
+    reason = f'the image has no program {name}'
+    if variable:
+        reason = f'PATH in the image is unknown ({variable.location}: {variable.reason})'
+    elif '/' in name and name[0] != '/':
+        reason = f'{name} depends on the current folder'
+    if not path:
+        raise UndeterminedError(reason)
+    return path
 
 
 def split_command(line: str) -> List[str]:
