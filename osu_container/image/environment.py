@@ -380,7 +380,7 @@ class ShellEvaluator:
         if words[0] != 'return':
             self.exit_point = self.exit_point or (is_certain, self.locate(), f'`{words[0]}`')
         if not is_certain:
-            raise self.fail(f'{words[0]} cannot be evaluated')
+            raise self.fail(f"`{' '.join(words)}` cannot be evaluated")
         self.end = words[0]
 
     def assign(self, source: str, is_export: bool) -> str:
@@ -597,9 +597,7 @@ PYTHON_NAME = r'python\d*(\.\d+)?$'
 #: that the kernel passes as one argument. As for the kernel, a carriage return is part of the path
 FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*([^\n]*)')
 #: Programs that start another program. check does not read their options
-_LAUNCHER_NAME = re.compile(
-    r'((ba|da|a)?sh|env|nice|timeout|taskset|numactl|stdbuf|setsid|ld-(linux|musl).*|ld64.*)$'
-)
+_STARTER = re.compile(r'((ba|da|a)?sh|env|nice|timeout|taskset|numactl)$|ld-(linux|musl)|ld64')
 #: Maximum number of programs and scripts that start each other
 _MAX_DEPTH = 6
 #: Commands of the shell, which are not programs
@@ -642,7 +640,7 @@ class _WrapperEvaluator(ShellEvaluator):
             raise self.fail(f'the script runs `{self.call[0]}`, and then `{name}`')
         if name in _KNOWN_STATUS and not names:
             return _KNOWN_STATUS[name]
-        if name in ('exit', 'return') and not names:
+        if name in _STOPPING_COMMANDS and name != 'exec' and not names:
             self.stop(words)
             return None
         words = words[is_exec:]
@@ -701,7 +699,7 @@ def _follow_wrapper(
     default = shell.default or Variable(RUNTIME_LIBRARIES, True, None)
     shell.variables.setdefault('LD_LIBRARY_PATH', default)
     if startup and startup.value != '':
-        raise UndeterminedError(f'{startup.location}: bash reads the file in BASH_ENV first')
+        raise UndeterminedError(f'{startup.location}: bash reads BASH_ENV before {path}')
     shell.run_script(path, text)
     if not shell.call:
         raise UndeterminedError(f'{path}: the script starts no program')
@@ -746,16 +744,17 @@ def resolve_program(image: AnyImage, words: List[Any], environment: Environment)
                 if re.match(PYTHON_NAME, kind):
                     words = [interpreter, *[option] * bool(option), *words]
                     continue
-            elif len(words) == 1 or not _LAUNCHER_NAME.match(kind):
+            elif len(words) == 1 or not _STARTER.match(kind):
                 return LaunchedProgram(path, words, environment, None, scripts)
             elif words[1] == '-c' and isinstance((words + [None])[2], str):
                 text, words = words[2], words[3:] or [path]
             if kind == 'env' and text is None:
                 words, environment = _follow_env(words, environment)
-            elif kind.endswith('sh') and _LAUNCHER_NAME.match(kind) and not option and text:
+            elif kind.endswith('sh') and _STARTER.match(kind) and not option and text:
                 words, environment = _follow_wrapper(image, path, text, words, environment)
             else:
-                raise UndeterminedError(f'cannot tell which program {path} starts')
+                reason = f'cannot tell which program {path} starts: '
+                raise UndeterminedError(reason + (text or path)[:80].split('\n')[0])
         raise UndeterminedError('the name of the started program is unknown before the run')
     except UndeterminedError as err:
         return LaunchedProgram(None, words, environment, ': '.join(err.args), scripts)
