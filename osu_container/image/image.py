@@ -12,6 +12,7 @@ import errno
 import functools
 import hashlib
 import itertools
+import mmap
 import os
 import platform
 import posixpath
@@ -24,9 +25,21 @@ import subprocess
 import sys
 import tempfile
 from collections import OrderedDict
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Pattern,
+    Sequence,
+    Set,
+    Tuple,
+)
 
-from osu_container.base.files import SIZE_LIMITS, read_plain_file
+from osu_container.base.files import SIZE_LIMITS, open_plain_file, read_plain_file
 from osu_container.base.shell import quote
 from osu_container.image.elf import MACHINE_NAMES, ElfFacts, read_elf_files
 from osu_container.image.environment import (
@@ -91,6 +104,7 @@ class FileTree:
         self._names: Optional[Set[str]] = None
         self._text: Optional[bytearray] = None
         self._children: Optional[Dict[str, List[str]]] = None
+        self._resolved: Dict[str, Optional[str]] = {}
 
     def find_paths(self, pattern: str) -> List[str]:
         """
@@ -101,17 +115,23 @@ class FileTree:
         """
         if self._text is None:
             self._text = bytearray()  # As a str, one unusual file name would double its size.
-            for path in sorted(path for path in self.entries if '\n' not in path):
-                self._text += b'\n' + path.encode(_ENCODING, 'surrogateescape')
+            paths = iter(self.entries)
+            while True:
+                block = '\n'.join(['', *itertools.islice(paths, 10000)])
+                if not block:
+                    break
+                self._text += block.encode(_ENCODING, 'surrogateescape')
         text, is_anywhere = self._text, pattern.startswith('.*/')
         whole = '(?:%s)$' % (pattern[2:] if is_anywhere else r'\n' + pattern)
         regex = re.compile(whole.encode(_ENCODING, 'surrogateescape'), re.M)
-        return [
+        paths = (
             text[text.rfind(b'\n', 0, match.start() + 1) + 1 : match.end()].decode(
                 _ENCODING, 'surrogateescape'
             )
             for match in regex.finditer(text)
-        ]
+        )
+        # A part of a file name with a line end is not a path.
+        return sorted(path for path in paths if path in self.entries)
 
     def list_children(self, folder: str) -> List[str]:
         """Return the paths of all files in the folder with the resolved path `folder`."""
@@ -123,6 +143,11 @@ class FileTree:
 
     def resolve(self, path: str) -> Optional[str]:
         """Return a path of the image with all links resolved, None if the path does not exist."""
+        if path not in self._resolved:
+            self._resolved[path] = self._resolve(path)
+        return self._resolved[path]
+
+    def _resolve(self, path: str) -> Optional[str]:
         parts, real, links = path.split('/'), '', 0
         while parts:
             part = parts.pop(0)
@@ -828,7 +853,18 @@ class Image:
         except OSError as err:
             raise ImageError(f"cannot read {path} in {self.path}: {err.strerror}")
 
-    def read_traits(self, path: str, read: Callable[[bytes], Any]) -> Any:
+    def search_file(self, path: str, pattern: Pattern[bytes]) -> Optional[bytes]:
+        """Return the first match, of at most 64 bytes, of `pattern` in a file, otherwise None."""
+        rest = b''
+        with open_plain_file(self.copy_file(path)) as handle:
+            for block in iter(functools.partial(handle.read, 1 << 20), b''):
+                match = pattern.search(rest + block)
+                if match:
+                    return match.group()
+                rest = block[-64:]
+        return None
+
+    def read_traits(self, path: str, read: Callable[[Any], Any]) -> Any:
         """
         Return {trait: value} of the library `path` in the image.
 
@@ -837,7 +873,9 @@ class Image:
         """
         if (path, read) not in self._traits:
             try:
-                self._traits[path, read] = read(self.read_file(path))
+                with open_plain_file(self.copy_file(path)) as handle:
+                    data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
+                    self._traits[path, read] = read(data)
             except ValueError as err:
                 raise ImageError(f"{path} in {self.path}: {err}")
         return self._traits[path, read]
