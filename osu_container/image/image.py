@@ -51,7 +51,7 @@ from osu_container.image.environment import (
     get_exported_value,
     parse_folder_list,
 )
-from osu_container.image.sif import ImageError, NoRoomError, has_overlay, parse_labels, read_sif
+from osu_container.image.sif import ImageError, NoRoomError, parse_labels, read_sif
 from osu_container.image.system import INTERPRETERS, LoaderConfig, read_loader_config
 
 #: Pattern for the folders in which the packages of a distribution install the libraries of ROCm and
@@ -708,8 +708,8 @@ class Image:
         if os.path.isdir(path):
             self.tree = UnpackedImage(path)
         else:
-            offset, self.labels = read_sif(path)
-            self.tree, self.is_overlaid = Squashfs(path, offset), has_overlay(path)
+            offset, self.labels, self.is_overlaid = read_sif(path)
+            self.tree = Squashfs(path, offset)
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
             self._elf_facts: Dict[str, Optional[ElfFacts]] = {}
@@ -830,21 +830,6 @@ class Image:
             self._elf_facts[path] = elf and elf._replace(path='image:' + path)
         pairs = ((path, self._elf_facts[path]) for path in paths)
         return {path: elf for path, elf in pairs if elf}
-
-    def read_default_library(self, soname: str) -> Optional[ElfFacts]:
-        """
-        Return the ElfFacts of the library that the image's loader finds for `soname`.
-
-        The loader searches without LD_LIBRARY_PATH. The result is None if the loader finds no
-        library. Raises ImageError if the library is not an ELF file.
-        """
-        path = self.libraries.get(soname)
-        if path is None:
-            return None
-        try:
-            return self.read_elf_files([path])[path]
-        except KeyError:
-            raise ImageError(f"{path} in {self.path} is not an ELF file")
 
     def read_file(self, path: str) -> bytes:
         """Return the content of a file of the image, or raise ImageError."""
