@@ -8,14 +8,14 @@ searches for an MPI when the program imports mpi4py (mpi4py 4.1.2, _mpiabi.py).
 
 import posixpath
 import re
-from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.elf import ElfFacts
 from osu_container.image.environment import (
     PYTHON_NAME,
     Environment,
     LaunchedProgram,
-    Variable,
+    UndeterminedError,
     resolve_process_variable,
 )
 from osu_container.image.image import MPI_FAMILIES, Image
@@ -63,7 +63,6 @@ _KNOWN_MODULES = frozenset(
 _PATH_CHANGE = re.compile(
     r'(?!(?:distutils-precedence|[\w.-]+-nspkg)\.pth$).*\.pth$|(?:site|user)customize'
 )
-_UNSET = Variable('', True, None)  #: stands for an unset variable
 #: Pattern for the value to which a program sets MPI4PY_LIBMPI. The program osu-port of this project
 #: contains such a line
 _LIBMPI = re.compile(r"^LIBMPI = '([\w.:/-]+)'$", re.M)
@@ -143,74 +142,36 @@ def _list_prefixes(image: Image, python: str) -> List[str]:
     return [prefix, base] if image.exists(prefix + '/pyvenv.cfg') and prefix != base else [base]
 
 
-def _find_package(
+def _find_folder(
     image: Image, python: PythonProgram, environment: Environment
-) -> Tuple[str, List[str], Optional[str]]:
+) -> Tuple[str, Optional[str]]:
     """
-    Return (name of Python such as python3.11, extension modules of mpi4py, problem).
+    Return (folder of mpi4py, version such as '311') for the mpi4py that a Python program imports.
 
-    problem: why Python may find no mpi4py, or another mpi4py than the only one in the image,
-    otherwise None. Source: Debian Python Policy, "Module path".
+    Raises UndeterminedError if Python may find no mpi4py, or another mpi4py than the only one in
+    the image. Source: Debian Python Policy, "Module path".
     """
     prefixes = _list_prefixes(image, python.path)
     name = posixpath.basename(image.resolve(python.path) or '')
     is_debian = prefixes[0] == '/usr' and image.find_file_type('/usr/lib/python3/dist-packages')
     kind = f'(?:python3|{name})/{"dist" if is_debian else "site"}-packages'
-    modules = image.find_files(r'.*/mpi4py/MPI[^/]*\.so')
-    folders = sorted({posixpath.dirname(path) for path in modules})
     pattern = rf'{re.escape(prefixes[0])}(?:/local)?/lib(?:64)?/{kind}/mpi4py$'
+    folders = sorted(set(map(posixpath.dirname, image.find_files(r'.*/mpi4py/MPI[^/]*\.so'))))
     if len(folders) != 1 or not re.match(pattern, folders[0]):
         places = ', '.join(folders) or 'the image'
-        return (
-            name,
-            [],
-            f'the folders of {python.path} contain no mpi4py or not the only one: {places}',
-        )
+        raise UndeterminedError(f'{python.path} finds no mpi4py or not the only one in {places}')
     packages = image.list_folder(posixpath.dirname(folders[0]))
     library = image.list_folder(f'{prefixes[-1]}/lib/{name}')
-    variables = [
-        variable
-        for variable in ('PYTHONHOME', 'PYTHONPATH')
-        if (resolve_process_variable(environment, variable) or _UNSET).value != ''
-    ]
-    causes = variables + [option for option in python.options if re.search('[EPS]', option)]
+    causes = [option for option in python.options if re.search('[EPS]', option)]
+    for variable in ('PYTHONHOME', 'PYTHONPATH'):
+        value = resolve_process_variable(environment, variable)
+        causes += [variable] * bool(value and value.value != '')
     causes += filter(_PATH_CHANGE.match, packages)
     causes += ['the lack of ctypes'] * ('os.py' in library and 'ctypes' not in library)
     causes += ['the lack of numpy'] * (python.uses_numpy and 'numpy' not in packages)
-    problem = f'{causes[0]} may change which modules {python.path} finds' if causes else None
-    return name, modules, problem
-
-
-def _find_variants(
-    image: Image, python: PythonProgram, environment: Environment, origin: Optional[str]
-) -> Tuple[Dict[str, str], Optional[str]]:
-    """
-    Return ({ABI: path}, problem) for the mpi4py that a Python program imports.
-
-    The dict has the extension modules of mpi4py. If mpi4py was not installed as a wheel, the only
-    key is ''. origin: path of the extension module that the interpreter found in a dry run, None
-    without a dry run. problem: why mpi4py is unknown, otherwise None.
-    """
-    if python.has_own_folder:
-        above = posixpath.dirname(posixpath.dirname(image.resolve(python.script or '') or ''))
-        origin = f'{above}/lib/python/mpi4py/MPI.so'
-    problem: Optional[str] = None
-    if origin:
-        match, folder = _LIBRARY_NAME.search(origin), posixpath.dirname(origin)
-        version = match.group(2) if match else None
-        paths = [f'{folder}/{name}' for name in image.list_folder(folder)]
-    else:
-        name, paths, problem = _find_package(image, python, environment)
-        version = re.sub(r'\D', '', name)
-    matches = [match for match in map(_LIBRARY_NAME.search, paths) if match]
-    variants = {
-        match.group(1) or '': match.string
-        for match in matches
-        if not version or match.group(2) in (None, version)
-    }
-    if not variants and not problem:
-        problem = f'{python.path} finds no mpi4py of its version in {posixpath.dirname(paths[0])}'
-    return variants, problem
+    if causes:
+        raise UndeterminedError(f'{causes[0]} may change which modules {python.path} finds')
+    return folders[0], re.sub(r'\D', '', name)
 
 
 def find_opened_libraries(
@@ -229,9 +190,23 @@ def find_opened_libraries(
     for the name, whether ld.so can load this file). The ElfFacts are None if ld.so finds no file.
     origin: path of mpi4py's extension module that the interpreter found in a dry run, or None.
     """
-    libraries, problem = _find_variants(image, python, launched.environment, origin)
-    if problem:
-        return [], None, problem
+    if python.has_own_folder:
+        above = posixpath.dirname(posixpath.dirname(image.resolve(python.script or '') or ''))
+        origin = f'{above}/lib/python/mpi4py/MPI.so'
+    match = _LIBRARY_NAME.search(origin or '')
+    try:
+        folder, version = posixpath.dirname(origin or ''), match and match.group(2)
+        if not origin:
+            folder, version = _find_folder(image, python, launched.environment)
+    except UndeterminedError as err:
+        return [], None, str(err)
+    libraries = {}  # {ABI: path}. If mpi4py was not installed as a wheel, the only key is ''.
+    for name in image.list_folder(folder):
+        match = _LIBRARY_NAME.match('/' + name)
+        if match and (not version or match.group(2) in (None, version)):
+            libraries[match.group(1) or ''] = f'{folder}/{name}'
+    if not libraries:
+        return [], None, f'{python.path} finds no mpi4py of its version in {folder}'
     if '' in libraries:
         return [libraries['']], None, None
     abi, libmpi = (
@@ -242,10 +217,8 @@ def find_opened_libraries(
         return [], None, 'MPI4PY_MPIABI or an unknown MPI4PY_LIBMPI of the image selects the MPI'
     declared = _LIBMPI.search(python.text)
     # mpi4py tries names in the folders of Python, and then lets ld.so search.
-    prefixes = [
-        prefix for prefix in _list_prefixes(image, python.path) if prefix not in ('/usr', '/')
-    ]
-    places = [prefix + '/lib' for prefix in prefixes if prefix] + ['']
+    prefixes = [prefix for prefix in _list_prefixes(image, python.path) if prefix != '/usr']
+    places = [prefix + '/lib' for prefix in prefixes] + ['']
     if libmpi or declared:
         places = str(libmpi.value if libmpi else declared and declared.group(1)).split(':')
     names: List[str] = []
@@ -256,15 +229,16 @@ def find_opened_libraries(
     for name in names:
         facts, is_loadable = load(name)
         family = MPI_FAMILIES.get(facts.soname or '') if facts else None
+        library = libraries.get(_ABIS.get(family or '', ''))
         if family and not is_loadable:
             failing.append(name)
+        elif library and name[:1] == '/' and image.exists(name):
+            if image.read_traits(name, read_mpi_traits)['family'] == 'Intel MPI':
+                return [], None, f'mpi4py may open a libfabric of its own for {name}'
+            return [name, library], None, None
+        elif library:
+            return [name, library], None, None
         elif family:
-            if name.startswith('/') and image.exists(name):
-                if image.read_traits(name, read_mpi_traits)['family'] == 'Intel MPI':
-                    return [], None, f'mpi4py may open a libfabric of its own for {name}'
-            library = libraries.get(_ABIS.get(family, ''))
-            if library:
-                return [name, library], None, None
             return [name], f'mpi4py for {family}', None
     missing = ', '.join(LIBMPI_NAMES[:-1]) + ' or ' + LIBMPI_NAMES[-1]
     return failing[:1], None if failing else missing, None
