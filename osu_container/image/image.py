@@ -899,10 +899,6 @@ class Image:
         """
         key = tuple(sorted(dict(bound_texts).items()))
         if key not in self._environments:
-            # Extract all scripts with one call of unsquashfs.
-            if not self._environments:
-                scripts = [SCRIPTS_FOLDER + '/' + name for name in self.list_folder(SCRIPTS_FOLDER)]
-                self.tree.copy_files([path for path in scripts if self.exists(path)], self.folder)
             self._environments[key] = evaluate_environment(self, bound_texts)
         return self._environments[key]
 
@@ -1085,16 +1081,6 @@ class Image:
     def contains_library(self, folder: str, sonames: Iterable[str]) -> bool:
         """Return whether `folder` in the image contains a library with one of `sonames`."""
         return any((folder + '/' + soname) in self.tree.entries for soname in sonames)
-
-    def list_sibling_libraries(self, folder: str) -> List[str]:
-        """Return the names of the libraries in the folders lib and lib64 beside `folder`."""
-        parent = posixpath.dirname(folder)
-        return sorted(
-            name
-            for sibling in ('lib', 'lib64')
-            for name in map(posixpath.basename, self.tree.list_children(parent + '/' + sibling))
-            if '.so' in name
-        )
 
     def find_files(self, pattern: str) -> List[str]:
         """
