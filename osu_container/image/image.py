@@ -24,7 +24,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections import OrderedDict
 from typing import (
     Any,
     Callable,
@@ -956,22 +955,16 @@ class Image:
         while queue and len(scripts) < ENTRYPOINT_SCRIPT_LIMIT:
             path, text = queue.pop(0)
             scripts.append((path, text))
-            names = re.findall(r'[\w.+/-]+', (text or '')[:SCRIPT_LIMIT])
-            for name in OrderedDict.fromkeys(name.rstrip('./') for name in names):
+            for name in re.findall(r'[\w.+/-]+', (text or '')[:SCRIPT_LIMIT]):
+                name = name.rstrip('./')
                 # The name is an absolute path, or a file in the folder of the script, such as
                 # $(dirname "$0")/other.
                 sibling = posixpath.dirname(path) + '/' + posixpath.basename(name)
                 candidate = name if name.startswith('/') and self.exists(name) else sibling
-                if (
-                    candidate in known_paths
-                    or not self.exists(candidate)
-                    or candidate.startswith('/.singularity.d/')
-                ):
+                if candidate in known_paths or not self.exists(candidate):
                     continue
                 known_paths.add(candidate)
-                if not re.search(r'\.so(\.|$)', candidate) and not re.match(
-                    r'(/usr)?/s?bin/', candidate
-                ):
+                if not re.match(r'/\.singularity\.d/|(/usr)?/s?bin/|.*\.so(\.|$)', candidate):
                     data = self.read_file(candidate)
                     is_binary = data[:4] == b'\x7fELF' or b'\0' in data
                     queue.append(
