@@ -30,8 +30,8 @@ from osu_container.check.site import (
 from osu_container.data.approaches import APPROACHES
 from osu_container.discover.host_facts import DescribedHost, HostDescriptionError
 from osu_container.image.elf import ElfError
+from osu_container.image.environment import split_command
 from osu_container.image.image import Image
-from osu_container.image.scripts import split_command
 from osu_container.image.sif import ImageError
 from osu_container.verdict import commands, launching
 from osu_container.verdict.rules.finding import LEVELS, NOTE, Finding

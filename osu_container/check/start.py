@@ -27,10 +27,9 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from osu_container.base import shell, streams
 from osu_container.base.places import SCRIPTS
-from osu_container.image.environment import Environment
+from osu_container.image.environment import Environment, find_program
 from osu_container.image.image import Image
 from osu_container.image.loader import find_loaded_file
-from osu_container.image.scripts import find_program
 from osu_container.install.call_settings import create_module_folder
 from osu_container.proof import loaded, sample
 from osu_container.verdict.facts import collect_facts

@@ -242,17 +242,19 @@ class _ElfReader:
             form, data[: len(data) // struct.calcsize(form) * struct.calcsize(form)]
         )
 
+    def read_segment(self, kind: int, limit: int = _MAX_TEXT) -> bytes:
+        """Return the first `limit` bytes of the first segment of type `kind`, b'' if none exists."""
+        for segment_type, offset, _, length in self.segments:
+            if segment_type == kind and offset + length <= self.size:
+                return self.read_bytes(offset, min(length, limit))
+        return b''
+
     def _read_dynamic(self) -> Dict[int, List[int]]:
         values: Dict[int, List[int]] = {}
-        for segment_type, offset, _, length in self.segments:
-            if segment_type == PT_DYNAMIC:
-                for tag, value in self.iterate_entries(
-                    self.word * 2, self.read_bytes(offset, length)
-                ):
-                    if tag == 0:
-                        break
-                    values.setdefault(tag, []).append(value)
+        for tag, value in self.iterate_entries(self.word * 2, self.read_segment(PT_DYNAMIC)):
+            if tag == 0:
                 break
+            values.setdefault(tag, []).append(value)
         return values
 
     def get_tag(self, tag: int) -> int:
@@ -303,10 +305,8 @@ class _ElfReader:
 
     def read_interpreter(self) -> Optional[str]:
         """Return the path of the loader that the program requests, None for a library."""
-        for segment_type, offset, _, length in self.segments:
-            if segment_type == PT_INTERP:
-                return os.fsdecode(self.read_bytes(offset, min(length, 4096)).split(b'\0')[0])
-        return None
+        text = self.read_segment(PT_INTERP, 4096)
+        return os.fsdecode(text.split(b'\0')[0]) if text else None
 
     def read_isa_level(self) -> int:
         """
@@ -315,12 +315,10 @@ class _ElfReader:
         Bit 0 of the property is the level 1, bit 3 is the level 4 (x86-64-v4).
         """
         marker = struct.pack(self.order + 'II', GNU_PROPERTY_X86_ISA_1_NEEDED, 4)
-        for segment_type, offset, _, length in self.segments:
-            if segment_type == PT_GNU_PROPERTY and offset + length <= self.size:
-                _, _, value = self.read_bytes(offset, length).partition(marker)
-                if len(value) >= 4 and self.number == 62:
-                    return int(struct.unpack_from(self.order + 'I', value)[0]).bit_length()
-        return 0
+        _, _, value = self.read_segment(PT_GNU_PROPERTY).partition(marker)
+        if len(value) < 4 or self.number != 62:
+            return 0
+        return int(struct.unpack_from(self.order + 'I', value)[0]).bit_length()
 
     def format_machine(self) -> str:
         """Return the name of the file's processor, for the field ElfFacts.machine."""

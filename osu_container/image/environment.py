@@ -1,15 +1,17 @@
 """
-Evaluate the environment scripts of an image without executing anything.
+Evaluate the shell scripts of an image without executing anything.
 
-The evaluator supports assignments, `export`, `unset`, `.`, `if`, `test`, `&&` and `||`. The meaning
-of these constructs follows POSIX (Shell Command Language, 2.10) and mvdan.cc/sh, the shell
-interpreter of the container runtimes. The evaluator treats the output of a command as unknown. At
-any other construct (loop, `case`, function, pipe, `eval`, redirection to a file) the evaluation of
-the script stops, and every variable is unknown until a later script sets the variable. On the host
-itself, the dry run reports the real values (osu_container/verdict/dry_run.py). image/scripts.py
-evaluates the wrapper script of a program with the same class.
+There are two kinds of scripts: the environment scripts of the image, and wrapper scripts, which
+start the program of a command line. The evaluator supports assignments, `export`, `unset`, `.`,
+`if`, `test`, `&&` and `||`. The meaning of these constructs follows POSIX (Shell Command Language,
+2.10) and mvdan.cc/sh, the shell interpreter of the container runtimes. The evaluator treats the
+output of a command as unknown. At any other construct (loop, `case`, function, pipe, `eval`,
+redirection to a file) the evaluation of the script stops. Then every variable is unknown until a
+later script sets the variable, and the program of a wrapper script is unknown. On the host itself,
+the dry run (osu_container/verdict/dry_run.py) and the start (osu_container/check/start.py) report
+the real values and programs.
 
-The evaluator runs the scripts in the order of Apptainer 1.4.5, whose source is
+The evaluator runs the environment scripts in the order of Apptainer 1.4.5, whose source is
 internal/pkg/util/fs/files/action_script.sh; test runs of Apptainer 1.4.5 confirmed this order.
 SingularityCE uses the same order. Apptainer 1.5.3 differs only for LD_LIBRARY_PATH with
 --nv (docs/check.md, Limits).
@@ -22,26 +24,18 @@ SingularityCE uses the same order. Apptainer 1.5.3 differs only for LD_LIBRARY_P
    runtime runs /environment.
 4. The program gets each variable of the host that no script has set. The program does not get
    variables that a script has set to the empty string or without `export`.
+
+The kernel starts a script as described in execve(2), section "Interpreter scripts".
 """
 
 import posixpath
 import re
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Dict,
-    Iterable,
-    List,
-    Match,
-    NamedTuple,
-    Optional,
-    Pattern,
-    Tuple,
-)
+import shlex
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
-# image.py imports this module, so an import of image.py at run time would be circular.
-if TYPE_CHECKING:
-    from osu_container.image.image import Image
+#: An Image, or an object with the same methods (osu_container/check/described.py). The module
+#: image.py imports this module, so an import of the class Image would be circular
+AnyImage = Any
 
 SCRIPTS_FOLDER = '/.singularity.d/env'
 #: Folder that the runtime appends to LD_LIBRARY_PATH
@@ -71,7 +65,18 @@ class Environment(NamedTuple):
     #: (whether the exit is certain, 'FILE:LINE', reason) if a script exits and prevents the start
     #: of the program, otherwise None
     exit_point: Optional[Tuple[bool, str, str]]
-    problems: List[Tuple[str, str]]  #: (path, reason) of each script that the runtime skips
+
+
+class LaunchedProgram(NamedTuple):
+    """The ELF program that a command line finally starts."""
+
+    program: Optional[str]  #: path of the ELF file, None if unknown
+    #: words of the command line: program and arguments; an unknown argument is not a str
+    words: List[Any]
+    environment: Environment  #: environment of the program
+    reason: Optional[str] = None  #: reason why the program is unknown, None if it is known
+    #: (path, text) of each script that runs before the program
+    scripts: Sequence[Tuple[str, str]] = ()
 
 
 #: Pattern for variables that the user, the shell or the runtime sets, and not the image
@@ -80,8 +85,8 @@ _FOREIGN_NAME = re.compile(
     r'HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|SHLVL|PIPESTATUS|BASH\w*|EPOCH\w*|_|e|key|__\w+|'
     r'(APPTAINER|SINGULARITY)_(?!APPNAME$)\w+|SING_\w+|[0-9@*?$!#-]+)$'
 )
-#: Pattern for variables that are read-only in bash
-_READ_ONLY_NAME = re.compile(r'(E?[UG]ID|PPID|BASHOPTS|BASH_VERSINFO|SHELLOPTS)$')
+#: Pattern for variables that are read-only in bash, or that change the meaning of later lines
+_SPECIAL_NAME = re.compile(r'(E?[UG]ID|PPID|BASHOPTS|BASH_VERSINFO|SHELLOPTS|IFS)$')
 #: Pattern for paths that the runtime may mount from the host (apptainer.conf: mount proc, sys, dev,
 #: home, tmp), and for folders where this project or a site binds files of the host
 _MOUNTED_PATH = re.compile(
@@ -91,107 +96,86 @@ _MOUNTED_PATH = re.compile(
 #: The option --app of the runtime selects an app with its own environment. This module assumes that
 #: the user selects no app
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
-#: Commands that may stop the container, and other commands of the shell with effects that this
-#: module does not evaluate
-STOPPING_COMMANDS = frozenset('exit exec shift set readonly declare typeset'.split())
-UNSUPPORTED_COMMANDS = frozenset(
-    'eval command builtin shopt enable trap let break continue read getopts printf mapfile '
-    'readarray local alias unalias { } ! [['.split()
+#: Commands that a method run_NAME of ShellEvaluator evaluates, and other names of such commands
+_BUILTINS = frozenset('export unset source . test ['.split())
+_ALIASES = {'.': 'source', '[': 'test', 'unset': 'export'}
+#: Command whose status is known -> whether the command succeeds
+_KNOWN_STATUS = {'echo': True, ':': True, 'true': True, 'false': False, 'cd': None}
+#: Commands that may end the script, or stop the container
+_STOPPING_COMMANDS = frozenset('exec exit return shift set readonly declare typeset'.split())
+#: Reserved words and commands of the shell that this module does not evaluate
+_UNSUPPORTED_COMMANDS = frozenset(
+    'then elif else fi do done esac coproc time function for while until select case eval command '
+    'builtin shopt enable trap let break continue read getopts printf mapfile readarray local alias '
+    'unalias { } ! [['.split()
 )
-#: Maximum number of characters of one script. The largest known script has 60 KB (a script of Spack
-#: for 400 packages)
-_MAX_SCRIPT_LENGTH = 1 << 18
+#: Pattern for the names of the environment scripts whose variables belong to the image
+_SCRIPT_NAME = re.compile(r'(?!\.|99-runtimevars\.sh$).*\.sh$', re.S)
+#: Type of a file as the letter that `ls -l` prints -> option of `test`
+_TESTS = {'d': '-d', '-': '-f'}
 #: Maximum number of characters of a value. execve(2) does not accept a longer string
 #: (MAX_ARG_STRLEN)
 _MAX_VALUE_LENGTH = 1 << 17
-#: Maximum work for one environment: characters of scripts plus statements. Known images need at
-#: most 50,000 steps; 500,000 steps take a few seconds
-_MAX_STEPS = 500000
+#: Maximum number of characters of all scripts of one environment. The largest known script has
+#: 60 KB (a script of Spack for 400 packages)
+_MAX_LENGTH = 1 << 18
 
 
 # ---- Patterns for the syntax of a shell script
 
-#: Blanks, comments, and redirections that cannot fail. Shells differ in the meaning of a comment
-#: that ends with a backslash
-_BLANK = re.compile(
-    r'(?:[ \t]|\\\n|#(?:[^\n]*[^\n\\])?(?![^\n])|'
-    r'\d?(?:>>?[ \t]*/dev/null|[<>]&(?:\d|-))(?=[\s;&|]|\Z))*'
-)
-_EMPTY_LINES = re.compile(r'(?:[ \t\n]|\\\n|#(?:[^\n]*[^\n\\])?(?![^\n]))*')
-_SEPARATOR = re.compile(r'\n|;(?!;)')
-_OPERATOR = re.compile(r'&&|\|\|')
-_COMMAND_END = re.compile(r'\Z|\n|;|&&|\|\|')
-_ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=')
-#: Character that ends a part of a word -> pattern for text without special meaning in this part
-_PLAIN_TEXT = {
-    '': re.compile(r"""[^\s;&|<>()\\'"`$~]+"""),
-    '"': re.compile(r'[^"\\`$]+'),
-    '}': re.compile(r"""[^{}"'\\`$~]+"""),
-}
-_SINGLE_QUOTES = re.compile(r"'[^']*'")
-_DOUBLE_QUOTE = re.compile('"')
-_CLOSING_BRACE = re.compile('}')
-_ESCAPE = re.compile(r'\\.', re.S)
-_CONTINUATION = re.compile(r'\\\n')
-#: Pattern for a plain command substitution, whose end is certain
-_SUBSTITUTION = re.compile(
+#: Pattern for a line that continues, or a comment. Shells differ in the meaning of a comment that
+#: ends with a backslash
+_COMMENT = r'\\\n|#(?:[^\n]*[^\n\\])?(?![^\n])'
+#: Blanks, comments, and redirections that cannot fail
+_BLANK = rf'(?:[ \t]|{_COMMENT}|\d?(?:>>?[ \t]*/dev/null|[<>]&(?:\d|-))(?=[\s;&|]|\Z))*'
+#: The line ends and comments after an operator have no meaning
+_OPERATOR = rf'(\n|&&|\|\|)(?:[ \t\n]|{_COMMENT})*'
+_NAME = r'[A-Za-z_]\w*'
+#: Pattern for $NAME, ${NAME}, and a plain command substitution, whose end is certain
+_PARAMETER = (
+    rf'\$(?:{_NAME}|[0-9@*?!-]|\{{(?:{_NAME}|[0-9]+|[@*])\}})|'
     r"""\$\((?!\()(?:(?!\bcase\b)[^()"'`\\#<]|"[^()"`\\]*")*\)|`(?:(?!\bcase\b)[^'"`\\#<])*`"""
 )
-#: Pattern for $NAME, ${NAME and the beginning of ${NAME:-WORD}
-_PARAMETER = re.compile(r'\$(?:([A-Za-z_]\w*|[0-9@*?!-])|\{([A-Za-z_]\w*|[0-9]+|[@*])(:?[-+])?)')
-_NAME = re.compile(r'[A-Za-z_]\w*$')
+#: Pattern for an expansion. WORD in ${NAME:-WORD} may contain expansions of _PARAMETER. Shells
+#: differ in the meaning of single quotes, and of quoted braces, inside ${ }
+_EXPANSION = (
+    rf"""\$\{{{_NAME}:?[-+](?:[^{{}}"'\\`$~]|"(?:[^"'}}\\`$]|\\[$`"\\]|{_PARAMETER})*"|"""
+    rf"""{_PARAMETER})*\}}|{_PARAMETER}"""
+)
+_DOUBLE_QUOTES = rf'"(?:[^"\\`$]|\\.|{_EXPANSION})*"'
+_WORD = rf"""(?!#)(?:[^\s;&|<>()\\'"`$~]|'[^']*'|{_DOUBLE_QUOTES}|\\\n|{_EXPANSION})+"""
+#: The groups are an operator before optional line ends, another token, and the end of the script or
+#: unsupported syntax
+_TOKEN = re.compile(rf'{_BLANK}(?:{_OPERATOR}|(;(?!;)|{_WORD})|(\Z|.))', re.S)
+#: Patterns for a part of a word: outside of quotes, and inside double quotes
+_PIECE = re.compile(rf"""{_EXPANSION}|\\.|{_DOUBLE_QUOTES}|'[^']*'|[^\\`$"']+""", re.S)
+_QUOTED_PIECE = re.compile(rf"""{_EXPANSION}|\\.|{_DOUBLE_QUOTES}|[^\\`$"]+""", re.S)
+_PARAMETER_PARTS = re.compile(r'\$(?:\{(\w+|[@*])(?:(:?[-+])(.*))?\}|(\w+|[@*?!-]))$', re.S)
+_ASSIGNMENT = re.compile(rf'({_NAME})=')
 #: Pattern for the name of a command without quotes and expansions
 _COMMAND_NAME = re.compile(r'[\w./+:@%,-]+$|\[$')
-_RESERVED_WORD = re.compile(
-    r'(if|then|elif|else|fi|do|done|esac|in|coproc|time|function|for|while|until|select|case)'
-    r'(?=[\s;&|()<>]|\Z)'
-)
 
 
-class UnsupportedSyntaxError(Exception):
+class UndeterminedError(Exception):
     """
-    The evaluation of a script stops, because the script has an unsupported construct.
+    The evaluator cannot tell what a script does, or which program a command line starts.
 
-    The message names the construct. location: 'FILE:LINE' of the construct.
+    The arguments are 'FILE:LINE' of the cause, if there is such a line, and the reason.
     """
 
-    def __init__(self, location: str, reason: str) -> None:
-        super().__init__(f'the evaluation of the script stops at this line: {reason}')
-        self.location = location
 
-
-class Word:
+class Word(NamedTuple):
     """A word of a command after the expansion of variables."""
 
-    def __init__(self) -> None:
-        self.source = ''  #: text of the word in the script
-        self.text = ''  #: expanded text; if `unknown` is set, the text before the unknown part
-        #: the first variable or command with an unknown value, None if the whole text is known
-        self.unknown: Optional[Variable] = None
-        self.is_quoted = False  #: whether a part of the word is quoted
-        self.is_one_field = (
-            True  #: whether the shell certainly neither splits nor replaces the word
-        )
+    text: str  #: expanded text; if `unknown` is set, the text before the unknown part
+    #: the first variable or command with an unknown value, None if the whole text is known
+    unknown: Optional[Variable] = None
+    is_one_field: bool = True  #: whether the shell certainly neither splits nor removes the word
 
     @property
     def value(self) -> Optional[str]:
         """The text of the word, None if unknown."""
         return None if self.unknown else self.text
-
-    def add(self, text: str, quoted: bool, unknown: Optional[Variable] = None) -> None:
-        """
-        Append a text to the word.
-
-        If `unknown` is given, the value of this variable or command follows the text, and the rest
-        of the word is unknown.
-        """
-        if not self.unknown:
-            self.text += text
-            self.unknown = unknown
-        self.is_quoted = self.is_quoted or quoted
-        # The shell may split the text, replace a pattern by file names, or expand {a,b}.
-        if not quoted and (unknown or re.search(r'[*?\[{\s]', text)):
-            self.is_one_field = False
 
 
 class ShellEvaluator:
@@ -203,18 +187,20 @@ class ShellEvaluator:
     of the statement is unknown.
     """
 
-    def __init__(self, files: 'Image', bound_texts: Iterable[Any] = ()) -> None:
-        """Create an evaluator; see evaluate_environment() for `files` and `bound_texts`."""
-        self.files = files
+    def __init__(self, image: AnyImage, bound_texts: Iterable[Any] = ()) -> None:
+        """Create an evaluator for the parameters of evaluate_environment()."""
+        self.image = image
         self.bound_texts: Dict[str, str] = dict(bound_texts)
         self.variables: Dict[str, Optional[Variable]] = dict(_NO_APP)
         self.default: Optional[Variable] = None
+        self.words: List[Any] = []  #: values of $0, $1, ... in a wrapper script
         self.exit_point: Optional[Tuple[bool, str, str]] = None
-        self.stops_at_errors = False  #: whether a command that fails ends the script (`set -e`)
-        #: path and text of the current script, index of the next character, number of its line
-        self.file, self.text, self.position, self.line = '', '', 0, 1
-        self.steps = self.braces = 0
-        self.is_active = True  #: False in a branch that the shell skips
+        #: path and text of the current script, and position of the current statement
+        self.file, self.text, self.position = '', '', 0
+        #: remaining (token, position) of the current script in reverse order. The token is '' at
+        #: the end of the script and at unsupported syntax
+        self.tokens: List[Tuple[str, int]] = []
+        self.length = 0  #: number of characters of all scripts that the evaluator has read
         self.end = ''  #: 'return', 'exit' or 'exec' after this command has ended the script
         #: Why the shell may skip the current statement, '' if the shell certainly runs it. In such
         #: a statement, the evaluator makes each variable unknown that the statement sets
@@ -223,386 +209,265 @@ class ShellEvaluator:
     # ---- methods for variables
 
     def locate(self) -> str:
-        """Return 'FILE:LINE' for the current line of the current script."""
-        return f'{self.file}:{self.line}'
+        """Return 'FILE:LINE' for the current statement of the current script."""
+        return f"{self.file}:{self.text.count(chr(10), 0, self.position) + 1}"
 
-    def fail(self, reason: str = '') -> UnsupportedSyntaxError:
-        """Return the error that stops the evaluation; reason: '' for unsupported syntax."""
-        rest = self.text[self.position :].split('\n', 1)[0][:40]
-        return UnsupportedSyntaxError(
-            self.locate(), reason or f"this syntax is not supported: {rest or 'unexpected end'}"
-        )
+    def fail(self, reason: str = '') -> UndeterminedError:
+        """Return the error that stops the evaluation; reason: '' for syntax at the next token."""
+        if not reason:
+            self.position = self.tokens[-1][1]
+            rest = self.text[self.position :].split('\n', 1)[0][:40]
+            reason = f"this syntax is not supported: {rest or 'unexpected end'}"
+        return UndeterminedError(self.locate(), f'the evaluation of the script stops: {reason}')
 
     def get(self, name: str) -> Optional[Variable]:
-        """Return the variable `name`, None if the variable is unset."""
+        """Return the variable or argument `name`, None if the variable is unset."""
         if name in self.variables:
             return self.variables[name]
-        if _FOREIGN_NAME.match(name):
+        if self.words and name.isdigit():
+            value = (self.words[int(name) :] or [''])[0]
+            return Variable(value, False, self.file, 'the argument is unknown')
+        # The host may set and export all variables of a wrapper script except LD_*.
+        if not name.startswith('LD_') if self.words else _FOREIGN_NAME.match(name):
             reason = f'the value of ${name} is unknown before the program runs'
-            return Variable(None, True, self.locate(), reason)
+            return Variable(None, None if self.words else True, self.locate(), reason)
         return self.default
-
-    def is_exported(self, name: str) -> Optional[bool]:
-        """Return whether the variable `name` is exported after an assignment, None if unknown."""
-        variable = self.variables.get(name, self.default)
-        return variable.exported if variable else False
 
     def set_variable(self, name: str, variable: Optional[Variable]) -> None:
         """Set a variable. If the shell may skip the statement, the variable becomes unknown."""
-        if _READ_ONLY_NAME.match(name):  # The shell skips the rest of the script at this error.
-            raise self.fail(f'{name} may be a read-only variable')
-        self.variables[name] = (
-            Variable(None, None, self.locate(), self.doubt) if self.doubt else variable
-        )
+        if _SPECIAL_NAME.match(name):  # The shell skips the rest of the script at this error.
+            raise self.fail(f'the shell treats the variable {name} in a special way')
+        unknown = Variable(None, None, self.locate(), self.doubt)
+        self.variables[name] = unknown if self.doubt else variable
 
     def stop_script(self, location: str, reason: str) -> None:
         """Make the values of all variables unknown; location: 'FILE:LINE' of the cause."""
-        self.variables, self.end = dict(_NO_APP), ''
+        self.variables, self.end, self.doubt = dict(_NO_APP), '', ''
         self.default = Variable(None, None, location, reason)
         if self.exit_point:  # The script may also fail before the line with `exit`.
             self.exit_point = (False,) + self.exit_point[1:]
 
     # ---- methods for words
 
-    def take(self, pattern: Pattern[str]) -> Optional[Match[str]]:
-        """Match a pattern at the current position and move the position behind the match."""
-        match = pattern.match(self.text, self.position)
-        if match:
-            self.position = match.end()
-            self.line += match.group().count('\n')
-        return match
-
-    def read_word(self) -> Word:
-        """Read and expand the word at the current position, which may be empty."""
-        word, begin = Word(), self.position
-        self.read_pieces(word, '')
-        word.source = self.text[begin : self.position]
-        return word
-
-    def read_pieces(self, word: Word, end: str, quoted: bool = False) -> None:
-        """
-        Append the expanded text at the current position to `word`.
-
-        end: '"' inside double quotes, '}' inside ${ }, otherwise ''. The function stops before this
-        character.
-        """
-        while len(word.text) <= _MAX_VALUE_LENGTH:
-            plain = self.take(_PLAIN_TEXT[end])
-            if plain:
-                # Shells differ in the meaning of single quotes, and of quoted braces, inside ${ }.
-                if self.braces and re.search("[}']", plain.group()):
-                    raise self.fail()
-                word.add(plain.group(), quoted)
-                continue
-            single = None if end else self.take(_SINGLE_QUOTES)
-            escape = self.take(_ESCAPE) if quoted else self.take(_CONTINUATION)
-            if single:
-                word.add(single.group()[1:-1], True)
-            elif escape:
-                text = escape.group()
-                is_removed = text[1] in '$`"\\\n' or self.braces and text[1] == '}'
-                word.add(text.strip('\n')[is_removed:], quoted)
-            elif end != '"' and self.take(_DOUBLE_QUOTE):
-                self.read_pieces(word, '"', True)
-                if not self.take(_DOUBLE_QUOTE):
-                    raise self.fail()
-                word.is_quoted = True
-            elif self.take(_SUBSTITUTION):
-                reason = 'the value contains the output of a command'
-                word.add('', quoted, Variable(None, True, self.locate(), reason))
+    def expand(self, source: str, is_quoted: bool = False) -> Word:
+        """Return the Word for the text `source`; is_quoted: whether the text is in quotes."""
+        text, unknown, is_one_field = '', None, True
+        for match in (_QUOTED_PIECE if is_quoted else _PIECE).finditer(source):
+            piece, kind = match.group(), match.group()[0]
+            part = Word(piece)
+            if kind == '"':
+                part = self.expand(piece[1:-1], True)
+            elif kind == "'" and not is_quoted:
+                part = Word(piece[1:-1])
+            elif kind == '\\':
+                part = Word(piece.strip('\n')[piece[1] in '$`"\\\n' :])
             else:
-                parameter = self.take(_PARAMETER)
-                if not parameter:
-                    return
-                self.expand_parameter(word, parameter, quoted)
-        raise self.fail('a value is longer than a program accepts')
+                if kind in '$`':
+                    part = self.expand_parameter(piece, is_quoted)
+                # The shell may split the text, replace a pattern by file names, or expand {a,b}.
+                is_one_field = is_one_field and (
+                    is_quoted or not part.unknown and not re.search(r'[*?\[{\s]|^$', part.text)
+                )
+            if not unknown:
+                text, unknown = text + part.text, part.unknown
+            if len(text) > _MAX_VALUE_LENGTH:
+                raise self.fail('a value is longer than a program accepts')
+        return Word(text, unknown, is_one_field)
 
-    def expand_parameter(self, word: Word, match: Match[str], quoted: bool) -> None:
-        """Append the value of $NAME or ${NAME} to `word`, or read the rest of ${NAME:-WORD}."""
-        name, operator, other = match.group(1) or match.group(2), match.group(3) or '', Word()
-        if match.group(2):
-            self.braces += 1
-            if operator:
-                self.read_pieces(other, '}', quoted)
-            self.braces -= 1
-            if not self.take(_CLOSING_BRACE):
-                raise self.fail()
-        variable = self.get(name)
-        is_set = variable is not None and (variable.value != '' or operator[:1] != ':')
-        word.is_quoted = word.is_quoted or quoted  # Then the word is a field even if it is empty.
+    def expand_parameter(self, piece: str, is_quoted: bool) -> Word:
+        """Return the value of $NAME, ${NAME}, ${NAME:-WORD} or of a command substitution."""
+        match = _PARAMETER_PARTS.match(piece)
+        if not match:
+            reason = 'the value contains the output of a command'
+            return Word('', Variable(None, True, self.locate(), reason))
+        name, operator = match.group(1) or match.group(4), match.group(2) or ''
+        variable, uses_word = self.get(name), operator[-1:] == '+'
         if variable and variable.value is None:
-            prefix = '' if operator[-1:] == '+' else variable.known_prefix
-            word.add(prefix, quoted, variable)
-        elif operator and is_set == (operator[-1] == '+'):
-            word.add(other.text, quoted or other.is_quoted and other.is_one_field, other.unknown)
-        elif variable and operator[-1:] != '+':
-            word.add(variable.value or '', quoted)
-
-    def split_fields(self, words: List[Word]) -> Optional[List[Word]]:
-        """Return the words that the shell does not remove, None if the shell may split a word."""
-        if 'IFS' in self.variables or not all(word.is_one_field for word in words):
-            return None
-        return [word for word in words if word.text or word.unknown or word.is_quoted]
+            return Word('' if uses_word else variable.known_prefix, variable)
+        is_set = variable is not None and (variable.value != '' or operator[:1] != ':')
+        if operator and is_set == uses_word:
+            return self.expand(match.group(3), is_quoted)
+        return Word(variable.value or '' if variable and not uses_word else '')
 
     # ---- methods for statements
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the shell runs the current statement."""
-        return self.is_active and not self.end
+    def take(self, *tokens: str) -> str:
+        """Remove and return the next token if it is one of `tokens`, otherwise return ''."""
+        return self.tokens.pop()[0] if self.tokens[-1][0] in tokens else ''
 
-    def take_keyword(self, *keywords: str) -> str:
-        """Read one of the reserved words `keywords`; return '' at any other word."""
-        self.take(_BLANK)
-        match = _RESERVED_WORD.match(self.text, self.position)
-        if match and match.group() in keywords:
-            self.position = match.end()
-            return match.group()
-        return ''
-
-    def run_body(self, *ends: str) -> Tuple[Optional[bool], str]:
+    def run_body(self, is_active: bool, ends: Iterable[str] = ()) -> Tuple[Optional[bool], str]:
         """
         Evaluate statements until one of the reserved words `ends`.
 
         The result is (status of the last statement, reserved word). Without `ends`, the statements
-        end with the script.
+        end with the script. is_active: whether the shell runs the statements.
         """
-        status: Optional[bool] = True
-        is_first = True
-        while True:
-            self.take(_EMPTY_LINES)
-            end = self.take_keyword(*ends)
-            if end or not ends and self.position == len(self.text):
-                if end and is_first:
-                    raise self.fail()
-                return status, end
-            status, is_first = self.run_chain(), False
-            self.take(_BLANK)
-            if not self.take(_SEPARATOR) and self.position < len(self.text):
+        status: Optional[bool] = None
+        word = ''
+        self.take('\n')
+        while not word and (ends or self.tokens[-1][1] < len(self.text)):
+            outer, operator, status = self.doubt, '&&', True
+            while operator:
+                if status is None:
+                    self.doubt = self.doubt or 'the value depends on a command before && or ||'
+                is_run = is_active and status in (None, operator == '&&')
+                result = self.run_statement(is_run)
+                status = result if is_run and status is not None else status
+                operator = self.take('&&', '||')
+            self.doubt = outer
+            if not self.take(';', '\n') and self.tokens[-1][1] < len(self.text):
                 raise self.fail()
-            if self.stops_at_errors and 'then' not in ends and not status and self.is_running:
-                raise self.fail('the command may fail, and `set -e` ends the script')
+            self.take('\n')
+            word = self.take(*ends)
+        return status, word
 
-    def run_chain(self) -> Optional[bool]:
-        """Evaluate statements that `&&` and `||` join."""
-        outer = self.is_active, self.doubt
-        status = self.run_statement()
-        while True:
-            self.take(_BLANK)
-            operator = self.take(_OPERATOR)
-            if not operator:
-                return status
-            self.take(_EMPTY_LINES)
-            if status is None:
-                self.doubt = self.doubt or 'the value depends on a command before && or ||'
-                self.run_statement()
-            elif status == (operator.group() == '&&'):
-                status = self.run_statement()
-            else:
-                self.is_active = False
-                self.run_statement()
-            self.is_active, self.doubt = outer
-
-    def run_statement(self) -> Optional[bool]:
+    def run_statement(self, is_active: bool) -> Optional[bool]:
         """Evaluate a command or the statement `if`."""
-        self.steps += 1
-        if self.steps > _MAX_STEPS:
-            raise self.fail('the scripts of the image are too long')
-        if not self.take_keyword('if'):
-            return self.run_command()
-        outer = self.is_active, self.doubt
+        self.position = self.tokens[-1][1]
+        keyword, outer = self.take('if'), self.doubt
+        if not keyword:
+            if self.tokens[-1][0] in _UNSUPPORTED_COMMANDS:
+                raise self.fail()
+            words = []
+            while self.tokens[-1][0] not in ('', ';', '\n', '&&', '||'):
+                words.append(self.tokens.pop()[0])
+            token, position = self.tokens[-1]
+            if not words or not token and position < len(self.text):
+                raise self.fail()
+            return self.run_command(words) if is_active and not self.end else None
         result: Optional[bool] = True
-        keyword = 'if'
         while keyword != 'fi':
             status: Optional[bool] = True
+            ends = ['fi']
             if keyword != 'else':
-                status, _ = self.run_body('then')
-            if status is None and self.is_running:
-                self.doubt = self.doubt or (
-                    f'the value depends on a condition that cannot be evaluated ({self.locate()})'
-                )
-            was_active, self.is_active = self.is_active, self.is_active and status is not False
-            ends = ('fi',) if keyword == 'else' else ('elif', 'else', 'fi')
-            body_status, keyword = self.run_body(*ends)
-            if self.is_active:
-                result = None if self.doubt else body_status
-            # After a certain branch, the shell skips the other branches.
-            self.is_active = was_active and (status is not True or bool(self.doubt))
-        self.is_active, self.doubt = outer
+                status, ends = self.run_body(is_active, ['then'])[0], ['elif', 'else', 'fi']
+            if is_active and status is None and not self.end:
+                self.doubt = self.doubt or f'the condition at {self.locate()} is unknown'
+            is_run = is_active and status is not False
+            body_status, keyword = self.run_body(is_run, ends)
+            result = body_status if is_run else result
+            is_active = is_active and not status
+        result = None if self.doubt else result
+        self.doubt = outer
         return result
 
-    def run_command(self) -> Optional[bool]:
+    def run_command(self, sources: List[str]) -> Optional[bool]:
         """Evaluate a statement that consists of assignments or of one command."""
-        begin = self.position
-        words: List[Word] = []
+        words = list(sources)
         names: List[str] = []  # names of the variables that are assigned before the first word
-        if _RESERVED_WORD.match(self.text, begin):
-            raise self.fail()
-        while True:
-            self.take(_BLANK)
-            start = self.position
-            if _COMMAND_END.match(self.text, start):
-                break
-            if not words or words[0].source == 'export':
-                assignment = self.take(_ASSIGNMENT)
-                word = self.read_word()
-                if assignment:
-                    self.assign(assignment.group(1), word, bool(words))
-                    names += [] if words else [assignment.group(1)]
-                else:
-                    words.append(word)
-            else:
-                words.append(self.read_word())
-            if self.position == start or self.text[start] == '#':
-                raise self.fail()
-        if self.position == begin:
-            raise self.fail()
-        if not self.is_running:
-            return None
-        name = words[0].source if words else ''
-        if words and (names or name not in BUILTINS):
+        while words and _ASSIGNMENT.match(words[0]):
+            names.append(self.assign(words.pop(0), False))
+        if words and (names or words[0] not in _BUILTINS):
             return self.run_program(words, names)
+        status = getattr(self, 'run_' + _ALIASES.get(words[0], words[0]))(words) if words else True
         # Shells differ in whether the status of `$(command)` becomes the status of `export`.
-        has_command = re.search(r'`|\$\(', self.text[begin : self.position])
-        status = getattr(self, BUILTINS[name])(words) if words else True
-        return None if has_command and name in ('', 'export') else status
+        has_command = re.search(r'`|\$\(', ' '.join(sources))
+        return None if has_command and words[:1] in ([], ['export']) else status
 
-    def run_program(self, words: List[Word], names: List[str]) -> Optional[bool]:
+    def run_program(self, words: List[str], names: List[str]) -> Optional[bool]:
         """Evaluate a command that is no builtin; names: variables that the command line sets."""
-        name = words[0].source
-        if name in STOPPING_COMMANDS:
-            return self.stop([word.source for word in words])
+        if words[0] in _STOPPING_COMMANDS:
+            self.stop(words)
         # After a stopped evaluation, any command may be a function that the script has defined.
-        if (
-            self.default
-            or names
-            or not _COMMAND_NAME.match(name)
-            or name in UNSUPPORTED_COMMANDS
-            and [word.source for word in words[:2]] != ['command', '-v']
-        ):
-            raise self.fail(f'{name} cannot be evaluated')
-        return KNOWN_STATUS.get(name)
-
-    def stop(self, words: List[str]) -> Optional[bool]:
-        """
-        Record that the script may exit or replace the program.
-
-        After `shift` the runtime does not start the program, because `shift` removes the first
-        argument of the script, which is the path of the program.
-        """
-        if words == ['exec'] and not self.doubt:
-            return True
-        is_certain = words[0] in ('exit', 'exec', 'shift') and not self.doubt
-        why = f"`{words[0]}` {'runs' if is_certain else 'may run'}"
-        self.exit_point = self.exit_point or (is_certain, self.locate(), why)
-        if not is_certain:
+        if self.default or names or not _COMMAND_NAME.match(words[0]):
             raise self.fail(f'{words[0]} cannot be evaluated')
-        self.end = 'exit'
-        return None
+        return _KNOWN_STATUS.get(words[0])
 
-    def assign(self, name: str, word: Word, exported: bool) -> None:
-        """Evaluate the assignment of `word` to the variable `name`."""
-        if not self.is_running:
-            return
-        is_exported = exported or self.is_exported(name)
-        variable = Variable(word.text, is_exported, self.locate())
+    def stop(self, words: List[str]) -> None:
+        """Record that the script ends, and that the script may exit or replace the program."""
+        is_exec = words[0] == 'exec' and len(words) > 1
+        is_certain = not self.doubt and (words[0] in ('exit', 'return') or is_exec)
+        if words[0] != 'return':
+            self.exit_point = self.exit_point or (is_certain, self.locate(), f'`{words[0]}`')
+        if not is_certain:
+            raise self.fail(f"`{' '.join(words)}` cannot be evaluated")
+        self.end = words[0]
+
+    def assign(self, source: str, is_export: bool) -> str:
+        """Evaluate the assignment `source`, such as NAME=VALUE, and return the name."""
+        name, _, value = source.partition('=')
+        word, previous = self.expand(value), self.get(name)
+        exported = is_export or (previous.exported if previous else False)
+        variable = Variable(word.text, exported, self.locate())
         if word.unknown:
             _, _, location, reason, _ = word.unknown
-            variable = Variable(None, is_exported, location, reason, word.text)
+            variable = Variable(None, exported, location, reason, word.text)
         self.set_variable(name, variable)
+        return name
 
-    def export(self, words: List[Word]) -> Optional[bool]:
-        for word in words[1:]:
-            name = word.source
-            if not _NAME.match(name):
+    def run_export(self, words: List[str]) -> Optional[bool]:
+        """Evaluate `export` or `unset`."""
+        for name in words[1:]:
+            variable: Optional[Variable] = None
+            if _ASSIGNMENT.match(name) and words[0] == 'export':
+                self.assign(name, True)
+                continue
+            if not re.match(_NAME + '$', name):
                 # The runtime skips the whole script at an invalid name.
-                raise self.fail(f'`export {name}` is not supported')
-            variable = self.variables.get(name)
-            if variable:
-                self.set_variable(name, variable._replace(exported=True))
-            elif self.get(name) is None:
-                reason = 'the script exports the variable before setting it'
-                self.set_variable(name, Variable(None, None, self.locate(), reason))
+                raise self.fail(f'`{words[0]} {name}` is not supported')
+            if words[0] == 'export':
+                reason, known = 'the script exports an unset variable', self.variables.get(name)
+                unknown = Variable(None, None, self.locate(), reason)
+                variable = known._replace(exported=True) if known else unknown
+            self.set_variable(name, variable)
         return True
 
-    def unset(self, words: List[Word]) -> Optional[bool]:
-        for word in words[1:]:
-            if not _NAME.match(word.source):
-                raise self.fail(f'`unset {word.source}` is not supported')
-            self.set_variable(word.source, None)
-        return True
-
-    def source(self, words: List[Word]) -> Optional[bool]:
+    def run_source(self, words: List[str]) -> Optional[bool]:
         """Evaluate `. FILE` or `source FILE`."""
-        fields = self.split_fields(words[1:2])
-        path = fields[0].value if fields else None
-        if not path or path[0] != '/' or self.doubt:
-            command = ' '.join(word.source for word in words)
-            raise self.fail(f'cannot tell which file `{command}` reads')
-        text = self.read_text(path) if self.find_file_type(path) == '-' else None
-        if text is None:
-            raise self.fail(f'the script sources {path}, which cannot be read')
+        field = self.expand((words[1:] or [''])[0])
+        path = field.value if field.is_one_field and not self.doubt else None
+        text = self.read_text(path) if path and self.find_file_type(path) == '-' else None
+        if not path or text is None:
+            raise self.fail(f"cannot tell what `{' '.join(words)}` reads")
         return self.run_script(path, text)
-
-    def return_(self, words: List[Word]) -> Optional[bool]:
-        if self.doubt:
-            raise self.fail('it is unknown whether `return` runs')
-        self.end = 'return'
-        return None
 
     def read_text(self, path: str) -> Optional[str]:
         """Return the text of a file in the container, None if the file cannot be read."""
-        return self.bound_texts[path] if path in self.bound_texts else self.files.read_text(path)
+        return self.bound_texts[path] if path in self.bound_texts else self.image.read_text(path)
 
     def run_script(self, path: str, text: str) -> Optional[bool]:
         """Evaluate the script with the path `path` and the text `text`."""
-        self.steps += 100 + len(text)
-        if len(text) > _MAX_SCRIPT_LENGTH or self.steps > _MAX_STEPS:
-            raise self.fail(f'{path} is too long, or too many scripts source each other')
-        caller = self.file, self.text, self.position, self.line
-        self.file, self.position, self.line = path, 0, 1
-        self.text = text.replace('\r\n', '\n')  # mvdan.cc/sh replaces CRLF in the same way.
+        self.length += 100 + len(text)
+        if self.length > _MAX_LENGTH or '\r' in text or '\0' in text:
+            raise self.fail(f'{path} is no text or too long, or the scripts source each other')
+        caller = self.file, self.text, self.position, self.tokens
+        self.file, self.text = path, text
+        matches = list(_TOKEN.finditer(text))[::-1]
+        self.tokens = [
+            (item[1] or item[2] or '', item.start(item.lastindex or 0)) for item in matches
+        ]
         try:
-            if '\r' in self.text or '\0' in self.text:
-                raise self.fail('the script is not a text file')
-            status, _ = self.run_body()
-        finally:
-            self.file, self.text, self.position, self.line = caller
-            self.is_active, self.braces, self.doubt = True, 0, ''
+            status, _ = self.run_body(True)
+        except RecursionError:
+            raise self.fail('the commands are nested too deeply')
+        self.file, self.text, self.position, self.tokens = caller
         if self.end == 'return':
             self.end, status = '', None
         return status
 
     # ---- methods for tests
 
-    def run_test(self, words: List[Word]) -> Optional[bool]:
+    def run_test(self, words: List[str]) -> Optional[bool]:
         """Evaluate the command `test` or `[`."""
-        fields = self.split_fields(words[1:])
-        if fields is None or words[0].source == '[' and (not fields or fields.pop().text != ']'):
+        if words[0] == '[' and words.pop() != ']':
+            return None
+        fields = [self.expand(word) for word in words[1:]]
+        if not all(field.is_one_field for field in fields):
             return None
         is_negated = len(fields) > 1 and fields[0].value == '!'
-        fields = fields[is_negated:]
-        if any(field.value in ('!', '(', ')') for field in fields):
-            return None
-        status = self.evaluate_test(fields)
-        return None if status is None else status != is_negated
-
-    def evaluate_test(self, fields: List[Word]) -> Optional[bool]:
-        """Return whether a test with the arguments `fields` is true, None if unknown."""
+        fields = [Word('-n')] * (len(fields) == 1) + fields[is_negated:]
         values = [field.value for field in fields]
+        status: Optional[bool] = None
         if len(values) == 3 and values[1] in ('=', '==', '!=') and None not in values:
-            return (values[0] == values[2]) == (values[1] != '!=')
-        if len(values) not in (1, 2):
-            return None
-        operator = values[0] if len(values) == 2 else '-n'
-        if operator in ('-z', '-n'):
+            status = (values[0] == values[2]) == (values[1] != '!=')
+        elif len(values) == 2 and values[0] in ('-z', '-n'):
             # An unknown value with a known beginning is not empty: 99-base.sh has such a test.
-            is_known = bool(fields[-1].text) or not fields[-1].unknown
-            return (fields[-1].text == '') == (operator == '-z') if is_known else None
-        kind = self.find_file_type(values[-1]) if values[-1] else values[-1]
-        if kind is None or operator not in ('-d', '-e', '-f'):
-            return None
-        return {'-d': kind == 'd', '-e': bool(kind), '-f': kind == '-'}[operator]
+            if fields[-1].text or not fields[-1].unknown:
+                status = (fields[-1].text == '') == (values[0] == '-z')
+        elif len(values) == 2 and values[0] in ('-d', '-e', '-f'):
+            kind = self.find_file_type(values[1]) if values[1] else values[1]
+            status = kind if kind is None else kind != '' and values[0] in ('-e', _TESTS.get(kind))
+        return None if status is None else status != is_negated
 
     def find_file_type(self, path: str) -> Optional[str]:
         """
@@ -617,90 +482,47 @@ class ShellEvaluator:
             return None
         # The user may bind a folder to a new path. Such a bind adds no path below a folder of the
         # image.
-        is_known = self.files.find_file_type('/' + path.strip('/').split('/')[0])
-        return self.files.find_file_type(path) or ('' if is_known else None)
+        is_known = self.image.find_file_type('/' + path.strip('/').split('/')[0])
+        return self.image.find_file_type(path) or ('' if is_known else None)
 
 
-#: Command that the evaluator supports -> name of the method that evaluates the command
-BUILTINS = {
-    'export': 'export',
-    'unset': 'unset',
-    '.': 'source',
-    'source': 'source',
-    '[': 'run_test',
-    'test': 'run_test',
-    'return': 'return_',
-}
-#: Command whose status is known -> whether the command succeeds
-KNOWN_STATUS = {'echo': True, ':': True, 'true': True, 'false': False}
-
-
-def evaluate_environment(files: Any, bound_texts: Iterable[Any] = ()) -> Environment:
+def evaluate_environment(image: AnyImage, bound_texts: Iterable[Any] = ()) -> Environment:
     """
     Return the Environment that results from the environment scripts of an image.
 
-    files: an Image, or an object with the same methods (osu_container/check/described.py).
     bound_texts: {path in the container: text} of files that the user binds into the container.
     """
-    shell = ShellEvaluator(files, bound_texts)
-    problems: List[Tuple[str, str]] = []
-    _run_scripts(shell, problems)
-    variables = {
-        name: variable
-        for name, variable in shell.variables.items()
-        # SING_*: variables that the runtime uses in its own scripts.
-        if variable and not name.startswith('SING_')
+    shell = ShellEvaluator(image, bound_texts)
+    shell.variables['PATH'] = Variable(':'.join(DEFAULT_PATH), True, 'the runtime')
+    names = {
+        name for folder, name in map(posixpath.split, shell.bound_texts) if folder == SCRIPTS_FOLDER
     }
-    return Environment(variables, shell.default, shell.exit_point, problems)
-
-
-def _extend_path(shell: ShellEvaluator) -> None:
-    """Append the default folders that PATH does not contain to PATH, as the runtime does."""
-    path = shell.get('PATH')
-    if path is None or path.value is not None:
-        folders = path.value.split(':') if path and path.value else []
-        folders += [folder for folder in DEFAULT_PATH if folder not in folders]
-        shell.variables['PATH'] = Variable(':'.join(folders), True, 'the runtime')
-
-
-def _run_scripts(shell: ShellEvaluator, problems: List[Tuple[str, str]]) -> None:
-    """
-    Evaluate the environment scripts of an image in the order of the runtime.
-
-    The function appends (path, reason) to `problems` for each script that the runtime skips.
-    """
-    bound = [path for path in shell.bound_texts if posixpath.dirname(path) == SCRIPTS_FOLDER]
-    has_folder = bound or shell.files.find_file_type(SCRIPTS_FOLDER) == 'd'
-    names = {posixpath.basename(path) for path in bound}.union(
-        shell.files.list_folder(SCRIPTS_FOLDER) if has_folder else []
-    )
-    paths = [
-        f'{SCRIPTS_FOLDER}/{name}'
-        for name in sorted(names)
-        if re.match(r'(?!\.|99-runtimevars\.sh$).*\.sh$', name)
-    ]
-    for path in paths if has_folder else ['/environment']:
-        name, kind = posixpath.basename(path), shell.find_file_type(path)
-        if kind != '-':
-            problems += [(path, 'is a broken link')] if has_folder and not kind else []
+    names.update(image.list_folder(SCRIPTS_FOLDER))
+    paths = [f'{SCRIPTS_FOLDER}/{name}' for name in sorted(names) if _SCRIPT_NAME.match(name)]
+    if not names and image.find_file_type(SCRIPTS_FOLDER) != 'd':
+        paths = ['/environment']
+    for path in paths:
+        name = posixpath.basename(path)
+        if shell.find_file_type(path) != '-':  # The runtime skips the file.
             continue
-        if name == '90-environment.sh' and shell.get('PATH') is None:
-            _extend_path(shell)
         text = shell.read_text(path)
         try:
             if text is None:
-                problems.append((path, 'cannot be read'))
-                raise UnsupportedSyntaxError(path, f'{path} cannot be read')
-            shell.run_script(path, text)
-        except (UnsupportedSyntaxError, RecursionError) as err:
-            shell.stop_script(getattr(err, 'location', path), str(err))
+                raise UndeterminedError(path, f'{path} cannot be read')
+            shell.run_script(path, text.replace('\r\n', '\n'))  # as mvdan.cc/sh does
+        except UndeterminedError as err:
+            shell.stop_script(*err.args)
         if shell.end:
-            return
-        if name in ('10-docker2singularity.sh', '10-docker.sh', 'environment'):
-            _extend_path(shell)
-    # If no script sets PATH, the program gets the PATH that the runtime itself uses.
-    if shell.get('PATH') is None:
-        _extend_path(shell)
+            break
+        path_variable = shell.get('PATH')
+        is_docker = name in ('10-docker2singularity.sh', '10-docker.sh', 'environment')
+        if is_docker and path_variable and path_variable.value is not None:
+            # The runtime appends the default folders that PATH does not contain.
+            folders = path_variable.value.split(':')
+            folders += [folder for folder in DEFAULT_PATH if folder not in folders]
+            shell.variables['PATH'] = path_variable._replace(value=':'.join(folders))
+    variables = {name: variable for name, variable in shell.variables.items() if variable}
+    return Environment(variables, shell.default, shell.exit_point)
 
 
 def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -> Environment:
@@ -710,21 +532,13 @@ def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -
     values: exported variables that the dry run observed after the runtime ran the scripts. The
     result takes the locations and the variables without `export` from `evaluated`.
     """
-    variables = {
-        name: variable
-        for name, variable in evaluated.variables.items()
-        if variable.exported is False
-    }
+    predicted = evaluated.variables.items()
+    variables = {name: variable for name, variable in predicted if variable.exported is False}
     for name, value in values.items():
         if not _FOREIGN_NAME.match(name):
-            predicted = evaluated.variables.get(name)
-            location = predicted and predicted.location or 'the scripts of the image'
-            variables[name] = (
-                predicted
-                if predicted and predicted.value == value and predicted.exported
-                else Variable(value, True, location)
-            )
-    return Environment(variables, None, None, evaluated.problems)
+            known = evaluated.variables.get(name, Variable('', True, 'the scripts of the image'))
+            variables[name] = Variable(value, True, known.location)
+    return Environment(variables, None, None)
 
 
 def resolve_process_variable(
@@ -741,12 +555,9 @@ def resolve_process_variable(
         return environment.default
     variable = environment.variables[name]
     if variable.exported is None:
-        return variable._replace(
-            value=None, reason=variable.reason or 'it is unknown whether the variable is exported'
-        )
-    if variable.value is None:
-        return variable if variable.exported else None
-    return variable if variable.exported and (variable.value or host_value is None) else None
+        reason = variable.reason or 'it is unknown whether the variable is exported'
+        return variable._replace(value=None, reason=reason)
+    return variable if variable.exported and (variable.value != '' or host_value is None) else None
 
 
 def get_exported_value(environment: Environment, name: str) -> Optional[str]:
@@ -778,3 +589,199 @@ def parse_folder_list(
     parts = parts if is_complete else parts[:-1]
     starts = ('/', '$') if is_loader_path else ('/',)
     return [part for part in parts if part.startswith(starts)], is_complete
+
+
+#: Pattern for the file name of a Python interpreter
+PYTHON_NAME = r'python\d*(\.\d+)?$'
+#: Pattern for the first line of a script. Its groups are the path of the interpreter and the text
+#: that the kernel passes as one argument. As for the kernel, a carriage return is part of the path
+FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*([^\n]*)')
+#: Programs that start another program. check does not read their options
+_STARTER = re.compile(r'((ba|da|a)?sh|env|nice|timeout|taskset|numactl)$|ld-(linux|musl)|ld64')
+#: Maximum number of programs and scripts that start each other
+_MAX_DEPTH = 6
+#: Commands of the shell, which are not programs
+_SHELL_COMMANDS = _STOPPING_COMMANDS | _UNSUPPORTED_COMMANDS | _BUILTINS | set(_KNOWN_STATUS)
+
+
+def find_interpreter(
+    image: AnyImage, text: Optional[str]
+) -> Tuple[Optional[str], Optional[str], str]:
+    """
+    Return (path of the interpreter, missing name, option) for a script.
+
+    text: text of the script. The first line names the interpreter and its option, '' for no option.
+    If the image contains the interpreter, the missing name is None. Otherwise the path is None. If
+    `text` is not a script, the result is (None, None, '').
+    """
+    first = FIRST_LINE.match(text or '')
+    if not first:
+        return None, None, ''
+    path, option = first.group(1), first.group(2).strip()
+    if not image.exists(path):
+        return None, path, option
+    if posixpath.basename(path) != 'env' or not re.match(r'[\w.+-]+$', option):
+        return path, None, option
+    paths = [folder + '/' + option for folder in image.list_path_folders()]
+    interpreter = next((path for path in paths if image.exists(path)), None)
+    return interpreter, None if interpreter else option, ''
+
+
+class _WrapperEvaluator(ShellEvaluator):
+    """An evaluator of a plain wrapper script, which starts one program as its last command."""
+
+    #: words of the program's command line, None before the script starts the program
+    call: Optional[List[Any]] = None
+
+    def run_program(self, words: List[str], names: List[str]) -> Optional[bool]:
+        """Evaluate a command, or record the program that the command starts."""
+        name, is_exec = words[0], words[0] == 'exec'
+        if self.call and name not in ('echo', 'exit'):
+            raise self.fail(f'the script runs `{self.call[0]}`, and then `{name}`')
+        if name in _KNOWN_STATUS and not names:
+            return _KNOWN_STATUS[name]
+        if name in _STOPPING_COMMANDS and name != 'exec' and not names:
+            self.stop(words)
+            return None
+        words = words[is_exec:]
+        # The shell expands the words before the assignments of the same command.
+        is_plain = words and not (names and '$' in ''.join(words)) and words[0][0] != '-'
+        if self.doubt or not is_plain or words[0] in _SHELL_COMMANDS:
+            raise self.fail(f'`{name}` cannot be evaluated')
+        self.call = []
+        for word in words:
+            field = self.expand(word)
+            if not field.is_one_field:
+                raise self.fail(f'the shell may split `{word}`')
+            self.call += self.words[1:] if word == '"$@"' else [field.value]
+        self.call_variables = dict(self.variables)
+        for variable in names:
+            value = self.get(variable)
+            self.call_variables[variable] = value and value._replace(exported=True)
+        self.end = 'exec' if is_exec else ''
+        return None
+
+
+def find_unknown_path(environment: Environment, name: str) -> Optional[Variable]:
+    """
+    Return the variable PATH if the program `name` depends on an unknown value of PATH.
+
+    The result is None if `name` is a path, or if the value of PATH is known.
+    """
+    variable = environment.variables.get('PATH', environment.default)
+    return variable if '/' not in name and variable and variable.value is None else None
+
+
+def find_program(image: AnyImage, environment: Environment, name: str) -> Optional[str]:
+    """
+    Return the absolute path of the program `name` in the image, None if not found.
+
+    name: an absolute path, or a name that the function looks for in the folders of PATH.
+    """
+    if name.startswith('/'):
+        return posixpath.normpath(name) if image.exists(name) else None
+    if not name or '/' in name or find_unknown_path(environment, name):
+        return None
+    path = environment.variables.get('PATH', environment.default)
+    paths = [folder + '/' + name for folder in parse_folder_list(path)[0] + DEFAULT_PATH]
+    return next((path for path in paths if image.exists(path)), None)
+
+
+def _follow_wrapper(
+    image: AnyImage, path: str, text: str, words: List[Any], environment: Environment
+) -> Tuple[List[Any], Environment]:
+    """Return the (words, environment) of the program that the shell script `text` starts."""
+    shell, startup = _WrapperEvaluator(image), resolve_process_variable(environment, 'BASH_ENV')
+    inherited = environment.variables.items()
+    shell.variables = {name: item for name, item in inherited if item.exported is not False}
+    shell.default, shell.words = environment.default, words
+    # If no script sets LD_LIBRARY_PATH, the runtime sets the variable.
+    default = shell.default or Variable(RUNTIME_LIBRARIES, True, None)
+    shell.variables.setdefault('LD_LIBRARY_PATH', default)
+    if startup and startup.value != '':
+        raise UndeterminedError(f'{startup.location}: bash reads BASH_ENV before {path}')
+    shell.run_script(path, text)
+    if not shell.call:
+        raise UndeterminedError(f'{path}: the script starts no program')
+    called = shell.call_variables.items()
+    variables = {name: variable or Variable('', True, path) for name, variable in called}
+    return shell.call, environment._replace(variables=variables)
+
+
+def _follow_env(words: List[Any], environment: Environment) -> Tuple[List[Any], Environment]:
+    """Return the (words, environment) of the program that the command `env` starts."""
+    rest, variables = words[1:], dict(environment.variables)
+    while rest and isinstance(rest[0], str):
+        name, is_assignment, value = rest[0].partition('=')
+        if name == '-u' and len(rest) > 1 and isinstance(rest[1], str):
+            name, rest = rest[1], rest[1:]  # The value is empty: the variable is unset.
+        elif not is_assignment and name[:1] != '-':
+            return rest, environment._replace(variables=variables)
+        elif not is_assignment:
+            break
+        variables[name], rest = Variable(value, True, words[0]), rest[1:]
+    raise UndeterminedError(f'cannot tell which program {words[0]} starts')
+
+
+def resolve_program(image: AnyImage, words: List[Any], environment: Environment) -> LaunchedProgram:
+    """
+    Return the LaunchedProgram that a command line finally starts.
+
+    words: the words of the command line. The first word is a path, or a name that the shell finds
+    on PATH.
+    """
+    scripts: List[Tuple[str, str]] = []
+    try:
+        for _ in range(_MAX_DEPTH):
+            path = _require_program(image, environment, words[0])
+            words, kind = [path, *words[1:]], posixpath.basename(path)
+            text, option = None, ''
+            if path not in image.read_elf_files([path]):
+                text = image.read_text(path) or ''
+                scripts.append((path, text))
+                interpreter, _, option = find_interpreter(image, text)
+                kind = posixpath.basename(interpreter or '')
+                if re.match(PYTHON_NAME, kind):
+                    words = [interpreter, *[option] * bool(option), *words]
+                    continue
+            elif len(words) == 1 or not _STARTER.match(kind):
+                return LaunchedProgram(path, words, environment, None, scripts)
+            elif words[1] == '-c' and isinstance((words + [None])[2], str):
+                text, words = words[2], words[3:] or [path]
+            if kind == 'env' and text is None:
+                words, environment = _follow_env(words, environment)
+            elif kind.endswith('sh') and _STARTER.match(kind) and not option and text:
+                words, environment = _follow_wrapper(image, path, text, words, environment)
+            else:
+                reason = f'cannot tell which program {path} starts: '
+                raise UndeterminedError(reason + (text or path)[:80].split('\n')[0])
+        raise UndeterminedError('the name of the started program is unknown before the run')
+    except UndeterminedError as err:
+        return LaunchedProgram(None, words, environment, ': '.join(err.args), scripts)
+
+
+def _require_program(image: AnyImage, environment: Environment, name: Any) -> str:
+    """Return the path of the program `name`, or raise UndeterminedError."""
+    if not isinstance(name, str):
+        raise UndeterminedError('the name of the started program is unknown before the run')
+    path, variable = find_program(image, environment, name), find_unknown_path(environment, name)
+    reason = f'the image has no program {name}'
+    if variable:
+        reason = f'PATH in the image is unknown ({variable.location}: {variable.reason})'
+    elif '/' in name and name[0] != '/':
+        reason = f'{name} depends on the current folder'
+    if not path:
+        raise UndeterminedError(reason)
+    return path
+
+
+def split_command(line: str) -> List[str]:
+    """
+    Split a command line into words in the same way as a shell.
+
+    If the quotes in `line` are unbalanced, the result is [line].
+    """
+    try:
+        return shlex.split(line) or ['']
+    except ValueError:
+        return [line]

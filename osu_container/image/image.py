@@ -12,6 +12,7 @@ import errno
 import functools
 import hashlib
 import itertools
+import mmap
 import os
 import platform
 import posixpath
@@ -23,10 +24,21 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections import OrderedDict
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Pattern,
+    Sequence,
+    Set,
+    Tuple,
+)
 
-from osu_container.base.files import SIZE_LIMITS, read_plain_file
+from osu_container.base.files import SIZE_LIMITS, open_plain_file, read_plain_file
 from osu_container.base.shell import quote
 from osu_container.image.elf import MACHINE_NAMES, ElfFacts, read_elf_files
 from osu_container.image.environment import (
@@ -38,7 +50,7 @@ from osu_container.image.environment import (
     get_exported_value,
     parse_folder_list,
 )
-from osu_container.image.sif import ImageError, NoRoomError, has_overlay, parse_labels, read_sif
+from osu_container.image.sif import ImageError, NoRoomError, parse_labels, read_sif
 from osu_container.image.system import INTERPRETERS, LoaderConfig, read_loader_config
 
 #: Pattern for the folders in which the packages of a distribution install the libraries of ROCm and
@@ -99,6 +111,7 @@ class FileTree:
         self._names: Optional[Set[str]] = None
         self._text: Optional[bytearray] = None
         self._children: Optional[Dict[str, List[str]]] = None
+        self._resolved: Dict[str, Optional[str]] = {}
 
     def find_paths(self, pattern: str) -> List[str]:
         """
@@ -109,17 +122,23 @@ class FileTree:
         """
         if self._text is None:
             self._text = bytearray()  # As a str, one unusual file name would double its size.
-            for path in sorted(path for path in self.entries if '\n' not in path):
-                self._text += b'\n' + path.encode(_ENCODING, 'surrogateescape')
+            paths = iter(self.entries)
+            while True:
+                block = '\n'.join(['', *itertools.islice(paths, 10000)])
+                if not block:
+                    break
+                self._text += block.encode(_ENCODING, 'surrogateescape')
         text, is_anywhere = self._text, pattern.startswith('.*/')
         whole = '(?:%s)$' % (pattern[2:] if is_anywhere else r'\n' + pattern)
         regex = re.compile(whole.encode(_ENCODING, 'surrogateescape'), re.M)
-        return [
+        paths = (
             text[text.rfind(b'\n', 0, match.start() + 1) + 1 : match.end()].decode(
                 _ENCODING, 'surrogateescape'
             )
             for match in regex.finditer(text)
-        ]
+        )
+        # A part of a file name with a line end is not a path.
+        return sorted(path for path in paths if path in self.entries)
 
     def list_children(self, folder: str) -> List[str]:
         """Return the paths of all files in the folder with the resolved path `folder`."""
@@ -131,6 +150,11 @@ class FileTree:
 
     def resolve(self, path: str) -> Optional[str]:
         """Return a path of the image with all links resolved, None if the path does not exist."""
+        if path not in self._resolved:
+            self._resolved[path] = self._resolve(path)
+        return self._resolved[path]
+
+    def _resolve(self, path: str) -> Optional[str]:
         parts, real, links = path.split('/'), '', 0
         while parts:
             part = parts.pop(0)
@@ -691,8 +715,8 @@ class Image:
         if os.path.isdir(path):
             self.tree = UnpackedImage(path)
         else:
-            offset, self.labels = read_sif(path)
-            self.tree, self.is_overlaid = Squashfs(path, offset), has_overlay(path)
+            offset, self.labels, self.is_overlaid = read_sif(path)
+            self.tree = Squashfs(path, offset)
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
             self._elf_facts: Dict[str, Optional[ElfFacts]] = {}
@@ -814,21 +838,6 @@ class Image:
         pairs = ((path, self._elf_facts[path]) for path in paths)
         return {path: elf for path, elf in pairs if elf}
 
-    def read_default_library(self, soname: str) -> Optional[ElfFacts]:
-        """
-        Return the ElfFacts of the library that the image's loader finds for `soname`.
-
-        The loader searches without LD_LIBRARY_PATH. The result is None if the loader finds no
-        library. Raises ImageError if the library is not an ELF file.
-        """
-        path = self.libraries.get(soname)
-        if path is None:
-            return None
-        try:
-            return self.read_elf_files([path])[path]
-        except KeyError:
-            raise ImageError(f"{path} in {self.path} is not an ELF file")
-
     def read_file(self, path: str) -> bytes:
         """Return the content of a file of the image, or raise ImageError."""
         try:
@@ -836,7 +845,18 @@ class Image:
         except OSError as err:
             raise ImageError(f"cannot read {path} in {self.path}: {err.strerror}")
 
-    def read_traits(self, path: str, read: Callable[[bytes], Any]) -> Any:
+    def search_file(self, path: str, pattern: Pattern[bytes]) -> Optional[bytes]:
+        """Return the first match, of at most 64 bytes, of `pattern` in a file, otherwise None."""
+        rest = b''
+        with open_plain_file(self.copy_file(path)) as handle:
+            for block in iter(functools.partial(handle.read, 1 << 20), b''):
+                match = pattern.search(rest + block)
+                if match:
+                    return match.group()
+                rest = block[-64:]
+        return None
+
+    def read_traits(self, path: str, read: Callable[[Any], Any]) -> Any:
         """
         Return {trait: value} of the library `path` in the image.
 
@@ -845,7 +865,9 @@ class Image:
         """
         if (path, read) not in self._traits:
             try:
-                self._traits[path, read] = read(self.read_file(path))
+                with open_plain_file(self.copy_file(path)) as handle:
+                    data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
+                    self._traits[path, read] = read(data)
             except ValueError as err:
                 raise ImageError(f"{path} in {self.path}: {err}")
         return self._traits[path, read]
@@ -884,10 +906,6 @@ class Image:
         """
         key = tuple(sorted(dict(bound_texts).items()))
         if key not in self._environments:
-            # Extract all scripts with one call of unsquashfs.
-            if not self._environments:
-                scripts = [SCRIPTS_FOLDER + '/' + name for name in self.list_folder(SCRIPTS_FOLDER)]
-                self.tree.copy_files([path for path in scripts if self.exists(path)], self.folder)
             self._environments[key] = evaluate_environment(self, bound_texts)
         return self._environments[key]
 
@@ -945,22 +963,16 @@ class Image:
         while queue and len(scripts) < ENTRYPOINT_SCRIPT_LIMIT:
             path, text = queue.pop(0)
             scripts.append((path, text))
-            names = re.findall(r'[\w.+/-]+', (text or '')[:SCRIPT_LIMIT])
-            for name in OrderedDict.fromkeys(name.rstrip('./') for name in names):
+            for name in re.findall(r'[\w.+/-]+', (text or '')[:SCRIPT_LIMIT]):
+                name = name.rstrip('./')
                 # The name is an absolute path, or a file in the folder of the script, such as
                 # $(dirname "$0")/other.
                 sibling = posixpath.dirname(path) + '/' + posixpath.basename(name)
                 candidate = name if name.startswith('/') and self.exists(name) else sibling
-                if (
-                    candidate in known_paths
-                    or not self.exists(candidate)
-                    or candidate.startswith('/.singularity.d/')
-                ):
+                if candidate in known_paths or not self.exists(candidate):
                     continue
                 known_paths.add(candidate)
-                if not re.search(r'\.so(\.|$)', candidate) and not re.match(
-                    r'(/usr)?/s?bin/', candidate
-                ):
+                if not re.match(r'/\.singularity\.d/|(/usr)?/s?bin/|.*\.so(\.|$)', candidate):
                     data = self.read_file(candidate)
                     is_binary = data[:4] == b'\x7fELF' or b'\0' in data
                     queue.append(
@@ -1070,16 +1082,6 @@ class Image:
     def contains_library(self, folder: str, sonames: Iterable[str]) -> bool:
         """Return whether `folder` in the image contains a library with one of `sonames`."""
         return any((folder + '/' + soname) in self.tree.entries for soname in sonames)
-
-    def list_sibling_libraries(self, folder: str) -> List[str]:
-        """Return the names of the libraries in the folders lib and lib64 beside `folder`."""
-        parent = posixpath.dirname(folder)
-        return sorted(
-            name
-            for sibling in ('lib', 'lib64')
-            for name in map(posixpath.basename, self.tree.list_children(parent + '/' + sibling))
-            if '.so' in name
-        )
 
     def find_files(self, pattern: str) -> List[str]:
         """

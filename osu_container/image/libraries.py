@@ -97,7 +97,8 @@ class ElfSections:
 
         The result is the section .rodata, or the whole file if the file has no section headers.
         """
-        return self.read_section(b'.rodata') if self.headers else self.data[:]
+        # Patterns for a whole string begin with the zero byte of the string before.
+        return b'\0' + self.read_section(b'.rodata') if self.headers else self.data[:]
 
     def read_code(self, function: bytes, length: int) -> Optional[bytes]:
         """

@@ -6,26 +6,26 @@ extension module of mpi4py needs this MPI (DT_NEEDED). If mpi4py was installed a
 searches for an MPI when the program imports mpi4py (mpi4py 4.1.2, _mpiabi.py).
 """
 
-import itertools
 import posixpath
 import re
-from collections import OrderedDict
-from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.elf import ElfFacts
 from osu_container.image.environment import (
+    PYTHON_NAME,
     Environment,
+    LaunchedProgram,
+    UndeterminedError,
     resolve_process_variable,
 )
 from osu_container.image.image import MPI_FAMILIES, Image
-from osu_container.image.scripts import PYTHON_NAME, LaunchedProgram
 from osu_container.image.traits import read_mpi_traits
 
 #: Pattern for the file name of mpi4py's extension module. A wheel contains one extension module for
 #: each ABI, such as MPI.mpich.cpython-311-x86_64-linux-gnu.so. Its groups are the ABI and the version
 #: of Python
 _LIBRARY_NAME = re.compile(
-    r'MPI(?:\.(mpich|openmpi|mpiabi|impi))?\.(?:cpython-(\d+)-[^/]*\.|abi3\.|)so$'
+    r'/MPI(?:\.(mpich|openmpi|mpiabi|impi))?\.(?:cpython-(\d+)-[^/]*\.|abi3\.|)so$'
 )
 #: Names of an MPI library that a wheel tries to open, in this order
 LIBMPI_NAMES = ['libmpi.so', 'libmpi.so.12', 'libmpi.so.40']
@@ -46,9 +46,9 @@ _MPI_OVERRIDES = re.compile(
     r'os\.(?:environ(?:\[|\.\w+\()|putenv\()\s*[\'"](?:LD_|FI_|MPI|OMPI|I_MPI|PMI|UCX)\w*|'
     r'os\.environ\.update'
 )
-#: Pattern for a statement of Python that imports from one module, and is not indented
+#: Pattern for a line that imports from one module, and is not indented
 _IMPORT = re.compile(
-    r'import\s+(\w+)[\w.]*(\s+as\s+\w+)?\s*(?:#.*)?$|from\s+(\w+)[\w.]*\s+import\s'
+    r'(?:import(?=\s+[\w.]+(?:\s+as\s+\w+)?\s*(?:#.*)?$)|from(?=\s+[\w.]+\s+import\s))\s+(\w+)'
 )
 #: Options of Python without a value. -E, -P and -S change where Python looks for modules
 _OPTIONS = re.compile(r'-[bBdEIOPqsSuv]+$')
@@ -59,8 +59,11 @@ _KNOWN_MODULES = frozenset(
     'platform pprint random re shutil signal socket statistics string struct sys tempfile textwrap '
     'threading time traceback typing uuid warnings __future__'.split()
 )
-#: Files with which setuptools and namespace packages extend Python, without a change of sys.path
-_HARMLESS_PTH = re.compile(r'(distutils-precedence|[\w.-]+-nspkg)\.pth$')
+#: Pattern for files that may change sys.path. The files of setuptools and of namespace packages do
+#: not change sys.path
+_PATH_CHANGE = re.compile(
+    r'(?!(?:distutils-precedence|[\w.-]+-nspkg)\.pth$).*\.pth$|(?:site|user)customize'
+)
 #: Pattern for the value to which a program sets MPI4PY_LIBMPI. The program osu-port of this project
 #: contains such a line
 _LIBMPI = re.compile(r"^LIBMPI = '([\w.:/-]+)'$", re.M)
@@ -96,136 +99,80 @@ def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[Pyt
     if not path or not re.match(PYTHON_NAME, posixpath.basename(path)):
         return None
     words = [word if isinstance(word, str) else '' for word in launched.words[1:]]
-    options = list(itertools.takewhile(_OPTIONS.match, words))
-    words = words[len(options) :]
-    script = words[0] if words and words[0].startswith('/') and image.exists(words[0]) else None
-    text = ''.join(words[1:2]) if words[:1] == ['-c'] else ''
-    folder = ''
-    if script:
-        text = image.read_text(script) or ''
-        folder = posixpath.dirname(image.resolve(script) or '')
-    problem: Optional[str] = None
+    options: List[str] = []
+    while words and _OPTIONS.match(words[0]):
+        options.append(words.pop(0))
+    text, script, problem = '', None, None
+    if words[:1] == ['-c']:
+        text = ''.join(words[1:2])
+    elif words and words[0].startswith('/') and image.exists(words[0]):
+        script, text = words[0], image.read_text(words[0]) or ''
     # The launcher osu-port of this project contains a line with LIBMPI.
     if words and not re.match(r'-m mpi4py\b', ' '.join(words)) and not _LIBMPI.search(text):
-        problem = _find_code_problem(image, text, folder) if text else 'the code is unknown'
-    if problem:
-        problem = f"the Python program {' '.join(words[: 1 + (words[0] == '-m')])}: {problem}"
+        name = ' '.join(words[: 1 + (words[0] == '-m')])
+        problem = _find_code_problem(image, text, script)
+        problem = problem and f'the Python program {name}: {problem}'
     return PythonProgram(path, options, text, script, problem)
 
 
-def _find_code_problem(image: Image, text: str, folder: str) -> Optional[str]:
-    """
-    Return why Python code cannot be followed plainly, None if the code imports mpi4py.
-
-    folder: folder of the script, in which Python looks for modules first.
-    """
-    override = _MPI_OVERRIDES.search(text)
+def _find_code_problem(image: Image, text: str, script: Optional[str]) -> Optional[str]:
+    """Return why Python code cannot be followed plainly, None if the code imports mpi4py."""
+    override, names = _MPI_OVERRIDES.search(text), set()
     if override:
         return f'the code uses {override.group().strip()}'
-    names = set()
-    for line in re.split(r'\n|;[ \t]*', text):
+    # Python looks for modules first in the folder of the script.
+    siblings = image.list_folder(posixpath.dirname(image.resolve(script) or '')) if script else []
+    for line in re.findall(r'(?m)(?:^|;[ \t]*)(?![ \t]*#)([^\n;]*\bimport\b[^\n;]*)', text):
         match = _IMPORT.match(line)
-        name = match.group(1) or match.group(3) if match else None
-        if (
-            name is None
-            and re.match(r'(?!\s*#).*\bimport\b', line)
-            or name
-            and (
-                name not in _KNOWN_MODULES
-                or image.find_file_type(f'{folder}/{name}.py')
-                or image.find_file_type(f'{folder}/{name}') == 'd'
-            )
-        ):
+        name = match.group(1) if match else ''
+        if name not in _KNOWN_MODULES or name in siblings or name + '.py' in siblings:
             return f'cannot tell what `{line.strip()[:80]}` imports'
         names.add(name)
     return None if 'mpi4py' in names else 'the code does not import mpi4py itself'
 
 
-def _find_prefixes(image: Image, python: str) -> Tuple[str, str]:
+def _list_prefixes(image: Image, python: str) -> List[str]:
     """
-    Return the values of sys.prefix and sys.base_prefix in the Python interpreter `python`.
+    Return [sys.prefix] or [sys.prefix, sys.base_prefix] of the Python interpreter `python`.
 
     sys.prefix is the folder of the virtual environment or of the Python installation. Source:
     docs.python.org, "The initialization of the sys.path module search path".
     """
     prefix = posixpath.dirname(posixpath.dirname(python))
     base = posixpath.dirname(posixpath.dirname(image.resolve(python) or python))
-    return prefix if image.exists(prefix + '/pyvenv.cfg') else base, base
+    return [prefix, base] if image.exists(prefix + '/pyvenv.cfg') and prefix != base else [base]
 
 
-def _list_site_folders(image: Image, python: str) -> Tuple[str, List[str]]:
+def _find_folder(
+    image: Image, python: PythonProgram, environment: Environment
+) -> Tuple[str, Optional[str]]:
     """
-    Return (version, site-packages folders) of the Python interpreter with the path `python`.
+    Return (folder of mpi4py, version such as '311') for the mpi4py that a Python program imports.
 
-    The version is '311' for Python 3.11. If the version is unknown, the result is ('', []).
-    Sources: docs.python.org, "The initialization of the sys.path module search path"; Debian Python
-    Policy, "Module path".
+    Raises UndeterminedError if Python may find no mpi4py, or another mpi4py than the only one in
+    the image. Source: Debian Python Policy, "Module path".
     """
-    prefix, base = _find_prefixes(image, python)
-    names = [posixpath.basename(image.resolve(python) or python)]
-    names += image.list_folder(base + '/lib')
-    versions = re.findall(r'\bpython(\d\.\d+)\b', ' '.join(names))
-    if not versions or len(set(versions)) > 1 and names[0] != 'python' + versions[0]:
-        return '', []
-    name, folders = 'python' + versions[0], []
-    config = image.read_text(prefix + '/pyvenv.cfg') or ''
-    is_shared = re.search(r'(?im)^include-system-site-packages *= *true', config)
-    debian = [f'/usr/local/lib/{name}/dist-packages', '/usr/lib/python3/dist-packages']
-    for site in [prefix, base] if is_shared else [prefix]:
-        if site == '/usr' and any(image.find_file_type(folder) for folder in debian):
-            folders += debian
-            continue
-        for root in ['/usr/local', '/usr'] if site == '/usr' else [site]:
-            folders += [f'{root}/{lib}/{name}/site-packages' for lib in ('lib', 'lib64')]
-    return versions[0].replace('.', ''), folders
-
-
-def _find_library_variants(
-    image: Image, python: PythonProgram, environment: Environment, origin: Optional[str]
-) -> Tuple[Dict[str, str], Optional[str]]:
-    """
-    Return ({ABI: path}, problem) for the mpi4py that a Python program imports.
-
-    The dict has the extension modules of mpi4py. If mpi4py was not installed as a wheel, the only
-    key is ''. origin: path of the extension module that the interpreter found in a dry run, None
-    without a dry run. problem: why mpi4py is unknown, otherwise None.
-    """
-    if python.has_own_folder:
-        above = posixpath.dirname(posixpath.dirname(image.resolve(python.script or '') or ''))
-        origin = f'{above}/lib/python/mpi4py/MPI.so'
-    if origin:
-        match = _LIBRARY_NAME.match(posixpath.basename(origin))
-        version = match.group(2) or '' if match else ''
-        folders = [posixpath.dirname(posixpath.dirname(origin))]
-    else:
-        if re.search('[EPS]', ''.join(python.options)):
-            return {}, f"{' '.join(python.options)} may change which modules {python.path} finds"
-        for name in ('PYTHONHOME', 'PYTHONPATH'):
-            variable = resolve_process_variable(environment, name)
-            if variable and variable.value != '':
-                return {}, f'{name} of the image may change which modules {python.path} finds'
-        version, folders = _list_site_folders(image, python.path)
-        if not version:
-            return {}, f'the version of {python.path} is unknown'
-    files = [(folder, image.list_folder(folder)) for folder in folders]
-    for folder, names in [] if origin else files:
-        for name in names:
-            is_pth = name.endswith('.pth') and not _HARMLESS_PTH.match(name)
-            if is_pth or re.match('(site|user)customize', name):
-                return {}, f'{folder}/{name} may change which modules Python finds'
-    if python.uses_numpy and not origin and not any('numpy' in names for _, names in files):
-        return {}, f'{python.path} finds no numpy in the image'
-    folder = next((folder for folder, names in files if 'mpi4py' in names), '')
-    variants = {}
-    for name in image.list_folder(folder + '/mpi4py') if folder else ():
-        match = _LIBRARY_NAME.match(name)
-        if match and (not version or match.group(2) in (None, version)):
-            variants[match.group(1) or ''] = f'{folder}/mpi4py/{name}'
-    for path in image.find_files(r'.*/python3\.\d+/os\.py') if variants and not origin else []:
-        if '' not in variants and 'ctypes' not in image.list_folder(posixpath.dirname(path)):
-            return {}, f'{posixpath.dirname(path)} has no module ctypes, which mpi4py needs'
-    problem = f'{python.path} finds no mpi4py of its version in {folder or ", ".join(folders)}'
-    return variants, None if variants else problem
+    prefixes = _list_prefixes(image, python.path)
+    name = posixpath.basename(image.resolve(python.path) or '')
+    is_debian = prefixes[0] == '/usr' and image.find_file_type('/usr/lib/python3/dist-packages')
+    kind = f'(?:python3|{name})/{"dist" if is_debian else "site"}-packages'
+    pattern = rf'{re.escape(prefixes[0])}(?:/local)?/lib(?:64)?/{kind}/mpi4py$'
+    folders = sorted(set(map(posixpath.dirname, image.find_files(r'.*/mpi4py/MPI[^/]*\.so'))))
+    if len(folders) != 1 or not re.match(pattern, folders[0]):
+        places = ', '.join(folders) or 'the image'
+        raise UndeterminedError(f'{python.path} finds no mpi4py or not the only one in {places}')
+    packages = image.list_folder(posixpath.dirname(folders[0]))
+    library = image.list_folder(f'{prefixes[-1]}/lib/{name}')
+    causes = [option for option in python.options if re.search('[EPS]', option)]
+    for variable in ('PYTHONHOME', 'PYTHONPATH'):
+        value = resolve_process_variable(environment, variable)
+        causes += [variable] * bool(value and value.value != '')
+    causes += filter(_PATH_CHANGE.match, packages)
+    causes += ['the lack of ctypes'] * ('os.py' in library and 'ctypes' not in library)
+    causes += ['the lack of numpy'] * (python.uses_numpy and 'numpy' not in packages)
+    if causes:
+        raise UndeterminedError(f'{causes[0]} may change which modules {python.path} finds')
+    return folders[0], re.sub(r'\D', '', name)
 
 
 def find_opened_libraries(
@@ -244,9 +191,23 @@ def find_opened_libraries(
     for the name, whether ld.so can load this file). The ElfFacts are None if ld.so finds no file.
     origin: path of mpi4py's extension module that the interpreter found in a dry run, or None.
     """
-    libraries, problem = _find_library_variants(image, python, launched.environment, origin)
-    if problem:
-        return [], None, problem
+    if python.has_own_folder:
+        above = posixpath.dirname(posixpath.dirname(image.resolve(python.script or '') or ''))
+        origin = f'{above}/lib/python/mpi4py/MPI.so'
+    match = _LIBRARY_NAME.search(origin or '')
+    try:
+        folder, version = posixpath.dirname(origin or ''), match and match.group(2)
+        if not origin:
+            folder, version = _find_folder(image, python, launched.environment)
+    except UndeterminedError as err:
+        return [], None, str(err)
+    libraries = {}  # {ABI: path}. If mpi4py was not installed as a wheel, the only key is ''.
+    for name in image.list_folder(folder):
+        match = _LIBRARY_NAME.match('/' + name)
+        if match and (not version or match.group(2) in (None, version)):
+            libraries[match.group(1) or ''] = f'{folder}/{name}'
+    if not libraries:
+        return [], None, f'{python.path} finds no mpi4py of its version in {folder}'
     if '' in libraries:
         return [libraries['']], None, None
     abi, libmpi = (
@@ -256,44 +217,29 @@ def find_opened_libraries(
     if abi and abi.value != '' or libmpi and libmpi.value is None:
         return [], None, 'MPI4PY_MPIABI or an unknown MPI4PY_LIBMPI of the image selects the MPI'
     declared = _LIBMPI.search(python.text)
-    setting = libmpi.value if libmpi else declared.group(1) if declared else None
+    # mpi4py tries names in the folders of Python, and then lets ld.so search.
+    prefixes = [prefix for prefix in _list_prefixes(image, python.path) if prefix != '/usr']
+    places = [prefix + '/lib' for prefix in prefixes] + ['']
+    if libmpi or declared:
+        places = str(libmpi.value if libmpi else declared and declared.group(1)).split(':')
+    names: List[str] = []
+    for place in places:
+        is_file = place and image.find_file_type(place) != 'd'
+        names += [place] if is_file else [posixpath.join(place, name) for name in LIBMPI_NAMES]
     failing = []
-    for name in _list_libmpi_candidates(image, launched, setting):
+    for name in names:
         facts, is_loadable = load(name)
         family = MPI_FAMILIES.get(facts.soname or '') if facts else None
+        library = libraries.get(_ABIS.get(family or '', ''))
         if family and not is_loadable:
             failing.append(name)
+        elif library and name[:1] == '/' and image.exists(name):
+            if image.read_traits(name, read_mpi_traits)['family'] == 'Intel MPI':
+                return [], None, f'mpi4py may open a libfabric of its own for {name}'
+            return [name, library], None, None
+        elif library:
+            return [name, library], None, None
         elif family:
-            if name.startswith('/') and image.exists(name):
-                if image.read_traits(name, read_mpi_traits)['family'] == 'Intel MPI':
-                    return [], None, f'mpi4py may open a libfabric of its own for {name}'
-            library = libraries.get(_ABIS.get(family, ''))
-            names = [name] + ([library] if library else [])
-            return names, None if library else f'mpi4py for {family}', None
-    return (
-        failing[:1],
-        None if failing else ', '.join(LIBMPI_NAMES[:-1]) + ' or ' + LIBMPI_NAMES[-1],
-        None,
-    )
-
-
-def _list_libmpi_candidates(
-    image: Image, launched: LaunchedProgram, libmpi: Optional[str]
-) -> List[str]:
-    """
-    Return the names and paths of MPI libraries that a wheel of mpi4py tries to open.
-
-    The result has the order in which mpi4py tries the libraries. libmpi: value of MPI4PY_LIBMPI,
-    None if the variable is unset.
-    """
-    prefixes = OrderedDict.fromkeys(_find_prefixes(image, launched.program or ''))
-    places = [prefix + '/lib' for prefix in prefixes if prefix not in ('/usr', '', '/')] + ['']
-    if libmpi is not None:
-        places = libmpi.split(':')
-    names = []
-    for place in places:
-        if place and image.find_file_type(place) != 'd':
-            names.append(place)
-        else:
-            names += [place + '/' + name if place else name for name in LIBMPI_NAMES]
-    return names
+            return [name], f'mpi4py for {family}', None
+    missing = ', '.join(LIBMPI_NAMES[:-1]) + ' or ' + LIBMPI_NAMES[-1]
+    return failing[:1], None if failing else missing, None

@@ -151,11 +151,13 @@ def read_objects(path: str) -> List[SifObject]:
     return objects
 
 
-def read_sif(path: str) -> Tuple[int, Dict[str, str]]:
+def read_sif(path: str) -> Tuple[int, Dict[str, str], bool]:
     """
-    Return (offset, labels) of a SIF.
+    Return (offset, labels, whether the SIF has an overlay) of a SIF.
 
-    offset: position of the primary squashfs in the file in bytes. labels: {name: value}. Raises
+    offset: position of the primary squashfs in the file in bytes. labels: {name: value}. If a user
+    adds an overlay without --groupid, the overlay is outside of the group of the system partition.
+    The runtime ignores an overlay outside of this group (observed with Apptainer 1.4.5). Raises
     ImageError if the SIF cannot be read or contains no squashfs.
     """
     objects = read_objects(path)
@@ -169,45 +171,21 @@ def read_sif(path: str) -> Tuple[int, Dict[str, str]]:
         )
     for item in sources:
         labels.update(parse_labels(read_object(path, item)))
-    return _find_system_partition(path, objects).offset, labels
-
-
-def has_overlay(path: str) -> bool:
-    """
-    Return whether a SIF contains an overlay that the container runtime uses.
-
-    If a user adds an overlay without --groupid, the overlay is outside of the group of the system
-    partition. The runtime ignores an overlay outside of this group (observed with Apptainer 1.4.5).
-    Raises ImageError if the SIF cannot be read or contains no squashfs.
-    """
-    objects = read_objects(path)
-    group = _find_system_partition(path, objects).group
-    return any(
-        item.kind == DATA_PARTITION
-        and item.group == group
-        and PARTITION.unpack(item.extra[: PARTITION.size])[1] == OVERLAY
-        for item in objects
-    )
-
-
-def _find_system_partition(path: str, objects: List[SifObject]) -> SifObject:
-    """
-    Return the SifObject of the primary squashfs.
-
-    Raises ImageError if `objects` contains no primary squashfs.
-    """
     partitions = [
-        item
+        (item, *PARTITION.unpack(item.extra[: PARTITION.size]))
         for item in objects
         if item.kind == DATA_PARTITION
-        and PARTITION.unpack(item.extra[: PARTITION.size]) == (SQUASHFS, PRIMARY_SYSTEM)
     ]
-    if not partitions:
+    systems = [item for item, *kinds in partitions if kinds == [SQUASHFS, PRIMARY_SYSTEM]]
+    if not systems:
         raise ImageError(
             f"{path} contains no squashfs system partition. Name another image, because "
             "osu-container cannot read encrypted images and ext3 images"
         )
-    return partitions[-1]
+    has_overlay = any(
+        kind == OVERLAY and item.group == systems[-1].group for item, _, kind in partitions
+    )
+    return systems[-1].offset, labels, has_overlay
 
 
 def read_object(path: str, item: SifObject) -> bytes:
@@ -215,32 +193,6 @@ def read_object(path: str, item: SifObject) -> bytes:
     with open_plain_file(path) as handle:
         handle.seek(item.offset)
         return handle.read(item.size)
-
-
-def is_signed(path: str) -> bool:
-    """
-    Return whether a SIF contains a signature.
-
-    Raises ImageError if the SIF cannot be read.
-    """
-    return any(item.kind == DATA_SIGNATURE for item in read_objects(path))
-
-
-def find_signature_problem(path: str, command: str) -> Optional[str]:
-    """
-    Return a message if a SIF was changed after the SIF was signed, otherwise None.
-
-    command: path of singularity or apptainer. The function runs the command to verify the
-    signatures with the keys in the user's keyring, without contact to a key server. If the keyring
-    does not contain the necessary key, the result is None. Raises ImageError if the SIF cannot be
-    read.
-    """
-    state, text = verify_signature(path, command) if is_signed(path) else ('verified', '')
-    if state == 'wrong':
-        return (
-            f"{path} was changed after the image was signed: {text}. Copy or build the image again"
-        )
-    return None
 
 
 #: Pattern for the output of Apptainer and SingularityCE if they cannot verify a signature. Either
@@ -252,38 +204,39 @@ UNKNOWN_KEY = re.compile(
 )
 
 
-def verify_signature(path: str, command: str) -> Tuple[str, str]:
+def find_signature_problem(path: str, command: str) -> Optional[str]:
     """
-    Run `COMMAND verify` for the SIF `path` and return (state, text).
+    Return a message if a SIF was changed after the SIF was signed, otherwise None.
 
-    command: path of singularity or apptainer. state: 'verified'; 'wrong' if the SIF was changed;
-    'unknown' if the command cannot be run or the user's keyring does not contain the necessary key.
-    text: the output of the command for 'verified', and the reason for the other states.
+    command: path of singularity or apptainer. The function runs the command to verify the
+    signatures with the keys in the user's keyring, without contact to a key server. If the keyring
+    does not contain the necessary key, or if the command cannot be run, the result is None. Raises
+    ImageError if the SIF cannot be read.
     """
+    if not any(item.kind == DATA_SIGNATURE for item in read_objects(path)):
+        return None
     try:
         proc = subprocess.Popen(
             [command, 'verify', '--local', path],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             universal_newlines=True,
             env=dict(os.environ, LC_ALL='C'),
             errors='replace',
         )
-    except OSError as err:
-        return 'unknown', f"cannot run {command} ({err.strerror})"
-    out, errors = proc.communicate()
-    if proc.returncode == 0:
-        return 'verified', out
-    lines = [line for line in errors.splitlines() if line.strip()] or [
-        f"exit code {proc.returncode}"
-    ]
+    except OSError:
+        return None
+    _, errors = proc.communicate()
+    if proc.returncode == 0 or UNKNOWN_KEY.search(errors):
+        return None
+    lines = [line for line in errors.splitlines() if line.strip()]
     text = re.sub(
         r'\x1b\[[0-9;]*m|^(FATAL|ERROR): *|Failed to verify container: *|integrity: *',
         '',
-        lines[-1],
+        (lines or [f'exit code {proc.returncode}'])[-1],
     ).strip()
-    return ('unknown' if UNKNOWN_KEY.search(errors) else 'wrong'), text
+    return f"{path} was changed after the image was signed: {text}. Copy or build the image again"
 
 
 def parse_labels(raw: bytes) -> Dict[str, str]:

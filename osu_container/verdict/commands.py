@@ -71,7 +71,7 @@ RESERVED = ('run-in-container', 'osu-gpu-bind', 'osu-explain', 'osu-proof')
 #: Name of an MPI library in a file that opens the library
 OPENED_MPI = re.compile(rb'lib(?:mpi|mpich|mpi_abi)\.so')
 #: Names that only a program with a static MPI has
-MPI_FUNCTIONS = (b'MPIR_CVAR_', b'ompi_mpi_init', b'MPI_Init')
+MPI_FUNCTIONS = re.compile(rb'MPIR_CVAR_|ompi_mpi_init|MPI_Init')
 #: Files in which a Python distribution lists its commands
 ENTRY_POINTS = re.compile(r'.*/(?:site|dist)-packages/[^/]+\.dist-info/entry_points\.txt')
 #: Programs in libexec, without those of compilers, which are large and use no MPI
@@ -177,25 +177,24 @@ def find_mpi_soname(image: Image, path: str) -> Optional[str]:
     return next((name for name in names if name in MPI_FAMILIES), None)
 
 
-def has_static_mpi(content: bytes) -> bool:
-    """Return whether the content of a static program includes an MPI."""
-    return any(text in content for text in MPI_FUNCTIONS)
+def has_static_mpi(image: Image, path: str) -> bool:
+    """Return whether the static program `path` includes an MPI."""
+    return image.search_file(path, MPI_FUNCTIONS) is not None
 
 
 def _inspect_program(image: Image, name: str, path: str, facts: ElfFacts) -> Optional[Command]:
     """Return the Command for an ELF program, None if the program does not use MPI."""
-    content = image.read_file(path)
     if not facts.dynamic:
         return (
             Command(name, path, None, True, 'linked statically with MPI')
-            if has_static_mpi(content)
+            if has_static_mpi(image, path)
             else None
         )
     soname = find_mpi_soname(image, path)
     if soname:
         return Command(name, path, soname, False, 'linked with ' + soname)
-    opened = OPENED_MPI.search(content)
-    return Command(name, path, None, False, 'opens ' + opened.group().decode()) if opened else None
+    opened = image.search_file(path, OPENED_MPI)
+    return Command(name, path, None, False, 'opens ' + opened.decode()) if opened else None
 
 
 def find_commands(image: Image) -> List[Command]:

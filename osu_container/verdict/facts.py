@@ -366,9 +366,6 @@ def _read_image_facts(
             for name, variable in image.evaluate_environment().variables.items()
             if variable.exported is not False
         ),
-        'libraries_beside': {
-            folder: image.list_sibling_libraries(folder) for folder in set(image.programs.values())
-        },
         'rccl_plugin_folder': find_leading_plugin_folder(image, injected),
     }
 

@@ -35,10 +35,15 @@ from osu_container.image.elf import MACHINE_NAMES, ElfError, ElfFacts, read_elf
 from osu_container.image.environment import (
     SCRIPTS_FOLDER,
     Environment,
+    LaunchedProgram,
     Variable,
+    find_program,
+    find_unknown_path,
     get_exported_value,
     merge_observed_environment,
     parse_folder_list,
+    resolve_program,
+    split_command,
 )
 from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.loader import (
@@ -53,13 +58,6 @@ from osu_container.image.loader import (
 from osu_container.image.mpi4py import (
     find_opened_libraries,
     read_python_program,
-)
-from osu_container.image.scripts import (
-    LaunchedProgram,
-    find_program,
-    find_unknown_path,
-    resolve_program,
-    split_command,
 )
 from osu_container.image.sif import ImageError
 from osu_container.image.system import read_cache

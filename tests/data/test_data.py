@@ -251,7 +251,6 @@ RECORDED = {
         'library_path': [],
         'rccl_plugin': None,
         'environment': [],
-        'libraries_beside': {},
         'rccl_plugin_folder': None,
     },
     'host': {

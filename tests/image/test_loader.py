@@ -97,12 +97,6 @@ CASES = {
         [],
         ['/r/libb.so'],
     ),
-    'LD_LIBRARY_PATH before the default path': (
-        lambda folder: link_chain(link_two_copies(folder, '/usr/lib', '/l'), {}),
-        ['/none', '/l'],
-        [],
-        ['/l/libb.so'],
-    ),
     'DT_RPATH of the program counts for libraries of libraries': (
         lambda folder: link_chain(link_two_copies(folder, '/r', '/l'), {'rpath': '/r'}, {}, {}),
         ['/l'],
@@ -153,82 +147,11 @@ CASES = {
         [],
         ['/usr/lib/liba.so', '/usr/lib/libc1.so', '/r/libb.so'],
     ),
-    'one file under two names of one program is loaded once': (
-        lambda folder: (
-            folder.library('/usr/lib/libb.so.1')
-            .link('/usr/lib/libb.so', 'libb.so.1')
-            .program(PROGRAM, ['libb.so', 'libb.so.1'])
-        ),
-        [],
-        [],
-        ['/usr/lib/libb.so'],
-    ),
-    'another file with a loaded soname is loaded, too': (
-        lambda folder: (
-            folder.library('/l/libb.so', soname='libb.so.1')
-            .library('/m/libb.so.1')
-            .program(PROGRAM, ['libb.so.1', 'libb.so'])
-        ),
-        ['/l', '/m'],
-        [],
-        ['/m/libb.so.1', '/l/libb.so'],
-    ),
-    'a library without soname has its file name as its name': (
-        lambda folder: (
-            folder.library('/usr/lib/libb.so', soname='')
-            .program(PROGRAM, ['libb.so', 'liba.so'])
-            .library('/usr/lib/liba.so', ['libb.so'])
-        ),
-        [],
-        [],
-        ['/usr/lib/libb.so', '/usr/lib/liba.so'],
-    ),
-    'breadth first': (
-        lambda folder: (
-            folder.program(PROGRAM, ['liba.so', 'libb.so'])
-            .library('/usr/lib/liba.so', ['libd.so', 'libe.so'])
-            .library('/usr/lib/libb.so', ['libf.so', 'libd.so'])
-            .library('/usr/lib/libd.so')
-            .library('/usr/lib/libe.so')
-            .library('/usr/lib/libf.so')
-        ),
-        [],
-        [],
-        [f'/usr/lib/lib{letter}.so' for letter in 'abdef'],
-    ),
     'a needed name with a slash is a path': (
         lambda folder: link_two_copies(folder, '/r', '/usr/lib').program(PROGRAM, ['/r/libb.so']),
         [],
         [],
         ['/r/libb.so'],
-    ),
-    'other libraries are loaded after a missing library': (
-        lambda folder: folder.program(PROGRAM, ['liba.so', 'libgone.so']).library(
-            '/usr/lib/liba.so', ['libaway.so']
-        ),
-        [],
-        [],
-        ['/usr/lib/liba.so'],
-    ),
-    'a preloaded library comes first': (
-        lambda folder: (
-            link_two_copies(folder, '/usr/lib', '/l')
-            .program(PROGRAM, ['liba.so'])
-            .library('/usr/lib/liba.so', ['libb.so'])
-        ),
-        [],
-        ['/l/libb.so'],
-        ['/l/libb.so', '/usr/lib/liba.so'],
-    ),
-    'libraries of the program precede those of a preloaded library': (
-        lambda folder: (
-            link_two_copies(folder, '/r', '/s')
-            .library('/l/libd.so', ['libb.so'], runpath='/r')
-            .program(PROGRAM, ['libb.so'], runpath='/s')
-        ),
-        [],
-        ['/l/libd.so'],
-        ['/l/libd.so', '/s/libb.so'],
     ),
     'DT_RPATH of the program counts for needs of a preloaded library': (
         lambda folder: (

@@ -202,7 +202,6 @@ def _derive_image_facts(mix: Trial, file: str) -> dict[str, Any]:
         'libfabric': fabric_traits['release'],
         'programs_are': f'mpi4py {MPI4PY_VERSION} ports',
         'programs': dict.fromkeys(names, folder),
-        'libraries_beside': {folder: []},
         'library_path': [],
         'gpu': bool(re.search('rocm|cuda', file)),
         'rocm': mix.image.find_rocm_release(),

@@ -28,9 +28,9 @@ from osu_container.check.site import (
 from osu_container.data.approaches import APPROACHES
 from osu_container.discover.host_facts import HostDescriptionError
 from osu_container.image.elf import ElfError
+from osu_container.image.environment import split_command
 from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.libraries import compute_sha256
-from osu_container.image.scripts import split_command
 from osu_container.image.sif import ImageError
 from osu_container.install import site_image
 from osu_container.verdict import commands, launching

@@ -1,7 +1,7 @@
 """Rules on GPUs: vendor, ROCm and CUDA releases, RCCL plugins, and GPU support of MPI."""
 
 import re
-from typing import Iterator, Tuple
+from typing import Any, Iterator, Tuple
 
 from osu_container.image.loader import (
     find_library,
@@ -61,9 +61,9 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
         )
 
 
-def _opens_cudart(content: bytes) -> bool:
+def _opens_cudart(content: Any) -> bool:
     """Return whether a library opens libcudart.so, a file name without release number."""
-    return b'\0libcudart.so\0' in content
+    return content.find(b'\0libcudart.so\0') >= 0
 
 
 @rule(

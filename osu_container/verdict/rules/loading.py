@@ -51,7 +51,7 @@ def static_program(trial: Trial) -> Iterator[Finding]:
     path = trial.program.path
     if not trial.program.is_static or not path:
         return
-    if not has_static_mpi(trial.image.read_file(path)):
+    if not has_static_mpi(trial.image, path):
         yield make_finding(
             'unknown',
             'cannot tell which program %s starts: this launcher is linked statically and contains '

@@ -166,7 +166,7 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
             [(line, text) for text in start.output],
             'install in the image what the message names, in the release that the message names',
         )
-    if trial.program.is_static and path and has_static_mpi(trial.image.read_file(path)):
+    if trial.program.is_static and path and has_static_mpi(trial.image, path):
         return make_finding(
             NOTE,
             'the started program %s is linked statically with MPI, so no MPI library is loaded'

@@ -3,7 +3,7 @@
 import re
 from typing import Iterator, Optional
 
-from osu_container.image.scripts import find_interpreter
+from osu_container.image.environment import find_interpreter
 from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.trial import Trial
 
