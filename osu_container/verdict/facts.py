@@ -12,7 +12,7 @@ import subprocess
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from osu_container.base import shell
-from osu_container.data.sites.schema import matches_shape
+from osu_container.data.records import format_shape, matches_shape
 from osu_container.image.elf import ElfError, ElfFacts
 from osu_container.image.image import DefaultLibraries, Image
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
@@ -21,7 +21,6 @@ from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.rules.questions import uses_libfabric
 from osu_container.verdict.settings import HOST_MPI, list_mpi_families, select_host_mpi
-from osu_container.verdict.site_choice import format_shape
 from osu_container.verdict.trial import (
     HostFileSystem,
     Trial,

@@ -14,6 +14,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 from osu_container.base.files import read_plain_file
 from osu_container.base.trust import find_code_problem
 from osu_container.data.networks import NETWORKS
+from osu_container.data.records import read_record
 from osu_container.data.sites import BASES, PUBLISHED_SITES, SITES
 from osu_container.data.sites.schema import (
     FACT,
@@ -24,7 +25,6 @@ from osu_container.data.sites.schema import (
     SHAPES,
     TABLE_SHAPES,
     TABLES,
-    matches_shape,
 )
 
 #: Names that a site file may define, with their defaults
@@ -111,31 +111,6 @@ def resolve_described_site(name: str) -> Dict[str, Any]:
     return dict(_merge_bases(PUBLISHED_SITES[name], BASES), name=name)
 
 
-#: Names of types in messages
-_WORDS = {
-    str: 'text',
-    int: 'a whole number',
-    bool: 'True or False',
-    list: 'a list',
-    dict: 'a dict',
-    None: 'None',
-}
-
-
-def format_shape(shape: Any) -> str:
-    """Return the text for an expected type of schema.SHAPES, e.g. 'a list of text'."""
-    if isinstance(shape, tuple):
-        return ' or '.join(map(format_shape, shape))
-    if isinstance(shape, list):
-        return 'a list of %s' % format_shape(shape[0]).replace('a dict', 'dicts', 1)
-    if isinstance(shape, dict) and str not in shape:
-        return 'a dict with %s' % ', '.join(
-            sorted(key for key in shape if not key.endswith('?'))
-            or sorted(key[:-1] for key in shape)
-        )
-    return _WORDS[dict if isinstance(shape, dict) else shape]
-
-
 def _require_shape(value: object, shape: Any, name: str) -> None:
     """
     Raise SettingsError if a value does not have the expected type `shape`.
@@ -143,12 +118,10 @@ def _require_shape(value: object, shape: Any, name: str) -> None:
     shape: an entry of schema.SHAPES.
     name: name of the value in the message.
     """
-    if not matches_shape(value, shape):
-        text = ascii(value)
-        raise SettingsError(
-            "%s is %s, expected: %s"
-            % (name, text if len(text) < 80 else text[:76] + ' ...', format_shape(shape))
-        )
+    try:
+        read_record(value, shape, name)
+    except ValueError as err:
+        raise SettingsError(str(err))
 
 
 def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = False) -> None:
