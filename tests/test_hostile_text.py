@@ -329,7 +329,7 @@ def test_redacted_data_contain_no_secret():
     assert {**data['variables'], **known} == data['variables']
     assert {name for name in SECRET_VARIABLES if name in data['variables']} >= {
         'FI_PASS',
-        'SLURM_JWT',
+        'MPICH_PW',
     }
     plain = ['a@b', 'http://host/a@b', 'lmp -in x=1 --tokenizer gpt2', 'docker://host:5000/image']
     assert redact(plain) == plain

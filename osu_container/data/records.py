@@ -166,7 +166,12 @@ def matches_shape(value: Any, shape: Any) -> bool:
 
 # ---- the records of each file ----------------------------------------------------------------------------------------
 
-_TEXT, _FLAG = (str, None), (bool, None)
+
+def _list_optional(shape: Any, names: str) -> Dict[str, Any]:
+    """Return the shapes of optional keys that have values of one shape, or null."""
+    return {name + '?': (shape, None) for name in names.split()}
+
+
 #: A positive number of things; more than this is damage
 _COUNT = Range(1, 10**9 - 1)
 #: More ranks than a step has on any machine. A greater number means damage, and a list of that many
@@ -187,191 +192,147 @@ EVIDENCE = ('measured', 'derived', 'untested')
 #: Versions of the file of a rank, of a host description, of the file of `osu-container try`
 RANK_FORMAT = HOST_FORMAT = TRY_FORMAT = 1
 
-_LIBRARY = {
-    'path': str,
-    'where?': _TEXT,
-    'host_path?': _TEXT,
-    'family?': _TEXT,
-    'release?': _TEXT,
-    'release_from?': _TEXT,
-    'build_id?': _TEXT,
-    'sha256?': _TEXT,
-    'problem?': _TEXT,
+_LIBRARIES = {
+    str: dict(
+        _list_optional(str, 'where host_path family release release_from build_id sha256 problem'),
+        path=str,
+    )
 }
 _LAYER = ('libfabric', 'ucx', 'mpi', None)
-_JOB = ({'job?': _TEXT, 'partition?': _TEXT, 'cluster?': _TEXT, 'nodes?': [str]}, None)
+_JOB = dict(_list_optional(str, 'job partition cluster'), **_list_optional([str], 'nodes'))
 #: Equal ranks of a measurement, as judging.merge_proofs() groups ranks
-_GROUP = {
-    'ranks': [_RANK],
-    'nodes': [str],
-    'container?': _FLAG,
-    'image?': _TEXT,
-    'executable?': _TEXT,
-    'shared?': _FLAG,
-    'libraries': {str: _LIBRARY},
-    'variables?': ({str: str}, None),
-    'differing?': ([str], None),
-    'network?': ([{'layer?': _LAYER, 'provider?': _TEXT, 'domains?': ([str], None)}], None),
-    'world?': ([{'size?': (_WHOLE, None), 'pmi?': _TEXT}], None),
-}
-_CASE = {
-    'benchmark': str,
-    'buffers': BUFFERS,
-    'nodes': (_COUNT, None),
-    'ranks': (_COUNT, None),
-    'variant': str,
-    str: (),  # an unknown key would be a difference that no comparison knows
-}
-_RANK_FILE = {
-    'format': RANK_FORMAT,
-    'found': bool,
-    'rank?': (_RANK, None),
-    'node?': _TEXT,
-    'container?': _FLAG,
-    'image?': _TEXT,
-    'executable?': _TEXT,
-    'promise?': _TEXT,
-    'run?': _TEXT,
-    'reason?': _TEXT,
-    'complete?': _FLAG,
-    'variables?': ({str: str}, None),
-    'command?': ([str], None),
-    'libraries?': ({str: _LIBRARY}, None),
-    'step?': ({'job?': _TEXT, 'step?': _TEXT, 'tasks?': (_RANK, None)}, None),
-    'network?': (
-        {
-            'layer?': _LAYER,
-            'provider?': _TEXT,
-            'domains?': ([str], None),
-            'how?': _TEXT,
-            'opened?': (dict, None),
-        },
-        None,
+_GROUP = dict(
+    ranks=[_RANK],
+    nodes=[str],
+    libraries=_LIBRARIES,
+    **_list_optional(bool, 'container shared'),
+    **_list_optional(str, 'image executable'),
+    **_list_optional({str: str}, 'variables'),
+    **_list_optional([str], 'differing'),
+    **_list_optional(
+        [dict(_list_optional(str, 'provider'), **_list_optional([str], 'domains'), layer=_LAYER)],
+        'network',
     ),
-    'world?': (
-        {'size?': (_RANK, None), 'tasks?': (_RANK, None), 'pmi?': _TEXT, 'how?': _TEXT},
-        None,
+    **_list_optional([{'size?': (_WHOLE, None), 'pmi?': (str, None)}], 'world'),
+)
+_RANK_FILE: Dict[str, Any] = dict(
+    _list_optional(_RANK, 'rank'),
+    format=RANK_FORMAT,
+    **_list_optional(str, 'node image executable promise run reason'),
+    **_list_optional(bool, 'container complete'),
+    **_list_optional({str: str}, 'variables'),
+    **_list_optional([str], 'command'),
+    **_list_optional(_LIBRARIES, 'libraries'),
+    **_list_optional(
+        dict(_list_optional(str, 'job step'), **_list_optional(_RANK, 'tasks')), 'step'
     ),
-    'spaces?': ({'user?': _TEXT, 'mnt?': _TEXT}, None),
-    'time?': (UTC, None),
-}
+    **_list_optional(
+        dict(
+            _list_optional(str, 'provider how'),
+            **_list_optional([str], 'domains'),
+            **_list_optional(dict, 'opened'),
+            **{'layer?': _LAYER},
+        ),
+        'network',
+    ),
+    **_list_optional(
+        dict(_list_optional(_RANK, 'size tasks'), **_list_optional(str, 'pmi how')), 'world'
+    ),
+    **_list_optional(_list_optional(str, 'user mnt'), 'spaces'),
+    **_list_optional(UTC, 'time'),
+)
 _STATEMENT = {'evidence': EVIDENCE, 'source': str, 'date': str}
 #: Kind of a record -> shape. The kinds run, module, measurement and end are lines of results.jsonl
 RECORDS: Dict[str, Dict[Any, Any]] = {
-    'run': {
-        'kind': 'run',
-        'format': RESULTS,
-        'version': RESULTS_VERSION,
-        'run': str,
-        'started': UTC,
-        'site': str,
-        'tag?': _TEXT,
-        'repeats?': (_COUNT, None),
-        'command?': ([str], str, None),
-        'wanted?': (
-            {
-                'tag': str,
-                'modules': [str],
-                'repeats': _COUNT,
-                'patterns': [str],
-                'nodes': _COUNT,
-                'partition?': _TEXT,
-                'account?': _TEXT,
-                'run?': (
-                    {
-                        'words': [str],
-                        'ranks': _COUNT,
-                        'folder': str,
-                        'figure?': _TEXT,
-                        'variant': str,
-                        'limit': _COUNT,
-                    },
-                    None,
+    'run': dict(
+        _list_optional(str, 'tag'),
+        kind='run',
+        format=RESULTS,
+        version=RESULTS_VERSION,
+        run=str,
+        started=UTC,
+        site=str,
+        **_list_optional(_COUNT, 'repeats'),
+        **{'command?': ([str], str, None)},
+        **_list_optional(
+            dict(
+                _list_optional(str, 'partition account'),
+                tag=str,
+                modules=[str],
+                repeats=_COUNT,
+                patterns=[str],
+                nodes=_COUNT,
+                **_list_optional(bool, 'check'),
+                **_list_optional(
+                    dict(
+                        _list_optional(str, 'figure'),
+                        words=[str],
+                        ranks=_COUNT,
+                        folder=str,
+                        variant=str,
+                        limit=_COUNT,
+                    ),
+                    'run',
                 ),
-                'check?': _FLAG,
-            },
-            None,
+            ),
+            'wanted',
         ),
-        'inputs?': ({str: str}, None),
-        'project?': ({'commit?': _TEXT, 'changed?': _FLAG}, None),
-        'machine?': (
-            {
-                'kernel?': _TEXT,
-                'architecture?': _TEXT,
-                'cpu?': _TEXT,
-                'cores?': (_WHOLE, None),
-                'memory_bytes?': (_WHOLE, None),
-                'system?': _TEXT,
-            },
-            None,
+        **_list_optional({str: str}, 'inputs'),
+        **_list_optional({'commit?': (str, None), 'changed?': (bool, None)}, 'project'),
+        **_list_optional(
+            dict(
+                _list_optional(str, 'kernel architecture cpu system'),
+                **_list_optional(_WHOLE, 'cores memory_bytes'),
+            ),
+            'machine',
         ),
-        'versions?': ({str: _TEXT}, None),
-        'slurm?': _JOB,
-        'imported?': (
-            [{'series': str, 'file': str, 'sha256': str, 'bytes': _WHOLE}],
-            None,
+        **_list_optional({str: (str, None)}, 'versions'),
+        **_list_optional(_JOB, 'slurm'),
+        **_list_optional(
+            [{'series': str, 'file': str, 'sha256': str, 'bytes': _WHOLE}], 'imported'
         ),
-        'not_said?': ([str], None),
-    },
-    'module': {
-        'kind': 'module',
-        'name': str,
-        'approach': str,
-        'container': bool,
-        'comes_from?': ({str: str}, None),
-        'variables?': ({str: str}, None),
-        'module_file?': ({'path': str, 'sha256': str, 'text?': _TEXT}, None),
-        'image?': ({'path': str, 'sha256': str, 'labels?': ({str: str}, None)}, None),
-        'network?': ({'netmod?': _TEXT, 'provider?': _TEXT}, None),
-        'problem?': _TEXT,
-    },
-    'measurement': {
-        'kind': 'measurement',
-        'module': str,
-        'approach': str,
-        'case': _CASE,
-        'repeat': _COUNT,
-        'status': ('ok', 'failed', 'skipped'),
-        'reason?': _TEXT,
-        'values?': ({_SIZE: FIGURE}, None),
-        'unit?': _TEXT,
-        'zeros?': ([_WHOLE], None),
-        'programs?': _TEXT,
-        'release?': _TEXT,
-        'checked?': _FLAG,
-        'typed?': _TEXT,
-        'command?': _TEXT,
-        'raw?': _TEXT,
-        'errors?': _TEXT,
-        'comments?': ([str], None),
-        'foreign?': ([str], None),
-        'broken?': ([str], None),
-        'seconds?': (Range(0.0, 1e30), None),
-        'started?': (UTC, None),
-        'ended?': (UTC, None),
-        'slurm?': _JOB,
-        'proof?': ([_GROUP], None),
-    },
-    'end': {
-        'kind': 'end',
-        'ended': UTC,
-        'ok?': (_WHOLE, None),
-        'failed?': (_WHOLE, None),
-        'skipped?': (_WHOLE, None),
-    },
+        **_list_optional([str], 'not_said'),
+    ),
+    'module': dict(
+        _list_optional(str, 'problem'),
+        kind='module',
+        name=str,
+        approach=str,
+        container=bool,
+        **_list_optional({str: str}, 'comes_from variables'),
+        **_list_optional(dict(_list_optional(str, 'text'), path=str, sha256=str), 'module_file'),
+        **_list_optional(dict(_list_optional({str: str}, 'labels'), path=str, sha256=str), 'image'),
+        **_list_optional(_list_optional(str, 'netmod provider'), 'network'),
+    ),
+    'measurement': dict(
+        _list_optional(str, 'reason unit programs release typed command raw errors'),
+        kind='measurement',
+        module=str,
+        approach=str,
+        case={
+            'benchmark': str,
+            'buffers': BUFFERS,
+            'nodes': (_COUNT, None),
+            'ranks': (_COUNT, None),
+            'variant': str,
+            str: (),  # an unknown key would be a difference that no comparison knows
+        },
+        repeat=_COUNT,
+        status=('ok', 'failed', 'skipped'),
+        **_list_optional({_SIZE: FIGURE}, 'values'),
+        **_list_optional([_WHOLE], 'zeros'),
+        **_list_optional(bool, 'checked'),
+        **_list_optional([str], 'comments foreign broken'),
+        **_list_optional(Range(0.0, 1e30), 'seconds'),
+        **_list_optional(UTC, 'started ended'),
+        **_list_optional(_JOB, 'slurm'),
+        **_list_optional([_GROUP], 'proof'),
+    ),
+    'end': dict(_list_optional(_WHOLE, 'ok failed skipped'), kind='end', ended=UTC),
     # The file that the sampler writes for a rank, without and with an MPI
     'rank': dict(_RANK_FILE, found=False),
     'rank with MPI': dict(
-        {
-            key: shape
-            for key, shape in _RANK_FILE.items()
-            if key[:-1] not in ('rank', 'node', 'container', 'libraries')
-        },
-        found=True,
-        rank=_RANK,
-        node=str,
-        container=bool,
-        libraries={str: _LIBRARY},
+        _RANK_FILE, found=True, rank=_RANK, node=str, container=bool, libraries=_LIBRARIES
     ),
     # A host description. glibc: no library of the host needs a newer glibc than the release in
     # value. names: {library: all paths on the host}, [] if the host lacks the library. there: False
@@ -382,7 +343,7 @@ RECORDS: Dict[str, Dict[Any, Any]] = {
     'host': {
         'format': HOST_FORMAT,
         'site': str,
-        'node?': _TEXT,
+        'node?': (str, None),
         'machine': str,
         'glibc': (dict(_STATEMENT, value=re.compile(r'2\.\d+')), None),
         'names?': {str: [str]},
@@ -427,7 +388,7 @@ RECORDS: Dict[str, Dict[Any, Any]] = {
 
 #: Shapes of the values of environment variables
 _NUMBER = r'-?\d{0,12}(\.\d{1,9})?([kmgt]?i?b?|[mu]?s)|0x[\da-f]{1,16}|true|false|yes|no|on|off|[ynt]|auto|try|all|none'
-_WORDS_OF_LIST = r'[\w.,:;|+^~!*/\[\]=% -]*'
+_WORDS_OF_LIST = r'[\w.,:;|+^~!*/()\[\]=% -]*'
 _PATHS = r'(?!.*://)[\w.,:+@%=~/ -]*'
 #: Names of environment variables -> shape of the value. The first pattern that matches a whole name
 #: decides. These are the variables that the data of sites, approaches and launchers name, and the
@@ -440,58 +401,53 @@ VARIABLES = [
     for names, shape in (
         (
             r'FI_PROVIDER FI_LNX_PROV_LINKS FI_CXI_(RDZV_PROTO|RX_MATCH_MODE|DEVICE_NAME) FI_MR_CACHE_MONITOR '
-            r'FI_\w+_IFACE FI_LOG_LEVEL MPICH_(OFI_NIC_POLICY|SMP_SINGLE_COPY_MODE|FABRIC_ABI) '
+            r'FI_(TCP|SOCKETS|VERBS|EFA)_IFACE FI_LOG_LEVEL MPICH_(OFI_NIC_POLICY|SMP_SINGLE_COPY_MODE|FABRIC_ABI) '
             r'MPIR_CVAR_(CH4_NETMOD|OFI_USE_PROVIDER|DEVICE_COLLECTIVES) I_MPI_(FABRICS|OFI_PROVIDER|HYDRA_BOOTSTRAP) '
-            r'(OMPI|PMIX|PRTE)_MCA_(pml|btl|mtl|osc|coll|smsc|plm|ras|gds|psec|accelerator)(_base_include)? '
-            r'OMPI_MCA_\w+_(include|exclude|tls|devices|mechanism|av) UCX_TLS UCX_NET_DEVICES UCX_\w+_SCHEME '
-            r'UCX_(LOG_LEVEL|IB_REG_METHODS|POSIX_USE_PROC_LINK|IB_GPU_DIRECT_RDMA) '
+            r'(OMPI|PMIX|PRTE)_MCA_(pml|btl|mtl|osc|coll|smsc|plm|ras|gds|psec|accelerator) '
+            r'OMPI_MCA_(btl_tcp_if|oob_tcp_if|opal_common_ofi_provider|mtl_ofi_provider)_(include|exclude) '
+            r'OMPI_MCA_(pml_ucx_tls|pml_ucx_devices|btl_vader_single_copy_mechanism|mtl_ofi_av) '
+            r'UCX_(TLS|NET_DEVICES|RNDV_SCHEME|LOG_LEVEL|IB_REG_METHODS|POSIX_USE_PROC_LINK|IB_GPU_DIRECT_RDMA) '
             r'NCCL_(NET|NET_PLUGIN|SOCKET_IFNAME|PROTO|ALGO|DEBUG|DEBUG_SUBSYS|NET_GDR_LEVEL|P2P_LEVEL|IB_HCA) '
             r'(ROCR|HIP|CUDA)_VISIBLE_DEVICES PMIX_NAMESPACE PALS_(APID|PMI) MPI4PY_MPIABI '
-            r'SLURM_(MPI_TYPE|NETWORK|CLUSTER_NAME|JOB_PARTITION|DISTRIBUTION|MEM_BIND|TASKS_PER_NODE) '
-            r'SLURM_(JOB_|STEP_)?NODELIST SLURM_(JOB_CPUS_PER_NODE|STEP_TASKS_PER_NODE|CPU_BIND\w*|GRES_FLAGS) '
-            r'SLURM_(JOB|STEP)_GPUS SLURM_TRES_PER_TASK OSU_(PROMISE|LAUNCHER|GPU_MAP|SWAP|SHARE) '
-            r'OSU_CONTAINER_APPROACH LOADEDMODULES',
+            r'SLURM_(MPI_TYPE|NETWORK|DISTRIBUTION|CPU_BIND|MEM_BIND|GRES_FLAGS|TRES_PER_TASK|TASKS_PER_NODE) '
+            r'OSU_(PROMISE|LAUNCHER|GPU_MAP|SWAP|SHARE|CONTAINER_APPROACH) LOADEDMODULES',
             _WORDS_OF_LIST,
         ),
         (
-            r'LD_LIBRARY_PATH LD_PRELOAD PATH MODULEPATH CONTAINERROOT SIF([A-Z]*MIN[A-Z]*)? MPI4PY_LIBMPI '
-            r'(APPTAINER|SINGULARITY)_(BIND|BINDPATH|CONTAINER|NAME) FI_PROVIDER_PATH UCX_MODULE_DIR NCCL_TOPO_FILE '
+            r'LD_LIBRARY_PATH LD_PRELOAD CONTAINERROOT SIF([A-Z]*MIN[A-Z]*)? MPI4PY_LIBMPI OSU_MODULE_ROOT '
+            r'(APPTAINER|SINGULARITY)_(BIND|BINDPATH|CONTAINER) FI_PROVIDER_PATH UCX_MODULE_DIR NCCL_TOPO_FILE '
             r'MPI_CONTAINER_IMAGE (OMPI|PMIX)_MCA_mca_base_component_path I_MPI_ROOT',
             _PATHS,
         ),
-        # Slurm, PMI and the libraries give numbers and switches to all other names of these groups.
+        # All other variables of these groups have numbers and switches as values.
         (
-            r'(MPIR_CVAR|MPICH|OMPI_MCA|PMIX_MCA|PRTE_MCA|I_MPI|UCX|NCCL|HSA|CXI|PALS|PMI|PMIX|SLURM)_\w+ '
-            r'FI_(CXI|HMEM|MR|SHM|TCP|VERBS|EFA|OPX|PSM3|UNIVERSE|LNX|OFI|VERSION)_?\w* APPTAINER_\w+ SINGULARITY_\w+',
+            r'(MPIR_CVAR|MPICH|OMPI_MCA|PMIX_MCA|PRTE_MCA|I_MPI|UCX|NCCL|HSA|CXI|PALS|PMI|PMIX)_\w+ '
+            r'FI_(CXI|HMEM|MR|SHM|TCP|VERBS|EFA|OPX|PSM3|UNIVERSE|LNX|OFI|VERSION)\w* '
+            r'SLURM_(JOB_NUM_NODES|NTASKS|CPUS_PER_TASK|GPUS_ON_NODE) '
+            r'(APPTAINER|SINGULARITY)_(FAKEROOT|CLEANENV|NV|ROCM)',
             _NUMBER,
         ),
+        # Only the names of these variables are recorded.
+        (r'(FI|OMPI|PMIX|PRTE|MPI4PY|MPI_CONTAINER|OSU|APPTAINER|SINGULARITY)_\w+', ''),
     )
 ]
-#: Names of variables that are recorded without a value if no pattern of VARIABLES allows the value
-_NAMED = re.compile(
-    r'(FI|MPIR_CVAR|MPICH|OMPI|PMIX|PMI|PRTE|I_MPI|UCX|PALS|CXI|NCCL|HSA|MPI4PY|MPI_CONTAINER|SLURM|OSU)_'
-    r'|APPTAINER|SINGULARITY'
-)
 
 
 def select_variables(environment: Mapping[str, str]) -> Dict[str, str]:
     """
     Return the environment variables that affect MPI, the network and the launch of ranks.
 
-    The value of a variable is REDACTED unless VARIABLES lists the name, and the value has the shape
-    in VARIABLES.
+    VARIABLES lists the names. The value is REDACTED if the value does not have the listed shape, or
+    contains a secret.
     """
-    return {
-        name: value if _may_record(name, value) else REDACTED
-        for name, value in sorted(environment.items())
-        if _NAMED.match(name) or any(names.fullmatch(name) for names, _ in VARIABLES)
-    }
-
-
-def _may_record(name: str, value: str) -> bool:
-    shape = next((shape for names, shape in VARIABLES if names.fullmatch(name)), None)
-    line = '%s=%s' % (name, value)
-    return bool(shape and shape.fullmatch(value)) and mask_secrets(line) == line
+    selected = {}
+    for name, value in sorted(environment.items()):
+        shape = next((shape for names, shape in VARIABLES if names.fullmatch(name)), None)
+        line = '%s=%s' % (name, value)
+        if shape:
+            may_record = shape.fullmatch(value) and mask_secrets(line) == line
+            selected[name] = value if may_record else REDACTED
+    return selected
 
 
 def redact(value: Any) -> Any:

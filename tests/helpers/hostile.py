@@ -138,7 +138,11 @@ def build_values(shape):
         ]
         listed = st.fixed_dictionaries(
             {key: below for key, below in keys.items() if not key.endswith('?')},
-            optional={key[:-1]: below for key, below in keys.items() if key.endswith('?')},
+            optional={
+                key[:-1]: below
+                for key, below in keys.items()
+                if key.endswith('?') and key[:-1] not in keys
+            },
         )
         return others[0] if others else listed
     if hasattr(shape, 'pattern'):
