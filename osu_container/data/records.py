@@ -58,22 +58,19 @@ _WORDS = {
 def format_shape(shape: Any) -> str:
     """Return the text for an expected shape, e.g. 'a list of text'."""
     if isinstance(shape, Range):
-        kind = 'a whole number' if isinstance(shape.lowest, int) else 'a number'
-        return '%s from %s to %s' % (kind, shape.lowest, shape.highest)
+        return '%s from %s to %s' % (_WORDS.get(type(shape.lowest), 'a number'), *shape)
     if isinstance(shape, Time):
-        return 'a time such as %s' % time.strftime(shape.format, time.gmtime(1764000000))
+        return 'a time in the format %s' % shape.format
     if isinstance(shape, tuple):
         return ' or '.join(map(format_shape, shape)) or 'no such key'
     if isinstance(shape, list):
         return 'a list of %s' % format_shape(shape[0]).replace('a dict', 'dicts', 1)
     if isinstance(shape, dict):
-        keys = [key for key in shape if isinstance(key, str)]
-        required = [key for key in keys if not key.endswith('?')]
-        names = ', '.join(sorted(required or [key[:-1] for key in keys]))
+        names = ', '.join(sorted(key.rstrip('?') for key in shape if isinstance(key, str)))
         return 'a dict with %s' % names if names else 'a dict'
     if hasattr(shape, 'pattern'):
         return 'text such as %s' % shape.pattern
-    return _WORDS.get(shape) or '%r' % (shape,)
+    return _WORDS.get(shape) or repr(shape)
 
 
 def read_record(value: Any, shape: Any, name: str = '') -> Any:
@@ -241,6 +238,9 @@ _RANK_FILE: Dict[str, Any] = dict(
     **_list_optional(_list_optional(str, 'user mnt'), 'spaces'),
     **_list_optional(UTC, 'time'),
 )
+_HOST = {'root': str, 'injected?': [{'path': str, 'sha256': str}]}
+_UNSET = dict.fromkeys(['name', 'why', 'source', 'date', 'evidence', 'origin'], str)
+_SETTING = dict(_UNSET, value=str)
 _STATEMENT = {'evidence': EVIDENCE, 'source': str, 'date': str}
 #: Kind of a record -> shape. The kinds run, module, measurement and end are lines of results.jsonl
 RECORDS: Dict[str, Dict[Any, Any]] = {
@@ -333,6 +333,27 @@ RECORDS: Dict[str, Dict[Any, Any]] = {
     'rank': dict(_RANK_FILE, found=False),
     'rank with MPI': dict(
         _RANK_FILE, found=True, rank=_RANK, node=str, container=bool, libraries=_LIBRARIES
+    ),
+    # facts.json of an installation
+    'native facts': {'host': _HOST},
+    'facts': {
+        'image': {
+            'file': str,
+            'mpi': str,
+            'libfabric': str,
+            'programs': dict,
+            'library_path': [str],
+        },
+        'host': dict(_HOST, runtime={'command': str, 'name': str}),
+    },
+    # settings.json of an installation, which osu-explain prints
+    'settings': dict(
+        dict.fromkeys(['module', 'site', 'title', 'mpi', 'libfabric', 'pmi'], str),
+        **dict.fromkeys(['variables', 'in_container', 'inside'], [_SETTING]),
+        unset=[_UNSET],
+        binds=[dict.fromkeys(['path', 'target', 'why', 'origin'], str)],
+        apart=[_SETTING],
+        settings={str: [_SETTING]},
     ),
     # A host description. glibc: no library of the host needs a newer glibc than the release in
     # value. names: {library: all paths on the host}, [] if the host lacks the library. there: False

@@ -101,7 +101,6 @@ def _load_proof(path: str, rank: int) -> Proof:
             rank=rank,
             libraries=proof['libraries'] or {},
             variables=proof['variables'] or {},
-            command=proof['command'] or [],
             complete=proof['complete'] is not False,
             reason=proof['reason'] or 'no reason was recorded',
         )
@@ -149,11 +148,10 @@ def has_run_token(directory: str, token: str) -> bool:
 
     The token identifies one call of `osu-container proof`.
     """
-    for path in _list_rank_files(directory).values():
+    for rank, path in _list_rank_files(directory).items():
         try:
-            proof = read_json(path, 'rank')
-            return isinstance(proof, dict) and proof.get('run') == token
-        except (OSError, ValueError):
+            return bool(_load_proof(path, rank)['run'] == token)
+        except ProofError:
             pass
     return False
 

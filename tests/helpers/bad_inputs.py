@@ -176,20 +176,6 @@ CASES = {
         ),
         Case(
             SITE_FILE + 'site.py',
-            ('based_on', 'a -> b -> a'),
-            make=make_good_sif,
-            files={
-                'site.py': "SITE = 'a'\nSITES = {'a': {'based_on': 'b'}, 'b': {'based_on': 'a'}}\n"
-            },
-        ),
-        Case(
-            SITE_FILE + 'site.py',
-            ("'a'", 'runtime'),
-            make=make_good_sif,
-            files={'site.py': "SITE = 'a'\nSITES = {'a': {'libraries': {}}}\n"},
-        ),
-        Case(
-            SITE_FILE + 'site.py',
             ('site.py', '1048576'),
             files={'site.py': '#' * (1 << 21)},
             make=make_good_sif,
