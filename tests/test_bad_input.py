@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from osu_container import cli
 from osu_container.data.records import RECORDS, matches_shape
 from osu_container.verdict.site_choice import resolve_site
-from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, change_run, make_good_sif
+from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, make_good_sif, make_small_run
 from tests.helpers.elf_folder import ElfFolder, fill_good_host, fill_good_image, pack, write_sif
 from tests.helpers.hostile import (
     VALUES,
@@ -250,8 +250,8 @@ LINES = {
     'image verify': ('image verify good.sif', make_good_sif),
     'bench': ('bench --dry-run', None),
     'import': ('import osu.txt', None),
-    'compare': ('compare run:pure run:native', change_run()),
-    'report': ('report run -o page.html', change_run()),
+    'compare': ('compare run:pure run:native', make_small_run),
+    'report': ('report run -o page.html', make_small_run),
     'reference list': ('reference list', None),
     'try': (f'try good.sif {HOST}', make_good_sif),
 }
@@ -384,7 +384,7 @@ def write_cut_text(path, text, cut):
 def prepared_place(place, monkeypatch):
     """The place with all that is changed below, as the current folder."""
     make_good_sif(place)
-    change_run()(place)
+    make_small_run(place)
     monkeypatch.chdir(place.folder)
     for name, folder in (
         ('HOME', 'home'),
