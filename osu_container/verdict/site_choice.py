@@ -17,13 +17,10 @@ from osu_container.data.networks import NETWORKS
 from osu_container.data.records import read_record
 from osu_container.data.sites import BASES, PUBLISHED_SITES, SITES
 from osu_container.data.sites.schema import (
-    FACT,
+    ENTRY,
     KEYS,
     OPTIONAL,
-    OPTIONAL_SHAPES,
-    PLAIN_KEYS,
     SHAPES,
-    TABLE_SHAPES,
     TABLES,
 )
 
@@ -139,43 +136,9 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
                 else "Write 'based_on': 'plain' to use the facts of an ordinary machine",
             )
         )
-    start = "site '%s': " % name
-    _require_shape(entry['title'], str, start + 'title')
-    facts = [
-        (key, entry[key], SHAPES[key])
-        for key in KEYS + OPTIONAL
-        if key not in PLAIN_KEYS and key in entry
-    ]
-    for table in TABLES:
-        _require_shape(entry[table], {str: (dict, None)}, start + table)
-        facts += [
-            ('%s.%s' % (table, key), fact, TABLE_SHAPES[table])
-            for key, fact in entry[table].items()
-            if fact is not None
-        ]
-    _require_shape(entry['variables'], [dict], start + 'variables')
-    facts += [
-        ('variables %d' % number, fact, str) for number, fact in enumerate(entry['variables'], 1)
-    ]
-    for key, fact, shape in facts:
-        # Modules print the reasons of facts in tables, of variables, and of checks of the shell.
-        required = (
-            FACT if key.partition('.')[0].partition(' ')[0] in PLAIN_KEYS + ('shell',) else FACT[:1]
-        )
-        if not isinstance(fact, dict) or any(part not in fact for part in required):
-            raise SettingsError(
-                "%s%s is %s, expected a fact (dict with 'value', 'why', 'source', 'date', 'evidence')"
-                % (start, key, ascii(fact)[:200])
-            )
-        fact.setdefault('evidence', 'untested')
-        for part in set(FACT[1:]) & set(fact):
-            _require_shape(fact[part], str, '%s%s, %s' % (start, key, part))
-        _require_shape(fact['value'], shape, '%s%s, value' % (start, key))
-        for part, shape in OPTIONAL_SHAPES.items():
-            if part in fact:
-                _require_shape(fact[part], shape, '%s%s, %s' % (start, key, part))
-    for variable in entry['variables']:
-        _require_shape(variable, {'name': str}, start + 'variables')
+    _require_shape(entry, ENTRY, "site '%s'" % name)
+    for key in set(SHAPES) & set(entry):
+        entry[key].setdefault('evidence', 'untested')
     recognised = entry['recognised_by']['value']
     for regex in list(recognised.get('hostnames', [])) + list(
         recognised.get('environment', {}).values()
@@ -184,8 +147,8 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
             re.compile(regex)
         except re.error as err:
             raise SettingsError(
-                '%sthe key `recognised_by` has an invalid regular expression %r: %s'
-                % (start, regex, err)
+                "site '%s': the key `recognised_by` has an invalid regular expression %r: %s"
+                % (name, regex, err)
             )
 
 

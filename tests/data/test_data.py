@@ -319,7 +319,7 @@ def test_wrongly_typed_name_in_local_file_is_refused(name):
         ),
         (
             {'mine': {'based_on': 'workstation', 'jobs': dict(NONE, value={'partition': None})}},
-            "'mine'.* jobs.*account is missing",
+            "'mine'.*jobs.*account is missing",
         ),
         (
             {

@@ -212,6 +212,27 @@ OPTIONAL_SHAPES: Dict[str, Any] = {
 }
 
 
+def _build_fact_shape(shape: Any, mark: str) -> Dict[str, Any]:
+    """Return the shape of a fact with a value; mark: '?' if the reasons of the fact are optional."""
+    return dict(
+        {key + mark: str for key in FACT if key != 'value'},
+        value=shape,
+        **{key + '?': below for key, below in OPTIONAL_SHAPES.items()},
+    )
+
+
+#: Shape of an entry. Modules print the reasons of facts in tables, of variables, and of checks of
+#: the shell
+ENTRY: Dict[str, Any] = dict(
+    {
+        key + '?' * (key in OPTIONAL): _build_fact_shape(shape, '?' * (key != 'shell'))
+        for key, shape in SHAPES.items()
+    },
+    title=str,
+    variables=[dict(_build_fact_shape(str, ''), name=str)],
+    **{table: {str: (_build_fact_shape(shape, ''), None)} for table, shape in TABLE_SHAPES.items()},
+)
+
 #: Folders below TmpFS that Slurm's plugin mpi/pmix creates for the ranks of a job step, and through
 #: which ranks of Open MPI find each other. The folder of the PMIx server is below SlurmdSpoolDir
 #: (`scontrol show config` prints TmpFS and SlurmdSpoolDir). Since Slurm 20.11 the name contains the
