@@ -239,7 +239,9 @@ def read_output(path: str | Path, benchmark: str | None = None) -> Output:
     try:
         is_report = try_file.is_try_file(lines[0])
     except ValueError as err:
-        raise NoFiguresError(f"{path}:1: {err}") from err
+        raise NoFiguresError(
+            f"{path}:1: {err}. Use the version of osu-container that wrote the file"
+        ) from err
     if is_report:
         series = dict(enumerate((name for _, name in try_file.parse_parts(lines)), 1))
         output.site = try_file.find_site_name(lines)

@@ -23,7 +23,7 @@ from collections import OrderedDict
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from osu_container.base.terminal import REDACTED, escape_text, mask_secrets
-from osu_container.data.records import TRY_FORMAT, redact
+from osu_container.data.records import TRY_FORMAT, read_record, redact
 
 HEAD = '# osu-container try, format %d' % TRY_FORMAT
 #: Maximum sizes in bytes of the file and of each part; cut_middle() shortens longer parts
@@ -203,11 +203,7 @@ def is_try_file(first_line: str) -> bool:
     head, _, version = first_line.lstrip('\ufeff').rstrip().rpartition(' ')
     if head != HEAD.rpartition(' ')[0]:
         return False
-    if version != str(TRY_FORMAT):
-        raise ValueError(
-            "format is %.60s, expected: %d. Use the version of osu-container that wrote the file"
-            % (version, TRY_FORMAT)
-        )
+    read_record(version, str(TRY_FORMAT), 'format')
     return True
 
 
