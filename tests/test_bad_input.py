@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from osu_container import cli
 from osu_container.data.records import RECORDS, matches_shape
+from osu_container.data.sites.schema import ENTRY
 from osu_container.verdict.site_choice import resolve_site
 from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, make_good_sif, make_small_run
 from tests.helpers.elf_folder import ElfFolder, fill_good_host, fill_good_image, pack, write_sif
@@ -360,17 +361,6 @@ def test_no_command_loses_a_file_of_the_user(command, folders, tmp_path, samples
 CUTS = st.one_of(st.none(), st.tuples(st.integers(0, 1 << 20), st.binary(max_size=3)))
 
 
-def list_json_places(part):
-    """Return the places in part (data of JSON), at any depth: list of (dict or list, key)."""
-    found = [(part, key) for key in (part if isinstance(part, dict) else range(len(part)))]
-    return found + [
-        place
-        for _, key in list(found)
-        if isinstance(part[key], (dict, list))
-        for place in list_json_places(part[key])
-    ]
-
-
 def write_cut_text(path, text, cut):
     """Write text (str) to path (Path) with cut (of CUTS): bytes (bytes) in place of one."""
     data = text.encode('utf-8', 'surrogatepass')
@@ -482,11 +472,11 @@ def test_any_site_file_ends_in_a_message(prepared_place, number):
     entry = {key: value for key, value in resolve_site(CPU).items() if key != 'name'}
 
     def check(place, value, cut):
-        new = copy.deepcopy({'SITE': 'mine', 'SITES': {'mine': entry}, 'OVERRIDES': {}})
-        places = list_json_places(new)
-        part, key = places[place % len(places)]
+        new = copy.deepcopy(entry)
+        places = list_shaped_places(new, ENTRY)
+        part, key, _ = places[place % len(places)]
         part[key] = value
-        text = ''.join(f'{key} = {item!r}\n' for key, item in new.items())
+        text = f"SITE = 'mine'\nSITES = {{'mine': {new!r}}}\n"
         write_cut_text(prepared_place / 'site.py', text, cut)
         check_plain_message('check', 'good.sif', '--site', 'site.py', '--sysroot', 'host')
 

@@ -278,14 +278,7 @@ RECORDS: Dict[str, Dict[Any, Any]] = {
             'wanted',
         ),
         **_list_optional({str: str}, 'inputs'),
-        **_list_optional({'commit?': (str, None), 'changed?': (bool, None)}, 'project'),
-        **_list_optional(
-            dict(
-                _list_optional(str, 'kernel architecture cpu system'),
-                **_list_optional(_WHOLE, 'cores memory_bytes'),
-            ),
-            'machine',
-        ),
+        **_list_optional({str: (str, bool, _WHOLE, None)}, 'project machine'),
         **_list_optional({str: (str, None)}, 'versions'),
         **_list_optional(_JOB, 'slurm'),
         **_list_optional(

@@ -101,12 +101,11 @@ def make_sif_and_checksum(place):
 
 #: The installation that most cases of eb try
 EB = 'eb osu-container-pure.eb --try-amend=site=workstation --try-amend='
-CHECK, NEW, BENCH = (
+CHECK, NEW = (
     f'osu-container check {HOST} ',
     f'osu-container new {HOST} ',
-    'osu-container bench ',
 )
-IMAGE, LOOK, COMPARE = 'osu-container image ', 'osu-container discover ', 'osu-container compare '
+IMAGE, LOOK = 'osu-container image ', 'osu-container discover '
 PROOF, SITE_FILE = 'osu-container proof ', 'osu-container check good.sif --site '
 
 #: By command
@@ -143,11 +142,6 @@ CASES = {
             CHECK + r"$'\033]0;title\007\033[31mred\033[2J\xff.sif'", ('red',), make=make_good_sif
         ),
         Case(CHECK + 'good.sif --program /opt/none', ('/opt/none',), make=make_good_sif),
-        Case(
-            'osu-container check good.sif --site nowhere',
-            ('nowhere', 'lumi-25.03'),
-            make=make_good_sif,
-        ),
         Case(
             f'osu-container check good.sif --site {CPU} --sysroot none',
             ('none',),
@@ -209,12 +203,7 @@ CASES = {
         Case(LOOK + '--sysroot none', ('none',), 2),
         Case(LOOK + '-o site.py', ('site.py', '--force'), files={'site.py': 'mine'}),
     ],
-    'bench': [
-        Case(BENCH + '--tag nothing', ('nothing', 'quick'), 2),
-        Case(BENCH + '--module nothing/here', ('nothing/here',)),
-    ],
-    'compare and report': [
-        Case(COMPARE + 'none lumi-g-2025-03', ('none',), 3),
+    'report': [
         Case('osu-container report run -o none/page.html', ('none',), make=make_small_run),
     ],
     'proof': [
