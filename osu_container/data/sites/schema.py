@@ -208,6 +208,7 @@ OPTIONAL_SHAPES: Dict[str, Any] = {
     'only': [str],
     'setting': str,
     'inside': bool,
+    'serves': str,
     'folders': _VARIABLES,
 }
 
