@@ -148,10 +148,11 @@ def has_run_token(directory: str, token: str) -> bool:
 
     The token identifies one call of `osu-container proof`.
     """
-    for rank, path in _list_rank_files(directory).items():
+    for path in _list_rank_files(directory).values():
         try:
-            return bool(_load_proof(path, rank)['run'] == token)
-        except ProofError:
+            proof = read_json(path, 'rank')
+            return isinstance(proof, dict) and proof.get('run') == token
+        except (OSError, ValueError):
             pass
     return False
 
