@@ -17,10 +17,17 @@ import pytest
 from hypothesis import strategies as st
 
 from osu_container import cli
+from osu_container.data.records import RECORDS, matches_shape
+from osu_container.data.sites.schema import ENTRY
 from osu_container.verdict.site_choice import resolve_site
-from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, change_run, make_good_sif
+from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, make_good_sif, make_small_run
 from tests.helpers.elf_folder import ElfFolder, fill_good_host, fill_good_image, pack, write_sif
-from tests.helpers.hostile import TEXTS, check_examples
+from tests.helpers.hostile import (
+    VALUES,
+    build_values,
+    check_examples,
+    list_shaped_places,
+)
 from tests.helpers.machine import (
     LMODS,
     PROJECT,
@@ -31,9 +38,8 @@ from tests.helpers.machine import (
     run_killed,
 )
 from tests.helpers.verdict_cases import CPU
-from tests.proof.test_judging import rank
 from tests.test_cli import ALL, find_parser
-from tests.test_hostile_text import CONTROL, capture_output, mark_examples
+from tests.test_hostile_text import CONTROL, capture_command, mark_examples
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 #: What programs of others leave: the runtime its keyring and cache, EasyBuild its log (and empty
@@ -245,8 +251,8 @@ LINES = {
     'image verify': ('image verify good.sif', make_good_sif),
     'bench': ('bench --dry-run', None),
     'import': ('import osu.txt', None),
-    'compare': ('compare run:pure run:native', change_run()),
-    'report': ('report run -o page.html', change_run()),
+    'compare': ('compare run:pure run:native', make_small_run),
+    'report': ('report run -o page.html', make_small_run),
     'reference list': ('reference list', None),
     'try': (f'try good.sif {HOST}', make_good_sif),
 }
@@ -351,46 +357,8 @@ def test_no_command_loses_a_file_of_the_user(command, folders, tmp_path, samples
 
 # ---- any input
 
-#: What a value of JSON, or of a site file, may be in place of the right one
-VALUES = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(-1 << 70, 1 << 70), st.floats(), TEXTS),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
-    max_leaves=4,
-)
-#: Where data is changed, how and to what; and what is done to the bytes of the file then
-CHANGES = st.lists(
-    st.tuples(st.integers(0, 1 << 20), st.sampled_from(('other', 'gone', 'more')), VALUES),
-    max_size=3,
-)
+#: What is done to the bytes of a file
 CUTS = st.one_of(st.none(), st.tuples(st.integers(0, 1 << 20), st.binary(max_size=3)))
-
-
-def list_json_places(part):
-    """Return the places in part (data of JSON), at any depth: list of (dict or list, key)."""
-    found = [(part, key) for key in (part if isinstance(part, dict) else range(len(part)))]
-    return found + [
-        place
-        for _, key in list(found)
-        if isinstance(part[key], (dict, list))
-        for place in list_json_places(part[key])
-    ]
-
-
-def change_data(data, changes):
-    """Return a copy of data (of JSON) with changes (of CHANGES)."""
-    whole = {'': copy.deepcopy(data)}
-    for number, how, value in changes:
-        places = list_json_places(whole)
-        part, key = places[number % len(places)]
-        if how == 'other' or part is whole:
-            part[key] = value
-        elif how == 'gone':
-            del part[key]
-        elif isinstance(part, dict):
-            part[repr(value)] = value
-        else:
-            part.append(value)
-    return whole['']
 
 
 def write_cut_text(path, text, cut):
@@ -406,7 +374,7 @@ def write_cut_text(path, text, cut):
 def prepared_place(place, monkeypatch):
     """The place with all that is changed below, as the current folder."""
     make_good_sif(place)
-    change_run()(place)
+    make_small_run(place)
     monkeypatch.chdir(place.folder)
     for name, folder in (
         ('HOME', 'home'),
@@ -422,58 +390,94 @@ def prepared_place(place, monkeypatch):
 
 def check_plain_message(*words):
     """Run a command; assert that it says what it says in words, whatever it was given."""
-    told = capture_output(*words)  # an exception comes through
+    told, code = capture_command(*words)  # an exception comes through
     assert 'Traceback' not in told and not CONTROL.search(told), told
+    return told, code
 
 
-@mark_examples(15, 150)
-@pytest.mark.parametrize('kind', ['results', 'rank', 'facts'])
-def test_any_json_ends_in_a_message(prepared_place, number, kind):
-    if kind == 'facts':
-        capture_output('discover', '--sysroot', 'host', '--facts', 'one.json')
-    path, typed = {
-        'results': (
-            prepared_place / 'run/results.jsonl',
-            [['compare', 'run:pure', 'run:native'], ['bench', '--resume', 'run']],
-        ),
-        'rank': (prepared_place / 'step/rank-0.json', [['proof', 'step']]),
-        'facts': (
-            prepared_place / 'one.json',
-            [['check', 'good.sif', '--site', CPU, '--facts', 'one.json']],
-        ),
-    }[kind]
-    data = (
-        rank(0, 1)
-        if kind == 'rank'
-        else [json.loads(line) for line in path.read_text().splitlines()]
-        if (kind == 'results')
-        else json.loads(path.read_text())
+@pytest.fixture
+def write_record(prepared_place):
+    """
+    Return a function that puts a record into the file of its kind, and returns the place of the
+    record in messages, and the commands that read the file; and {kind: record that was there}.
+    """
+    path = prepared_place / 'run/results.jsonl'
+    lines = path.read_text().splitlines()
+    samples = list(map(json.loads, lines))
+    kinds = [sample['kind'] for sample in samples]
+
+    def write(kind, record, cut=None):
+        text = json.dumps(record)
+        if kind in kinds:
+            number = kinds.index(kind)
+            text = '\n'.join([*lines[:number], text, *lines[number + 1 :]])
+            write_cut_text(path, text + '\n', cut)
+            typed = ['report run -o p.html --force', 'compare run:pure run:native']
+            return f'results.jsonl:{number + 1}', typed
+        name, typed = {
+            'rank': ('step/rank-0.json', ['proof step', 'proof --json step']),
+            'host': ('host.json', [f'check good.sif --site {CPU} --facts host.json']),
+        }[kind.partition(' ')[0]]
+        write_cut_text(prepared_place / name, text, cut)
+        return name, typed
+
+    return write, dict(zip(reversed(kinds), reversed(samples)))
+
+
+@mark_examples(8, 150)
+@pytest.mark.parametrize(
+    'kind', [kind for kind in RECORDS if kind not in ('facts', 'native facts', 'settings')]
+)
+def test_wrong_value_in_a_record_is_named(write_record, kind, number):
+    """With the file, the line and the key; a right value ends in no traceback."""
+    write, samples = write_record
+    # What must agree with other lines is that of a real run.
+    kept = (
+        'case',
+        'approach',
+        'module',
+        'repeat',
+        'status',
+        'unit',
+        'values',
+        'programs',
+        'release',
     )
+    kept = {key: item for key, item in samples.get(kind, {}).items() if key in kept}
 
-    def check(changes, cut):
-        new = change_data(data, changes)
-        several = kind == 'results' and isinstance(new, list)
-        write_cut_text(
-            path, ''.join(json.dumps(one) + '\n' for one in (new if several else [new])), cut
-        )
-        for words in typed:
-            check_plain_message(*words)
+    def check(record, place, value, cut):
+        places = list_shaped_places(record, RECORDS[kind])
+        part, key, shape = places[place % len(places)]
+        right = matches_shape(value, shape)
+        part[key] = value
+        where, typed = write(kind, record, cut)
+        for line in typed:
+            told, code = check_plain_message(*line.split())
+            if not right and not cut:
+                assert code and where in told, told
+                assert not str(key).isidentifier() or key == 'found' or key in told, told
 
-    check_examples(check, number, changes=CHANGES, cut=CUTS)
+    check_examples(
+        check,
+        number,
+        record=build_values(RECORDS[kind]).map(lambda record: copy.deepcopy({**record, **kept})),
+        place=st.integers(0, 1 << 20),
+        value=VALUES,
+        cut=CUTS,
+    )
 
 
 @mark_examples(15, 150)
 def test_any_site_file_ends_in_a_message(prepared_place, number):
     entry = {key: value for key, value in resolve_site(CPU).items() if key != 'name'}
 
-    def check(changes, cut):
-        new = change_data({'SITE': 'mine', 'SITES': {'mine': entry}, 'OVERRIDES': {}}, changes)
-        text = (
-            ''.join(f'{ascii(str(key))[1:-1]} = {value!r}\n' for key, value in new.items())
-            if isinstance(new, dict)
-            else repr(new)
-        )
+    def check(place, value, cut):
+        new = copy.deepcopy(entry)
+        places = list_shaped_places(new, ENTRY)
+        part, key, _ = places[place % len(places)]
+        part[key] = value
+        text = f"SITE = 'mine'\nSITES = {{'mine': {new!r}}}\n"
         write_cut_text(prepared_place / 'site.py', text, cut)
         check_plain_message('check', 'good.sif', '--site', 'site.py', '--sysroot', 'host')
 
-    check_examples(check, number, changes=CHANGES, cut=CUTS)
+    check_examples(check, number, place=st.integers(0, 1 << 20), value=VALUES, cut=CUTS)

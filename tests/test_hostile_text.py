@@ -21,13 +21,14 @@ from hypothesis import strategies as st
 
 from osu_container import cli
 from osu_container.base import shell, terminal
-from osu_container.base.terminal import REDACTED
 from osu_container.bench.results import run_files
 from osu_container.check.new import easyconfig
-from osu_container.data.sites.schema import EVIDENCE
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.records import EVIDENCE, redact, select_variables
+from osu_container.data.sites import SITES
 from osu_container.discover.write import render_site_file
 from osu_container.install.module_text import quote_lua
-from osu_container.verdict.site_choice import SiteFile
+from osu_container.verdict.site_choice import SiteFile, resolve_site
 from tests.bench.test_report import Tables
 from tests.helpers.example_runs import CASES, make_run
 from tests.helpers.hostile import NAMES, PATHS, TEXTS, EasyBuildReader, Lua, check_examples
@@ -266,18 +267,23 @@ def test_discovered_site_file_contains_host_texts_verbatim(tmp_path, number):
 # ---- the terminal
 
 
-def capture_output(*arguments):
-    """Return all that a command says (str), as it goes to the terminal."""
+def capture_command(*arguments):
+    """Return all that a command says (str), as it goes to the terminal, and its exit code."""
     raw = [
         io.TextIOWrapper(io.BytesIO(), 'utf-8', errors='backslashreplace', write_through=True)
         for _ in range(2)
     ]
     with contextlib.redirect_stdout(raw[0]), contextlib.redirect_stderr(raw[1]):
         try:
-            cli.main([str(argument) for argument in arguments])
-        except SystemExit:
-            pass
-    return ''.join(one.buffer.getvalue().decode() for one in raw)
+            code = cli.main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+    return ''.join(one.buffer.getvalue().decode() for one in raw), code
+
+
+def capture_output(*arguments):
+    """Return all that a command says (str)."""
+    return capture_command(*arguments)[0]
 
 
 # ---- what a terminal is sent, what Lua reads
@@ -293,22 +299,64 @@ def list_control_characters(text):
     ]
 
 
-@pytest.mark.parametrize(
-    'value, kept',
-    [
-        (
-            {'FI_X_PASSWORD': 'abc', 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': 'abc'}]},
-            {'FI_X_PASSWORD': REDACTED, 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': REDACTED}]},
-        ),
-        ('MY_KEY="a b c" lmp -in x=1', f'MY_KEY={REDACTED} lmp -in x=1'),
-        (
-            ['docker://me:abc@host:5000/image', 'a@b', 'http://host/a@b'],
-            [f'docker://{REDACTED}@host:5000/image', 'a@b', 'http://host/a@b'],
-        ),
-    ],
-)
-def test_secrets_are_left_out(value, kept):
-    assert terminal.redact_secrets(value) == kept
+#: Names of variables with a secret, and of command lines and addresses with one
+SECRET_VARIABLES = (
+    'MY_PASSWORD AWS_SECRET_ACCESS_KEY GITHUB_TOKEN HF_TOKEN MPICH_SECRET UCX_AUTH_TOKEN FI_OPX_KEY OMPI_MCA_PASSWD '
+    'MPICH_PW FI_AUTH APPTAINER_DOCKER_PASSWORD APPTAINERENV_SECRET_TOKEN PIN FI_X_PASSPHRASE UCX_CRED FI_BEARER '
+    'OMPI_MCA_x_privkey FI_PASS FI_PWD UCX_AUTHKEY SLURM_JWT PMI_COOKIE PMIX_SECURITY_CRED I_MPI_LICENSE '
+    'SINGULARITYENV_FI_LOGIN NCCL_SIGNATURE MPIR_CVAR_CODE FI_CXI_PHRASE SLURM_SPANK_X OSU_X MPICH_URL'
+).split()
+SECRET_TEXTS = [
+    'MY_KEY="hunter2 hunter2" lmp -in x=1',
+    'prog --api-token hunter2 --n 1',
+    "prog --Password='hunter2 hunter2'",
+    'prog -key hunter2',
+    'a --secret=hunter2\\ hunter2',
+    'docker://me:hunter2@host:5000/image',
+    'https://me:hunter2@hunter2@host/x',
+    'curl -H "Authorization: Basic hunter2hunter2"',
+    ['prog', '--token', 'hunter2', '--n'],
+    ['bash', '-c', 'prog --apikey=hunter2'],
+    {'A_TOKEN': 'hunter2', 'deep': [{'variables': {'FI_ANY': 'hunter2'}}]},
+]
+
+
+def test_redacted_data_contain_no_secret():
+    environment = dict.fromkeys(SECRET_VARIABLES, 'hunter2')
+    known = {'FI_PROVIDER': 'cxi', 'MPICH_GPU_SUPPORT_ENABLED': '1', 'LD_LIBRARY_PATH': '/a:/b'}
+    data = redact({'variables': {**environment, **known}, 'texts': SECRET_TEXTS})
+    assert 'hunter2' not in json.dumps(data) and redact(data) == data
+    assert {**data['variables'], **known} == data['variables']
+    assert {name for name in SECRET_VARIABLES if name in data['variables']} >= {
+        'FI_PASS',
+        'MPICH_PW',
+    }
+    plain = ['a@b', 'http://host/a@b', 'lmp -in x=1 --tokenizer gpt2', 'docker://host:5000/image']
+    assert redact(plain) == plain
+
+
+@mark_examples(200, 5000)
+def test_masked_text_stays_json_and_the_same_when_masked_again(number):
+    def check(words):
+        masked = terminal.mask_secrets(' '.join(words))
+        assert terminal.mask_secrets(masked) == masked
+        json.loads(terminal.mask_secrets(json.dumps(redact(words))))
+
+    words = st.sampled_from(['--token', '--key=', 'PASSWORD=', 'https://a:b@c', '"', "'", '\\'])
+    check_examples(check, number, words=st.lists(st.one_of(words, TEXTS), max_size=6))
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_values_of_variables_that_the_data_set_are_recorded(site):
+    entries = list(resolve_site(site)['variables'])
+    for approach in APPROACHES.values():
+        entries += approach.get('variables', ())
+    set_values = {
+        entry['name']: re.sub(r'{\w+}', '/x', entry['value'])
+        for entry in entries
+        if isinstance(entry['value'], str)
+    }
+    assert select_variables(set_values) == set_values
 
 
 def test_every_character_is_shown_or_named():

@@ -53,39 +53,55 @@ def escape_text(text: str) -> str:
     return _UNSAFE_CHARACTERS.sub(lambda match: _escape_letter(match.group()), text)
 
 
-#: Pattern for the names of environment variables that contain a secret
-SECRET_NAME = re.compile(r'[A-Z0-9_]*(?:PASSW|TOKEN|KEY|SECRET|CREDENTIAL)[A-Z0-9_]*')
-#: Patterns for the assignment of a secret variable, and for credentials in front of the host of a
-#: URL (RFC 3986, userinfo)
-_ASSIGNED = re.compile(r'\b(%s=)("[^"]*"|\'[^\']*\'|[^\s"\'=][^\s"\']*)' % SECRET_NAME.pattern)
-_USERINFO = re.compile(r'(\b[a-z][a-z0-9+.-]*://)[^\s/@?#]+@', re.I)
 REDACTED = '(left out)'
+#: A name of an option or variable before its value, such as --api-token or MY_PASSWORD1. All
+#: repetitions have limits, because the text is untrusted
+_NAME = (
+    r'[\w.-]{0,99}(?:passw|passphrase|(?<![a-z])pass(?![a-z])|(?:token|key|secrets?|credentials?)(?![a-z]))'
+    r'[\w.-]{0,99}'
+)
+_VALUE = (
+    r'(?!\(left out\))'
+    r"""(?:"[^",:}\]\s][^"]*"|'[^',:}\]\s][^']*'|(?:\\[^"'\n]|[^\s"'\\])+)"""
+)
+#: Patterns of secrets, with the text that replaces a match: X=VALUE, --x VALUE, the user before the
+#: host of a URL (RFC 3986, userinfo), tokens of GitHub, GitLab, Hugging Face, AWS and Slack, JSON web
+#: tokens, HTTP authorization, private keys
+_SECRETS = [
+    (re.compile(pattern, re.I), replacement)
+    for pattern, replacement in (
+        (r'((?<![\w.-])%s=)%s' % (_NAME, _VALUE), r'\1' + REDACTED),
+        (r'((?<!\S)["\']?--?%s\s+)(?!-)%s' % (_NAME, _VALUE), r'\1' + REDACTED),
+        (
+            r'(\b[a-z][a-z0-9+.-]{0,15}://)(?!\(left out\))[^\s/?#"\'<>]{1,999}@',
+            r'\1%s@' % REDACTED,
+        ),
+        (
+            r'\b(?:gh[pousr]_|github_pat_|glpat-|hf_|AKIA|xox[abp]-)(?=[\w-]{0,99}\d)[\w-]{8,}',
+            REDACTED,
+        ),
+        (r'\beyJ[\w-]{8,199}\.[\w-]+(?:\.[\w-]*)?', REDACTED),
+        (r'\b(bearer |authorization: *\w* )[\w.~+/=-]{8,}', r'\1' + REDACTED),
+        (r'-----BEGIN [A-Z ]{0,40}KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}KEY-----|\Z)', REDACTED),
+    )
+]
+#: A part of each text that one of _SECRETS matches. Most texts have none, and need one search only
+_HINT = re.compile(
+    r'pass|token|key|secret|credential|://[^/]*@|gh[pousr]_|_pat_|glpat-|hf_|AKIA|xox|eyJ|bearer|authorization',
+    re.I,
+)
 
 
-def redact_secrets(value: Any) -> Any:
+def mask_secrets(text: str) -> str:
     """
-    Return a copy of JSON data in which the text '(left out)' replaces secrets.
+    Return `text`, such as a command line, with REDACTED in place of secrets.
 
-    Secrets are credentials in URLs, and the values of variables whose names match SECRET_NAME. The
-    function finds variables as keys of a dict, and as NAME=VALUE in a str.
+    Secrets are values of options and variables whose names contain password, token, key or secret,
+    users and passwords in URLs, and well-known kinds of tokens and keys.
     """
-    if isinstance(value, str):
-        if '=' not in value and '://' not in value:
-            return value
-        return _USERINFO.sub(r'\1%s@' % REDACTED, _ASSIGNED.sub(r'\1%s' % REDACTED, value))
-    if isinstance(value, dict):
-        return type(value)(
-            (
-                key,
-                REDACTED
-                if isinstance(item, str) and SECRET_NAME.fullmatch(str(key))
-                else redact_secrets(item),
-            )
-            for key, item in value.items()
-        )
-    if isinstance(value, (list, tuple)):
-        return (tuple if isinstance(value, tuple) else list)(map(redact_secrets, value))
-    return value
+    for pattern, replacement in _SECRETS if _HINT.search(text) else ():
+        text = pattern.sub(replacement, text)
+    return text
 
 
 def escape_line(text: object) -> str:
@@ -106,19 +122,19 @@ STREAMS = {
 
 
 class EscapingStream:
-    """A text stream that escapes text with escape_text() and writes the result to `stream`."""
+    """A text stream that writes text to `stream`, without secrets and with escapes."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
         """
-        Write `text` with escapes and return the length of `text`.
+        Write `text` through mask_secrets() and escape_text(), and return the length of `text`.
 
         Raises OSError if the stream cannot be written. The filename of the OSError is the name of
         the stream in messages.
         """
-        self._call_stream(lambda: self.stream.write(escape_text(text)))
+        self._call_stream(lambda: self.stream.write(escape_text(mask_secrets(text))))
         return len(text)
 
     def _call_stream(self, function: Callable[[], Any]) -> None:

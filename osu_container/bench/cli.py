@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from osu_container.base import shell, streams
-from osu_container.base.terminal import redact_secrets
+from osu_container.base.terminal import mask_secrets
 from osu_container.bench import (
     BenchError,
     cases,
@@ -384,9 +384,9 @@ def _parse_user_command(options: argparse.Namespace, nodes: int) -> dict[str, An
         ) from err
     if not words:
         raise BenchError("--run: the command is empty. Give a command: --run 'COMMAND ARGUMENTS'")
-    if redact_secrets(options.run) != options.run:
+    if mask_secrets(options.run) != options.run:
         raise BenchError(
-            f"--run {redact_secrets(options.run)} contains a secret, and the results would show "
+            f"--run {mask_secrets(options.run)} contains a secret, and the results would show "
             "this secret. Export the secret as an environment variable, or put the command into "
             "a script"
         )
@@ -410,7 +410,11 @@ def _find_resumed_run(text: str) -> Path:
     if no run has the given name.
     """
     if text == select.LATEST:
-        unfinished = [path for path in select.list_run_folders() if not run_files.has_ended(path)]
+        unfinished = [
+            path
+            for path in select.list_run_folders()
+            if not run_files.has_ended(path) and not select.starts_in_future(path)
+        ]
         if not unfinished:
             raise BenchError(
                 f"the results folder {select.resolve_results_folder()} contains no unfinished run that "

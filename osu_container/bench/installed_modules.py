@@ -20,6 +20,7 @@ from osu_container.base.files import read_json
 from osu_container.base.places import PROJECT, STATE
 from osu_container.bench import BenchError, record
 from osu_container.data.approaches import APPROACHES
+from osu_container.data.records import select_variables
 from osu_container.data.sites import BASES
 from osu_container.image.elf import ElfError, read_elf
 from osu_container.image.libraries import compute_sha256
@@ -206,7 +207,7 @@ class Module:
             'comes_from': dict(
                 APPROACHES[self.approach]['comes_from'], **expectation.library_origins
             ),
-            'variables': record.select_variables(env),
+            'variables': select_variables(env),
             'module_file': record.describe_file(self.modulefile, text=True)
             if self.modulefile
             else None,

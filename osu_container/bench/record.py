@@ -21,12 +21,6 @@ from osu_container.base.files import read_text
 from osu_container.image.libraries import compute_sha256
 from osu_container.install.call_settings import NAME as CALL_SETTINGS
 
-#: Environment variables that affect a run
-VARIABLES = re.compile(
-    r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|MPI_CONTAINER_|APPTAINER|SINGULARITY)|'
-    r'SLURM_|(SIF([A-Z]*MIN[A-Z]*)?|CONTAINERROOT|LD_LIBRARY_PATH|LD_PRELOAD|PATH|MODULEPATH|LOADEDMODULES)$'
-)
-
 
 def read_command_output(
     command: list[str], *, env: Mapping[str, str] | None = None, cwd: str | Path | None = None
@@ -135,11 +129,6 @@ def describe_image(path: str | Path, runtime: str = 'apptainer') -> dict[str, An
     except (TypeError, KeyError, ValueError):
         labels = None
     return dict(describe_file(path), labels=labels)
-
-
-def select_variables(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables in `env` that affect a run."""
-    return {name: value for name, value in sorted(env.items()) if VARIABLES.match(name)}
 
 
 def get_timestamp() -> str:

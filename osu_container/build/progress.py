@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from osu_container.base.streams import ProgressScreen, start_process_group
-from osu_container.base.terminal import redact_secrets
+from osu_container.base.terminal import mask_secrets
 from osu_container.build import ImageBuildError
 
 #: Screen that counts the seconds since the import of this module
@@ -33,7 +33,7 @@ def run(
     """
     command = [str(word) for word in command]
     with open(log, 'ab') as stream:
-        stream.write(f"\n$ {redact_secrets(' '.join(command))}\n".encode())
+        stream.write(f"\n$ {mask_secrets(' '.join(command))}\n".encode())
         stream.flush()
         try:
             with start_process_group(

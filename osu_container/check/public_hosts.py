@@ -14,10 +14,10 @@ from collections import OrderedDict
 from typing import Any, Dict, Optional
 
 from osu_container.check.described import derive_mpi_traits, list_defined_fabric_versions
+from osu_container.data.records import HOST_FORMAT
 from osu_container.data.sites import PUBLISHED_SITES, SITES
 from osu_container.data.sites.cray import list_rocm_sonames
 from osu_container.discover.host_facts import (
-    FORMAT,
     HOSTS_FOLDER,
     read_description,
     require_valid_description,
@@ -275,7 +275,7 @@ def describe_cray_host(
         ]
     glibc = glibc or site['glibc']
     return {
-        'format': FORMAT,
+        'format': HOST_FORMAT,
         'site': site['name'],
         'node': None,
         'machine': get_architecture(site),
@@ -313,7 +313,7 @@ def find_host_description(site: Dict[str, Any]) -> Dict[str, Any]:
             json.loads(json.dumps(describe_cray_host(entry), sort_keys=True)), site['name']
         )
     return {
-        'format': FORMAT,
+        'format': HOST_FORMAT,
         'site': site['name'],
         'glibc': None,
         'libraries': {},

@@ -18,7 +18,7 @@ from typing import Any, Dict, Mapping, Optional
 
 from osu_container.base import outputs, shell
 from osu_container.base.places import STATE
-from osu_container.base.terminal import redact_secrets
+from osu_container.data.records import redact
 from osu_container.discover import entry
 from osu_container.discover.host import SurveyedHost, find_root_problem
 from osu_container.discover.survey import Survey
@@ -79,7 +79,7 @@ def discover_system(
     survey = Survey(host, datetime.date.today().isoformat()).survey_system()
     name = name or entry.derive_site_name(survey)
     site = entry.build_site_entry(survey, name)
-    return redact_secrets(
+    return redact(
         {
             'name': name,
             'node': survey.get_value('node'),

@@ -9,18 +9,8 @@ class DescribedHost has the methods of HostFileSystem in verdict/trial.py. Descr
 answers from a description, and reads no files of the host. If a description lacks a fact, the fact
 is unknown, and the rules in verdict/rules/described_host.py report the gap.
 
-This module needs only Python 3.6 and its standard library. A description has these keys:
-
-    format      1
-    site        name of the site
-    node        name of the node whose files were read, None for public sources
-    machine     architecture as uname -m prints it
-    glibc       None, or a fact with value, source, date and evidence. No library of the host needs a newer
-                glibc than the release in value
-    names       {name of a library: list of all paths on the host}; [] means that the host lacks the library
-    cached      {name of a library: path} as in the host's ld.so.cache
-    libraries   {path of a library: list of statements}. A statement has the keys evidence, source and date,
-                and facts as in STATEMENT_FACTS
+This module needs only Python 3.6 and its standard library. data/records.py has the keys of a
+description.
 """
 
 import json
@@ -29,11 +19,10 @@ import re
 from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from osu_container.base.files import read_json
-from osu_container.data.sites.schema import EVIDENCE, matches_shape
+from osu_container.data.records import HOST_FORMAT, RECORDS, read_record
 from osu_container.image.elf import MACHINE_NAMES, ElfError, ElfFacts
 from osu_container.image.traits import read_fabric_traits
 
-FORMAT = 1
 HOSTS_FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'hosts')
 #: MPI functions by release of the standard
 FUNCTIONS_FILE = os.path.join(HOSTS_FOLDER, 'mpi-functions.txt')
@@ -43,46 +32,6 @@ class HostDescriptionError(Exception):
     """A file contains no valid host description; the message names the file and the remedy."""
 
 
-#: Facts of a statement, as a shape for matches_shape(). there: False if the library is missing;
-#: unreadable: why the file is not a library; same_as: another path of the same file; soname: '' without
-#: a soname; verneed: {soname: versions}, None for unknown versions (libc.so.6 stands for all libraries
-#: of glibc); functions: release of the MPI standard whose functions the library has; traits: result of
-#: image/traits.py
-STATEMENT_FACTS = {
-    'there?': bool,
-    'unreadable?': str,
-    'same_as?': str,
-    'soname?': str,
-    'machine?': str,
-    'needed?': [str],
-    'rpath?': [str],
-    'runpath?': [str],
-    'nodeflib?': bool,
-    'verneed?': {str: ([str], None)},
-    'verdef?': [str],
-    'undefined?': {'now': [str], 'later': [str]},
-    'defined?': [str],
-    'functions?': str,
-    'traits?': {
-        'asks?': ({str: [int]}, None),
-        'api?': ([int], None),
-        'providers?': [str],
-        'pmi?': [str],
-        'opens?': [str],
-        'device?': ([str], None),
-        'folders?': ([str], None),
-    },
-}
-_STATEMENT_KEYS = {'evidence': str, 'source': str, 'date': str}
-SHAPE = {
-    'format': int,
-    'site': str,
-    'machine': str,
-    'glibc': (dict(_STATEMENT_KEYS, value=str), None),
-    'names?': {str: [str]},
-    'cached?': {str: str},
-    'libraries': {str: [dict(_STATEMENT_KEYS, **STATEMENT_FACTS)]},
-}
 #: Facts of a complete description, with the value that replaces a missing fact
 NEEDED_FACTS: Dict[str, Any] = {
     'soname': '',
@@ -123,21 +72,20 @@ def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
     name: name of the file, for the error message. Raises HostDescriptionError if `data` is not a
     valid host description.
     """
-    is_valid = (
-        matches_shape(data, SHAPE)
-        and data['format'] == FORMAT
-        and data['machine'] in MACHINE_NAMES
-        and (not data['glibc'] or re.match(r'2\.\d+$', data['glibc']['value']))
-    )
-    if not is_valid or not all(
-        statement['evidence'] in EVIDENCE
-        and statement.get('same_as') in {None}.union(data['libraries'])
-        for statements in data['libraries'].values()
-        for statement in statements
-    ):
+    try:
+        read_record(data, RECORDS['host'])
+        if data['machine'] not in MACHINE_NAMES:
+            raise ValueError(
+                "machine is %.60r, expected: %s" % (data['machine'], ' or '.join(MACHINE_NAMES))
+            )
+        for path, statements in data['libraries'].items():
+            for target in (statement.get('same_as', path) for statement in statements):
+                if target not in data['libraries']:
+                    raise ValueError("libraries.%s has no entry for same_as: %s" % (path, target))
+    except ValueError as err:
         raise HostDescriptionError(
-            "%s is not a host description of format %d. Write a new description on the "
-            "system itself: osu-container discover --facts FILE" % (name, FORMAT)
+            "%s is not a host description of format %d: %s. Write a new description on the "
+            "system itself: osu-container discover --facts FILE" % (name, HOST_FORMAT, err)
         )
     return data
 
@@ -199,7 +147,7 @@ def _merge_statements(
             if key == 'traits':
                 traits.update(value)
                 evidence.update(('traits.' + name, statement['evidence']) for name in value)
-            elif key not in _STATEMENT_KEYS:
+            elif key not in ('evidence', 'source', 'date'):
                 facts[key] = value
                 evidence[key] = statement['evidence']
     return facts, traits, evidence

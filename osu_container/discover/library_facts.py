@@ -12,8 +12,8 @@ from collections import OrderedDict
 from typing import Any, Dict, List, Optional, Tuple
 
 from osu_container.base.files import read_plain_file
+from osu_container.data.records import HOST_FORMAT
 from osu_container.data.sites import SITES
-from osu_container.discover.host_facts import FORMAT
 from osu_container.image.closure import GLIBC_SONAMES
 from osu_container.image.elf import ElfError, ElfFacts, read_elf
 from osu_container.image.image import MPI_FAMILIES
@@ -100,7 +100,7 @@ class _LibraryCollector:
 
     @staticmethod
     def read_library_facts(real_path: str, facts: ElfFacts) -> Dict[str, Any]:
-        """Return the facts on a library, with the keys of host_facts.STATEMENT_FACTS."""
+        """Return the facts on a library, with the keys of a statement in data/records.py."""
         statement: Dict[str, Any] = {
             'soname': facts.soname or '',
             'machine': facts.machine,
@@ -226,7 +226,7 @@ def describe_host(
         version for verdef in glibc for version in verdef if version.startswith('GLIBC_2')
     )[-1:]
     return {
-        'format': FORMAT,
+        'format': HOST_FORMAT,
         'site': name,
         'node': node,
         'machine': os.uname().machine,

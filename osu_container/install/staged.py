@@ -36,6 +36,7 @@ _PROOF_IMPORTS = [
     'data/__init__.py',
     'data/approaches.py',
     'data/launchers.py',
+    'data/records.py',
     'image/__init__.py',
     'image/libraries.py',
 ]

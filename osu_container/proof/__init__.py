@@ -4,7 +4,6 @@ Prove which MPI, libfabric and network a rank really used, by reading its runnin
 loaded.py          reads the libraries and the environment variables of a process
 opened_network.py  reads which network a process has opened and how many ranks its MPI sees
 sample.py          is the sampler: a program that start.py runs on the node of each rank
-layout.py          defines the layout of the file that the sampler writes for a rank
 judging.py         reads and judges the files of all ranks
 proof_text.py      formats the judgement as text
 patterns.py        is a program of communication patterns, which cli.py runs in every rank

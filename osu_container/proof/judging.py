@@ -16,14 +16,13 @@ import re
 import time
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-from osu_container.base.files import AnyPath, parse_json, read_plain_file
+from osu_container.base.files import AnyPath, read_json
 from osu_container.data.approaches import INJECTION_SCRIPT, NAMESPACE_VARIABLES, NO_LIBFABRIC
-from osu_container.proof import layout
+from osu_container.data.records import RECORDS, read_record, redact
 from osu_container.proof.loaded import LATE_LIBRARIES, PROCESS_ENDED
 from osu_container.proof.opened_network import TCP, parse_allowed_providers
-from osu_container.proof.sample import FORMAT
 
-#: Content of a rank's file, see layout.py
+#: Content of a rank's file, see data/records.py
 Proof = Dict[str, Any]
 
 
@@ -87,16 +86,24 @@ class ProofError(Exception):
 
 def _load_proof(path: str, rank: int) -> Proof:
     """
-    Read the file of a rank and return the content, with all keys that layout.py defines.
+    Read the file of a rank and return the content, with all keys that data/records.py defines.
 
     Raises ProofError if the file is missing or damaged.
     """
     try:
-        proof = parse_json(read_plain_file(path, 'rank').decode('utf-8'))
-        if not isinstance(proof, dict) or proof.get('format') != FORMAT:
-            version = repr(proof.get('format'))[:20] if isinstance(proof, dict) else 'none'
-            raise ProofError("%s has format %s; expected: %s" % (path, version, FORMAT))
-        return layout.check_proof(proof, rank)
+        proof = read_json(path, 'rank')
+        has_mpi = isinstance(proof, dict) and proof.get('found') is True
+        proof = redact(read_record(proof, RECORDS['rank with MPI' if has_mpi else 'rank']))
+        if proof['rank'] not in (None, rank):
+            raise ValueError("the file belongs to rank %d" % proof['rank'])
+        return dict(
+            proof,
+            rank=rank,
+            libraries=proof['libraries'] or {},
+            variables=proof['variables'] or {},
+            complete=proof['complete'] is not False,
+            reason=proof['reason'] or 'no reason was recorded',
+        )
     except OSError as err:
         raise ProofError(
             "rank %d left no file: %s: %s. Check that all nodes have python3 and can access the folder of the file"
@@ -143,7 +150,7 @@ def has_run_token(directory: str, token: str) -> bool:
     """
     for path in _list_rank_files(directory).values():
         try:
-            proof = parse_json(read_plain_file(path, 'rank').decode('utf-8'))
+            proof = read_json(path, 'rank')
             return isinstance(proof, dict) and proof.get('run') == token
         except (OSError, ValueError):
             pass

@@ -18,6 +18,7 @@ import re
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from osu_container.data.approaches import INJECTION_SCRIPT
+from osu_container.data.records import select_variables
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
 
 #: {library: pattern of its file names}. libmpi is the C library only, because libmpifort and Open
@@ -53,12 +54,6 @@ LIBRARIES = {
 LATE_LIBRARIES = ('librccl-net', 'libcuda')
 #: Problem of a library whose process terminated before the file could be opened
 PROCESS_ENDED = 'the process terminated before the file could be read'
-#: Environment variables that affect how MPI uses the network
-VARIABLES = re.compile(
-    r'(FI_|MPIR_CVAR_|MPICH_|OMPI_MCA_|I_MPI_|UCX_|PMI_|PMIX_(RANK|NAMESPACE)$|PALS_|CXI_|NCCL_|'
-    r'ROCR_|CUDA_VISIBLE|MPI_CONTAINER_|OSU_PROMISE$|SLURM_(MPI_TYPE|NETWORK)$|LD_LIBRARY_PATH$|LD_PRELOAD$|'
-    r'MPI4PY_LIBMPI$)'
-)
 #: Release in a file name such as libcxi.so.1.5.0 or libhsa-runtime64.so.1.14.60200
 _RELEASE_IN_NAME = re.compile(r'\.so\.(\d+(?:\.\d+)+)$')
 
@@ -277,7 +272,7 @@ def read_library_facts(
     image: Optional[str],
 ) -> Dict[str, Any]:
     """
-    Return the facts on a library of a process, with the keys of layout.LIBRARY.
+    Return the facts on a library of a process, with the keys of data/records.py.
 
     name: key of LIBRARIES
     path: path of the file as the process sees it
@@ -364,7 +359,7 @@ def _read_container(
 
 def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
     """
-    Return the facts on a process and its libraries, with the keys that layout.py defines.
+    Return the facts on a process and its libraries, with the keys of data/records.py.
 
     libraries: {key of LIBRARIES: path of the library that the process has mapped}
     """
@@ -396,8 +391,6 @@ def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
         'image': image if container else None,
         'injection': any(point == INJECTION_SCRIPT for _, _, point in mounts),
         'spaces': {'user': read_proc_link('/proc/%d/ns/user' % pid), 'mnt': namespace},
-        'variables': {
-            name: value for name, value in sorted(environment.items()) if VARIABLES.match(name)
-        },
+        'variables': select_variables(environment),
         'libraries': facts,
     }

@@ -49,9 +49,9 @@ _UTILITY = ('ofi_rxm', 'ofi_rxd', 'ofi_mrail', 'lnx', 'off_coll', 'shm', 'sm2')
 
 _SIOCGIFADDR = 0x8915
 
-#: Layer, provider, domains and the evidence, as in 'network' of layout.py
+#: Layer, provider, domains and the evidence, as in 'network' of data/records.py
 _Network = Tuple[Optional[str], Optional[str], List[str], str]
-#: Size, process manager and the evidence, as in 'world' of layout.py
+#: Size, process manager and the evidence, as in 'world' of data/records.py
 _World = Tuple[Optional[int], Optional[str], str]
 
 

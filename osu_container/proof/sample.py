@@ -28,12 +28,9 @@ import time
 from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Tuple
 
 from osu_container.base.files import require_own_folder
-from osu_container.base.terminal import redact_secrets
 from osu_container.data.launchers import detect_launcher
+from osu_container.data.records import RANK_FORMAT, redact
 from osu_container.proof import loaded, opened_network
-
-#: Version of the layout of the files (layout.py)
-FORMAT = 1
 
 # All times are in seconds.
 #: Shortest interval between two readings
@@ -306,7 +303,7 @@ def write_json(path: str, content: Any) -> None:
     part = '%s.part-%d' % (path, os.getpid())
     try:
         with open(part, 'x') as handle:  # 'x' follows no link
-            json.dump(redact_secrets(content), handle, indent=1, sort_keys=True)
+            json.dump(redact(content), handle, indent=1, sort_keys=True)
             handle.write('\n')
         os.replace(part, path)
     except OSError:  # the disk is full
@@ -356,7 +353,7 @@ def main(pid: int, directory: str, run: Optional[str] = None) -> None:
     environment = dict(os.environ)
     rank = read_rank(environment)
     content = {
-        'format': FORMAT,
+        'format': RANK_FORMAT,
         'rank': rank,
         'node': os.environ.get('SLURMD_NODENAME') or socket.gethostname(),
         'step': read_step(environment),

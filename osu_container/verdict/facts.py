@@ -12,7 +12,7 @@ import subprocess
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from osu_container.base import shell
-from osu_container.data.sites.schema import matches_shape
+from osu_container.data.records import RECORDS, read_record
 from osu_container.image.elf import ElfError, ElfFacts
 from osu_container.image.image import DefaultLibraries, Image
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
@@ -21,7 +21,6 @@ from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.rules.questions import uses_libfabric
 from osu_container.verdict.settings import HOST_MPI, list_mpi_families, select_host_mpi
-from osu_container.verdict.site_choice import format_shape
 from osu_container.verdict.trial import (
     HostFileSystem,
     Trial,
@@ -40,40 +39,17 @@ class FactsError(Exception):
     """Image, host and approach do not fit together; the message has the file and the remedy."""
 
 
-#: Recorded facts that build_settings() requires, as shapes of data/sites/schema.py. The facts of a
-#: native module have no image.
-_RECORDED: Dict[str, Dict[str, Any]] = {
-    'image': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
-    'host': {
-        'root': str,
-        'injected': [{'path': str, 'sha256': str}],
-        'runtime': {'command': str, 'name': str},
-    },
-}
-
-
 def validate_facts(facts: Any) -> Dict[str, Any]:
     """
     Return the recorded facts (content of facts.json) unchanged.
 
-    Raises FactsError if the facts are damaged.
+    Raises FactsError if the facts are damaged. The facts of a native module have no image.
     """
     is_native = isinstance(facts, dict) and 'image' not in facts
-    for part, shapes in _RECORDED.items():
-        values = facts.get(part) if isinstance(facts, dict) else None
-        for key, shape in shapes.items():
-            value = (
-                values.get(key, [] if key == 'injected' else None)
-                if isinstance(values, dict)
-                else None
-            )
-            if not matches_shape(value, shape) and not (
-                is_native and (part == 'image' or key == 'runtime')
-            ):
-                raise FactsError(
-                    "facts.json is damaged: %s.%s is %s, expected %s. Install the module again"
-                    % (part, key, ascii(value)[:40], format_shape(shape))
-                )
+    try:
+        read_record(facts, RECORDS['native facts' if is_native else 'facts'])
+    except ValueError as err:
+        raise FactsError("facts.json is damaged: %s. Install the module again" % err)
     return facts
 
 

@@ -14,17 +14,14 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 from osu_container.base.files import read_plain_file
 from osu_container.base.trust import find_code_problem
 from osu_container.data.networks import NETWORKS
+from osu_container.data.records import read_record
 from osu_container.data.sites import BASES, PUBLISHED_SITES, SITES
 from osu_container.data.sites.schema import (
-    FACT,
+    ENTRY,
     KEYS,
     OPTIONAL,
-    OPTIONAL_SHAPES,
-    PLAIN_KEYS,
     SHAPES,
-    TABLE_SHAPES,
     TABLES,
-    matches_shape,
 )
 
 #: Names that a site file may define, with their defaults
@@ -111,31 +108,6 @@ def resolve_described_site(name: str) -> Dict[str, Any]:
     return dict(_merge_bases(PUBLISHED_SITES[name], BASES), name=name)
 
 
-#: Names of types in messages
-_WORDS = {
-    str: 'text',
-    int: 'a whole number',
-    bool: 'True or False',
-    list: 'a list',
-    dict: 'a dict',
-    None: 'None',
-}
-
-
-def format_shape(shape: Any) -> str:
-    """Return the text for an expected type of schema.SHAPES, e.g. 'a list of text'."""
-    if isinstance(shape, tuple):
-        return ' or '.join(map(format_shape, shape))
-    if isinstance(shape, list):
-        return 'a list of %s' % format_shape(shape[0]).replace('a dict', 'dicts', 1)
-    if isinstance(shape, dict) and str not in shape:
-        return 'a dict with %s' % ', '.join(
-            sorted(key for key in shape if not key.endswith('?'))
-            or sorted(key[:-1] for key in shape)
-        )
-    return _WORDS[dict if isinstance(shape, dict) else shape]
-
-
 def _require_shape(value: object, shape: Any, name: str) -> None:
     """
     Raise SettingsError if a value does not have the expected type `shape`.
@@ -143,12 +115,10 @@ def _require_shape(value: object, shape: Any, name: str) -> None:
     shape: an entry of schema.SHAPES.
     name: name of the value in the message.
     """
-    if not matches_shape(value, shape):
-        text = ascii(value)
-        raise SettingsError(
-            "%s is %s, expected: %s"
-            % (name, text if len(text) < 80 else text[:76] + ' ...', format_shape(shape))
-        )
+    try:
+        read_record(value, shape, name)
+    except ValueError as err:
+        raise SettingsError(str(err))
 
 
 def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = False) -> None:
@@ -166,43 +136,9 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
                 else "Write 'based_on': 'plain' to use the facts of an ordinary machine",
             )
         )
-    start = "site '%s': " % name
-    _require_shape(entry['title'], str, start + 'title')
-    facts = [
-        (key, entry[key], SHAPES[key])
-        for key in KEYS + OPTIONAL
-        if key not in PLAIN_KEYS and key in entry
-    ]
-    for table in TABLES:
-        _require_shape(entry[table], {str: (dict, None)}, start + table)
-        facts += [
-            ('%s.%s' % (table, key), fact, TABLE_SHAPES[table])
-            for key, fact in entry[table].items()
-            if fact is not None
-        ]
-    _require_shape(entry['variables'], [dict], start + 'variables')
-    facts += [
-        ('variables %d' % number, fact, str) for number, fact in enumerate(entry['variables'], 1)
-    ]
-    for key, fact, shape in facts:
-        # Modules print the reasons of facts in tables, of variables, and of checks of the shell.
-        required = (
-            FACT if key.partition('.')[0].partition(' ')[0] in PLAIN_KEYS + ('shell',) else FACT[:1]
-        )
-        if not isinstance(fact, dict) or any(part not in fact for part in required):
-            raise SettingsError(
-                "%s%s is %s, expected a fact (dict with 'value', 'why', 'source', 'date', 'evidence')"
-                % (start, key, ascii(fact)[:200])
-            )
-        fact.setdefault('evidence', 'untested')
-        for part in set(FACT[1:]) & set(fact):
-            _require_shape(fact[part], str, '%s%s, %s' % (start, key, part))
-        _require_shape(fact['value'], shape, '%s%s, value' % (start, key))
-        for part, shape in OPTIONAL_SHAPES.items():
-            if part in fact:
-                _require_shape(fact[part], shape, '%s%s, %s' % (start, key, part))
-    for variable in entry['variables']:
-        _require_shape(variable, {'name': str}, start + 'variables')
+    _require_shape(entry, ENTRY, "site '%s'" % name)
+    for key in set(SHAPES) & set(entry):
+        entry[key].setdefault('evidence', 'untested')
     recognised = entry['recognised_by']['value']
     for regex in list(recognised.get('hostnames', [])) + list(
         recognised.get('environment', {}).values()
@@ -211,8 +147,8 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
             re.compile(regex)
         except re.error as err:
             raise SettingsError(
-                '%sthe key `recognised_by` has an invalid regular expression %r: %s'
-                % (start, regex, err)
+                "site '%s': the key `recognised_by` has an invalid regular expression %r: %s"
+                % (name, regex, err)
             )
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import pytest
 
@@ -109,6 +110,10 @@ def test_latest_is_the_newest_run_with_figures(runs):
     assert select.resolve_dataset('latest').name == 'new'
     old = select.resolve_dataset('latest:pure')
     assert (old.name, old.names, len(old.problems)) == ('old', ['pure'], 2)
+    path = runs[2] / run_files.RESULTS_FILE
+    path.write_text(re.sub(r'2026-11-\d\dT', '2999-01-01T', path.read_text()))
+    assert select.resolve_dataset('latest').name == 'old', 'a clock was wrong'
+    assert select.resolve_dataset('new').name == 'new'
 
 
 def test_a_run_is_selected_by_path_name_and_pattern(runs, tmp_path):

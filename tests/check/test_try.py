@@ -11,7 +11,7 @@ import pytest
 
 from osu_container import cli
 from osu_container.base import outputs
-from osu_container.bench.results import imported, select
+from osu_container.bench.results import imported, run_files, select
 from osu_container.check.try_.cli import Stage, TryError, TryRun, WorkFolderError
 from osu_container.check.try_.try_file import (
     LIMIT,
@@ -351,6 +351,10 @@ def test_compare_reads_only_the_figures_of_a_report_file(tmp_path):
         one['approach']
         for one in imported.read_measurements([('x', tmp_path / os.path.basename(path))])[0]
     ] == ['hybrid', 'hybrid', 'pure', 'pure', 'bind']
+    later = tmp_path / 'later.txt'
+    later.write_text(open(path).read().replace('format 1', 'format 99', 1))
+    with pytest.raises(run_files.ResultsError, match=f'{later}:1: format is .99'):
+        select.resolve_dataset(str(later))
 
 
 def test_job_script_names_where_to_submit_the_job(tmp_path):

@@ -8,10 +8,12 @@ output: lua, bash, EasyBuild.
 
 import json
 import subprocess
+from datetime import datetime
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from osu_container.data.records import Range, Time
 from tests.helpers.machine import STATE
 
 #: What ends a text, or begins code, in one of the outputs
@@ -99,6 +101,69 @@ PATHS = TEXTS.map(
 NAMES = PATHS.map(lambda text: text.replace('/', '')[:60]).filter(
     lambda name: name not in ('', '.', '..')
 )
+
+
+#: Any value of JSON, or of a site file
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-1 << 70, 1 << 70),
+        st.floats(allow_nan=False, allow_infinity=False),
+        TEXTS,
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
+    max_leaves=4,
+)
+_TYPES = {str: TEXTS, bool: st.booleans(), int: st.integers(), dict: st.dictionaries(TEXTS, VALUES)}
+
+
+def build_values(shape):
+    """Return the strategy of the values that have a shape of data/records.py."""
+    if isinstance(shape, Range):
+        kind = st.integers if isinstance(shape.lowest, int) else st.floats
+        return kind(shape.lowest, shape.highest)
+    if isinstance(shape, Time):
+        return st.datetimes(datetime(1000, 1, 1)).map(lambda moment: moment.strftime(shape.format))
+    if isinstance(shape, tuple):
+        return st.one_of(list(map(build_values, shape)))
+    if isinstance(shape, list):
+        return st.lists(build_values(shape[0]), max_size=2)
+    if isinstance(shape, dict):
+        keys = {key: build_values(below) for key, below in shape.items() if isinstance(key, str)}
+        others = [
+            st.dictionaries(build_values(key), build_values(below), max_size=2)
+            for key, below in shape.items()
+            if not isinstance(key, str) and below != ()
+        ]
+        listed = st.fixed_dictionaries(
+            {key: below for key, below in keys.items() if not key.endswith('?')},
+            optional={
+                key[:-1]: below
+                for key, below in keys.items()
+                if key.endswith('?') and key[:-1] not in keys
+            },
+        )
+        return others[0] if others else listed
+    if hasattr(shape, 'pattern'):
+        return st.from_regex(shape, fullmatch=True)
+    return _TYPES[shape] if isinstance(shape, type) else st.just(shape)
+
+
+def list_shaped_places(value, shape):
+    """Return the places in a value (at any depth) as a list of (dict or list, key, shape)."""
+    if isinstance(shape, tuple):
+        shape = next((one for one in shape if isinstance(one, type(value))), None)
+    if isinstance(shape, list):
+        below = [(number, shape[0]) for number in range(len(value))]
+    elif isinstance(shape, dict):
+        any_key = next((shape[key] for key in shape if not isinstance(key, str)), None)
+        below = [(key, shape.get(key, shape.get(f'{key}?', any_key))) for key in value]
+    else:
+        below = []
+    return [(value, key, one) for key, one in below] + [
+        place for key, one in below for place in list_shaped_places(value[key], one)
+    ]
 
 
 def check_examples(check, examples, **strategies):

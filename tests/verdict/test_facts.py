@@ -214,28 +214,9 @@ def test_library_is_labelled_by_release_or_by_name(parts):
     assert [one['what'] for one in found] == ['libfabric 1.22.0', 'libmpi.so.12', 'libcxi.so.1']
 
 
-RECORDED = {
-    'image': {'file': 'x.sif', 'mpi': 'm', 'libfabric': 'l', 'programs': {}, 'library_path': []},
-    'host': {
-        'root': '',
-        'injected': [{'path': '/a', 'sha256': '0'}],
-        'runtime': {'command': 'apptainer', 'name': 'apptainer'},
-    },
-}
-
-
 @pytest.mark.parametrize(
-    'part, key', [(part, key) for part in RECORDED for key in [None, *RECORDED[part]]]
+    'facts, key', [({'host': {'root': 7}}, 'host.root'), ({'image': {}, 'host': {}}, 'image.file')]
 )
-def test_damaged_recorded_facts_are_reported_by_key(part, key):
-    for value in (None, 7, 'text', [], {}, [7], [{}], {'a': 1}):
-        damaged = {**RECORDED, part: value if key is None else {**RECORDED[part], key: value}}
-        try:
-            validate_facts(damaged)
-        except FactsError as err:
-            assert part in str(err) and (key or '') in str(err)
-        else:
-            assert isinstance(value, type(RECORDED[part][key]))
-    for whole in (None, 7, [], 'text'):
-        with pytest.raises(FactsError):
-            validate_facts(whole)
+def test_damaged_recorded_facts_are_reported_by_key(facts, key):
+    with pytest.raises(FactsError, match=re.escape(key)):
+        validate_facts(facts)

@@ -16,8 +16,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-#: Limits of a valid value in any unit: ratios and squares of values beyond them overflow
-LOWEST, HIGHEST = 1e-30, 1e30
+from osu_container.data.records import BUFFERS as BUFFERS
+from osu_container.data.records import FIGURE
+
+LOWEST, HIGHEST = FIGURE
 #: Benchmarks that measure a bandwidth; all others measure a time. Names as in OSU 7.5 and in its
 #: Python programs; Intel MPI Benchmarks have the prefix IMB, nccl-tests the prefix xccl.
 BANDWIDTH = frozenset(
@@ -53,9 +55,6 @@ SINGLE_VALUE_BENCHMARKS = frozenset(
 )
 #: Benchmarks that print milliseconds
 MILLISECONDS = frozenset(['osu_init'])
-#: Buffers of sender and receiver, as in the arguments of the programs: H host, D device, M managed
-#: memory. Collectives have one kind for all ranks, written twice; '' if there are no buffers.
-BUFFERS = ('H H', 'H D', 'D H', 'D D', 'M M', '')
 #: Prefix of a user's command (`osu-container bench --run`) in place of a benchmark's name. It has
 #: one number without a message size, which its variant describes: 's: time of the step', or
 #: 'ns/day, more is better: (.*)'

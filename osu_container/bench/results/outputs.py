@@ -236,7 +236,13 @@ def read_output(path: str | Path, benchmark: str | None = None) -> Output:
     lines, sha256, size = _read_lines(path)
     output = Output(Path(path), sha256, size)
     series: dict[int, str | None] = {}
-    if try_file.is_try_file(lines[0]):
+    try:
+        is_report = try_file.is_try_file(lines[0])
+    except ValueError as err:
+        raise NoFiguresError(
+            f"{path}:1: {err}. Use the version of osu-container that wrote the file"
+        ) from err
+    if is_report:
         series = dict(enumerate((name for _, name in try_file.parse_parts(lines)), 1))
         output.site = try_file.find_site_name(lines)
         lines = [line if series[number] else '' for number, line in enumerate(lines, 1)]

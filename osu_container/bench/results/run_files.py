@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,22 +23,13 @@ from osu_container.base.files import (
     parse_json,
     read_lines,
 )
-from osu_container.base.terminal import redact_secrets
 from osu_container.bench.results import model
+from osu_container.data.records import RECORDS, RESULTS, RESULTS_VERSION, read_record, redact
 
-#: Name and version of the layout
-FORMAT, VERSION = 'osu-container results', 2
 RESULTS_FILE = 'results.jsonl'
-#: Kind of a line -> its required keys
-REQUIRED_KEYS: dict[str, tuple[str, ...]] = {
-    'run': ('format', 'version', 'run', 'started', 'site'),
-    'module': ('name', 'approach', 'container'),
-    'measurement': ('module', 'approach', 'case', 'repeat', 'status'),
-    'end': ('ended',),
-}
-#: Required keys whose values are text
-TEXT_KEYS = frozenset(['run', 'started', 'site', 'name', 'module', 'approach', 'ended'])
-STATUS = ('ok', 'failed', 'skipped')
+#: Kinds of lines, and statuses of a measurement
+KINDS = ('run', 'module', 'measurement', 'end')
+STATUS = RECORDS['measurement']['status']
 
 
 class ResultsError(Exception):
@@ -101,7 +91,7 @@ def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dic
             if not row.strip():
                 continue
             try:
-                entry = parse_json(row, _reject_duplicate_keys)
+                entry = _read_line(parse_json(row, _reject_duplicate_keys), first=empty)
             except (json.JSONDecodeError, UnicodeDecodeError) as err:
                 if not row.endswith(b'\n'):
                     problems.append(
@@ -115,11 +105,11 @@ def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dic
                 ) from err
             except ValueError as err:
                 raise ResultsError(
-                    f"{path}:{number} is invalid: {err}. Undo manual changes to this line"
+                    f"{path}:{number} is invalid: {err}. Undo manual changes to this line, or use "
+                    "the version of osu-container that wrote the file"
                 ) from err
-            _check_line(path, number, entry, first=empty)
-            empty = False
             yield number, entry
+            empty = False
     except FileTooLargeError as err:
         raise ResultsError(
             f"{path} is not a results file: {err.strerror}. Give the path of a folder that "
@@ -145,6 +135,11 @@ def read_entries(path: str | Path) -> tuple[list[tuple[int, dict[str, Any]]], li
     return list(_iterate_entries(resolve_results_file(path), problems)), problems
 
 
+def read_header(path: Path) -> dict[str, Any]:
+    """Return the first line of a results file. Raises ResultsError if the line is invalid."""
+    return next(_iterate_entries(path, []))[1]
+
+
 def has_ended(folder: Path) -> bool:
     """
     Return whether the run in a folder is complete.
@@ -160,82 +155,31 @@ def has_ended(folder: Path) -> bool:
         return False
 
 
-def _check_line(path: Path, number: int, entry: Any, *, first: bool) -> None:
+def _read_line(entry: Any, *, first: bool) -> dict[str, Any]:
     """
-    Raise ResultsError if a line of a results file is invalid.
+    Return a line of a results file, in which missing optional keys have the value None.
 
-    A line is invalid if a required key is missing. The first line must be of kind `run`, and no
-    other line may be of kind `run`.
+    Raises ValueError if the line does not have the shape of its kind. The first line must be of
+    kind `run`, and no other line may be of kind `run`.
     """
-    header = entry if isinstance(entry, dict) else {}
-    kind = header.get('kind')
-    if first and (kind, header.get('format'), header.get('version')) != ('run', FORMAT, VERSION):
-        raise ResultsError(
-            f"{path}:{number} is not a results file of this version: expected kind run, format "
-            f"{FORMAT}, version {VERSION}, found {kind!r}, {header.get('format')!r}, "
-            f"{header.get('version')!r}. Measure again, or use the version of osu-container that "
-            "wrote the file"
-        )
-    if not isinstance(kind, str) or kind not in REQUIRED_KEYS or first != (kind == 'run'):
-        raise ResultsError(
-            f"{path}:{number} has kind {kind!r}, expected one of {', '.join(REQUIRED_KEYS)}"
-        )
-    for key in REQUIRED_KEYS[kind]:
-        if key not in entry or key in TEXT_KEYS and not isinstance(entry[key], str):
-            raise ResultsError(
-                f"{path}:{number}: invalid {key} in a line of kind {kind}: {entry.get(key)!r}"
-            )
-
-
-def _parse_case(fields: dict[str, Any]) -> model.Case:
-    """
-    Return the Case that a line of a results file describes.
-
-    Raises TypeError or ValueError if the case is invalid.
-    """
-    case = model.Case(**fields)
-    texts = (
-        isinstance(case.benchmark, str)
-        and isinstance(case.variant, str)
-        and case.buffers in model.BUFFERS
-    )
-    if not texts or not all(
-        count is None or _is_count(count) for count in (case.nodes, case.ranks)
-    ):
-        raise ValueError(f"invalid case {fields!r}")
-    return case
-
-
-def _is_count(value: object) -> bool:
-    """Return whether the value is a whole number of at least 1."""
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 10**9
+    kind = 'run' if first else entry.get('kind') if isinstance(entry, dict) else None
+    if kind not in KINDS[not first :]:
+        raise ValueError(f"kind is {kind!r:.60}, expected one of {', '.join(KINDS[1:])}")
+    return redact(read_record(entry, RECORDS[kind]))
 
 
 def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
     """
     Return {message size: value} from a line of a results file.
 
-    Raises KeyError, TypeError, AttributeError or ValueError if a value is invalid.
+    Raises ValueError if the line has no values or another unit than the case.
     """
     if entry['unit'] != case.unit or not entry['values']:
         raise ValueError(
-            f"the line has the unit {entry['unit']!r} and {len(entry['values'])} values, expected "
-            f"one or more values in {case.unit}"
+            f"unit is {entry['unit']!r:.60} with {len(entry['values'] or ())} values, expected one "
+            f"or more values in {case.unit}"
         )
-    values = {}
-    for size, value in entry['values'].items():
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if (
-            not number
-            or not model.LOWEST <= value <= model.HIGHEST
-            or not re.fullmatch('0|[1-9][0-9]{0,17}', size)
-        ):
-            raise ValueError(
-                f"{case.benchmark} has the value {value!r} {case.unit} at {size[:40]!r} bytes, "
-                "expected a number above 0"
-            )
-        values[int(size)] = float(value)
-    return values
+    return {int(size): float(value) for size, value in entry['values'].items()}
 
 
 def read_results(path: str | Path) -> model.Dataset:
@@ -296,7 +240,7 @@ def assemble_dataset(
                     for line in entry.get('broken') or []
                 ]
                 _add_measurement(dataset, series, entry)
-            except (KeyError, TypeError, AttributeError, ValueError) as err:
+            except ValueError as err:
                 raise ResultsError(
                     f"{path}:{number} is invalid: {err}. Undo manual changes to this line"
                 ) from err
@@ -311,15 +255,9 @@ def _add_measurement(
     """
     Add a measurement to a dataset and to `series`, the index of the dataset's curves.
 
-    Raises KeyError, TypeError, AttributeError or ValueError if the measurement contains impossible
-    values.
+    Raises ValueError if the measurement contradicts its case or an earlier measurement.
     """
-    case, name, repeat = _parse_case(entry['case']), entry['approach'], entry['repeat']
-    if entry['status'] not in STATUS or not _is_count(repeat):
-        raise ValueError(
-            f"the line has status {entry['status']!r} and repeat {repeat!r}, expected one of the "
-            f"statuses {', '.join(STATUS)} and a repeat of at least 1"
-        )
+    case, name, repeat = model.Case(**entry['case']), entry['approach'], entry['repeat']
     if entry['status'] != 'ok':
         dataset.failures.append(
             model.Failure(
@@ -368,7 +306,7 @@ class Writer:
 
     def write_header(self, **facts: Any) -> None:
         """Write the first line of a new results file. Raises ResultsError if the file exists."""
-        entry = dict(kind='run', format=FORMAT, version=VERSION, **facts)
+        entry = dict(kind='run', format=RESULTS, version=RESULTS_VERSION, **facts)
         try:
             self._write('xb', entry)
         except FileExistsError as err:
@@ -382,7 +320,7 @@ class Writer:
         """
         Append a line to the results file.
 
-        kind: kind of the line, a key of REQUIRED_KEYS
+        kind: kind of the line, one of KINDS
         facts: keys and values of the line
         """
         self._write('ab', dict(kind=kind, **facts))
@@ -409,10 +347,7 @@ class Writer:
 
         mode: mode of open()
         """
-        line = (
-            json.dumps(redact_secrets(entry), allow_nan=False, sort_keys=True, ensure_ascii=False)
-            + '\n'
-        )
+        line = json.dumps(redact(entry), allow_nan=False, sort_keys=True, ensure_ascii=False) + '\n'
         # An invalid UTF-8 byte of a file name becomes \\udc80, which is valid JSON.
         data = line.encode(errors='backslashreplace')
         with name_file_errors(str(self.path)), open(self.path, mode, buffering=0) as handle:

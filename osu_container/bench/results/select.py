@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import time
 from pathlib import Path
 
-from osu_container.base.files import SIZE_LIMITS, open_plain_file, parse_json
 from osu_container.base.places import STATE
 from osu_container.bench.results import imported, model, references, run_files
+from osu_container.data.records import UTC
 
 #: Environment variable with the results folder
 RESULTS_VARIABLE = 'OSU_CONTAINER_RESULTS'
@@ -54,12 +55,16 @@ def resolve_results_folder() -> Path:
 
 
 def _read_start_time(folder: Path) -> str:
-    """Return the start time of a run in the ISO 8601 format, '' if no time is recorded."""
+    """Return the start time of a run in the format records.UTC, '' if the first line is invalid."""
     try:
-        with open_plain_file(folder / run_files.RESULTS_FILE) as handle:
-            return str(parse_json(handle.readline(SIZE_LIMITS['line of results']))['started'])
-    except (OSError, ValueError, KeyError, TypeError):
+        return run_files.read_header(folder / run_files.RESULTS_FILE)['started']
+    except run_files.ResultsError:
         return ''
+
+
+def starts_in_future(folder: Path) -> bool:
+    """Return whether a run has a start time in the future, because a clock was wrong."""
+    return _read_start_time(folder) > time.strftime(UTC.format, time.gmtime())
 
 
 def list_run_folders() -> list[Path]:
@@ -120,6 +125,11 @@ def _find_latest_run(name: str | None, text: str) -> model.Dataset:
     """
     problems = []
     for folder in reversed(list_run_folders()):
+        if starts_in_future(folder):
+            problems.append(
+                f"skipped a run: {folder} has a start time in the future. Give the path of the run"
+            )
+            continue
         try:
             chosen = _restrict_dataset(run_files.read_results(folder), name, text)
         except (run_files.ResultsError, SelectError) as err:

@@ -22,9 +22,10 @@ import re
 from collections import OrderedDict
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
-from osu_container.base.terminal import REDACTED, SECRET_NAME, escape_text, redact_secrets
+from osu_container.base.terminal import REDACTED, escape_text, mask_secrets
+from osu_container.data.records import TRY_FORMAT, read_record, redact
 
-HEAD = '# osu-container try, format 1'
+HEAD = '# osu-container try, format %d' % TRY_FORMAT
 #: Maximum sizes in bytes of the file and of each part; cut_middle() shortens longer parts
 LIMIT = 200000
 #: Part with the site file that `osu-container discover -o` writes; it is complete or left out
@@ -100,15 +101,10 @@ class Redactor:
         r'(?:global/cfs|cfs)/cdirs|pscratch/sd/\w|software/projects|capstor/(?:scratch|store)/\w+|iopsstor/\w+/\w+|'
         r'pfs/lustre\w*/(?:users|projappl|scratch|project|flash))/'
     )
-    #: LUMI's project_465000000; folders; tokens of GitHub, GitLab, Hugging Face, AWS, Slack; JSON
-    #: web tokens; HTTP authorization; private keys; mail addresses
+    #: LUMI's project_465000000; folders; mail addresses
     SHAPES = [
         (r'\bproject_\d+', '(project)'),
         (FOLDERS + r'(?:\(\w+\)|[\w.~-]+)', '(folder)'),
-        (r'\b(?:gh[pousr]_|github_pat_|glpat-|hf_|AKIA|xox[abp]-)[\w-]{8,}', REDACTED),
-        (r'\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?', REDACTED),
-        (r'(?i)\b(bearer|basic) [\w.~+/=-]{8,}', REDACTED),
-        (r'-----BEGIN [A-Z ]*KEY-----[\s\S]*?(?:-----END [A-Z ]*KEY-----|\Z)', REDACTED),
         (r'\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b', '(address)'),
     ]
 
@@ -155,7 +151,7 @@ class Redactor:
             value
             for name, value in environ.items()
             if len(value) > 5
-            and (SECRET_NAME.fullmatch(name) or name == 'SLURM_JWT')
+            and (mask_secrets(name + '=x') != name + '=x' or name == 'SLURM_JWT')
             and '/' not in value[:1]
         ]
         #: [(pattern, placeholder)], in the order of replacement
@@ -175,16 +171,16 @@ class Redactor:
 
     def __call__(self, value: Any) -> Any:
         """Return a copy of JSON data in which placeholders replace the user's data."""
+        return self._replace(redact(value))
+
+    def _replace(self, value: Any) -> Any:
         if isinstance(value, dict):
             return type(value)(
-                (self(key), self(entry)) for key, entry in redact_secrets(value).items()
+                (self._replace(key), self._replace(item)) for key, item in value.items()
             )
         if isinstance(value, (list, tuple)):
-            return [self(entry) for entry in value]
-        if not isinstance(value, str):
-            return value
-        value = redact_secrets(value)
-        for pattern, word in self.patterns:
+            return list(map(self._replace, value))
+        for pattern, word in self.patterns if isinstance(value, str) else ():
             value = pattern.sub(word, value)
         return value
 
@@ -199,9 +195,17 @@ COMMON_NAMES = (
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def is_try_file(text: str) -> bool:
-    """Return whether a text begins with the heading of a report of `osu-container try`."""
-    return text.lstrip('\ufeff').startswith(HEAD.rpartition(' ')[0])
+def is_try_file(first_line: str) -> bool:
+    """
+    Return whether an output with this first line is a report of `osu-container try`.
+
+    Raises ValueError if the report has another format than TRY_FORMAT.
+    """
+    head, _, version = first_line.lstrip('\ufeff').rstrip().rpartition(' ')
+    if head != HEAD.rpartition(' ')[0]:
+        return False
+    read_record(version, str(TRY_FORMAT), 'format')
+    return True
 
 
 def parse_parts(lines: List[str]) -> List[Tuple[Optional[str], Optional[str]]]:

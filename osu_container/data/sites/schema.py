@@ -148,12 +148,7 @@ TABLES = ('libraries', 'files')
 PLAIN_KEYS = TABLES + ('title', 'variables')
 #: Keys of every fact; some facts also have keys of OPTIONAL_SHAPES
 FACT = ('value', 'why', 'source', 'date', 'evidence')
-#: Possible values of the key evidence
-EVIDENCE = ('measured', 'derived', 'untested')
-
-#: Key -> shape of the value of its fact. A shape is a type, a tuple of alternatives, [shape] for a
-#: list, {str: shape} for a dict with any keys, or {'key': shape} for a dict with exactly these
-#: keys, of which keys that end in ? are optional.
+#: Key -> shape of the value of its fact, see data/records.py
 _VARIABLES = {str: str}
 SHAPES: Dict[str, Any] = {
     'recognised_by': {'hostnames?': [str], 'environment?': _VARIABLES},
@@ -218,36 +213,31 @@ OPTIONAL_SHAPES: Dict[str, Any] = {
     'only': [str],
     'setting': str,
     'inside': bool,
+    'serves': str,
     'folders': _VARIABLES,
 }
 
 
-def matches_shape(value: Any, shape: Any) -> bool:
-    """Return True if `value` has the type that `shape` describes; see SHAPES."""
-    if isinstance(shape, tuple):
-        return any(matches_shape(value, alternative) for alternative in shape)
-    if isinstance(shape, list):
-        return isinstance(value, (list, tuple)) and all(
-            matches_shape(item, shape[0]) for item in value
-        )
-    if isinstance(shape, dict):
-        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-            return False
-        if str in shape:
-            return all(matches_shape(item, shape[str]) for item in value.values())
-        return all(
-            matches_shape(value[key.rstrip('?')], item_shape)
-            if key.rstrip('?') in value
-            else key.endswith('?')
-            for key, item_shape in shape.items()
-        )
-    return (
-        value is None
-        if shape is None
-        else isinstance(value, shape)
-        and (shape is not int or value is not True and value is not False)
+def _build_fact_shape(shape: Any, mark: str) -> Dict[str, Any]:
+    """Return the shape of a fact with a value; mark: '?' if the reasons of the fact are optional."""
+    return dict(
+        {key + mark: str for key in FACT if key != 'value'},
+        value=shape,
+        **{key + '?': below for key, below in OPTIONAL_SHAPES.items()},
     )
 
+
+#: Shape of an entry. Modules print the reasons of facts in tables, of variables, and of checks of
+#: the shell
+ENTRY: Dict[str, Any] = dict(
+    {
+        key + '?' * (key in OPTIONAL): _build_fact_shape(shape, '?' * (key != 'shell'))
+        for key, shape in SHAPES.items()
+    },
+    title=str,
+    variables=[dict(_build_fact_shape(str, ''), name=str)],
+    **{table: {str: (_build_fact_shape(shape, ''), None)} for table, shape in TABLE_SHAPES.items()},
+)
 
 #: Folders below TmpFS that Slurm's plugin mpi/pmix creates for the ranks of a job step, and through
 #: which ranks of Open MPI find each other. The folder of the PMIx server is below SlurmdSpoolDir
