@@ -288,13 +288,13 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
     words: tuple[str, ...] = ()
     blocks: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
+        is_row = osu_output.is_row(line)
+        if is_row and blocks:
+            blocks[-1]['lines'].append(line)
+            continue
         imb = _IMB_TITLE.match(line)
         release = imb.group(1) if imb else release
-        called = (
-            None
-            if osu_output.is_row(line)
-            else _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
-        )
+        called = None if is_row else _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
         kind = None if called else _classify_line(line)
         if _CCL_HEAD.match(line) and not (blocks and blocks[-1]['kind'] == 'ccl'):
             kind = 'ccl'
@@ -303,7 +303,7 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
             and not blocks
             and not called
             and benchmark
-            and (osu_output.is_row(line) or _HEADING.match(line) or _IMB_HEAD.match(line))
+            and (is_row or _HEADING.match(line) or _IMB_HEAD.match(line))
         ):
             kind = 'bare'
         block = blocks[-1] if blocks else None
