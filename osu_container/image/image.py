@@ -27,6 +27,7 @@ from collections import OrderedDict
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
 
 from osu_container.base.files import SIZE_LIMITS, read_plain_file
+from osu_container.base.outputs import make_work_folder
 from osu_container.base.shell import quote
 from osu_container.image.elf import MACHINE_NAMES, ElfFacts, read_elf_files
 from osu_container.image.environment import (
@@ -685,7 +686,7 @@ class Image:
         else:
             offset, self.labels = read_sif(path)
             self.tree, self.is_overlaid = Squashfs(path, offset), has_overlay(path)
-        self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
+        self.folder = make_work_folder()
         try:
             self._elf_facts: Dict[str, Optional[ElfFacts]] = {}
             self._traits: Dict[Tuple[str, Callable[..., Any]], Dict[str, Any]] = {}
