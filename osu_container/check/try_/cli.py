@@ -330,7 +330,7 @@ class TryRun:
         names = sorted(
             set(named), key=lambda name: ('mpi4py' in name, -named.count(name), name)
         )  # Images for many approaches come first.
-        folders = [str(PROJECT / 'sources'), os.getcwd()] + list_image_folders(
+        folders = [str(PROJECT / 'sources')] + list_image_folders(
             self.site, self.root, os.environ
         )
         patterns += [os.path.join(folder, name) for name in names for folder in folders]
