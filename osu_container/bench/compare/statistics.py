@@ -551,13 +551,21 @@ def compare_datasets(a: Dataset, b: Dataset) -> list[Comparison]:
         len(a.names) > 1 and len(b.names) > 1,
         any(side.facts.get('imported') for side in (a, b)),
     )
+
+    # A file of 32 MB can have 100,000 curves, so not every pair is tested.
+    def build_key(series: Series) -> tuple[str, ...]:
+        case = series.case
+        return (case.benchmark, case.buffers, case.variant, series.name if by_name else '')
+
+    others: dict[tuple[str, ...], list[Series]] = {}
+    for other in b.series:
+        others.setdefault(build_key(other), []).append(other)
     comparisons = [
         compare_series(series, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name)
         for series in a.series
-        for other in b.series
+        for other in others.get(build_key(series), ())
         if series is not other
         and is_same_case(series.case, other.case, lenient)
-        and (not by_name or series.name == other.name)
         and set(series.values) & set(other.values)
     ]
     if not comparisons:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import statistics
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Sequence
@@ -178,10 +179,8 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
 
 def _assign_labels(datasets: Sequence[Dataset]) -> dict[tuple[str, str], tuple[str, charts.Style]]:
     """Return {(name of dataset, name of curve): (name in the legend, style)}."""
-    names, approaches = (
-        [name for dataset in datasets for name in dataset.names],
-        list(charts.COLOURS),
-    )
+    counts = Counter(name for dataset in datasets for name in dataset.names)
+    approaches = list(charts.COLOURS)
     labels: dict[tuple[str, str], tuple[str, charts.Style]] = {}
     used: set[str] = set()
     free = len(approaches)
@@ -195,7 +194,7 @@ def _assign_labels(datasets: Sequence[Dataset]) -> dict[tuple[str, str], tuple[s
             )
             free += number == free
             used.add(approach)
-            collides = names.count(name) > 1 or (dataset.kind != 'run' and len(datasets) > 1)
+            collides = counts[name] > 1 or (dataset.kind != 'run' and len(datasets) > 1)
             labels[dataset.name, name] = (
                 f'{name}, {dataset.name}' if collides else name,
                 charts.select_style(number, approach),

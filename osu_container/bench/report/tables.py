@@ -98,15 +98,12 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
             curve.name for view in section.views for curve in view.curves if curve.comparison
         )
     )
+    failed = {
+        (failure.case, failure.name) for dataset in section.datasets for failure in dataset.failures
+    }
     rows = []
     for view in section.views:
         compared = {curve.name: curve.comparison for curve in view.curves if curve.comparison}
-        failed = {
-            failure.name
-            for dataset in section.datasets
-            for failure in dataset.failures
-            if failure.case == view.case
-        }
         rows.append(
             [
                 TableCell(view.case.title),
@@ -117,7 +114,9 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
                         (comparison_text.format_furthest_ratio(compared[name]),),
                     )
                     if name in compared
-                    else TableCell('no results' if name.partition(', ')[0] in failed else NOTHING)
+                    else TableCell(
+                        'no results' if (view.case, name.partition(', ')[0]) in failed else NOTHING
+                    )
                     for name in names
                 ),
             ]

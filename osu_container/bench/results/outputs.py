@@ -471,7 +471,9 @@ def _parse_imb(
         buffers='' if name in model.SINGLE_VALUE_BENCHMARKS else 'H H',
     )
     heads: list[str] = []
-    column, decimals = None, 0
+    column: int | None = None
+    rows = [line.split() for line in block['lines'] if osu_output.is_row(line)]
+    decimals: dict[int | None, int] = {}
     for number, line in enumerate(block['lines'], block['line']):
         ranks, cells = _IMB_RANKS.match(line), line.split()
         if ranks:
@@ -483,12 +485,11 @@ def _parse_imb(
             )
             table.reason = _explain_unknown_column(table, heads, column)
             table.unread_columns = [head for head in heads[1:] if head != heads[column or 0]]
-            decimals = osu_output.count_usual_decimals(
-                [row.split() for row in block['lines'] if osu_output.is_row(row)], column or 0
-            )
+            if column not in decimals:
+                decimals[column] = osu_output.count_usual_decimals(rows, column or 0)
         elif column is not None and re.match(r'\d+\s+\S', line):
             cell = cells[column] if osu_output.is_row(line) and column < len(cells) else None
-            whole = cell and osu_output.count_decimals(cell) == decimals
+            whole = cell and osu_output.count_decimals(cell) == decimals[column]
             _add_figure(
                 table,
                 f'{path}:{number}',
