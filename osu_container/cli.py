@@ -271,7 +271,8 @@ def _report_missing_package(prog: str, err: ModuleNotFoundError) -> int:
         raise err
     folder = Path(__file__).resolve().parent.parent
     pip_arguments = shell.join_words(['-m', 'pip', 'install', '-r', str(folder / REQUIREMENTS)])
-    if not os.environ.get('OSU_CONTAINER_PYTHON') and (folder / 'Makefile').is_file():
+    is_clone = (folder / 'Makefile').is_file() and not re.search(r'\s', str(folder))
+    if is_clone and not os.environ.get('OSU_CONTAINER_PYTHON'):
         remedy = shell.join_words(['make', '-C', str(folder), 'python-env'])
     elif sys.prefix != sys.base_prefix:  # a virtual environment of the user
         remedy = f'{shell.quote(sys.executable)} {pip_arguments}'

@@ -66,25 +66,22 @@ def format_table(
     the last cell within the last column. If the last column is too narrow for wrapped text, the
     function wraps the whole row and indents the second and later lines of the row.
     """
-    sizes = [max(map(len, cells)) for cells in zip(*rows)]
+    width = get_line_width()
+    columns = []
+    for number, column in enumerate(zip(*rows)):
+        size = max(map(len, column))
+        pad = str.rjust if number in right_aligned else str.ljust
+        columns.append([pad(cell, size) for cell in column])
     lines: List[str] = []
-    for row in rows:
-        cells = [
-            cell.rjust(size) if number in right_aligned else cell.ljust(size)
-            for number, (cell, size) in enumerate(zip(row, sizes))
-        ]
-        lead = indent + ''.join(cell + GAP for cell in cells[:-1])
-        text = (lead + cells[-1]).rstrip()
-        if len(text) > get_line_width():
-            fits_column = get_line_width() - len(lead) >= max(
-                [_MIN_CELL_WIDTH, *map(len, row[-1].split())]
-            )
+    for row, cells in zip(rows, zip(*columns)):
+        text = (indent + GAP.join(cells)).rstrip()
+        if len(text) > width:
+            lead = indent + ''.join(cell + GAP for cell in cells[:-1])
+            fits_column = width - len(lead) >= max([_MIN_CELL_WIDTH, *map(len, row[-1].split())])
             text = (
-                fill_text(row[-1], lead, ' ' * len(lead), get_line_width())
+                fill_text(row[-1], lead, ' ' * len(lead), width)
                 if fits_column
-                else fill_text(
-                    text[len(indent) :], indent, indent + ' ' * _FOLD_INDENT, get_line_width()
-                )
+                else fill_text(text[len(indent) :], indent, indent + ' ' * _FOLD_INDENT, width)
             )
         lines += text.split('\n')
     return lines

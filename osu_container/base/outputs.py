@@ -11,15 +11,21 @@ This module uses only the standard library of Python 3.6.
 import contextlib
 import errno
 import os
+import re
 import shutil
+import socket
 import stat
-from typing import Optional, Union
+import tempfile
+import time
+from typing import Iterator, Optional, Union
 
 from osu_container.base import files
 
 #: Name of the marker file in each folder that this project creates. The marker file contains the
 #: inode of its folder, so that a copy of the folder does not count as created by this project
 MARK_FILE = '.made-by-osu-container'
+#: Name of a work folder: host and process. Seconds after which any process removes a work folder
+_WORK_FOLDER, STALE_SECONDS = re.compile(r'osu-container-(.+)-(\d+)-\w+$'), 24 * 3600
 
 _Path = Union[str, 'os.PathLike[str]']
 
@@ -181,6 +187,42 @@ def _has_content(path: str, data: bytes) -> bool:
             return handle.read(len(data) + 1) == data
     except OSError:
         return False
+
+
+def make_work_folder(parent: Optional[str] = None) -> str:
+    """
+    Create a marked folder for temporary files, which only the user may open, and return its path.
+
+    The function also removes work folders in `parent` whose process was killed, or that are older
+    than a day. parent: by default Python's folder for temporary files. Raises OSError if the work
+    folder cannot be created.
+    """
+    parent, host = parent or tempfile.gettempdir(), socket.gethostname()
+    with contextlib.suppress(OSError):
+        for name in os.listdir(parent):
+            match, path = _WORK_FOLDER.match(name), os.path.join(parent, name)
+            if match and (
+                match.group(1) == host
+                and not os.path.exists('/proc/' + match.group(2))
+                or time.time() - os.lstat(path).st_mtime > STALE_SECONDS
+            ):
+                remove_folder(path)
+    name = f'osu-container-{host}-{os.getpid()}-{os.urandom(4).hex()}'
+    folder = os.path.join(parent, name)
+    os.mkdir(folder, 0o700)
+    os.chmod(folder, 0o700)  # The umask may forbid even the user to write.
+    mark_folder(folder)
+    return folder
+
+
+@contextlib.contextmanager
+def open_work_folder() -> Iterator[str]:
+    """Create a work folder for a with block, and yield its path; see make_work_folder()."""
+    folder = make_work_folder()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def make_folder(folder: str) -> str:

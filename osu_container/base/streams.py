@@ -11,6 +11,7 @@ import streams.py.
 
 import contextlib
 import errno
+import gc
 import io
 import os
 import signal
@@ -189,6 +190,8 @@ def run_process(function: Callable[[], int]) -> int:
     call, run_process() flushes stdout.
     """
     prepare_streams()
+    # The collector passes over all objects again and again while a large file is read.
+    gc.set_threshold(200000)
     with exit_on_signals():
         code = function()
     try:

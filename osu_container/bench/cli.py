@@ -552,6 +552,7 @@ def _run_in_job(
     # pending or running job that nobody releases.
     # A terminal sends SIGINT to both processes, so it is forwarded only without a terminal.
     more = () if sys.stdin.isatty() else (signal.SIGINT,)
+    options.after_interrupt = "the job was released, and completed measurements are kept"
     again = [
         sys.executable,
         str(installed_modules.PROJECT / 'scripts' / 'osu-container'),

@@ -53,7 +53,13 @@ def resolve_lmod_environment() -> dict[str, str]:
     result is the environment after sourcing env.sh of the clone. Raises BenchError if neither
     environment has Lmod.
     """
-    if os.environ.get('LMOD_CMD') and os.environ.get('MODULEPATH'):
+    lmod = os.environ.get('LMOD_CMD')
+    if lmod and not os.access(lmod, os.X_OK):
+        raise BenchError(
+            f"the variable LMOD_CMD names {lmod}, which is not a program. Start a new login shell: "
+            "bash -l"
+        )
+    if lmod and os.environ.get('MODULEPATH'):
         return dict(os.environ)
     if (STATE / 'bin' / 'eb').exists():
         return _capture_environment(

@@ -122,7 +122,7 @@ def _add_sources_option(parser: argparse.ArgumentParser) -> None:
     clone_sources = PROJECT / 'sources'
     parser.add_argument(
         '--sources',
-        type=_parse_absolute_path,
+        type=_parse_folder,
         default=clone_sources if clone_sources.is_dir() else Path.cwd(),
         metavar='DIR',
         help="folder for downloads and images (default: the folder sources/ of the clone of this project, or the "
@@ -180,6 +180,12 @@ def _add_build_options(parser: argparse.ArgumentParser) -> None:
 
 def _parse_absolute_path(text: str) -> Path:
     return Path(text).absolute()
+
+
+def _parse_folder(text: str) -> Path:
+    if Path(text).exists() and not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a file, expected a folder")
+    return _parse_absolute_path(text)
 
 
 def list_images(options: argparse.Namespace) -> int:
@@ -385,6 +391,7 @@ def verify_files(options: argparse.Namespace) -> int:
             else "Build the image again, or copy the image again"
         )
         raise ImageBuildError(
-            f"verification failed for {', '.join(failed_names)}; the problems are listed above. {remedy}"
+            f"verification failed for {', '.join(map(escape_line, failed_names))}; the problems are "
+            f"listed above. {remedy}"
         )
     return 0

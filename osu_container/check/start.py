@@ -21,11 +21,10 @@ import re
 import shlex
 import signal
 import subprocess
-import tempfile
 import time
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from osu_container.base import shell, streams
+from osu_container.base import outputs, shell, streams
 from osu_container.base.places import SCRIPTS
 from osu_container.image.environment import Environment, find_program
 from osu_container.image.image import Image
@@ -176,7 +175,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
     """
     runtime: Any = trial.container.runtime
     begin, image = time.monotonic(), trial.image
-    with tempfile.TemporaryDirectory(prefix='osu-start-') as folder:
+    with outputs.open_work_folder() as folder:
         verdict = Verdict(trial.approach['name'], 'unknown', [], '', '', None)
         facts = collect_facts(trial, verdict, runtime, force=True)
         settings = build_settings(trial.approach, trial.site, facts)

@@ -39,6 +39,7 @@ from typing import (
 )
 
 from osu_container.base.files import SIZE_LIMITS, open_plain_file, read_plain_file
+from osu_container.base.outputs import make_work_folder
 from osu_container.base.shell import quote
 from osu_container.image.elf import MACHINE_NAMES, ElfFacts, read_elf_files
 from osu_container.image.environment import (
@@ -717,7 +718,7 @@ class Image:
         else:
             offset, self.labels, self.is_overlaid = read_sif(path)
             self.tree = Squashfs(path, offset)
-        self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
+        self.folder = make_work_folder()
         try:
             self._elf_facts: Dict[str, Optional[ElfFacts]] = {}
             self._traits: Dict[Tuple[str, Callable[..., Any]], Dict[str, Any]] = {}

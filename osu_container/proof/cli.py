@@ -476,11 +476,13 @@ def execute_command(
     """
     Run a command like a shell does and return its exit code.
 
-    This process forwards the signals in `passed_on` to the command. The terminal sends Ctrl-C both to
+    This process forwards the signals in `passed_on` to the command, and raises KeyboardInterrupt if
+    it has forwarded SIGINT. The terminal sends Ctrl-C both to
     this process and to the command. If this process is killed, the kernel sends SIGTERM to the
     command, because no process is left that could judge the ranks.
     """
     replaced: Dict[int, Any] = {}
+    forwarded: List[int] = []
     terminate_with_us = streams.terminate_with_parent(os.getpid())
     old_handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -488,16 +490,22 @@ def execute_command(
         signal.signal(signal.SIGINT, old_handler)
         terminate_with_us()
 
+    def forward(number: int, _: object) -> None:
+        forwarded.append(number)
+        child.send_signal(number)
+
     try:
         child = subprocess.Popen(command, env=env, preexec_fn=prepare, stdout=stdout)
         for number in passed_on:
             if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # nohup
-                replaced[number] = signal.signal(number, lambda sent, _: child.send_signal(sent))
+                replaced[number] = signal.signal(number, forward)
         code = child.wait()
     finally:
         for number, handler in replaced.items():
             signal.signal(number, handler)
         signal.signal(signal.SIGINT, old_handler)
+    if signal.SIGINT in forwarded:  # salloc sends SIGTERM to its command instead.
+        raise KeyboardInterrupt
     return code if code >= 0 else 128 - code
 
 

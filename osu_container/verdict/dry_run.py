@@ -22,10 +22,10 @@ import posixpath
 import re
 import signal
 import subprocess
-import tempfile
 import time
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
+from osu_container.base import outputs
 from osu_container.base.shell import quote
 from osu_container.base.terminal import escape_line
 from osu_container.image.environment import (
@@ -170,7 +170,7 @@ def _run_container(trial: Trial, last: str, start: List[str]) -> str:
         'exec',
         '--containall',
     ]
-    with tempfile.TemporaryDirectory() as folder:
+    with outputs.open_work_folder() as folder:
         binds = _list_binds(trial)
         for number, (path, text) in enumerate(
             ((TARGET, _render_bound_texts(trial)[TARGET]), (LAST_SCRIPT, last))

@@ -8,6 +8,8 @@ import json
 import lzma
 import os
 import re
+import shutil
+import statistics
 
 import pytest
 
@@ -21,7 +23,7 @@ from osu_container.bench.results.osu_output import (
     parse,
     parse_network,
 )
-from tests.helpers.machine import PROJECT
+from tests.helpers.machine import PROJECT, assert_success, run
 
 #: Figures of outputs in public places, each with its address; the text around them is the programs'
 #: own layout
@@ -627,3 +629,22 @@ def test_contradictions_are_refused(tmp_path, capsys):
     ):
         code, _, err = call(capsys, 'import', *words, '-o', tmp_path / 'run')
         assert code == 1 and re.search(says, err) and not (tmp_path / 'run').exists()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize('rows, tables', [(1000000, 1), (1, 100000)])
+def test_large_output_is_read(tmp_path, rows, tables):
+    """Print the median of the processor seconds of three calls of each command."""
+    table = BANDWIDTH + ''.join(f'{size}      {size}.50\n' for size in range(1, rows + 1))
+    for name in 'ab':
+        write(tmp_path / name, table * tables + name)
+    for words in ('import a -o run', 'compare a b', 'report a --force -o page'):
+        times = []
+        for _ in range(3):
+            shutil.rmtree(tmp_path / 'run', ignore_errors=True)
+            before = os.times()
+            assert_success(
+                run([PROJECT / 'scripts' / 'osu-container', *words.split()], cwd=tmp_path)
+            )
+            times.append(sum(os.times()[2:4]) - sum(before[2:4]))
+        print(f'{rows} rows, {tables} tables, {words}: {statistics.median(times):.1f} s')

@@ -178,7 +178,7 @@ def temporary_folder(tmp_path, monkeypatch):
 
 def list_leftovers():
     """Return the files of starts, and the processes that sleep for the time of these tests."""
-    files = glob.glob(os.environ['TMPDIR'] + '/osu-start-*')
+    files = glob.glob(os.environ['TMPDIR'] + '/osu-container-*')
     done = subprocess.run(['pgrep', '-f', 'sleep.600'], stdout=subprocess.PIPE, check=False)
     return files, [pid for pid in done.stdout.split() if int(pid) != os.getpid()]
 

@@ -177,7 +177,7 @@ def test_failed_step_is_recorded_and_the_rest_runs(run_try, tmp_path, capsys):
     cache = tmp_path / 'cache/osu-container'
     cache.mkdir(parents=True)
     killed, foreign = (
-        cache / f'osu-try-{host}-{pid}-ab'
+        cache / f'osu-container-{host}-{pid}-ab'
         for host, pid in ((socket.gethostname(), 2**22 + 1), ('elsewhere', 1))
     )
     outputs.make_folder(killed)

@@ -145,6 +145,27 @@ def test_command_uses_the_entrypoint_set_by_the_module(run_installed):
     )
 
 
+def test_killed_runtime_leaves_no_process_that_mounts_its_image(run_installed):
+    mount = run_installed.root / 'squashfuse_ll'
+    shutil.copy(shutil.which('sleep'), mount)
+    (run_installed.root / 'runtime').write_text(
+        '#!/bin/bash\n"${0%/*}/squashfuse_ll" 60 >/dev/null &\necho $!\nwait\n'
+    )
+    run_installed.write(apart='MPI_A=0')
+    with subprocess.Popen(
+        [str(run_installed.root / 'bin' / 'osu_bw')],
+        env=run_installed.environment,
+        stdout=subprocess.PIPE,
+    ) as runtime:
+        child = int(runtime.stdout.readline())
+        time.sleep(0.5)
+        runtime.kill()
+    end = time.monotonic() + 30
+    while os.path.exists(f'/proc/{child}'):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
 def test_the_runtime_takes_the_place_of_the_wrapper(run_installed):
     (run_installed.root / 'runtime').write_text('#!/bin/bash\necho $$\nexec sleep 60\n')
     process = subprocess.Popen(

@@ -243,6 +243,26 @@ def test_debian_lists_installs_and_records_packages(tree, tmp_path, fresh_machin
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason='only root starts a command as somebody else')
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
+def test_terminated_script_ends_its_step_and_the_children(tree, number):
+    seconds = f'{600 + number}.{os.getpid()}'
+    step = f'sleep {seconds}; sleep {seconds}'
+    script_file = tree / 'tools/workstation/step.sh'
+    script_file.write_text(
+        f'. "${{0%/*}}/common.sh"\nstep() {{ bash -c "{step}"; }}\nrun_logged a b step\n'
+    )
+
+    def list_sleeps():
+        return [words for _, words in list_command_lines().items() if f'sleep {seconds}' in words]
+
+    with subprocess.Popen(['bash', script_file], stdout=subprocess.DEVNULL) as child:
+        while len(list_sleeps()) < 2:
+            assert child.poll() is None
+            time.sleep(0.05)
+        child.send_signal(number)
+    assert child.returncode == 128 + number and list_sleeps() == []
+
+
 def test_ordinary_user_gets_the_commands_for_root():
     # not a folder of pytest, which each start of pytest closes to others
     folder = tempfile.TemporaryDirectory(dir='/tmp')

@@ -23,6 +23,18 @@ esac
 # find_command NAME: path of a command. Daemons are in sbin, which an ordinary user's PATH lacks on Debian.
 find_command() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$1" 2>/dev/null; }
 
+# end_step GROUP: ends all processes of a process group. After SIGINT, apt-get first completes a call of dpkg.
+end_step() {
+    local signal
+    for signal in INT TERM KILL; do
+        kill "-$signal" -- "-$1" 2>/dev/null || return 0
+        for _ in {1..300}; do
+            kill -0 -- "-$1" 2>/dev/null || return 0
+            sleep 0.1
+        done
+    done
+}
+
 # run_logged LOG TEXT COMMAND...: runs a long step with its output in .workstation/log/LOG.log.
 # Shows its last line every 10 s. A failing step shows the end of its log.
 run_logged() {
@@ -30,11 +42,14 @@ run_logged() {
     shift 2
     mkdir -p "$work/log"
     say "$text"
+    set -m # the step and its children become a process group
     "$@" >"$log" 2>&1 </dev/null &
+    set +m
     child=$!
     # An interrupted script must not leave its step running.
-    trap 'kill "$child" 2>/dev/null; exit 130' INT
-    trap 'kill "$child" 2>/dev/null; exit 143' TERM
+    trap 'end_step "$child"; exit 129' HUP
+    trap 'end_step "$child"; exit 130' INT
+    trap 'end_step "$child"; exit 143' TERM
     while kill -0 "$child" 2>/dev/null; do
         sleep 0.2
         if (( SECONDS - last >= 10 )); then
@@ -44,7 +59,7 @@ run_logged() {
         fi
     done
     wait "$child" || rc=$?
-    trap - INT TERM
+    trap - HUP INT TERM
     if (( rc != 0 )); then
         tail -n 15 "$log" | sed 's/^/    | /' >&2
         warn "failed (exit $rc): $text. Whole log: $log"

@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         default=None,
         help="print a table with a row for each message size (default: print this table only if "
-        "at most two curves are compared)",
+        "at most two curves with at most 200 message sizes are compared)",
     )
     add(
         '--fail-on',

@@ -21,6 +21,8 @@ from osu_container.bench.results.model import Dataset, Series, format_size
 
 #: Name and version of the layout of --json
 FORMAT, VERSION = 'osu-container comparison', 2
+#: Largest number of sizes in a table that is printed without --sizes. OSU's programs print 31 at most
+MOST_SIZES = 200
 
 
 def format_optional_ratio(value: float | None) -> str:
@@ -53,11 +55,15 @@ def format_comparisons(result: dict[str, Any], *, sizes: bool | None) -> str:
     Return a result of cli.collect_comparisons() as text that fits the terminal.
 
     sizes: if True, the text has a table of all message sizes for each curve. If None, the text has
-    these tables only if at most two curves were compared.
+    these tables only if at most two curves with at most MOST_SIZES sizes were compared.
     """
     comparisons = result['comparisons']
     blocks = _format_summary_tables(comparisons)
-    if sizes or (sizes is None and len(comparisons) <= 2):
+    if sizes is None:
+        sizes = len(comparisons) <= 2 and all(
+            len(comparison.points) <= MOST_SIZES for comparison in comparisons
+        )
+    if sizes:
         blocks += [_format_size_table(comparison) for comparison in comparisons]
     sentences = [
         _format_paragraph(f'{comparison.title}, {comparison.case.title}: {comparison.sentence}.')

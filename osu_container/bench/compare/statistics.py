@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,6 +37,8 @@ REGIONS = (('small_ratio', '<=128 B', 0, 128), ('large_ratio', '>=1 MiB', 1 << 2
 FIRM_REPEATS = 5
 #: Maximum number of size ranges in a sentence; for more ranges it gives the number of sizes
 MOST_RANGES = 3
+#: Maximum number of message sizes or cases that a sentence names
+MOST_NAMED = 12
 
 
 class CompareError(Exception):
@@ -328,28 +331,25 @@ def _compute_points(
         raw_b = np.array([[b.values[size][repeat] for repeat in b_repeats] for size in sizes])
         log_a, log_b = sign * np.log(raw_a), sign * np.log(raw_b)
         tests = _run_tests(method, log_a, log_b, margin)
-        medians_a, medians_b = np.median(raw_a, axis=1), np.median(raw_b, axis=1)
-        gaps = _compute_gaps(log_a, log_b)
-        for index, size in enumerate(sizes):
-            ratio = ratios.compute_ratio(a.values[size], b.values[size], paired=paired)
-            p = {key: tests[key][index] for key in tests}
+        medians = zip(np.median(raw_a, axis=1).tolist(), np.median(raw_b, axis=1).tolist())
+        repeats = len(a_repeats), len(b_repeats)
+        for size, (median_a, median_b), gap, *values in zip(
+            sizes, medians, _compute_gaps(log_a, log_b).tolist(), *tests.values()
+        ):
+            p = dict(zip(tests, values))
             low, high = p.pop('low'), p.pop('high')
             if low is not None:
                 low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
-            point = Point(
-                size,
-                float(medians_a[index]),
-                float(medians_b[index]),
-                ratio,
-                low,
-                high,
-                '',
-                method,
-                None,
-                sign * math.log(ratio),
-                (len(a_repeats), len(b_repeats)),
+            ratio = (
+                ratios.compute_ratio(a.values[size], b.values[size], paired=True)
+                if method == 'paired'
+                else median_a / median_b
             )
-            rows.append((point, p, float(gaps[index])))
+            gain = sign * math.log(ratio)
+            point = Point(
+                size, median_a, median_b, ratio, low, high, '', method, None, gain, repeats
+            )
+            rows.append((point, p, gap))
     rows.sort(key=lambda row: row[0].size)
     tested = [p for _, p, _ in rows if p['worse'] is not None]
     for key in ('worse', 'better', 'same'):
@@ -449,13 +449,13 @@ def _summarize_points(points: list[Point]) -> dict[str, Any]:
 
     The result is a dict, the value of Comparison.summary.
     """
-    means = {}
+    means, counts = {}, Counter(point.verdict for point in points)
     for key, _, least, most in REGIONS:
         part = [point.ratio for point in points if least <= point.size <= most]
         means[key] = math.exp(np.log(part).mean()) if part and len(points) > 1 else None
     return dict(
         means,
-        **{verdict: sum(point.verdict == verdict for point in points) for verdict in VERDICTS},
+        **{verdict: counts[verdict] for verdict in VERDICTS},
     )
 
 
@@ -504,11 +504,10 @@ def _list_notes(comparison: Comparison) -> list[str]:
         )
     if any(point.low is not None and not point.has_interval for point in comparison.points):
         notes.append("two repeats are too few for a confidence interval")
-    left_out = [format_size(size) or '0 B' for size in sorted(set(a.values) ^ set(b.values))]
+    left_out = sorted(set(a.values) ^ set(b.values))
     if left_out:
-        notes.append(
-            f"message sizes that only A or only B has measured are left out: {', '.join(left_out)}"
-        )
+        named = _join_first([format_size(size) or '0 B' for size in left_out], ', ')
+        notes.append(f"message sizes that only A or only B has measured are left out: {named}")
     return notes
 
 
@@ -552,13 +551,21 @@ def compare_datasets(a: Dataset, b: Dataset) -> list[Comparison]:
         len(a.names) > 1 and len(b.names) > 1,
         any(side.facts.get('imported') for side in (a, b)),
     )
+
+    # A file of 32 MB can have 100,000 curves, so not every pair is tested.
+    def build_key(series: Series) -> tuple[str, ...]:
+        case = series.case
+        return (case.benchmark, case.buffers, case.variant, series.name if by_name else '')
+
+    others: dict[tuple[str, ...], list[Series]] = {}
+    for other in b.series:
+        others.setdefault(build_key(other), []).append(other)
     comparisons = [
         compare_series(series, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name)
         for series in a.series
-        for other in b.series
+        for other in others.get(build_key(series), ())
         if series is not other
         and is_same_case(series.case, other.case, lenient)
-        and (not by_name or series.name == other.name)
         and set(series.values) & set(other.values)
     ]
     if not comparisons:
@@ -622,5 +629,10 @@ def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> s
 
 def format_cases(dataset: Dataset) -> str:
     """Return the titles of the cases in a dataset as text, at most twelve titles."""
-    titles = [case.title for case in dataset.cases]
-    return '; '.join(titles[:12]) + (f'; and {len(titles) - 12} more' if titles[12:] else '')
+    return _join_first([case.title for case in dataset.cases], '; ')
+
+
+def _join_first(names: list[str], separator: str) -> str:
+    """Return the first MOST_NAMED names as text, and how many more there are."""
+    more = [f'and {len(names) - MOST_NAMED} more'] if names[MOST_NAMED:] else []
+    return separator.join(names[:MOST_NAMED] + more)

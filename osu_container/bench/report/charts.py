@@ -151,11 +151,9 @@ def render_panel(
             if highest > lowest
         )
         parts.append(f'<path class="{name}" d="{bars}"/>' if bars else '')
-        parts.append(
-            f'<polyline class="{name}" points="'
-            + ' '.join(f'{across(size)},{up(value)}' for size, value, *_ in points)
-            + '"/>'
-        )
+        # Many sizes can have the same place in the plot.
+        places = dict.fromkeys(f'{across(size)},{up(value)}' for size, value, *_ in points)
+        parts.append(f'<polyline class="{name}" points="{" ".join(places)}"/>')
     return ''.join(parts)
 
 
@@ -211,25 +209,25 @@ def render_panels(view: View, classes: dict[Style, str]) -> list[str]:
     The first plot shows the measured values. If the case has ratios to native, a second plot shows
     these ratios.
     """
-    drawn = [curve for curve in view.curves if curve.list_plot_points()]
+    drawn = [(curve, points) for curve in view.curves if (points := curve.list_plot_points())]
     panels = (
         [
             render_panel(
-                [(classes[curve.style], curve.list_plot_points()) for curve in drawn],
+                [(classes[curve.style], points) for curve, points in drawn],
                 f'{view.case.title}: {view.unit}',
             )
         ]
         if drawn
         else []
     )
-    compared = [curve for curve in drawn if curve.list_ratio_points()]
+    compared = [(curve, points) for curve, _ in drawn if (points := curve.list_ratio_points())]
     if compared:
         better = 'more' if view.case.more_is_better else 'less'
         panels.append(
             render_panel(
-                [(classes[curve.style], curve.list_ratio_points()) for curve in compared],
+                [(classes[curve.style], points) for curve, points in compared],
                 f'ratio to native, {better} is better',
-                max(curve.comparison.margin for curve in compared if curve.comparison),
+                max(curve.comparison.margin for curve, _ in compared if curve.comparison),
             )
         )
     return panels

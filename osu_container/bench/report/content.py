@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 import statistics
+from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Sequence
 
 from osu_container.bench.compare.statistics import Comparison, Point, compare_series, is_same_run
@@ -46,14 +48,22 @@ class Curve:
         """
         return {point.size: point for point in self.comparison.points} if self.comparison else {}
 
-    def summarize_repeats(self, size: int) -> tuple[float, float, float, int]:
-        """Return (median, minimum, maximum, number of repeats) of the values at a message size."""
-        values = self.series.values[size].values()
-        return statistics.median(values), min(values), max(values), len(values)
+    @cached_property
+    def summaries(self) -> dict[int, tuple[float, float, float, int]]:
+        """The values by message size: {size: (median, minimum, maximum, number of repeats)}."""
+        return {
+            size: (
+                statistics.median(values.values()),
+                min(values.values()),
+                max(values.values()),
+                len(values),
+            )
+            for size, values in sorted(self.series.values.items())
+        }
 
     def list_plot_points(self) -> list[tuple[int, float, float, float]]:
         """Return a list of (size, median, minimum, maximum), one for each size above 0 bytes."""
-        return [(size, *self.summarize_repeats(size)[:3]) for size in self.series.sizes if size]
+        return [(size, *summary[:3]) for size, summary in self.summaries.items() if size]
 
     def list_ratio_points(self) -> list[tuple[int, float, float, float]]:
         """
@@ -158,11 +168,7 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
             view.curves.append(curve)
     section = Section(title, key, list(datasets), list(views.values()))
     curves = [curve for view in section.views for curve in view.curves]
-    spreads = [
-        high / low
-        for curve in curves
-        for _, low, high, _ in map(curve.summarize_repeats, curve.series.values)
-    ]
+    spreads = [high / low for curve in curves for _, low, high, _ in curve.summaries.values()]
     section.is_noisy = 2 * sum(spread > NOISY_SPREAD for spread in spreads) > len(spreads)
     for curve in curves if section.is_noisy else ():
         comparison = curve.comparison
@@ -173,10 +179,8 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
 
 def _assign_labels(datasets: Sequence[Dataset]) -> dict[tuple[str, str], tuple[str, charts.Style]]:
     """Return {(name of dataset, name of curve): (name in the legend, style)}."""
-    names, approaches = (
-        [name for dataset in datasets for name in dataset.names],
-        list(charts.COLOURS),
-    )
+    counts = Counter(name for dataset in datasets for name in dataset.names)
+    approaches = list(charts.COLOURS)
     labels: dict[tuple[str, str], tuple[str, charts.Style]] = {}
     used: set[str] = set()
     free = len(approaches)
@@ -190,7 +194,7 @@ def _assign_labels(datasets: Sequence[Dataset]) -> dict[tuple[str, str], tuple[s
             )
             free += number == free
             used.add(approach)
-            collides = names.count(name) > 1 or (dataset.kind != 'run' and len(datasets) > 1)
+            collides = counts[name] > 1 or (dataset.kind != 'run' and len(datasets) > 1)
             labels[dataset.name, name] = (
                 f'{name}, {dataset.name}' if collides else name,
                 charts.select_style(number, approach),

@@ -132,9 +132,11 @@ def _build_run_context(dataset: Dataset) -> dict[str, Any]:
     lines = [
         command if isinstance(command, str) else shlex.join(['osu-container', *map(str, command)])
     ]
-    for approach in dataset.names:
-        commands = [entry.facts['typed'] for entry in dataset.select_series(name=approach)]
-        lines += ['', f'module load {names.get(approach, approach)}', *filter(None, commands)]
+    commands: dict[str, list[str]] = {}
+    for entry in dataset.series:
+        commands.setdefault(entry.name, []).append(entry.facts['typed'])
+    for approach, typed in commands.items():
+        lines += ['', f'module load {names.get(approach, approach)}', *filter(None, typed)]
     return {
         'title': dataset.title,
         'proof': tables.build_proof_table(dataset),

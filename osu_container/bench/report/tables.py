@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import Any, Iterable, Iterator
 
 from osu_container.bench.compare import comparison_text
 from osu_container.bench.report import content
@@ -49,37 +49,35 @@ def _build_table(
     )
 
 
-def _build_value_cell(curve: content.Curve, size: int) -> TableCell:
+def _build_value_cells(curve: content.Curve, sizes: list[int]) -> Iterator[TableCell]:
     """
-    Return the table cell that shows the values of a curve at a message size.
+    Yield a table cell for each message size, with the values of a curve.
 
     The cell shows the median, the ratio to native with the verdict, and the spread of the repeats.
     """
-    if size not in curve.series.values:
-        return TableCell(NOTHING)
-    median, low, high, repeats = curve.summarize_repeats(size)
-    point = curve.points.get(size)
-    extra_lines = [f'{ratios.format_ratio(point.ratio)} {point.verdict}'] if point else []
-    extra_lines += (
-        [f'{ratios.format_ratio(100 * (high - low) / median)} %']
-        if repeats > 1 and high > low
-        else []
-    )
-    return TableCell(
-        ratios.format_ratio(median), point.verdict if point else '', tuple(extra_lines)
-    )
+    points = curve.points
+    for size in sizes:
+        if size not in curve.summaries:
+            yield TableCell(NOTHING)
+            continue
+        median, low, high, _ = curve.summaries[size]
+        point = points.get(size)
+        extra_lines = [f'{ratios.format_ratio(point.ratio)} {point.verdict}'] if point else []
+        if high > low:
+            extra_lines.append(f'{ratios.format_ratio(100 * (high - low) / median)} %')
+        yield TableCell(
+            ratios.format_ratio(median), point.verdict if point else '', tuple(extra_lines)
+        )
 
 
 def build_values_table(view: content.View) -> ReportTable:
     """Return the table of medians, with a column for each curve and a row for each size."""
     sizes = sorted({size for curve in view.curves for size in curve.series.values})
-    rows = [
-        [
-            TableCell(format_size(size) or ('0 B' if sizes[1:] else '')),
-            *(_build_value_cell(curve, size) for curve in view.curves),
-        ]
-        for size in sizes
+    columns = [
+        [TableCell(format_size(size) or ('0 B' if sizes[1:] else '')) for size in sizes],
+        *(_build_value_cells(curve, sizes) for curve in view.curves),
     ]
+    rows = list(map(list, zip(*columns)))
     return ReportTable(
         f"{view.unit}: each cell shows the median of the repeats, the ratio to native, and the spread "
         "of the repeats, (maximum - minimum) / median",
@@ -100,15 +98,12 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
             curve.name for view in section.views for curve in view.curves if curve.comparison
         )
     )
+    failed = {
+        (failure.case, failure.name) for dataset in section.datasets for failure in dataset.failures
+    }
     rows = []
     for view in section.views:
         compared = {curve.name: curve.comparison for curve in view.curves if curve.comparison}
-        failed = {
-            failure.name
-            for dataset in section.datasets
-            for failure in dataset.failures
-            if failure.case == view.case
-        }
         rows.append(
             [
                 TableCell(view.case.title),
@@ -119,7 +114,9 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
                         (comparison_text.format_furthest_ratio(compared[name]),),
                     )
                     if name in compared
-                    else TableCell('no results' if name.partition(', ')[0] in failed else NOTHING)
+                    else TableCell(
+                        'no results' if (view.case, name.partition(', ')[0]) in failed else NOTHING
+                    )
                     for name in names
                 ),
             ]

@@ -267,8 +267,10 @@ def write_run(
         writer = run_files.Writer(folder / run_files.RESULTS_FILE)
         header = _build_header(folder.name, sources, outputs_read, problems, site, command)
         writer.write_header(**header)
+        writer.is_synchronous = False  # an output file may have 100,000 tables
         for entry in entries:
             writer.add('measurement', **entry)
+        writer.is_synchronous = True
         counts = {
             status: sum(entry['status'] == status for entry in entries)
             for status in run_files.STATUS

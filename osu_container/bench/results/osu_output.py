@@ -34,7 +34,7 @@ UNKNOWN_BUFFERS = 'buffers not known'
 
 # The number of digits is limited because int() needs time quadratic in it.
 _NUMBER = r'\d{1,18}(?:\.\d{1,18})?(?:e[+-]?\d{1,3})?'
-_ROW = re.compile(rf'\d{{1,18}}(?:\s+{_NUMBER})(?:\s+(?:{_NUMBER}|pass|fail))*', re.I)
+_ROW = re.compile(rf'(\d{{1,18}})\s+({_NUMBER})((?:\s+(?:{_NUMBER}|pass|fail))*)', re.I)
 _INIT = re.compile(rf'\s*nprocs:\s*\d+.*\bavg:\s*({_NUMBER})\s*ms\s*', re.I)
 #: A broken row: it begins or ends as rows do
 _BROKEN = re.compile(
@@ -188,7 +188,6 @@ def parse(
     marks: list[tuple[int, str | None]] = []
     lines = text.splitlines()
     for number, line in enumerate(lines, first_line or 1):
-        location = title if first_line is None else f'{source}:{number}'
         if line.startswith('#'):
             table.comments.append(line)
             port_title, c_title = _PORT.match(line), _C_TITLE.match(line)
@@ -205,7 +204,10 @@ def parse(
                     f"{title}: the heading of the table names the unit {other_unit.group(1)}, "
                     "expected MB/s or us. Convert the values to MB/s or us"
                 )
-        elif not _add_row(table, line, location, marks) and line.strip():
+        elif (
+            not _add_row(table, line, marks, source, number if first_line else None)
+            and line.strip()
+        ):
             if benchmark not in model.SINGLE_VALUE_BENCHMARKS and _BROKEN.match(line[:500]):
                 table.broken_lines.append(f'{source}:{number}: {line}')
             else:
@@ -306,8 +308,9 @@ def count_decimals(number: str) -> int:
 def _add_row(
     table: BenchmarkTable,
     line: str,
-    location: str,
     marks: list[tuple[int, str | None]],
+    source: str | Path,
+    number: int | None,
 ) -> bool:
     """
     Add the values of a row to the table, and the result of the row's check to `marks`.
@@ -315,28 +318,34 @@ def _add_row(
     The result is False if the line is not a row. Raises OutputError if the message size is not
     greater than in the previous row.
 
-    :param location: name of the line in messages
+    :param source: name of the output in messages
+    :param number: line number of the row in `source`, None if unknown
     """
-    words = line.lower().split()
     if table.benchmark in model.MILLISECONDS:
         times = _INIT.fullmatch(line)
-        words = ['0', times.group(1)] if times else []
-    elif table.benchmark in model.SINGLE_VALUE_BENCHMARKS and len(words) == 1:
-        words.insert(0, '0')
+        line = f'0 {times.group(1)}' if times else ''
+    elif table.benchmark in model.SINGLE_VALUE_BENCHMARKS and len(line.split()) == 1:
+        line = f'0 {line}'
+    row = _ROW.fullmatch(line.strip())
+    if row is None:
+        return False
+    size_text, figure, others = row.groups()
+    size, value = int(size_text), float(figure)
     if (
-        not _ROW.fullmatch(' '.join(words))
-        or not count_decimals(words[1])
+        '.' not in figure
         and table.benchmark not in model.MILLISECONDS
-        or float(words[1]) > model.HIGHEST
+        or value > model.HIGHEST
+        or size
+        and table.benchmark in model.SINGLE_VALUE_BENCHMARKS
     ):
         return False
-    size, last_size = int(words[0]), marks[-1][0] if marks else -1
-    if table.benchmark in model.SINGLE_VALUE_BENCHMARKS and size:
-        return False
+    last_size = marks[-1][0] if marks else -1
     if size <= last_size:
+        location = source if number is None else f'{source}:{number}'
         raise OutputError(f"{location}: size {size} after size {last_size}: {DUPLICATE_TABLE_HINT}")
-    marks.append((size, next((word for word in words if word in ('pass', 'fail')), None)))
-    table.add(size, float(words[1]))
+    mark = re.search('pass|fail', others, re.I) if others else None
+    marks.append((size, mark.group().lower() if mark else None))
+    table.add(size, value)
     return True
 
 

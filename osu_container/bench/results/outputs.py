@@ -294,13 +294,13 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
     words: tuple[str, ...] = ()
     blocks: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
+        is_row = osu_output.is_row(line)
+        if is_row and blocks:
+            blocks[-1]['lines'].append(line)
+            continue
         imb = _IMB_TITLE.match(line)
         release = imb.group(1) if imb else release
-        called = (
-            None
-            if osu_output.is_row(line)
-            else _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
-        )
+        called = None if is_row else _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
         kind = None if called else _classify_line(line)
         if _CCL_HEAD.match(line) and not (blocks and blocks[-1]['kind'] == 'ccl'):
             kind = 'ccl'
@@ -309,7 +309,7 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
             and not blocks
             and not called
             and benchmark
-            and (osu_output.is_row(line) or _HEADING.match(line) or _IMB_HEAD.match(line))
+            and (is_row or _HEADING.match(line) or _IMB_HEAD.match(line))
         ):
             kind = 'bare'
         block = blocks[-1] if blocks else None
@@ -477,7 +477,9 @@ def _parse_imb(
         buffers='' if name in model.SINGLE_VALUE_BENCHMARKS else 'H H',
     )
     heads: list[str] = []
-    column, decimals = None, 0
+    column: int | None = None
+    rows = [line.split() for line in block['lines'] if osu_output.is_row(line)]
+    decimals: dict[int | None, int] = {}
     for number, line in enumerate(block['lines'], block['line']):
         ranks, cells = _IMB_RANKS.match(line), line.split()
         if ranks:
@@ -489,12 +491,11 @@ def _parse_imb(
             )
             table.reason = _explain_unknown_column(table, heads, column)
             table.unread_columns = [head for head in heads[1:] if head != heads[column or 0]]
-            decimals = osu_output.count_usual_decimals(
-                [row.split() for row in block['lines'] if osu_output.is_row(row)], column or 0
-            )
+            if column not in decimals:
+                decimals[column] = osu_output.count_usual_decimals(rows, column or 0)
         elif column is not None and re.match(r'\d+\s+\S', line):
             cell = cells[column] if osu_output.is_row(line) and column < len(cells) else None
-            whole = cell and osu_output.count_decimals(cell) == decimals
+            whole = cell and osu_output.count_decimals(cell) == decimals[column]
             _add_figure(
                 table,
                 f'{path}:{number}',

@@ -298,11 +298,15 @@ def _add_measurement(
 
 
 class Writer:
-    """Appends lines to a results file; each line is on disk when the method add() returns."""
+    """
+    Appends lines to a results file; each line is on disk when the method add() returns.
+
+    If `is_synchronous` is False, only write errors are certain to be reported by add().
+    """
 
     def __init__(self, path: str | Path) -> None:
         """Prepare to append to the results file `path`; the first write creates a missing file."""
-        self.path = Path(path)
+        self.path, self.is_synchronous = Path(path), True
 
     def write_header(self, **facts: Any) -> None:
         """Write the first line of a new results file. Raises ResultsError if the file exists."""
@@ -355,7 +359,8 @@ class Writer:
             try:
                 while data:
                     data = data[handle.write(data) :]
-                os.fsync(handle.fileno())
+                if self.is_synchronous:
+                    os.fsync(handle.fileno())
             except OSError:  # on a full disk, half a line would spoil the next one
                 with contextlib.suppress(OSError):
                     handle.truncate(size)

@@ -271,15 +271,8 @@ def _resolve_easyconfig_path(
     Return the path of the easyconfig to write.
 
     is_site_image: whether the image is in a folder of the site where users cannot write.
-
-    Raises NewError if the folder for the easyconfig does not exist.
     """
     folder = options.output or not is_site_image and os.path.dirname(options.image) or '.'
-    if not os.path.isdir(folder):
-        raise NewError(
-            "the output folder %s does not exist. Create the folder, or choose another folder "
-            "with -o DIR" % folder
-        )
     return os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, approach)))
 
 
@@ -298,8 +291,17 @@ def _list_eb_options(
     )
 
 
-def _require_usable_image(options: argparse.Namespace) -> None:
-    """Raise NewError if the image is a folder, or if the file name of the image is unusable."""
+def _require_usable_paths(options: argparse.Namespace) -> None:
+    """
+    Raise NewError if the image or the output folder cannot be used.
+
+    The image must be a file with a name that EasyBuild accepts. The output folder must exist.
+    """
+    if options.output and not os.path.isdir(options.output):
+        raise NewError(
+            "the output folder %s does not exist. Create the folder, or choose another folder "
+            "with -o DIR" % options.output
+        )
     problem = find_name_problem(os.path.basename(options.image))
     if problem:
         raise NewError(problem)
@@ -439,7 +441,7 @@ def main(options: argparse.Namespace) -> int:
 
     Raises NewError, and the exceptions that occur while the image and the host are read.
     """
-    _require_usable_image(options)
+    _require_usable_paths(options)
     site, root = find_site(options.site, options.sysroot)
     site_path = site_image.resolve_site_image(
         options.image, site_image.list_image_folders(site, root, os.environ)

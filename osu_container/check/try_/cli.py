@@ -18,7 +18,6 @@ import io
 import os
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -70,8 +69,6 @@ SLOW_ARGUMENTS = {'osu_latency': '-m 65536 -i 200 -x 10', 'osu_bw': '-m 4194304 
 JOB_SECONDS, RESERVED_SECONDS, STEP_SECONDS, MINIMUM_SECONDS = 600, 45, 90, 5
 #: Number of lines and bytes of an output that the report keeps
 TAIL_LINES, OUTPUT_BYTES = 40, 3000
-#: Work folder of a run: host, process. Seconds after which another run removes an old work folder
-_WORK_FOLDER, STALE_SECONDS = re.compile(r'osu-try-(.+)-(\d+)-\w+$'), 24 * 3600
 #: Messages of srun if the job lacks resources that the site's step options request (slurm_errno.c)
 _UNAVAILABLE_RESOURCE = re.compile(
     r'Invalid generic resource|Requested node configuration|More processors requested', re.I
@@ -147,36 +144,21 @@ def _create_work_folder() -> str:
     """
     Create a marked folder in the user's cache folder, else in TMPDIR, and return its path.
 
-    All nodes of a job see the cache folder, which is in the user's home. The function also removes
-    the work folders of killed runs. Raises OSError if the folder cannot be created.
+    All nodes of a job see the cache folder, which is in the user's home. Raises OSError if the
+    folder cannot be created.
     """
     cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
     parents = [os.path.join(cache, 'osu-container'), os.environ.get('TMPDIR', ''), '/tmp']
-    name = 'osu-try-%s-%d-%s' % (socket.gethostname(), os.getpid(), os.urandom(4).hex())
     for parent in filter(os.path.isabs, parents):
         try:
             os.makedirs(parent, 0o700, exist_ok=True)
-            _remove_old_work_folders(parent)
-            folder = outputs.make_folder(os.path.join(parent, name))
+            folder = outputs.make_work_folder(parent)
             files.require_own_folder(folder)
             break
         except OSError:
             if parent == parents[-1]:
                 raise
-    os.chmod(folder, 0o700)  # The umask may allow the user's group to write.
     return folder
-
-
-def _remove_old_work_folders(parent: str) -> None:
-    """Remove the work folders of runs that have terminated, or that are older than a day."""
-    for name in os.listdir(parent):
-        match, path = _WORK_FOLDER.match(name), os.path.join(parent, name)
-        if match and (
-            match.group(1) == socket.gethostname()
-            and not os.path.exists('/proc/' + match.group(2))
-            or time.time() - os.lstat(path).st_mtime > STALE_SECONDS
-        ):
-            outputs.remove_folder(path)
 
 
 def _explain_failure(text: str) -> str:
@@ -352,9 +334,7 @@ class TryRun:
         names = sorted(
             set(named), key=lambda name: ('mpi4py' in name, -named.count(name), name)
         )  # Images for many approaches come first.
-        folders = [str(PROJECT / 'sources'), os.getcwd()] + list_image_folders(
-            self.site, self.root, os.environ
-        )
+        folders = [str(PROJECT / 'sources')] + list_image_folders(self.site, self.root, os.environ)
         patterns += [os.path.join(folder, name) for name in names for folder in folders]
         paths = [path for pattern in patterns for path in sorted(glob.glob(pattern), reverse=True)]
         if not paths:
