@@ -590,16 +590,18 @@ def format_unknown_approaches(
     if not unknown or levels.get(best or '') == 'works':
         return []
     slow = ' (faster than %s if they run)' % best * (levels.get(best or '') == 'works slowly')
+    beginning = "To get a verdict on %s%s, " % (', '.join(unknown), slow)
+    proof = 'osu-container proof -- %s ...' % launching.select_launcher_command(site)
+    if any(verdict.start for verdict in verdicts):  # The start has given no answer.
+        return fold_words(
+            beginning + 'install a module with approach %s and run this command:' % unknown[0]
+        ) + ['    ' + proof]
     names = {(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts}
+    program = shell.quote(names.pop()) if len(names) == 1 else 'COMMAND'
     return fold_words(
-        "To get a verdict on %s%s, run this command on the cluster, with the arguments of the "
-        "program:" % (', '.join(unknown), slow)
+        beginning + "run this command on the cluster, with the arguments of the program:"
     ) + [
         "    osu-container check %s --start -- %s"
-        % (
-            shell.quote_path(os.path.basename(path)),
-            shell.quote(names.pop()) if len(names) == 1 else 'COMMAND',
-        ),
-        "    or, after you installed a module with approach %s: osu-container proof -- %s ..."
-        % (unknown[0], launching.select_launcher_command(site)),
+        % (shell.quote_path(os.path.basename(path)), program),
+        "    or, after you installed a module with approach %s: %s" % (unknown[0], proof),
     ]

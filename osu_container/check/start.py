@@ -28,16 +28,15 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 from osu_container.base import shell, streams
 from osu_container.base.places import SCRIPTS
 from osu_container.check import staged
-from osu_container.image.environment import Environment
-from osu_container.image.image import Image
 from osu_container.image.loader import find_loaded_file
 from osu_container.image.scripts import find_program
 from osu_container.proof import loaded, sample
+from osu_container.verdict.dry_run import LAST_SCRIPT
 from osu_container.verdict.facts import collect_facts
 from osu_container.verdict.rules.finding import LEVELS
 from osu_container.verdict.settings import Settings, build_settings
 from osu_container.verdict.started import MappedFile, Start, StartedProcess
-from osu_container.verdict.trial import NoMpiError, Trial, build_trial
+from osu_container.verdict.trial import NoMpiError, Trial, build_trial, make_container
 from osu_container.verdict.verdict import Starter, Verdict, judge_trial
 
 #: Seconds until a command that loads no MPI is killed
@@ -197,7 +196,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
             image.path,
             sample.LIBFABRIC_DELAY if uses_fabric else sample.AGREEMENT_TIME,
         )
-        logged = _read_loader_logs(folder, image, trial.environment, seen.mounts)
+        logged = _read_loader_logs(folder, trial, seen.mounts)
     return Start(
         command,
         list_processes(seen.readings, logged),
@@ -215,14 +214,12 @@ def _build_environment(settings: Settings, folder: str) -> Dict[str, str]:
     }
     prefix = settings.container.env_prefix or ''
     binds = [value for value in [environment.get(prefix + '_BIND')] if value]
-    return dict(
-        environment,
-        **{
-            prefix + '_BIND': ','.join(binds + [folder]),
-            prefix + 'ENV_LD_DEBUG': 'files',
-            prefix + 'ENV_LD_DEBUG_OUTPUT': os.path.join(folder, 'loader'),
-        },
-    )
+    # Variables of the runtime do not reach the program in an image without environment scripts.
+    script = os.path.join(folder, 'debug.sh')
+    with open(script, 'w', encoding='utf-8') as handle:
+        handle.write('export LD_DEBUG=files LD_DEBUG_OUTPUT=%s\n' % shell.quote(folder + '/loader'))
+    binds += [folder, '%s:%s' % (script, LAST_SCRIPT)]
+    return dict(environment, **{prefix + '_BIND': ','.join(binds)})
 
 
 # ---- the processes --------------------------------------------------------------------------------
@@ -411,6 +408,18 @@ def _locate_files(
     ]
 
 
+def _predict_files(paths: List[str], trial: Trial) -> List[MappedFile]:
+    """Return the files `paths` of a process, with the owners in the container of the trial."""
+    container = make_container(trial)
+    known = container.read_elf_files(list(filter(container.exists, paths)))
+    owners = {path: (origin, elf.path) for path, (origin, elf) in known.items()}
+    return [
+        MappedFile(path, origin, host_path if origin == 'host' else None)
+        for path in paths
+        for origin, host_path in [owners.get(path, (None, None))]
+    ]
+
+
 def make_process(
     program: str, files: List[MappedFile], environment: Optional[Dict[str, str]]
 ) -> StartedProcess:
@@ -454,24 +463,30 @@ def parse_loader_log(text: str) -> List[Tuple[str, List[str]]]:
 
 
 def _read_loader_logs(
-    folder: str, image: Image, environment: Environment, mounts: List[loaded.Mount]
+    folder: str, trial: Trial, mounts: List[loaded.Mount]
 ) -> Dict[int, List[StartedProcess]]:
     """
     Return {pid in the container: processes with MPI} from the logs of the loader.
 
-    A pid has one process for each executed program with MPI. environment: the variables in the
-    container. mounts: see _locate_files().
+    A pid has one process for each executed program with MPI. mounts: see _locate_files(). If the
+    command ended before /proc could show the mounts, the trial predicts the owners of the files.
     """
+    image = trial.image
     logged: Dict[int, List[StartedProcess]] = {}
     for name in os.listdir(folder):
         if name.startswith('loader.'):
             pid = int(name.rpartition('.')[2])
             for program, libraries in parse_loader_log(_read_log(folder, pid)):
-                program = find_program(image, environment, program) or program
-                paths = [image.resolve(path) or path for path in [program] + libraries]
-                files = _locate_files(
-                    list(map(posixpath.normpath, paths)), None, mounts, image.path
+                program = find_program(image, trial.environment, program) or program
+                names = list(map(posixpath.normpath, [program] + libraries))
+                real = [image.resolve(name) or name for name in names]
+                files = (
+                    _locate_files(real, None, mounts, image.path)
+                    if mounts
+                    else _predict_files(names, trial)
                 )
+                # A link has the name of the library, and the file itself may have another name.
+                files = [file._replace(path=name) for file, name in zip(files, names)]
                 process = make_process(files[0].path, files, None)
                 logged.setdefault(pid, []).extend([process] if process.libmpi else [])
     return logged

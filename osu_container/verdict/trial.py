@@ -8,6 +8,7 @@ that ld.so loads for each name. Image and host are objects, so that the same rul
 DescribedHost).
 """
 
+import contextlib
 import os
 import platform
 import posixpath
@@ -217,6 +218,14 @@ def list_user_binds() -> Dict[str, List[str]]:
     return {name: entries for name, entries in binds.items() if entries}
 
 
+def find_home(host: Host) -> str:
+    """Return the home folder of the user, '' on a host that is not this machine."""
+    try:
+        return '' if host.is_partial else pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:  # The user has no account.
+        return os.environ.get('HOME', '')
+
+
 def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> Mounts:
     """
     Return the mounts of a container that the module's commands start.
@@ -227,12 +236,10 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
     mounts = [
         CoveringMount(path, path, host, '', True) for path in list_bound_files(approach, site, host)
     ]
-    current, home = '', ''
+    current, home = '', find_home(host)
     if not host.is_partial:
-        try:
-            current, home = os.getcwd(), pwd.getpwuid(os.geteuid()).pw_dir
-        except (OSError, KeyError):  # The folder is removed, or the user has no account.
-            home = os.environ.get('HOME', '')
+        with contextlib.suppress(OSError):  # The current folder is removed.
+            current = os.getcwd()
         for name, entries in list_user_binds().items():
             for entry in entries:
                 source, _, target = entry.partition(':')
@@ -761,15 +768,16 @@ def build_trial(
         list_mounts(approach, site, host),
     )
     container.follow_listing(listing)
-    launched = select_program(
-        image,
-        program,
-        apply_entrypoint(
-            approach,
-            image.evaluate_environment(render_bound_texts(approach, site, host, image, injected)),
-            injected,
-        ),
+    environment = apply_entrypoint(
+        approach,
+        image.evaluate_environment(render_bound_texts(approach, site, host, image, injected)),
+        injected,
     )
+    if environment.default is None:  # The runtime sets HOME, unless a script of the image does.
+        home = find_home(host)
+        variables = {'HOME': Variable(home, True, 'the runtime')} if home else {}
+        environment = environment._replace(variables={**variables, **environment.variables})
+    launched = select_program(image, program, environment)
     environment = launched.environment
     if started and started.environment is not None:
         environment = merge_observed_environment(started.environment, environment)
@@ -894,6 +902,12 @@ class NoMpiError(ImageError):
                 reason,
             )
         )
+
+
+def make_container(trial: Trial) -> Container:
+    """Return the container of a trial, in which no library opens other libraries."""
+    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
+    return Container(trial.image, names, {}, trial.container.mounts)
 
 
 def load_image_file(trial: Trial, path: str) -> Process:

@@ -876,6 +876,16 @@ SPEAKS = {
         ),
         ('eval', 'bind', add_script('eval "$(find)"'), GPU, 'unknown', 'eval'),
         (
+            'LD_AUDIT',
+            'pure',
+            add_script('export LD_AUDIT=/usr/lib/libcxi.so.1'),
+            GPU,
+            'unknown',
+            'LD_AUDIT /usr/lib/libcxi.so.1',
+        ),
+    ],
+    'privileges': [
+        (
             'setuid',
             'bind',
             defer_change(
@@ -884,14 +894,6 @@ SPEAKS = {
             GPU,
             'unknown',
             'osu_latency setuid',
-        ),
-        (
-            'LD_AUDIT',
-            'pure',
-            add_script('export LD_AUDIT=/usr/lib/libcxi.so.1'),
-            GPU,
-            'unknown',
-            'LD_AUDIT /usr/lib/libcxi.so.1',
         ),
     ],
     'mounted over': [
@@ -1335,7 +1337,7 @@ SPEAKS = {
             combine_changes(
                 image(mpi_folder='/usr/lib'),
                 start_by_script(
-                    '#!/bin/sh\nexport LD_LIBRARY_PATH=$HOME/lib:$LD_LIBRARY_PATH\n'
+                    '#!/bin/sh\nexport LD_LIBRARY_PATH=$TOOLS/lib:$LD_LIBRARY_PATH\n'
                     'exec /opt/real/program\n'
                 ),
             ),
@@ -2253,6 +2255,7 @@ SILENT = {
     'unknown environment': [
         ('another variable', 'pure', add_script('export FOO=$(find)'), GPU),
     ],
+    'privileges': [('none', 'bind', image(), GPU)],
     'mounted over': [
         ("the host's MPI is found first", 'bind', image(mpi_folder='/tmp/mpi/lib'), PLAIN),
         ('beside the home folder', 'pure', image(mpi_folder=HOME + '-mpi/lib'), PLAIN),

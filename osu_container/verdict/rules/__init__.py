@@ -26,6 +26,7 @@ RULES = [
     described_host.unknown_facts,
     image_environment.check_container_start,
     image_environment.check_unknown_environment,
+    image_environment.check_privileges,
     machine.check_mounts,
     machine.check_architecture,
     gpu_fit.check_gpu_vendor,

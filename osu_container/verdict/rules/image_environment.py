@@ -9,7 +9,7 @@ from osu_container.image.environment import (
     get_exported_value,
     resolve_process_variable,
 )
-from osu_container.image.loader import find_loaded_file
+from osu_container.image.loader import find_loaded_file, list_version_problems
 from osu_container.verdict.layers import (
     LIBFABRIC,
     UCX,
@@ -30,6 +30,7 @@ from osu_container.verdict.rules.questions import (
     find_network_layer,
     find_provider,
     find_provider_variable,
+    list_hidden_names,
     uses_libfabric,
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
@@ -92,19 +93,8 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     `osu-container check` can evaluate all variables of the image that ld.so uses.
 
     A dry run reads the variables that the environment scripts of the image set. The libraries in
-    LD_AUDIT may replace any other library. For a setuid program, ld.so may ignore LD_LIBRARY_PATH
-    (AT_SECURE): the runtime sets no_new_privs for users, but not for root.
+    LD_AUDIT may replace any other library.
     """
-    path = trial.program.path
-    privileges = path and trial.image.find_privileges(path)
-    if privileges:
-        yield make_finding(
-            'unknown',
-            '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
-            'LD_PRELOAD' % (path, privileges),
-            [('image:%s' % path, privileges)],
-            'remove the privileges from the file with `chmod ug-s FILE`',
-        )
     for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
         variable = resolve_process_variable(trial.environment, name)
         if variable and (variable.value is None or variable.value and name == 'LD_AUDIT'):
@@ -116,6 +106,26 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
                 [(location, cause)],
                 START_REMEDY,
             )
+
+
+@rule('privileges', source='ld.so(8), secure-execution mode', facts=())
+def check_privileges(trial: Trial) -> Iterator[Finding]:
+    """
+    The program has no privileges of a setuid program.
+
+    For a setuid program, ld.so may ignore LD_LIBRARY_PATH (AT_SECURE): the runtime sets
+    no_new_privs for users, but not for root.
+    """
+    path = trial.program.path
+    privileges = path and trial.image.find_privileges(path)
+    if privileges:
+        yield make_finding(
+            'unknown',
+            '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
+            'LD_PRELOAD' % (path, privileges),
+            [('image:%s' % path, privileges)],
+            'remove the privileges from the file with `chmod ug-s FILE`',
+        )
 
 
 def _is_netmod_usable(trial: Trial, value: str) -> bool:
@@ -341,7 +351,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
             remedy,
         )
     elif chosen not in [fact['value'] for fact in resolve_network(trial.site)[1]['providers']]:
-        slow = chosen in _ETHERNET_PROVIDERS
+        slow = chosen.partition(';')[0] in _ETHERNET_PROVIDERS
         yield make_finding(
             'works slowly' if slow else 'unknown',
             "%s, which overrides the module's %s%s"
@@ -363,18 +373,44 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
 
     Only failures of rules with `needs_process` become unknown. The predicted process is also
     uncertain if the image overrides the module's OMPI_MCA_pml, because Open MPI may then run
-    without the missing component.
+    without the missing component. A failure stays a failure if no program can avoid the failure:
+    the runtime hides the image's only MPI, or the libraries of image and host do not fit, so that a
+    program which runs uses no library of the host. With privileges, ld.so searches fewer folders.
     """
-    sources = ('unknown environment', 'dry run', 'no program')
     module_pml = compute_module_values(trial).get('OMPI_MCA_pml')
     image_pml = get_exported_value(trial.environment, 'OMPI_MCA_pml') or module_pml
-    if (not module_pml or image_pml == module_pml) and not any(
-        finding.rule in sources and finding.level == 'unknown' for finding in findings
-    ):
-        return findings
+    causes = {finding.rule for finding in findings if finding.level == 'unknown'} & {
+        'unknown environment',
+        'privileges',
+        'dry run',
+        'no program',
+    }
+    causes |= {'parameter'} if module_pml and image_pml != module_pml else set()
+    certain = set()
+    if len(trial.image.list_mpi_libraries()) == 1:
+        certain |= {'symbol version'} if _has_misfit_of_host(trial) else set()
+        is_hidden = trial.soname in list_hidden_names(trial)
+        certain |= {'mounted over'} if is_hidden and causes == {'no program'} else set()
+    if causes == {'privileges'}:
+        certain |= {'mounted over', 'missing library'}
     return [
         finding._replace(level='unknown', reason='possibly %s' % finding.reason)
-        if finding.level == 'fails' and RULES_BY_NAME[finding.rule].needs_process
+        if causes
+        and finding.level == 'fails'
+        and RULES_BY_NAME[finding.rule].needs_process
+        and finding.rule not in certain
         else finding
         for finding in findings
     ]
+
+
+def _has_misfit_of_host(trial: Trial) -> bool:
+    """Return whether an injected library and the only such library of the image do not fit."""
+    for library, soname, _, provider in list_version_problems(trial.process):
+        files = trial.image.find_files('.*/' + re.escape(soname))
+        is_only = len(set(map(trial.image.resolve, files))) == 1
+        if library.origin == 'host' and provider.origin == 'image' and is_only:
+            return True
+        if provider.origin == 'host' and soname in ('libfabric.so.1', trial.soname):
+            return True
+    return False

@@ -37,7 +37,13 @@ from osu_container.verdict.rules.questions import (
     shorten_names,
     sort_versions,
 )
-from osu_container.verdict.trial import DRIVER_LIBRARY, Container, Trial, map_opened_names
+from osu_container.verdict.trial import (
+    DRIVER_LIBRARY,
+    Container,
+    Trial,
+    make_container,
+    map_opened_names,
+)
 
 
 @rule('static program', source='ld.so(8)', facts=())
@@ -380,8 +386,7 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
     The prediction follows the paths in the list, and leaves out libraries opened at run time. The
     result is empty if list and prediction agree.
     """
-    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-    container = Container(trial.image, names, {}, trial.container.mounts)
+    container = make_container(trial)
     container.follow_listing(listing)
     process = simulate_load(trial.program.load_roots, container, trial.container.library_path)
     missing = {name for name, _ in process.missing}

@@ -27,6 +27,7 @@ _ANSWERED_RULES = frozenset(
         'interpreter',
         'start of the container',
         'unknown environment',
+        'privileges',
         'missing library',
         'symbol version',
         'injection defeated',
