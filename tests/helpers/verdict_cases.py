@@ -743,20 +743,6 @@ def use_cuda(release, compat=None, **others):
     )
 
 
-def make_cudart_plugin(it):
-    """
-    Return a plugin of NCCL, for Parts it, that opens libcudart.so by its name without a release.
-    """
-    return it.plain(
-        'libnccl-net.so',
-        needed=[it.fabric()],
-        source=(
-            'void *dlopen(const char *, int); void _exit(int);\n'
-            '__attribute__((constructor)) static void init(void) { if (!dlopen("libcudart.so", 2)) _exit(3); }\n'
-        ),
-    )
-
-
 #: CUDA as PyTorch brings it
 WHEELS = write_file(
     '/opt/venv/lib/python3.12/site-packages/nvidia_cuda_runtime-13.0.96.dist-info/METADATA',
@@ -1276,16 +1262,6 @@ SPEAKS = {
             GPU,
             'fails',
             'liblost.so.1 lost',
-        ),
-    ],
-    'opened while running': [
-        (
-            'MPI-IO, and no Lustre',
-            'bind',
-            FILE_OPEN,
-            GPU,
-            'unknown',
-            'liblustreapi.so MPI_File_open',
         ),
     ],
     'injection defeated': [
@@ -1882,14 +1858,6 @@ SPEAKS = {
             'librccl-net.so Slingshot NCCL',
         ),
         (
-            'plugin that opens what only developers have',
-            'hybrid',
-            use_cuda('12.8', plugin=make_cudart_plugin),
-            CUDA,
-            'works slowly',
-            'libcudart.so libcudart.so.12',
-        ),
-        (
             'plugin that lacks a library',
             'hybrid',
             image(plugin=lambda it: it.plain('librccl-net.so', needed=[it.plain('libgone.so.1')])),
@@ -1915,16 +1883,6 @@ SPEAKS = {
             'fails',
             'libmpi_gtl_ MPICH_GPU_SUPPORT_ENABLED=0',
         )
-    ],
-    'pointer query': [
-        (
-            'Cray MPICH',
-            'bind',
-            combine_changes(use_cuda('12.4'), site(gpu_driver='590')),
-            CUDA,
-            NOTE,
-            'cuPointerGetAttribute 590 MPICH_GPU_SUPPORT_ENABLED=0',
-        ),
     ],
     'CUDA release': [
         (
@@ -2468,16 +2426,6 @@ SILENT = {
             GPU,
         ),
     ],
-    'opened while running': [
-        (
-            'of the image',
-            'bind',
-            combine_changes(FILE_OPEN, image(libraries=lambda it: [it.plain('liblustreapi.so')])),
-            GPU,
-        ),
-        ("the image's MPI", 'hybrid', FILE_OPEN, GPU),
-        ('without MPI-IO', 'bind', host(liblustreapi=None), GPU),
-    ],
     'injection defeated': [
         ('DT_RUNPATH', 'bind', image(program=link_program(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=link_program(rpath='/opt/none')), GPU),
@@ -2754,16 +2702,6 @@ SILENT = {
             site_name,
         )
         for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))
-    ]
-    + [
-        (
-            'what developers have is there',
-            'hybrid',
-            use_cuda(
-                '12.8', plugin=make_cudart_plugin, libraries=lambda it: [it.plain('libcudart.so')]
-            ),
-            CUDA,
-        )
     ],
     'GPU transport layer': [
         ('it is there', 'bind', image(), GPU),
@@ -2774,10 +2712,6 @@ SILENT = {
             lambda it: it.site.update(libraries=dict(it.site['libraries'], libmpi_gtl_hsa=None)),
             GPU,
         ),
-    ],
-    'pointer query': [
-        ('an older driver', 'bind', site(gpu_driver='575'), CUDA),
-        ("the image's MPICH", 'hybrid', site(gpu_driver='590'), CUDA),
     ],
     'CUDA release': [
         (name, 'hybrid', combine_changes(use_cuda(release), site(gpu_driver=driver)), CUDA)

@@ -387,9 +387,10 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     }
     causes |= {'parameter'} if module_pml and image_pml != module_pml else set()
     certain = set()
-    if len(trial.image.list_mpi_libraries()) == 1:
+    mpis = trial.image.find_files(r'.*/libmpi(ch|_abi)?(-[0-9a-f]{8})?\.so[^/]*')
+    if len(set(map(posixpath.dirname, mpis))) == 1:
         certain |= {'symbol version'} if _has_misfit_of_host(trial) else set()
-        is_hidden = trial.soname in list_hidden_names(trial)
+        is_hidden = trial.soname in map(posixpath.basename, list_hidden_names(trial))
         certain |= {'mounted over'} if is_hidden and causes == {'no program'} else set()
     if causes == {'privileges'}:
         certain |= {'mounted over', 'missing library'}

@@ -31,7 +31,6 @@ from osu_container.verdict.rules.questions import (
     find_gpu_maker,
     find_last_version,
     format_library,
-    list_called_functions,
     list_hidden_names,
     may_offer_unknown_symbols,
     shorten_names,
@@ -42,7 +41,6 @@ from osu_container.verdict.trial import (
     Container,
     Trial,
     make_container,
-    map_opened_names,
 )
 
 
@@ -73,33 +71,6 @@ def static_program(trial: Trial) -> Iterator[Finding]:
             % path,
             [('image:' + path, 'no dynamic section')],
             'use approach pure or opensource, or link the program dynamically',
-        )
-
-
-@rule(
-    'opened while running',
-    source="github.com/underworldcode/underworld2/issues/668 and Pawsey's newsletter of "
-    '2023-03-13, both with the message "Assertion failed, liblustreapi != NULL"',
-    facts=('host',),
-)
-def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
-    """If the program calls MPI_File_open, the host's Cray MPICH finds liblustreapi.so."""
-    mpi, name = find_loaded_file(trial.process, trial.soname), 'liblustreapi.so'
-    if (
-        mpi
-        and mpi.origin == 'host'
-        and trial.mpi.get('family') == 'Cray MPICH'
-        and 'MPI_File_open' in list_called_functions(trial)
-        and name not in map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-        and name not in trial.image.libraries
-    ):
-        yield make_finding(
-            'unknown',
-            "MPI_File_open of a file on Lustre would terminate the program: the host's Cray MPICH "
-            'opens %s, which the image lacks and the module does not inject' % name,
-            [(mpi.facts.path, 'opens ' + name)],
-            'add the path of liblustreapi to the libraries of the site, or use an approach with the '
-            'MPI of the image',
         )
 
 

@@ -17,7 +17,7 @@ _START_FAILURE = re.compile(
     r'.*(?:error while loading shared libraries|symbol lookup error|Error relocating \S+): |'
     r".*version `\S+' not found \(required by |.*failed to load libfabric\.so|"
     r'Error loading shared library |RuntimeError: cannot load MPI library|'
-    r'ModuleNotFoundError: |.*: Read-only file system$|'
+    r'ModuleNotFoundError: |.*: Read-only file system$|.*\blibmpi\S*: cannot open shared object file|'
     r'(?:ImportError|OSError|RuntimeError): .*(?:undefined symbol: |cannot open shared object file)'
 )
 #: Rules on predicted libraries, which a process that has loaded MPI answers
