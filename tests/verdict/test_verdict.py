@@ -47,7 +47,6 @@ from osu_container.verdict.trial import (
     NoMpiError,
     build_trial,
     list_user_binds,
-    map_opened_names,
     render_bound_texts,
     select_image_mpi,
     select_program,
@@ -70,7 +69,6 @@ from tests.helpers.verdict_cases import (
     SPEAKS,
     World,
     add_script,
-    build_fabric,
     build_mpi,
     combine_changes,
     defer_change,
@@ -79,7 +77,6 @@ from tests.helpers.verdict_cases import (
     image_mpi,
     link_program,
     make_described_host,
-    make_newer_glibc_library,
     start_by_script,
     use_standard_abi,
     write_file,
@@ -128,39 +125,6 @@ def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, t
         assert finding.evidence and all(file and found for file, found in finding.evidence)
         assert finding.source and finding.remedy
         assert '\n' not in finding.reason and finding.reason[-1] not in '.!'
-
-
-@pytest.mark.parametrize(
-    'approach, change, by_host',
-    [
-        (
-            'hybrid',
-            combine_changes(
-                host(libfabric=build_fabric(needed=('libcxi.so.1', 'libuser.so.1'))),
-                defer_change(
-                    lambda it: it.host.copy(
-                        make_newer_glibc_library(it.parts), '/usr/lib64/libuser.so.1'
-                    )
-                ),
-            ),
-            True,
-        ),
-        (
-            'opensource',
-            image(
-                mpi=lambda it: it.mpi(needed=[make_newer_glibc_library(it)]),
-                libraries=lambda it: [make_newer_glibc_library(it)],
-            ),
-            False,
-        ),
-    ],
-)
-def test_remedy_depends_on_who_needs_a_newer_glibc(tmp_path, parts, approach, change, by_host):
-    world = World(tmp_path, parts)
-    change(world)
-    said = [finding for finding in world.ask(approach).findings if finding.rule == 'symbol version']
-    assert [one.level for one in said] == ['fails'] and ('host' in said[0].remedy) == by_host
-    assert re.search(r'libuser\.so\.1\b.*GLIBC_2\.99\b.*libc\.so\.6\b.*image:', said[0].reason)
 
 
 def test_mpi_that_opens_libfabric_is_judged_with_libfabric(tmp_path, parts):
@@ -219,22 +183,6 @@ def test_first_program_that_needs_mpi_is_inspected(tmp_path, parts):
             select_program(opened, None, opened.evaluate_environment()).program
             == '/opt/osu/bin/osu_latency'
         )
-
-
-def test_host_library_exists_under_every_opened_name(tmp_path, parts):
-    world = World(tmp_path, parts)
-    opened, opened_host = world.open_files()
-    with opened:
-        trial = build_trial(resolve_approach('bind'), world.site, opened, opened_host)
-    names = map_opened_names(trial.approach, world.site, opened_host, trial.injected)
-    also = {
-        other: opened_host.add_root(fact['value'])
-        for name, fact in world.site['libraries'].items()
-        if fact and name in trial.approach['inject'] + trial.approach['inject_if_known']
-        for other in fact.get('opened_as', [])
-    }
-    assert also and {name: names[name].path for name in also} == also
-    assert set(names) == set(trial.injected) | set(also)
 
 
 @pytest.mark.parametrize('rule, approach, change, site_name', list_case_parameters(SILENT))
