@@ -15,11 +15,14 @@ the libraries of a process that terminates at once. Programs of musl and static 
 
 import argparse
 import contextlib
+import glob
 import os
 import posixpath
 import re
 import shlex
+import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -176,7 +179,9 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
     """
     runtime: Any = trial.container.runtime
     begin, image = time.monotonic(), trial.image
-    with tempfile.TemporaryDirectory(prefix='osu-start-') as folder:
+    prefix = 'osu-start-%s-' % socket.gethostname()
+    _remove_stale_folders(prefix)
+    with tempfile.TemporaryDirectory(prefix='%s%d-' % (prefix, os.getpid())) as folder:
         verdict = Verdict(trial.approach['name'], 'unknown', [], '', '', None)
         facts = collect_facts(trial, verdict, runtime, force=True)
         settings = build_settings(trial.approach, trial.site, facts)
@@ -205,6 +210,15 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
         seen.output,
         time.monotonic() - begin,
     )
+
+
+def _remove_stale_folders(prefix: str) -> None:
+    """Remove the user's folders `prefix`PID-* of starts whose process was killed."""
+    for path in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), prefix + '*')):
+        pid = os.path.basename(path)[len(prefix) :].partition('-')[0]
+        with contextlib.suppress(OSError):  # Another start has removed the folder.
+            if os.lstat(path).st_uid == os.geteuid() and not os.path.exists('/proc/' + pid):
+                shutil.rmtree(path)
 
 
 def _build_environment(settings: Settings, folder: str) -> Dict[str, str]:

@@ -3,6 +3,7 @@
 import glob
 import os
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -254,6 +255,8 @@ def test_the_worst_program_of_a_command_decides(judge, mpi4py_image, command, ap
     [('echo before; exit 3', 3, ['before']), ('true', 0, []), ('sleep 600', None, [])],
 )
 def test_command_without_mpi_is_unknown(judge, mpi4py_image, line, exit_code, last):
+    killed = f'osu-start-{socket.gethostname()}-{2**22 + 1}-x'
+    os.mkdir(os.path.join(os.environ['TMPDIR'], killed))
     verdict = judge(mpi4py_image, 'hybrid', ['bash', '-c', line], 2)
     assert verdict.level == 'unknown' and not verdict.start.processes
     assert (verdict.start.exit_code, verdict.start.output) == (exit_code, last)

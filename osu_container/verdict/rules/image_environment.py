@@ -165,7 +165,8 @@ def _is_prefix_usable(trial: Trial, value: str) -> bool:
     """Return whether OPAL_PREFIX is the folder of the Open MPI in the process."""
     mpi = find_loaded_mpi(trial)
     folder = value.rstrip('/') + '/lib'
-    return mpi is not None and posixpath.normpath(mpi.path).startswith(folder)
+    folders = folder, trial.image.resolve(folder) or folder
+    return mpi is not None and posixpath.normpath(mpi.path).startswith(folders)
 
 
 #: Variable -> function that returns whether the image's value is harmless. Measured with random
