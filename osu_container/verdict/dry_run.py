@@ -23,7 +23,6 @@ import re
 import signal
 import subprocess
 import tempfile
-import time
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from osu_container.base.shell import quote
@@ -58,7 +57,6 @@ class Listing(NamedTuple):
     problem: Optional[str]  #: why the loader has listed nothing, None if there is a list
     #: whether the loader or the image's scripts caused the problem, and not this machine
     is_conclusive: bool
-    seconds: float
     #: whether the loader had all loader variables (LD_*) that the program gets
     is_trusted: bool = True
     #: path of mpi4py's extension module that Python finds, None if unknown
@@ -96,14 +94,8 @@ _ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup err
 def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
     """Return the reason why the image's loader cannot run, None if the loader can run."""
     loaded, image = trial.process.loaded, trial.image
-    if trial.container.runtime is None or trial.host.is_partial or image.is_partial:
-        return (
-            "the image's loader can run only on the system itself, with a container runtime on PATH"
-        )
     if not loaded:
         return 'check knows no program or library of the image that the loader could load'
-    if loaded[0].facts.machine != trial.host.get_machine():
-        return 'the image is for %s' % loaded[0].facts.machine
     interpreter = find_loader_path(trial)
     if not interpreter or not image.exists(interpreter):
         return 'the image has no %s' % (interpreter or 'loader')
@@ -203,9 +195,9 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
 
     wrapper_settings: the text that _render_wrapper_settings() returns.
     """
-    problem, start_time = find_dry_run_obstacle(trial), time.monotonic()
+    problem = find_dry_run_obstacle(trial)
     if problem:
-        return Listing(None, {}, set(), set(), set(), problem, False, 0.0)
+        return Listing(None, {}, set(), set(), set(), problem, False)
     is_static = trial.program.is_static
     start = (
         [str(find_loader_path(trial))]
@@ -214,7 +206,7 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
     )
     last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + wrapper_settings + _TRACE
     output = _run_container(trial, last, start)
-    listing = parse_listing(output, time.monotonic() - start_time)
+    listing = parse_listing(output)
     variables = [
         resolve_process_variable(trial.environment, name)
         for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT')
@@ -256,7 +248,7 @@ def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     return None, escape_line(errors[-1].replace(_MARK, '').strip())
 
 
-def parse_listing(output: str, seconds: float) -> Listing:
+def parse_listing(output: str) -> Listing:
     """Parse the output of the container runtime and the image's loader into a Listing."""
     parts = re.split('(?m)^%s\n' % _MARK, output)
     environment, listed = None, output
@@ -296,9 +288,7 @@ def parse_listing(output: str, seconds: float) -> Listing:
         problem, is_conclusive = escape_line(ends[0].strip()), True
     elif not names and not missing:
         problem = 'the loader lists nothing' + last_line
-    return Listing(
-        environment, names, missing, versions, undefined, problem, is_conclusive, seconds
-    )
+    return Listing(environment, names, missing, versions, undefined, problem, is_conclusive)
 
 
 def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] = None) -> Trial:

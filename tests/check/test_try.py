@@ -311,13 +311,3 @@ def test_compare_reads_only_the_figures_of_a_report_file(tmp_path):
         one['approach']
         for one in imported.read_measurements([('x', tmp_path / os.path.basename(path))])[0]
     ] == ['hybrid', 'hybrid', 'pure', 'pure', 'bind']
-
-
-def test_job_script_names_where_to_submit_the_job(tmp_path):
-    (tmp_path / 'try.sbatch').write_text((PROJECT / 'try.sbatch').read_text())
-    done = run(
-        ['bash', 'try.sbatch'],
-        cwd=tmp_path,
-        env={'PATH': os.environ['PATH'], 'HOME': str(tmp_path)},
-    )
-    assert done.returncode == 2 and 'scripts/osu-container' in done.stderr

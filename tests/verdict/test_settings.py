@@ -336,20 +336,6 @@ def test_binds_separate_installation_and_node_files():
     assert kernel[0]['otherwise'] == {'FI_HMEM_ROCR_USE_DMABUF': '0'}
 
 
-@pytest.mark.parametrize('site', [site for site in REPRESENTATIVE if ('pure', site) in PAIRS])
-def test_pure_binds_only_file_systems_opensource_no_library(site):
-    pure = build_settings(*read_entries('pure', site), make_facts())
-    file_systems = resolve_site(site)['files'].get('file_systems', {'value': []})['value']
-    assert {bind[1] for bind in pure.container.binds} <= set(file_systems)
-    assert (pure.container.run_files, pure.container.library_path, pure.container.preload) == (
-        [],
-        [],
-        [],
-    )
-    opensource = build_settings(*read_entries('opensource', site), make_facts())
-    assert not any(INJECT_FOLDER in bind[1] for bind in opensource.container.binds)
-
-
 @pytest.mark.parametrize('approach, site', PAIRS)
 def test_explained_values_equal_set_values(approach, site):
     settings = build_settings(*read_entries(approach, site), make_facts())
@@ -577,14 +563,6 @@ def test_pmix_folders_of_user_and_rank_are_bound(run_installed, step, tmp_path):
     assert list_binds(done) == [
         f'{path}:{path}' for path in (f'{tmp_path}/spmix_appdir_1000_42.3', f'{tmp_path}/spool')
     ]
-
-
-@pytest.mark.parametrize('gone', ['SLURM_JOB_ID', 'SLURM_STEP_ID'])
-def test_no_folder_is_bound_outside_a_step(run_installed, step, tmp_path, gone):  # noqa: F811
-    done = run_installed(
-        'osu_bw', SLURM_PMIX_TMPDIR=str(tmp_path), **{**step(tmp_path), gone: None}
-    )
-    assert done.returncode == 0 and list_binds(done) == ['unset'], done
 
 
 # LINKx, by data

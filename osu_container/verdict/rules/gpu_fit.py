@@ -12,10 +12,10 @@ from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rul
 from osu_container.verdict.rules.questions import (
     compute_module_values,
     find_gpu_maker,
-    find_last_version,
     find_loaded_mpi,
     find_provider,
     format_library,
+    format_version_problem,
 )
 from osu_container.verdict.site_choice import (
     parse_release,
@@ -131,18 +131,11 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
                 "use an approach that injects the host's libfabric, and an image whose plugin has no "
                 'DT_RPATH to another libfabric',
             )
-    for library, soname, versions, provider in list_version_problems(process):
-        if library in loaded:
+    for problem in list_version_problems(process):
+        if problem[0] in loaded:
             yield (
-                '%s needs %s of %s, but the newest version in %s is %s'
-                % (
-                    format_library(library),
-                    ', '.join(versions),
-                    soname,
-                    format_library(provider),
-                    find_last_version(provider.facts.verdef, versions[0]),
-                ),
-                (library.facts.path, 'needs ' + ', '.join(versions)),
+                format_version_problem(problem),
+                (problem[0].facts.path, 'needs ' + ', '.join(problem[2])),
                 'use an image whose plugin was built with the same libfabric or an older libfabric',
             )
     for name, _ in [] if trial.image.is_partial else process.missing[len(trial.process.missing) :]:

@@ -205,23 +205,16 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         )
     # (problem, location) -> names of the variables
     problems: Dict[Tuple[str, str], List[str]] = {}
-    for name in sorted(names - {'FI_PROVIDER'}):
-        variable = resolve_process_variable(trial.environment, name, module_values.get(name))
+    entries = trial.approach['unset'] + trial.approach.get('exports', [])
+    for name in sorted(names - {'FI_PROVIDER'} - {entry['name'] for entry in entries}):
+        expected = module_values.get(name)
+        variable = resolve_process_variable(trial.environment, name, expected)
         value = variable and variable.value
-        if value is not None and value == module_values.get(name):
+        if value == expected and (value is not None or variable is None):
             continue
-        entries = trial.approach['unset'] + trial.approach.get('exports', [])
-        if (
-            variable is None
-            and name not in module_values
-            or name in [entry['name'] for entry in entries]
-        ):
-            continue
+        is_harmless = expected is None and _HARMLESS.match('%s=%s' % (name, value))
         if value and (
-            name not in module_values
-            and _HARMLESS.match('%s=%s' % (name, value))
-            or name in _VARIABLE_CHECKS
-            and _VARIABLE_CHECKS[name](trial, value)
+            is_harmless or name in _VARIABLE_CHECKS and _VARIABLE_CHECKS[name](trial, value)
         ):
             continue
         location = (variable or trial.environment.variables[name]).location or ''

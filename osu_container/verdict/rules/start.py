@@ -8,7 +8,7 @@ from osu_container.verdict.commands import has_static_mpi
 from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
 from osu_container.verdict.rules.questions import may_open_libfabric
 from osu_container.verdict.started import MappedFile, Start, StartedProcess
-from osu_container.verdict.trial import Trial
+from osu_container.verdict.trial import Trial, find_mount
 
 #: Last messages of glibc (elf/rtld.c, elf/dl-lookup.c, elf/dl-version.c), of musl, of Python with
 #: mpi4py and of Intel MPI, if a library or module is missing or does not fit; and of programs that
@@ -51,7 +51,8 @@ def is_superseded(trial: Trial, finding: Finding) -> bool:
         return False
     if finding.rule == 'undefined symbol':
         paths = [file.path for file in trial.started.files]
-        return finding.level == 'fails' or trial.started.program not in paths
+        is_complete = trial.started.program in paths and any('/ld-' in path for path in paths)
+        return finding.level == 'fails' or not is_complete
     is_open = finding.rule in _FABRIC_RULES and may_open_libfabric(trial)
     return finding.rule in _ANSWERED_RULES and not is_open
 
@@ -92,7 +93,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
         ' '.join(map(escape_line, start.command)),
         [(escape_line(process.program), _format_process(process)) for process in start.processes],
     )
-    if started is None or find_start_failure(start):
+    if started is None or find_start_failure(trial, start):
         yield _report_no_mpi(trial, start, line)
     elif len({file.path for file in started.libmpi}) > 1:
         yield make_finding(
@@ -150,15 +151,24 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             )
 
 
-def find_start_failure(start: Start) -> Optional[str]:
-    """Return the line by which a failed command has named its cause, None without such a line."""
-    lines = (text for text in start.output if start.exit_code and _START_FAILURE.match(text))
-    return next(lines, None)
+def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
+    """
+    Return the line by which a failed command has named its cause, None without such a line.
+
+    The last line names the cause if a shell cannot enter a folder that only the image could have.
+    """
+    lines = [text for text in start.output if start.exit_code and text.strip()]
+    failure = next((text for text in lines if _START_FAILURE.match(text)), None)
+    entered = re.match(r".*\bcd: (?:can't cd to )?((/[^/:]+)/[^:]+)", ''.join(lines[-1:]))
+    is_in_image = entered and trial.image.find_file_type(entered.group(2)) == 'd'
+    if is_in_image and entered and not find_mount(trial.container.mounts, entered.group(1)):
+        failure = failure or lines[-1]
+    return failure
 
 
 def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     """Return the finding on a command of which no process has loaded an MPI library."""
-    failure, path = find_start_failure(start), trial.program.path
+    failure, path = find_start_failure(trial, start), trial.program.path
     if failure:
         return make_finding(
             'fails',
