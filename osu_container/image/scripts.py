@@ -309,6 +309,14 @@ def _resolve_elf_program(
     )
     if not rest or not _SHELL_NAME.match(kind) and kind not in _LAUNCHERS:
         loads = re.match(r'ld-(linux|musl)|ld64', kind)
+        words = [word for word in rest[:3] if isinstance(word, str)]
+        if loads and len(words) == 3 and words[0] == '--library-path' and words[2][:1] == '/':
+            path_variable = Variable(words[1], True, path)
+            variables = dict(environment.variables, LD_LIBRARY_PATH=path_variable)
+            environment = environment._replace(variables=variables)
+            launched = resolve_program(image, rest[2:], environment, depth - 1)
+            # The loader starts an ELF program, and no script.
+            return unknown if launched.scripts or launched.program != words[2] else launched
         return unknown if loads and rest else unknown._replace(program=path, reason=None)
     texts = [word if isinstance(word, str) else '-?' for word in rest]
     if kind not in _LAUNCHERS:

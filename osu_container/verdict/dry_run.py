@@ -20,11 +20,11 @@ import glob
 import os
 import posixpath
 import re
-import signal
 import subprocess
 import tempfile
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
+from osu_container.base import streams
 from osu_container.base.shell import quote
 from osu_container.base.terminal import escape_line
 from osu_container.image.environment import (
@@ -172,21 +172,16 @@ def _run_container(trial: Trial, last: str, start: List[str]) -> str:
                 handle.write(text)
             binds.append((file, path))
         words += [part for bind in binds for part in ('--bind', '%s:%s' % bind)]
-        proc = subprocess.Popen(
-            words + [os.path.abspath(trial.image.path)] + start,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env=variables,
-        )
-        try:
-            output = proc.communicate(timeout=LIMIT)[0]
-        except subprocess.TimeoutExpired:
-            os.killpg(proc.pid, signal.SIGKILL)
-            proc.communicate()
-            output = b'terminated after %d s' % LIMIT
-    return output.decode('utf-8', 'replace')
+        words += [os.path.abspath(trial.image.path)] + start
+        with streams.start_process_group(
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables
+        ) as child:
+            try:
+                return child.communicate(timeout=LIMIT)[0].decode('utf-8', 'replace')
+            except subprocess.TimeoutExpired:
+                streams.terminate_process_group(child)
+                child.communicate()
+                return 'terminated after %d s' % LIMIT
 
 
 def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:

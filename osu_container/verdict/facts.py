@@ -21,7 +21,6 @@ from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.rules.questions import uses_libfabric
 from osu_container.verdict.settings import HOST_MPI
-from osu_container.verdict.site_choice import format_shape
 from osu_container.verdict.trial import (
     HostFileSystem,
     Trial,
@@ -38,14 +37,14 @@ class FactsError(Exception):
     """Image, host and approach do not fit together; the message has the file and the remedy."""
 
 
-#: Recorded facts that build_settings() requires, as shapes of data/sites/schema.py. The facts of a
-#: native module have no image.
-_RECORDED: Dict[str, Dict[str, Any]] = {
-    'image': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
+#: Recorded facts that build_settings() requires, as a shape of data/sites/schema.py. The facts of a
+#: native module have no image and no runtime.
+_RECORDED: Dict[str, Any] = {
+    'image?': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
     'host': {
         'root': str,
-        'injected': [{'path': str, 'sha256': str}],
-        'runtime': {'command': str, 'name': str},
+        'injected?': [{'path': str, 'sha256': str}],
+        'runtime?': {'command': str, 'name': str},
     },
 }
 
@@ -56,23 +55,13 @@ def validate_facts(facts: Any) -> Dict[str, Any]:
 
     Raises FactsError if the facts are damaged.
     """
-    is_native = isinstance(facts, dict) and 'image' not in facts
-    for part, shapes in _RECORDED.items():
-        values = facts.get(part) if isinstance(facts, dict) else None
-        for key, shape in shapes.items():
-            value = (
-                values.get(key, [] if key == 'injected' else None)
-                if isinstance(values, dict)
-                else None
-            )
-            if not matches_shape(value, shape) and not (
-                is_native and (part == 'image' or key == 'runtime')
-            ):
-                raise FactsError(
-                    "facts.json is damaged: %s.%s is %s, expected %s. Install the module again"
-                    % (part, key, ascii(value)[:40], format_shape(shape))
-                )
-    return facts
+    if not matches_shape(facts, _RECORDED) or 'image' in facts and 'runtime' not in facts['host']:
+        raise FactsError(
+            'facts.json is damaged: the file lacks a key, or a value has the wrong type. Install '
+            'the module again'
+        )
+    result: Dict[str, Any] = facts
+    return result
 
 
 def _identify_library(path: str) -> Tuple[LibraryVersion, Optional[str]]:

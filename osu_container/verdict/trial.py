@@ -779,7 +779,8 @@ def build_trial(
         environment = environment._replace(variables={**variables, **environment.variables})
     launched = select_program(image, program, environment)
     environment = launched.environment
-    if started and started.environment is not None:
+    # The option --library-path of ld.so is no variable of the process.
+    if started and started.environment is not None and not started.is_loader:
         environment = merge_observed_environment(started.environment, environment)
     library_path = _list_library_path(environment)
     image_preloads = _resolve_image_preloads(environment, image, container, library_path)

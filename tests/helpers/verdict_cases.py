@@ -1308,6 +1308,19 @@ SPEAKS = {
             'LD_LIBRARY_PATH osu_latency:2',
         ),
         (
+            'the option of ld.so',
+            'hybrid',
+            combine_changes(
+                image(),
+                start_by_script(
+                    f'#!/bin/sh\nexec {LOADER} --library-path /usr/lib:/opt/mpich/lib /opt/real/program\n'
+                ),
+            ),
+            GPU,
+            'fails',
+            f'libfabric.so.1 {LOADER}',
+        ),
+        (
             'an unknown folder of a script',
             'hybrid',
             combine_changes(
@@ -2051,10 +2064,6 @@ SPEAKS = {
             for text, said in (
                 ('#!/bin/sh\n/opt/mpiexec /opt/real/program\n', '/opt/mpiexec'),
                 ('#!/bin/sh\nenv -i A=1 /opt/real/program\n', '/usr/bin/env'),
-                (
-                    f'#!/bin/sh\nexec {LOADER} --library-path /usr/lib /opt/real/program\n',
-                    LOADER,
-                ),
                 # findings of 2026-11-28: scripts whose first or later lines end or change them
                 ('#!/bin/bash -l\nexec /opt/real/program\n', '/bin/bash -l'),
                 ('#!/bin/sh -e\ncd /opt/none\nexec /opt/real/program\n', '/bin/sh -e'),

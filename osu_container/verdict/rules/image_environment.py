@@ -368,8 +368,9 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     Only failures of rules with `needs_process` become unknown. The predicted process is also
     uncertain if the image overrides the module's OMPI_MCA_pml, because Open MPI may then run
     without the missing component. A failure stays a failure if no program can avoid the failure:
-    the runtime hides the image's only MPI, or the libraries of image and host do not fit, so that a
-    program which runs uses no library of the host. With privileges, ld.so searches fewer folders.
+    the runtime hides the image's only MPI, the image lacks a library that this MPI needs, or the
+    libraries of image and host do not fit, so that a program which runs uses no library of the host.
+    With privileges, ld.so searches fewer folders.
     """
     module_pml = compute_module_values(trial).get('OMPI_MCA_pml')
     image_pml = get_exported_value(trial.environment, 'OMPI_MCA_pml') or module_pml
@@ -381,11 +382,18 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     }
     causes |= {'parameter'} if module_pml and image_pml != module_pml else set()
     certain = set()
+    absent = set()
     mpis = trial.image.find_files(r'.*/libmpi(ch|_abi)?(-[0-9a-f]{8})?\.so[^/]*')
     if len(set(map(posixpath.dirname, mpis))) == 1:
         certain |= {'symbol version'} if _has_misfit_of_host(trial) else set()
-        is_hidden = trial.soname in map(posixpath.basename, list_hidden_names(trial))
-        certain |= {'mounted over'} if is_hidden and causes == {'no program'} else set()
+        if causes == {'no program'}:
+            is_hidden = trial.soname in map(posixpath.basename, list_hidden_names(trial))
+            certain |= {'mounted over'} if is_hidden else set()
+            absent = {
+                'needs ' + name
+                for name, _ in trial.process.missing
+                if not trial.image.find_files('.*/' + re.escape(name))
+            }
     if causes == {'privileges'}:
         certain |= {'mounted over', 'missing library'}
     return [
@@ -394,6 +402,7 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
         and finding.level == 'fails'
         and RULES_BY_NAME[finding.rule].needs_process
         and finding.rule not in certain
+        and not absent.intersection(text for _, text in finding.evidence)
         else finding
         for finding in findings
     ]

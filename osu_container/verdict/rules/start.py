@@ -20,6 +20,10 @@ _START_FAILURE = re.compile(
     r'ModuleNotFoundError: |.*: Read-only file system$|.*\blibmpi\S*: cannot open shared object file|'
     r'(?:ImportError|OSError|RuntimeError): .*(?:undefined symbol: |cannot open shared object file)'
 )
+#: Last line of a shell with `set -u`
+_UNSET_VARIABLE = re.compile(
+    r'.*: (?!SLURM|PBS|PMI|PALS|FLUX|OMPI|MPI_)\w+: (parameter not set|unbound variable)$'
+)
 #: Rules on predicted libraries, which a process that has loaded MPI answers
 _ANSWERED_RULES = frozenset(
     [
@@ -104,7 +108,9 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             'use a program whose libraries all need the same MPI',
         )
     elif may_open_libfabric(trial) and (
-        trial.approach.get('entrypoint') or re.search(r'/ld(-|64)[^/]*$', started.program)
+        trial.approach.get('entrypoint')
+        or started.is_loader
+        and not trial.program.launched_program.program
     ):
         yield make_finding(
             'unknown',
@@ -155,13 +161,15 @@ def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
     """
     Return the line by which a failed command has named its cause, None without such a line.
 
-    The last line names the cause if a shell cannot enter a folder that only the image could have.
+    The last line names the cause if a shell cannot enter a folder that only the image could have, or
+    if a variable is not set that no batch system sets.
     """
     lines = [text for text in start.output if start.exit_code and text.strip()]
     failure = next((text for text in lines if _START_FAILURE.match(text)), None)
     entered = re.match(r".*\bcd: (?:can't cd to )?((/[^/:]+)/[^:]+)", ''.join(lines[-1:]))
     is_in_image = entered and trial.image.find_file_type(entered.group(2)) == 'd'
-    if is_in_image and entered and not find_mount(trial.container.mounts, entered.group(1)):
+    is_hidden = entered and find_mount(trial.container.mounts, entered.group(1))
+    if is_in_image and not is_hidden or _UNSET_VARIABLE.match(''.join(lines[-1:])):
         failure = failure or lines[-1]
     return failure
 
