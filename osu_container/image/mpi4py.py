@@ -65,6 +65,10 @@ _HARMLESS_PTH = re.compile(r'(distutils-precedence|[\w.-]+-nspkg)\.pth$')
 _LIBMPI = re.compile(r"^LIBMPI = '([\w.:/-]+)'$", re.M)
 
 
+#: Line of Python that searches a folder before all other folders
+_FIRST_FOLDER = re.compile(r"^sys\.path\.insert\(0, (['\"])(/[\w./-]+)\1\)$", re.M)
+
+
 class PythonProgram(NamedTuple):
     """A Python interpreter and the code that it runs."""
 
@@ -78,6 +82,11 @@ class PythonProgram(NamedTuple):
     def uses_numpy(self) -> bool:
         """Whether the code imports NumPy."""
         return bool(re.search(r'\b(import|from)\s+numpy\b', self.text))
+
+    @property
+    def first_folders(self) -> List[str]:
+        """The folders that the code puts first in sys.path."""
+        return [match.group(2) for match in _FIRST_FOLDER.finditer(self.text)][::-1]
 
     @property
     def has_own_folder(self) -> bool:
@@ -118,7 +127,8 @@ def _find_code_problem(image: Image, text: str, folder: str) -> Optional[str]:
 
     folder: folder of the script, in which Python looks for modules first.
     """
-    override = _MPI_OVERRIDES.search(text)
+    folders = [folder] + [match.group(2) for match in _FIRST_FOLDER.finditer(text)]
+    override = _MPI_OVERRIDES.search(_FIRST_FOLDER.sub('', text))
     if override:
         return f'the code uses {override.group().strip()}'
     names = set()
@@ -131,8 +141,11 @@ def _find_code_problem(image: Image, text: str, folder: str) -> Optional[str]:
             or name
             and (
                 name not in _KNOWN_MODULES
-                or image.find_file_type(f'{folder}/{name}.py')
-                or image.find_file_type(f'{folder}/{name}') == 'd'
+                or any(image.find_file_type(f'{place}/{name}.py') for place in folders)
+                or any(
+                    image.find_file_type(f'{place}/{name}') == 'd'
+                    for place in folders[: 1 if name == 'mpi4py' else None]
+                )
             )
         ):
             return f'cannot tell what `{line.strip()[:80]}` imports'
@@ -204,6 +217,7 @@ def _find_library_variants(
             if variable and variable.value != '':
                 return {}, f'{name} of the image may change which modules {python.path} finds'
         version, folders = _list_site_folders(image, python.path)
+        folders = python.first_folders + folders
         if not version:
             return {}, f'the version of {python.path} is unknown'
     files = [(folder, image.list_folder(folder)) for folder in folders]

@@ -80,6 +80,10 @@ _SHELL_COMMANDS = (
 )
 
 
+#: Redirection to a file at the end of a script
+_LAST_REDIRECTION = re.compile(r'>>?[ \t]*(/[\w./-]+)\s*\Z')
+
+
 class _WrapperEvaluator(ShellEvaluator):
     """
     An evaluator of a plain wrapper script, which starts one program as its last command.
@@ -126,6 +130,15 @@ class _WrapperEvaluator(ShellEvaluator):
         """Return None for a variable that the host may have exported."""
         is_set_here = name in self.variables or name.startswith('LD_')
         return super().is_exported(name) if is_set_here else None
+
+    def fail(self, reason: str = '') -> UnsupportedSyntaxError:
+        """Record that a last command fails which writes into a folder of the read-only image."""
+        file = _LAST_REDIRECTION.match(self.text, self.position)
+        if file and self.is_running and not self.doubt and not reason:
+            if self.find_file_type(posixpath.dirname(file.group(1))) == 'd':
+                why = f'the image is read-only, so the shell cannot write {file.group(1)}'
+                self.exit_point = self.exit_point or (True, self.locate(), why)
+        return super().fail(reason)
 
     def stop(self, words: List[str]) -> Optional[bool]:
         """Evaluate `exit` and `set`; other commands have an unknown effect on the program."""
@@ -275,6 +288,7 @@ def _resolve_shell_script(
             raise shell.fail('the script starts no program')
     except (UnsupportedSyntaxError, RecursionError) as err:
         reason = f"{getattr(err, 'location', path)}: {err}"
+        environment = environment._replace(exit_point=environment.exit_point or shell.exit_point)
         return LaunchedProgram(None, words, environment, reason, [])
     inherited = {
         name: variable or Variable('', True, path)
@@ -286,7 +300,7 @@ def _resolve_shell_script(
 #: Program that starts a command -> pattern for the words between the program and the command.
 #: Sources: coreutils, taskset(1), numactl(8)
 _LAUNCHERS = {
-    'env': r'(-u [A-Za-z_]\w* |[A-Za-z_]\w*=\S* )*',
+    'env': r'(-i )?(-u [A-Za-z_]\w* |[A-Za-z_]\w*=\S* )*',
     'nice': r'(-n -?\d+ |--adjustment=\S+ |--?\d+ )?',
     'timeout': r'((-k|-s) \S+ |--?\S+ )*[\d.]+[smhd]? ',
     'taskset': r'(-c |--cpu-list )?[\w,:-]+ ',
@@ -329,6 +343,8 @@ def _resolve_elf_program(
     if not match or not texts[count:] or texts[count].startswith('-'):
         return unknown
     variables = dict(environment.variables)
+    if kind == 'env' and texts[0] == '-i':  # All other variables are unset.
+        variables, environment = {}, environment._replace(default=Variable('', True, path))
     for text in texts[:count] if kind == 'env' else ():
         name, _, value = text.partition('=')  # After -u, the value is empty: the variable is unset.
         variables[name] = Variable(value, True, path)

@@ -74,9 +74,11 @@ _TRACE = 'export LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes LD_BIND_NOW=1\n'
 #: Variables of the caller that are passed to the runtime
 _KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
 #: Python code that prints the file of mpi4py's extension module, and the first module that Python
-#: lacks. Arguments: folder of the script, names of modules. The code does not start MPI
+#: lacks. Arguments: folders of the script, separated by colons; names of modules. The code does not start MPI
 _FIND_MPI4PY = """import sys
-if sys.argv[1] and sys.path[:1] == ['']: sys.path[0] = sys.argv[1]
+folders = sys.argv[1].split(':')
+if sys.path[:1] == ['']: sys.path[0] = folders[0]
+sys.path[:0] = folders[1:]
 from importlib.util import find_spec
 missing = [name for name in ['mpi4py.MPI'] + sys.argv[2:] if not find_spec(name)]
 print('%s', 'ImportError: no module ' + missing[0] if missing else find_spec('mpi4py.MPI').origin)
@@ -232,7 +234,11 @@ def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
         return None, None
     folder = posixpath.dirname(trial.image.resolve(python.script) or '') if python.script else ''
     settings = _render_wrapper_settings(trial, 'PYTHON|MPI4PY|LD_')
-    code = [python.path] + python.options + ['-c', _FIND_MPI4PY % _MARK, folder]
+    code = (
+        [python.path]
+        + python.options
+        + ['-c', _FIND_MPI4PY % _MARK, ':'.join([folder] + python.first_folders)]
+    )
     output = _run_container(trial, settings, code + ['numpy'] * python.uses_numpy)
     answer = re.search(r'(?m)^%s (/.*)$' % _MARK, output)
     errors = re.findall(r'(?m)^.*(?:Error\b|Fatal Python error|error while loading).*$', output)

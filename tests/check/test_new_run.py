@@ -3,7 +3,6 @@ Images that are not ours become modules by `osu-container new` and eb, run on tw
 proved and measured.
 """
 
-import functools
 import json
 import os
 import re
@@ -48,7 +47,6 @@ class Place:
         text = f'set -eu; . {PROJECT}/env.sh; set +eu\ncd {self.folder}\n{script}\n'
         return run(['bash', '--norc', '-c', text], env=environment, timeout=timeout)
 
-    @functools.cache
     def module(self, image, approach):
         """Install the module of an image with an approach; return its name."""
         sif = self.image(image)

@@ -842,6 +842,16 @@ SPEAKS = {
     'start of the container': [
         ('exit', 'pure', add_script('exit 0'), GPU, 'fails', '91-own.sh:1 exit'),
         ('set -e', 'pure', add_script('set -e'), GPU, 'unknown', '91-own.sh:1 set'),
+        (
+            'a redirection into the image',
+            'pure',
+            combine_changes(
+                image(), start_by_script('#!/bin/sh\nexec /opt/real/program 2>/opt/app.log\n')
+            ),
+            GPU,
+            'fails',
+            'osu_latency:2 /opt/app.log',
+        ),
     ],
     'unknown environment': [
         (
@@ -1306,6 +1316,17 @@ SPEAKS = {
             GPU,
             'fails',
             'LD_LIBRARY_PATH osu_latency:2',
+        ),
+        (
+            'env -i',
+            'hybrid',
+            combine_changes(
+                image(mpi_folder='/usr/lib'),
+                start_by_script('#!/bin/sh\nenv -i A=1 /opt/real/program\n'),
+            ),
+            GPU,
+            'fails',
+            'libfabric.so.1 /usr/bin/env',
         ),
         (
             'the option of ld.so',
@@ -2063,7 +2084,7 @@ SPEAKS = {
             )
             for text, said in (
                 ('#!/bin/sh\n/opt/mpiexec /opt/real/program\n', '/opt/mpiexec'),
-                ('#!/bin/sh\nenv -i A=1 /opt/real/program\n', '/usr/bin/env'),
+                ('#!/bin/sh\nenv -C / /opt/real/program\n', '/usr/bin/env'),
                 # findings of 2026-11-28: scripts whose first or later lines end or change them
                 ('#!/bin/bash -l\nexec /opt/real/program\n', '/bin/bash -l'),
                 ('#!/bin/sh -e\ncd /opt/none\nexec /opt/real/program\n', '/bin/sh -e'),
@@ -2112,7 +2133,7 @@ SPEAKS = {
                 ),
                 (
                     'sys.path of the script',
-                    use_python(text='import sys\nsys.path.insert(0, "/opt/py")\nimport mpi4py\n'),
+                    use_python(text='import sys\nsys.path.append("/opt/py")\nimport mpi4py\n'),
                     'sys.path',
                 ),
                 (

@@ -1,5 +1,6 @@
 """Rules on the environment in the container: the image's variables, and unknown values."""
 
+import os
 import posixpath
 import re
 from typing import Callable, Dict, Iterator, List, Optional, Tuple
@@ -78,9 +79,13 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
     exit_point = trial.environment.exit_point
     if exit_point:
         is_certain, location, why = exit_point
+        is_certain = is_certain and not any(
+            re.match(r'\w+_WRITABLE_TMPFS=|MPI_CONTAINER_OPTIONS=.*--writable', '%s=%s' % pair)
+            for pair in os.environ.items()
+        )
         yield make_finding(
             'fails' if is_certain else 'unknown',
-            'a script of the image %s the container from starting: %s, %s'
+            'a script of the image %s the program from starting: %s, %s'
             % ('keeps' if is_certain else 'may keep', location, why),
             [(location, why)],
             'remove the reported line from the environment scripts of the image',
@@ -384,7 +389,8 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     certain = set()
     absent = set()
     mpis = trial.image.find_files(r'.*/libmpi(ch|_abi)?(-[0-9a-f]{8})?\.so[^/]*')
-    if len(set(map(posixpath.dirname, mpis))) == 1:
+    # Intel MPI has further builds of the same library in release/ and debug/.
+    if len({re.sub(r'(/(release|debug)(_mt)?)?/[^/]+$', '', path) for path in mpis}) == 1:
         certain |= {'symbol version'} if _has_misfit_of_host(trial) else set()
         if causes == {'no program'}:
             is_hidden = trial.soname in map(posixpath.basename, list_hidden_names(trial))
