@@ -79,7 +79,6 @@ class Observation(NamedTuple):
 
     #: {pid in the container: readings of the programs that the process has executed in turn}
     readings: Dict[int, List[_Reading]]
-    mounts: List[loaded.Mount]  #: mounts of the container
     exit_code: Optional[int]  #: None if the command was killed
     waiting: List[str]  #: programs without MPI that were running when the command was killed
     output: List[str]  #: last lines
@@ -201,7 +200,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
             image.path,
             sample.LIBFABRIC_DELAY if uses_fabric else sample.AGREEMENT_TIME,
         )
-        logged = _read_loader_logs(folder, trial, seen.mounts)
+        logged = _read_loader_logs(folder, trial)
     return Start(
         command,
         list_processes(seen.readings, logged),
@@ -353,7 +352,6 @@ def _observe_command(
         lines = output.read().decode('utf-8', 'replace').splitlines()[-OUTPUT_LINES:]
     return Observation(
         readings,
-        mounts,
         128 - code if code is not None and code < 0 else code,  # as a shell reports a signal
         waiting if code is None else [],
         lines,
@@ -372,14 +370,19 @@ def _read_process(
     """
     Add a reading of a process to `readings`; return whether the process is settled.
 
-    folder: the folder with the logs of the loader. mounts, image: see _locate_files().
+    folder: the folder with the logs of the loader. mounts: mounts of the container. image: path of
+    the image.
     """
     inner_pid, paths, now = _read_inner_pid(pid), loaded.list_mapped_files(pid), time.monotonic()
     seen = readings.setdefault(inner_pid, [])
     before = seen.pop() if seen and seen[-1].process.program == program else None
     if before is None or paths != before.paths:
         names = [path for path in paths if path == program or '.so' in path]
-        files = _locate_files(names, '/proc/%d/root' % pid, mounts, image)
+        root, host_mounts = '/proc/%d/root' % pid, loaded.read_mounts('self')
+        files = [
+            MappedFile(name, *loaded.resolve_origin(name, root + name, mounts, host_mounts, image))
+            for name in names
+        ]
         process = make_process(program, files, loaded.read_environment(pid))
         if process.libmpi:  # The process has not terminated in between.
             before = _Reading(before.first if before else now, now, paths, process, False)
@@ -401,25 +404,6 @@ def _read_inner_pid(pid: int) -> int:
     """Return the pid that a process has in its own pid namespace (proc(5), NSpid)."""
     match = re.search(rb'^NSpid:.*\s(\d+)$', loaded.read_proc_file('/proc/%d/status' % pid), re.M)
     return int(match.group(1)) if match else pid
-
-
-def _locate_files(
-    paths: List[str], root: Optional[str], mounts: List[loaded.Mount], image: str
-) -> List[MappedFile]:
-    """
-    Return the files `paths` of a process with their owners.
-
-    root: the root folder of the process, None if the process has terminated. mounts: mounts of the
-    container. image: path of the image.
-    """
-    host_mounts = loaded.read_mounts('self')
-    return [
-        MappedFile(
-            path,
-            *loaded.resolve_origin(path, root and root + path, mounts, host_mounts, image),
-        )
-        for path in paths
-    ]
 
 
 def _predict_files(paths: List[str], trial: Trial) -> List[MappedFile]:
@@ -476,32 +460,21 @@ def parse_loader_log(text: str) -> List[Tuple[str, List[str]]]:
     return programs
 
 
-def _read_loader_logs(
-    folder: str, trial: Trial, mounts: List[loaded.Mount]
-) -> Dict[int, List[StartedProcess]]:
+def _read_loader_logs(folder: str, trial: Trial) -> Dict[int, List[StartedProcess]]:
     """
     Return {pid in the container: processes with MPI} from the logs of the loader.
 
-    A pid has one process for each executed program with MPI. mounts: see _locate_files(). If the
-    command ended before /proc could show the mounts, the trial predicts the owners of the files.
+    A pid has one process for each executed program with MPI. The trial predicts the owners of the
+    files, because a process may end before /proc shows the owners.
     """
-    image = trial.image
     logged: Dict[int, List[StartedProcess]] = {}
     for name in os.listdir(folder):
         if name.startswith('loader.'):
             pid = int(name.rpartition('.')[2])
             for program, libraries in parse_loader_log(_read_log(folder, pid)):
-                program = find_program(image, trial.environment, program) or program
+                program = find_program(trial.image, trial.environment, program) or program
                 names = list(map(posixpath.normpath, [program] + libraries))
-                real = [image.resolve(name) or name for name in names]
-                files = (
-                    _locate_files(real, None, mounts, image.path)
-                    if mounts
-                    else _predict_files(names, trial)
-                )
-                # A link has the name of the library, and the file itself may have another name.
-                files = [file._replace(path=name) for file, name in zip(files, names)]
-                process = make_process(files[0].path, files, None)
+                process = make_process(names[0], _predict_files(names, trial), None)
                 logged.setdefault(pid, []).extend([process] if process.libmpi else [])
     return logged
 
