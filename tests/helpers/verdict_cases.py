@@ -2484,6 +2484,7 @@ SILENT = {
             add_script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'),
             GPU,
         ),
+        ('UCX_TLS over libfabric', 'hybrid', add_script('export UCX_TLS=rc'), PLAIN),
         (
             'of another MPI',
             'hybrid',

@@ -174,12 +174,20 @@ def _is_prefix_usable(trial: Trial, value: str) -> bool:
     return mpi is not None and posixpath.normpath(mpi.path).startswith(folders)
 
 
+def _is_ucx_unused(trial: Trial, value: str) -> bool:
+    """Return whether MPI sends over libfabric by a provider that uses no UCX."""
+    is_open_mpi = trial.mpi.get('family') == 'Open MPI'
+    uses_libfabric_only = find_network_layer(trial) == LIBFABRIC and not is_open_mpi
+    return uses_libfabric_only and find_provider(trial) not in (None, 'mlx')
+
+
 #: Variable -> function that returns whether the image's value is harmless. Measured with random
 #: pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to 2021.18, Open MPI 4.1.8 and 5.0.11.
 _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
     'MPIR_CVAR_CH4_NETMOD': _is_netmod_usable,
     'FI_PROVIDER_PATH': _are_plugins_usable,
     'OPAL_PREFIX': _is_prefix_usable,
+    'UCX_TLS': _is_ucx_unused,
 }
 
 
