@@ -135,7 +135,8 @@ class _WrapperEvaluator(ShellEvaluator):
         """Record that a last command fails which writes into a folder of the read-only image."""
         file = _LAST_REDIRECTION.match(self.text, self.position)
         if file and self.is_running and not self.doubt and not reason:
-            if self.find_file_type(posixpath.dirname(file.group(1))) == 'd':
+            folder = self.files.resolve(posixpath.dirname(file.group(1)))
+            if folder and self.find_file_type(folder) == 'd':
                 why = f'the image is read-only, so the shell cannot write {file.group(1)}'
                 self.exit_point = self.exit_point or (True, self.locate(), why)
         return super().fail(reason)

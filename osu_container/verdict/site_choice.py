@@ -127,12 +127,9 @@ def format_shape(shape: Any) -> str:
     if isinstance(shape, tuple):
         return ' or '.join(map(format_shape, shape))
     if isinstance(shape, list):
-        return 'a list of %s' % format_shape(shape[0]).replace('a dict', 'dicts', 1)
+        return 'a list of %s' % format_shape(shape[0])
     if isinstance(shape, dict) and str not in shape:
-        return 'a dict with %s' % ', '.join(
-            sorted(key for key in shape if not key.endswith('?'))
-            or sorted(key[:-1] for key in shape)
-        )
+        return 'a dict with %s' % ', '.join(sorted(key.rstrip('?') for key in shape))
     return _WORDS[dict if isinstance(shape, dict) else shape]
 
 
@@ -274,9 +271,7 @@ def choose_site(
             {
                 variable
                 for entry in candidates
-                for variable in (
-                    [] if matches else list(entry['recognised_by']['value'].get('environment', {}))
-                )
+                for variable in list(entry['recognised_by']['value'].get('environment', {}))
                 + ([entry['stack']['value']['variable']] if 'stack' in entry else [])
             }
         )

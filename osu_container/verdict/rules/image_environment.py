@@ -399,14 +399,16 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     mpis = trial.image.find_files(r'.*/libmpi(ch|_abi)?(-[0-9a-f]{8})?\.so[^/]*')
     # Intel MPI has further builds of the same library in release/ and debug/.
     if len({re.sub(r'(/(release|debug)(_mt)?)?/[^/]+$', '', path) for path in mpis}) == 1:
-        certain |= {'symbol version'} if _has_misfit_of_host(trial) else set()
+        # Open MPI skips a plug-in that does not load, and the program may ask for another one.
+        is_linked = trial.family != 'Open MPI'
+        certain |= {'symbol version'} if is_linked and _has_misfit_of_host(trial) else set()
         if causes == {'no program'}:
             is_hidden = trial.soname in map(posixpath.basename, list_hidden_names(trial))
             certain |= {'mounted over'} if is_hidden else set()
             absent = {
                 'needs ' + name
                 for name, _ in trial.process.missing
-                if not trial.image.find_files('.*/' + re.escape(name))
+                if is_linked and not trial.image.find_files('.*/' + re.escape(name))
             }
     if causes == {'privileges'}:
         certain |= {'mounted over', 'missing library'}
