@@ -78,7 +78,7 @@ _KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
 _FIND_MPI4PY = """import sys
 folders = sys.argv[1].split(':')
 if sys.path[:1] == ['']: sys.path[0] = folders[0]
-sys.path[:0] = folders[1:]
+sys.path = folders[1:] + sys.path
 from importlib.util import find_spec
 missing = [name for name in ['mpi4py.MPI'] + sys.argv[2:] if not find_spec(name)]
 print('%s', 'ImportError: no module ' + missing[0] if missing else find_spec('mpi4py.MPI').origin)
