@@ -102,13 +102,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="print all findings with their evidence and remedies",
     )
     parser.add_argument(
-        '--color',
-        choices=('auto', 'always', 'never'),
-        default='auto',
-        help="whether to colour the verdicts; default: auto, which colours the verdicts on a "
-        "terminal unless the variable NO_COLOR is set",
-    )
-    parser.add_argument(
         '--published', action='store_true', help=argparse.SUPPRESS
     )  # compares the predictions for published combinations with their results
     parser.usage = '%(prog)s [OPTION...] IMAGE [--start [-- COMMAND...]]'
@@ -267,7 +260,7 @@ def print_verdicts(
             None if options.approach else (eb_options, command_options),
             options.verbose,
         )
-        print_colored(report, options.color)
+        print_colored(report)
     return EXIT_CODES[min((verdict.level for verdict in verdicts), key=LEVELS.index)]
 
 
@@ -518,12 +511,9 @@ def _format_finding(text: str, finding: Finding, has_remedy: bool, has_evidence:
 _COLORS = {'WORKS SLOWLY': 33, 'WORKS': 32, 'NO USE': 36, 'UNKNOWN': 35, 'FAILS': 31}
 
 
-def print_colored(text: str, choice: str) -> None:
-    """Print a report. `choice`, the value of --color, decides whether levels have colours."""
-    is_colored = choice == 'always' or (
-        choice == 'auto' and sys.stdout.isatty() and not os.environ.get('NO_COLOR')
-    )
-    if not is_colored:
+def print_colored(text: str) -> None:
+    """Print a report, with colours on a terminal unless the variable NO_COLOR is set."""
+    if not sys.stdout.isatty() or os.environ.get('NO_COLOR'):
         print(text)
         return
     colored = re.sub(
@@ -590,16 +580,18 @@ def format_unknown_approaches(
     if not unknown or levels.get(best or '') == 'works':
         return []
     slow = ' (faster than %s if they run)' % best * (levels.get(best or '') == 'works slowly')
+    beginning = "To get a verdict on %s%s, " % (', '.join(unknown), slow)
+    proof = 'osu-container proof -- %s ...' % launching.select_launcher_command(site)
+    if any(verdict.start for verdict in verdicts):  # The start has given no answer.
+        return fold_words(
+            beginning + 'install a module with approach %s and run this command:' % unknown[0]
+        ) + ['    ' + proof]
     names = {(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts}
+    program = shell.quote(names.pop()) if len(names) == 1 else 'COMMAND'
     return fold_words(
-        "To get a verdict on %s%s, run this command on the cluster, with the arguments of the "
-        "program:" % (', '.join(unknown), slow)
+        beginning + "run this command on the cluster, with the arguments of the program:"
     ) + [
         "    osu-container check %s --start -- %s"
-        % (
-            shell.quote_path(os.path.basename(path)),
-            shell.quote(names.pop()) if len(names) == 1 else 'COMMAND',
-        ),
-        "    or, after you installed a module with approach %s: osu-container proof -- %s ..."
-        % (unknown[0], launching.select_launcher_command(site)),
+        % (shell.quote_path(os.path.basename(path)), program),
+        "    or, after you installed a module with approach %s: %s" % (unknown[0], proof),
     ]

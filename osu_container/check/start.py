@@ -26,16 +26,16 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from osu_container.base import outputs, shell, streams
 from osu_container.base.places import SCRIPTS
-from osu_container.image.environment import Environment, find_program
-from osu_container.image.image import Image
+from osu_container.image.environment import find_program
 from osu_container.image.loader import find_loaded_file
 from osu_container.install.call_settings import create_module_folder
 from osu_container.proof import loaded, sample
+from osu_container.verdict.dry_run import LAST_SCRIPT
 from osu_container.verdict.facts import collect_facts
 from osu_container.verdict.rules.finding import LEVELS
 from osu_container.verdict.settings import Settings, build_settings
 from osu_container.verdict.started import MappedFile, Start, StartedProcess
-from osu_container.verdict.trial import NoMpiError, Trial, build_trial
+from osu_container.verdict.trial import NoMpiError, Trial, build_trial, make_container
 from osu_container.verdict.verdict import Starter, Verdict, judge_trial
 
 #: Seconds until a command that loads no MPI is killed
@@ -75,7 +75,6 @@ class Observation(NamedTuple):
 
     #: {pid in the container: readings of the programs that the process has executed in turn}
     readings: Dict[int, List[_Reading]]
-    mounts: List[loaded.Mount]  #: mounts of the container
     exit_code: Optional[int]  #: None if the command was killed
     waiting: List[str]  #: programs without MPI that were running when the command was killed
     output: List[str]  #: last lines
@@ -195,7 +194,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
             image.path,
             sample.LIBFABRIC_DELAY if uses_fabric else sample.AGREEMENT_TIME,
         )
-        logged = _read_loader_logs(folder, image, trial.environment, seen.mounts)
+        logged = _read_loader_logs(folder, trial)
     return Start(
         command,
         list_processes(seen.readings, logged),
@@ -213,14 +212,12 @@ def _build_environment(settings: Settings, folder: str) -> Dict[str, str]:
     }
     prefix = settings.container.env_prefix or ''
     binds = [value for value in [environment.get(prefix + '_BIND')] if value]
-    return dict(
-        environment,
-        **{
-            prefix + '_BIND': ','.join(binds + [folder]),
-            prefix + 'ENV_LD_DEBUG': 'files',
-            prefix + 'ENV_LD_DEBUG_OUTPUT': os.path.join(folder, 'loader'),
-        },
-    )
+    # Variables of the runtime do not reach the program in an image without environment scripts.
+    script = os.path.join(folder, 'debug.sh')
+    with open(script, 'w', encoding='utf-8') as handle:
+        handle.write('export LD_DEBUG=files LD_DEBUG_OUTPUT=%s\n' % shell.quote(folder + '/loader'))
+    binds += [folder, '%s:%s' % (script, LAST_SCRIPT)]
+    return dict(environment, **{prefix + '_BIND': ','.join(binds)})
 
 
 # ---- the processes --------------------------------------------------------------------------------
@@ -340,7 +337,6 @@ def _observe_command(
         lines = output.read().decode('utf-8', 'replace').splitlines()[-OUTPUT_LINES:]
     return Observation(
         readings,
-        mounts,
         128 - code if code is not None and code < 0 else code,  # as a shell reports a signal
         waiting if code is None else [],
         lines,
@@ -359,14 +355,19 @@ def _read_process(
     """
     Add a reading of a process to `readings`; return whether the process is settled.
 
-    folder: the folder with the logs of the loader. mounts, image: see _locate_files().
+    folder: the folder with the logs of the loader. mounts: mounts of the container. image: path of
+    the image.
     """
     inner_pid, paths, now = _read_inner_pid(pid), loaded.list_mapped_files(pid), time.monotonic()
     seen = readings.setdefault(inner_pid, [])
     before = seen.pop() if seen and seen[-1].process.program == program else None
     if before is None or paths != before.paths:
         names = [path for path in paths if path == program or '.so' in path]
-        files = _locate_files(names, '/proc/%d/root' % pid, mounts, image)
+        root, host_mounts = '/proc/%d/root' % pid, loaded.read_mounts('self')
+        files = [
+            MappedFile(name, *loaded.resolve_origin(name, root + name, mounts, host_mounts, image))
+            for name in names
+        ]
         process = make_process(program, files, loaded.read_environment(pid))
         if process.libmpi:  # The process has not terminated in between.
             before = _Reading(before.first if before else now, now, paths, process, False)
@@ -390,22 +391,15 @@ def _read_inner_pid(pid: int) -> int:
     return int(match.group(1)) if match else pid
 
 
-def _locate_files(
-    paths: List[str], root: Optional[str], mounts: List[loaded.Mount], image: str
-) -> List[MappedFile]:
-    """
-    Return the files `paths` of a process with their owners.
-
-    root: the root folder of the process, None if the process has terminated. mounts: mounts of the
-    container. image: path of the image.
-    """
-    host_mounts = loaded.read_mounts('self')
+def _predict_files(paths: List[str], trial: Trial) -> List[MappedFile]:
+    """Return the files `paths` of a process, with the owners in the container of the trial."""
+    container = make_container(trial)
+    known = container.read_elf_files(list(filter(container.exists, paths)))
+    owners = {path: (origin, elf.path) for path, (origin, elf) in known.items()}
     return [
-        MappedFile(
-            path,
-            *loaded.resolve_origin(path, root and root + path, mounts, host_mounts, image),
-        )
+        MappedFile(path, origin, host_path if origin == 'host' else None)
         for path in paths
+        for origin, host_path in [owners.get(path, (None, None))]
     ]
 
 
@@ -451,26 +445,21 @@ def parse_loader_log(text: str) -> List[Tuple[str, List[str]]]:
     return programs
 
 
-def _read_loader_logs(
-    folder: str, image: Image, environment: Environment, mounts: List[loaded.Mount]
-) -> Dict[int, List[StartedProcess]]:
+def _read_loader_logs(folder: str, trial: Trial) -> Dict[int, List[StartedProcess]]:
     """
     Return {pid in the container: processes with MPI} from the logs of the loader.
 
-    A pid has one process for each executed program with MPI. environment: the variables in the
-    container. mounts: see _locate_files().
+    A pid has one process for each executed program with MPI. The trial predicts the owners of the
+    files, because a process may end before /proc shows the owners.
     """
     logged: Dict[int, List[StartedProcess]] = {}
     for name in os.listdir(folder):
         if name.startswith('loader.'):
             pid = int(name.rpartition('.')[2])
             for program, libraries in parse_loader_log(_read_log(folder, pid)):
-                program = find_program(image, environment, program) or program
-                paths = [image.resolve(path) or path for path in [program] + libraries]
-                files = _locate_files(
-                    list(map(posixpath.normpath, paths)), None, mounts, image.path
-                )
-                process = make_process(files[0].path, files, None)
+                program = find_program(trial.image, trial.environment, program) or program
+                names = list(map(posixpath.normpath, [program] + libraries))
+                process = make_process(names[0], _predict_files(names, trial), None)
                 logged.setdefault(pid, []).extend([process] if process.libmpi else [])
     return logged
 

@@ -715,6 +715,10 @@ def _follow_env(words: List[Any], environment: Environment) -> Tuple[List[Any], 
         name, is_assignment, value = rest[0].partition('=')
         if name == '-u' and len(rest) > 1 and isinstance(rest[1], str):
             name, rest = rest[1], rest[1:]  # The value is empty: the variable is unset.
+        elif name == '-i' and len(rest) == len(words) - 1:
+            variables, rest = {}, rest[1:]
+            environment = environment._replace(default=Variable('', True, words[0]))
+            continue
         elif not is_assignment and name[:1] != '-':
             return rest, environment._replace(variables=variables)
         elif not is_assignment:

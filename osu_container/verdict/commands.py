@@ -9,8 +9,8 @@ statements is true:
 * The program is linked with an MPI library, directly or through another library (image/loader.py).
 * The program contains the name of an MPI library, and so may open this library with dlopen().
 * The program is a Python script that imports mpi4py.
-* The program is a command of a Python distribution that requires or imports mpi4py, or that has a
-  file which is linked with MPI.
+* The program is a command of a Python distribution that imports mpi4py, or that has a file which is
+  linked with MPI.
 * The program is python3, and mpi4py is installed.
 
 Tools of an MPI (mpirun, ompi_info, ...) are left out, because srun starts the ranks.
@@ -284,10 +284,6 @@ def _inspect_distribution(image: Image, folder: str) -> Tuple[Optional[str], Opt
     does not use MPI. folder: .dist-info folder of the distribution.
     """
     name = posixpath.basename(folder)[: -len('.dist-info')]
-    if image.exists(folder + '/METADATA'):
-        text = image.read_file(folder + '/METADATA').decode('utf-8', 'replace')
-        if re.search(r'^Requires-Dist:[ \t]*mpi4py\b(?!.*\bextra\s*==)', text, re.M | re.I):
-            return None, '%s needs mpi4py' % name
     if not image.exists(folder + '/RECORD'):
         return None, None
     record = image.read_file(folder + '/RECORD').decode('utf-8', 'replace').splitlines()

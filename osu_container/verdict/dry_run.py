@@ -20,12 +20,10 @@ import glob
 import os
 import posixpath
 import re
-import signal
 import subprocess
-import time
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from osu_container.base import outputs
+from osu_container.base import outputs, streams
 from osu_container.base.shell import quote
 from osu_container.base.terminal import escape_line
 from osu_container.image.environment import (
@@ -58,7 +56,6 @@ class Listing(NamedTuple):
     problem: Optional[str]  #: why the loader has listed nothing, None if there is a list
     #: whether the loader or the image's scripts caused the problem, and not this machine
     is_conclusive: bool
-    seconds: float
     #: whether the loader had all loader variables (LD_*) that the program gets
     is_trusted: bool = True
     #: path of mpi4py's extension module that Python finds, None if unknown
@@ -76,9 +73,11 @@ _TRACE = 'export LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes LD_BIND_NOW=1\n'
 #: Variables of the caller that are passed to the runtime
 _KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
 #: Python code that prints the file of mpi4py's extension module, and the first module that Python
-#: lacks. Arguments: folder of the script, names of modules. The code does not start MPI
+#: lacks. Arguments: folders of the script, separated by colons; names of modules. The code does not start MPI
 _FIND_MPI4PY = """import sys
-if sys.argv[1] and sys.path[:1] == ['']: sys.path[0] = sys.argv[1]
+folders = sys.argv[1].split(':')
+if sys.path[:1] == ['']: sys.path[0] = folders[0]
+sys.path = folders[1:] + sys.path
 from importlib.util import find_spec
 missing = [name for name in ['mpi4py.MPI'] + sys.argv[2:] if not find_spec(name)]
 print('%s', 'ImportError: no module ' + missing[0] if missing else find_spec('mpi4py.MPI').origin)
@@ -96,14 +95,8 @@ _ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup err
 def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
     """Return the reason why the image's loader cannot run, None if the loader can run."""
     loaded, image = trial.process.loaded, trial.image
-    if trial.container.runtime is None or trial.host.is_partial or image.is_partial:
-        return (
-            "the image's loader can run only on the system itself, with a container runtime on PATH"
-        )
     if not loaded:
         return 'check knows no program or library of the image that the loader could load'
-    if loaded[0].facts.machine != trial.host.get_machine():
-        return 'the image is for %s' % loaded[0].facts.machine
     interpreter = find_loader_path(trial)
     if not interpreter or not image.exists(interpreter):
         return 'the image has no %s' % (interpreter or 'loader')
@@ -180,21 +173,16 @@ def _run_container(trial: Trial, last: str, start: List[str]) -> str:
                 handle.write(text)
             binds.append((file, path))
         words += [part for bind in binds for part in ('--bind', '%s:%s' % bind)]
-        proc = subprocess.Popen(
-            words + [os.path.abspath(trial.image.path)] + start,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env=variables,
-        )
-        try:
-            output = proc.communicate(timeout=LIMIT)[0]
-        except subprocess.TimeoutExpired:
-            os.killpg(proc.pid, signal.SIGKILL)
-            proc.communicate()
-            output = b'terminated after %d s' % LIMIT
-    return output.decode('utf-8', 'replace')
+        words += [os.path.abspath(trial.image.path)] + start
+        with streams.start_process_group(
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables
+        ) as child:
+            try:
+                return child.communicate(timeout=LIMIT)[0].decode('utf-8', 'replace')
+            except subprocess.TimeoutExpired:
+                streams.terminate_process_group(child)
+                child.communicate()
+                return 'terminated after %d s' % LIMIT
 
 
 def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
@@ -203,9 +191,9 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
 
     wrapper_settings: the text that _render_wrapper_settings() returns.
     """
-    problem, start_time = find_dry_run_obstacle(trial), time.monotonic()
+    problem = find_dry_run_obstacle(trial)
     if problem:
-        return Listing(None, {}, set(), set(), set(), problem, False, 0.0)
+        return Listing(None, {}, set(), set(), set(), problem, False)
     is_static = trial.program.is_static
     start = (
         [str(find_loader_path(trial))]
@@ -214,7 +202,7 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
     )
     last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + wrapper_settings + _TRACE
     output = _run_container(trial, last, start)
-    listing = parse_listing(output, time.monotonic() - start_time)
+    listing = parse_listing(output)
     variables = [
         resolve_process_variable(trial.environment, name)
         for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT')
@@ -256,7 +244,7 @@ def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     return None, escape_line(errors[-1].replace(_MARK, '').strip())
 
 
-def parse_listing(output: str, seconds: float) -> Listing:
+def parse_listing(output: str) -> Listing:
     """Parse the output of the container runtime and the image's loader into a Listing."""
     parts = re.split('(?m)^%s\n' % _MARK, output)
     environment, listed = None, output
@@ -296,9 +284,7 @@ def parse_listing(output: str, seconds: float) -> Listing:
         problem, is_conclusive = escape_line(ends[0].strip()), True
     elif not names and not missing:
         problem = 'the loader lists nothing' + last_line
-    return Listing(
-        environment, names, missing, versions, undefined, problem, is_conclusive, seconds
-    )
+    return Listing(environment, names, missing, versions, undefined, problem, is_conclusive)
 
 
 def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] = None) -> Trial:

@@ -20,17 +20,15 @@ from osu_container.image.loader import LoadedFile, find_loaded_file
 from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.rules.questions import uses_libfabric
-from osu_container.verdict.settings import HOST_MPI, list_mpi_families, select_host_mpi
+from osu_container.verdict.settings import HOST_MPI
 from osu_container.verdict.trial import (
     HostFileSystem,
     Trial,
     find_leading_plugin_folder,
     list_bound_files,
     list_entrypoint_folders,
-    list_missing_host_paths,
     list_plugin_folders,
     locate_host_libraries,
-    select_image_mpi,
 )
 from osu_container.verdict.verdict import Verdict, evaluate_approach
 
@@ -123,11 +121,6 @@ def read_facts(
     host = HostFileSystem(root)
     try:
         with Image(sif, program_prefix, programs) as image:
-            _check_paths(
-                select_host_mpi(approach, select_image_mpi(image, list_mpi_families(approach))[1]),
-                site,
-                host,
-            )
             if not image.programs:
                 raise FactsError(
                     "%s has no program %s. List the programs of this image in `programs` of the "
@@ -155,7 +148,11 @@ def collect_facts(
     file cannot be read.
     """
     approach, site, image, host = trial.approach, trial.site, trial.image, trial.host
-    _check_family(verdict, image)
+    for finding in verdict.findings:  # No option of eb helps.
+        if finding.rule in ('other MPI', 'host path missing') and finding.level == 'fails':
+            raise FactsError(
+                "%s. To do: %s (image %s)" % (finding.reason, finding.remedy, image.path)
+            )
     if verdict.level == 'fails' and not force:
         # EasyBuild 4.9 prints the first 300 characters only, so the problem comes first.
         raise FactsError(
@@ -237,30 +234,6 @@ def list_warnings(facts: Dict[str, Any]) -> List[str]:
             % (verdict['level'], ', '.join(verdict['untested'])),
         )
     return warnings
-
-
-def _check_family(verdict: Verdict, image: Image) -> None:
-    """
-    Raise FactsError if the approach cannot use the image's MPI family.
-
-    The option --force does not suppress this error.
-    """
-    for finding in verdict.findings:
-        if finding.rule == 'other MPI':
-            raise FactsError(
-                "%s. To do: %s (image %s)" % (finding.reason, finding.remedy, image.path)
-            )
-
-
-def _check_paths(approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem) -> None:
-    """Raise FactsError if host paths that the approach needs do not exist."""
-    missing = list_missing_host_paths(approach, site, host)
-    if missing:
-        raise FactsError(
-            "site '%s' names host paths that do not exist: %s. If the host was updated, correct "
-            'the site in osu_container/data/sites/__init__.py; on a workstation, run `make demo`'
-            % (site['name'], ', '.join(missing))
-        )
 
 
 def _describe_injected_libraries(

@@ -210,9 +210,7 @@ def choose_site(
             {
                 variable
                 for entry in candidates
-                for variable in (
-                    [] if matches else list(entry['recognised_by']['value'].get('environment', {}))
-                )
+                for variable in list(entry['recognised_by']['value'].get('environment', {}))
                 + ([entry['stack']['value']['variable']] if 'stack' in entry else [])
             }
         )

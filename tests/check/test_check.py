@@ -18,9 +18,7 @@ from osu_container.check.site import LOCAL_FILE_NAME, find_local_file
 from osu_container.cli import main
 from osu_container.data.approaches import APPROACHES
 from osu_container.image.image import Image
-from osu_container.verdict import verdict as verdict_rules
 from osu_container.verdict.dry_run import parse_listing
-from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.site_choice import resolve_site
@@ -35,7 +33,7 @@ from tests.helpers.elf_folder import (
     pack,
     write_sif,
 )
-from tests.helpers.machine import PROJECT, PYTHON_36, fold_whitespace, run
+from tests.helpers.machine import PROJECT, fold_whitespace, run
 from tests.helpers.verdict_cases import GPU, PLAIN, build_mpi
 from tests.stand_in.pairs.parts import runtime
 
@@ -120,10 +118,8 @@ def test_text_and_json_have_the_same_findings(place, make_image, parts):
         'TCP only',
         'other MPI',
     }
-    assert done.stdout.splitlines()[0] == str(own) and done.stderr == ''
-    head = fold_whitespace(done.stdout.partition('\n\n')[0])
     assert re.search(
-        rf'libmpi\.so\.12 .*/opt/mpich/lib\b.*ROCm 7\.1\.0\b.* {GPU} .*{place.host}', head
+        rf'{own} .*libmpi\.so\.12 .*/opt/mpich/lib\b.*ROCm 7\.1\.0\b.* {GPU} .*{place.host}', text
     )
 
 
@@ -228,7 +224,7 @@ MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-ru
     ],
 )
 def test_loader_listing_is_parsed(output, problem, wanted):
-    found = parse_listing(output, 0.1)
+    found = parse_listing(output)
     assert re.fullmatch(problem, str(found.problem))
     assert {name: getattr(found, name) for name in wanted} == wanted
 
@@ -430,20 +426,13 @@ def test_report_fits_a_screen(place, make_image, parts, monkeypatch, capsys, cha
     require_short_report(read_text_report(monkeypatch, capsys, columns, *place.list_arguments(own)))
 
 
-@pytest.mark.parametrize('site', ['lumi-25.03', 'alps', 'frontier', 'perlmutter'])
-def test_report_on_named_images_fits_a_screen(monkeypatch, capsys, site):
-    for image in set(resolve_site('lumi-25.03')['images']['value'].values()):
-        require_short_report(read_text_report(monkeypatch, capsys, '80', image, '--site', site))
-
-
-def test_levels_are_coloured_on_request(place, monkeypatch, capsys):
-    monkeypatch.setenv('NO_COLOR', '1')
+def test_levels_are_coloured_on_a_terminal(place, monkeypatch, capsys):
     plain = read_text_report(monkeypatch, capsys, '100', *place.list_arguments())
-    always = read_text_report(
-        monkeypatch, capsys, '100', *place.list_arguments(), '--color', 'always'
-    )
-    assert '\033' not in plain and re.search(r'^hybrid +\033\[1;32mWORKS\033\[0m ', always, re.M)
-    assert ESCAPES.sub('', always) == plain
+    monkeypatch.setattr(sys.stdout, 'isatty', lambda: True)
+    monkeypatch.delenv('NO_COLOR', raising=False)
+    colored = read_text_report(monkeypatch, capsys, '100', *place.list_arguments())
+    assert '\033' not in plain and re.search(r'^hybrid +\033\[1;32mWORKS\033\[0m ', colored, re.M)
+    assert ESCAPES.sub('', colored) == plain
 
 
 def test_no_approach_is_recommended_when_all_fail(place, make_image, parts):
@@ -477,7 +466,6 @@ def test_sif_folder_and_squashfs_are_judged_alike(place):
         ('pure', {}, 4),
         ('hybrid', {'program': None}, 5),
         ('hybrid', {'mpi': build_mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)}, 7),
-        ('hybrid', {'mpi': build_mpi(needs=9)}, 6),
         (None, {}, 0),
         (None, {'mpi': build_mpi(open_mpi(), 'libmpi.so.40')}, 6),
     ],
@@ -494,29 +482,6 @@ def test_exit_code_reports_the_requested_or_best_verdict(
         == min(EXIT_CODES[one['verdict']] for one in data['verdicts'])
     )
     assert not approach or [one['approach'] for one in data['verdicts']] == [approach]
-
-
-def test_check_inspects_the_named_program(place, make_image, parts):
-    own = make_image(mpi=parts.mpi(more='int MPIX_New(void *a, void *b) { return 0; }\n'))
-    own.copy(
-        parts.program(
-            parts.mpi(more='int MPIX_New(void *a, void *b) { return 0; }\n'),
-            'MPIX_New',
-            ('-Wl,-z,now',),
-        ),
-        '/opt/app/solver',
-    )
-    assert check(*place.list_arguments(own), '--approach', 'bind').returncode == 0
-    done = check(*place.list_arguments(own), '--approach', 'bind', '--program', '/opt/app/solver')
-    assert done.returncode == 6 and re.search(
-        r'image:/opt/app/solver\b.*\bMPIX_New', fold_whitespace(done.stdout)
-    )
-    assert (
-        check(
-            *place.list_arguments(own), '--approach', 'opensource', '--program', '/opt/app/solver'
-        ).returncode
-        == 0
-    )
 
 
 # ---- sites of a file
@@ -581,31 +546,9 @@ def test_published_prints_each_cell_and_the_counts(monkeypatch, capsys):
     _, *lines, last = capsys.readouterr().out.splitlines()
     assert len(lines) == 35 and re.findall(r'\d+', last) == ['33', '2', '0']
     assert [line.split()[0] for line in lines].count('right') == 33
-    monkeypatch.setattr(
-        verdict_rules, 'RULES', [rule for rule in RULES if rule.name != 'symbol version']
-    )
-    assert main(['check', '--published']) == 1
-    assert re.findall(r'\d+', capsys.readouterr().out)[-1] != '0'
 
 
 # ---- Python 3.6
-
-
-@pytest.mark.skipif(not PYTHON_36, reason='no python3.6 on PATH')
-def test_check_output_is_the_same_on_python_3_6(place):
-    for arguments in (
-        [*place.list_arguments(place.sif), '--json'],
-        place.list_arguments(),
-        ['--published'],
-        [place.folder / 'none.sif'],
-        place.list_arguments(place.host),
-    ):
-        done, other = check(*arguments), check(*arguments, command=[PYTHON_36, COMMAND])
-        assert (done.returncode, done.stdout, done.stderr) == (
-            other.returncode,
-            other.stdout,
-            other.stderr,
-        )
 
 
 # ---- images that are none, or not as one wants them
@@ -658,15 +601,6 @@ def test_invalid_program_is_reported(place, make_image, path, code):
 
 
 # ---- hosts
-
-
-def test_linker_script_as_host_library_is_reported(place, tmp_path, parts):
-    host = fill_good_host(ElfFolder(tmp_path / 'host'), parts, resolve_site(GPU))
-    host.write(LIBFABRIC, 'GROUP ( libfabric.so.1 )\n')
-    arguments = [place.image, '--site', GPU, '--sysroot', host, '--approach']
-    done = check(*arguments, 'hybrid')
-    assert done.returncode == 6 and LIBFABRIC in re.sub(r'\s+', '', done.stdout)
-    assert check(*arguments, 'opensource').returncode == 0
 
 
 def test_sif_needs_unsquashfs_and_folder_needs_no_program(place, tmp_path):
@@ -732,25 +666,3 @@ def test_absent_image_gives_build_and_install_commands(image, module, tmp_path):
         == f'    eb {module}-{approach}.eb -r --try-amend=image={image}.sif --try-amend=site={GPU}'
     )
     assert (PROJECT / f'easyconfigs/o/{module}/{module}-{approach}.eb').exists()
-
-
-@pytest.mark.parametrize(
-    'image, site, names',
-    [
-        (
-            'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi',
-            'frontier',
-            ['NVIDIA', 'CUDA 12.8.1', 'AMD', 'gfx90a'],
-        ),
-        ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', 'alps', ['x86_64', 'aarch64']),
-    ],
-)
-def test_an_image_for_another_machine_is_reported(image, site, names, tmp_path):
-    done = check(image, '--site', site, cwd=tmp_path)
-    assert done.returncode == 6 and all(name in done.stdout for name in names), done
-    data = check_json(image, '--site', site, cwd=tmp_path)
-    assert (
-        data['described']
-        and data['image']['described']
-        and data['host'] in fold_whitespace(done.stdout)
-    )

@@ -135,7 +135,6 @@ def test_described_host_and_image_need_one_rocm_major(site, fails):
     verdict = judge_catalogue_image('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', site)
     rules = [one.rule for one in verdict.findings if one.level == 'fails']
     assert rules == ['ROCm release'] * fails
-    assert not [one for one in verdict.findings if 'liblustreapi' in one.reason]
 
 
 # ---- the form
@@ -319,9 +318,6 @@ def test_check_agrees_on_a_tree_and_its_discovered_facts(tmp_path, parts):
     file = tmp_path / 'facts.json'
     done = run([COMMAND, 'discover', '--sysroot', tree, '--facts', file])
     assert done.returncode == 0 and str(file) in done.stdout, done
-    assert run([COMMAND, 'discover', '--sysroot', tree, '--facts', file]).returncode == 1, (
-        'it is there already'
-    )
     assert str(tree) not in file.read_text() and file.stat().st_size < 8 << 20
     own, given = fill_good_image(ElfFolder(tmp_path / 'image'), parts, mpi=parts.mpi(needs=9)), []
     for where in (['--sysroot', tree], ['--facts', file]):

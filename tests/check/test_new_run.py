@@ -25,7 +25,7 @@ class Place:
     """A folder with the images, in which everything is typed, and an EasyBuild of its own."""
 
     def __init__(self, folder, apptainer):
-        self.folder, self.apptainer, self.installed = folder, apptainer, set()
+        self.folder, self.apptainer = folder, apptainer
         (folder / 'in.lj').write_text(foreign_images.MELT)
 
     def image(self, name):
@@ -49,15 +49,10 @@ class Place:
 
     def module(self, image, approach):
         """Install the module of an image with an approach; return its name."""
-        name = f'{image}/{approach}'
-        if name not in self.installed:
-            sif = self.image(image)
-            done = self(
-                f'osu-container new {sif} --approach {approach} && eb {image}-{approach}.eb'
-            )
-            assert done.returncode == 0, done
-            self.installed.add(name)
-        return name
+        sif = self.image(image)
+        done = self(f'osu-container new {sif} --approach {approach} && eb {image}-{approach}.eb')
+        assert done.returncode == 0, done
+        return f'{image}/{approach}'
 
     def run_proof(self, module, command, folder):
         """Run a command on two nodes under `osu-container proof`; return (output, ranks)."""

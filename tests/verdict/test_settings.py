@@ -196,22 +196,6 @@ def find_value(name, approach, site, *more, **kwargs):
         ('MPIR_CVAR_ENABLE_GPU', 'hybrid', 'lumi-25.03', [], {}, None),
         # by release
         (
-            'MPIR_CVAR_CH4_OFI_ENABLE_INJECT',
-            'opensource',
-            'lumi-25.03',
-            [],
-            {'mpi': 'MPICH 4.2.3'},
-            None,
-        ),
-        (
-            'MPIR_CVAR_CH4_OFI_ENABLE_INJECT',
-            'opensource',
-            'lumi-25.03',
-            [],
-            {'mpi': 'MPICH 5.0.2'},
-            None,
-        ),
-        (
             'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM',
             'opensource',
             'lumi-25.03',
@@ -235,13 +219,11 @@ def find_value(name, approach, site, *more, **kwargs):
             {'mpi': 'MPICH 3.4.3'},
             None,
         ),
-        ('FI_CXI_RDZV_THRESHOLD', 'opensource', 'lumi-25.03', [], {'libfabric': 'unknown'}, None),
         # LAIF's requirements for ROCm 7
         ('HSA_NO_SCRATCH_RECLAIM', 'opensource', 'lumi-25.03', [], {'rocm': '7.0.2'}, '1'),
         ('FI_HMEM_ROCR_USE_DMABUF', 'opensource', 'lumi-25.03', [], {'rocm': '7.0.2'}, '0'),
         ('NCCL_DMABUF_ENABLE', 'opensource', 'lumi-25.03', [], {'rocm': '6.3.4'}, None),
         ('NCCL_CROSS_NIC', 'openmpi', 'alps', [], {}, '0'),
-        ('NCCL_CROSS_NIC', 'openmpi', 'olivia', [], {}, '1'),
         # settings modules
         ('SLURM_NETWORK', 'openmpi', 'olivia', [], {}, 'single_node_vni'),
         ('FI_PROVIDER', 'opensource', 'lumi-25.03', ['single-node'], {}, '^cxi'),
@@ -254,13 +236,10 @@ def find_value(name, approach, site, *more, **kwargs):
             {},
             'single_node_vni,disable_rdzv_get',
         ),
-        ('SLURM_NETWORK', 'native', 'lumi-25.03', ['rccl-alt-read'], {}, 'disable_rdzv_get'),
         # a default, and what was seen to hang
         ('FI_MR_CACHE_MONITOR', 'hybrid', 'lumi-25.03', [], {}, 'userfaultfd'),
-        ('FI_MR_CACHE_MONITOR', 'hybrid', 'lumi-c-25.03', [], {}, None),
         ('NCCL_NET_GDR_LEVEL', 'opensource', 'lumi-25.03', [], {}, None),
         ('NCCL_NET_GDR_LEVEL', 'opensource', 'lumi-25.03', ['rccl-gdr'], {}, 'PHB'),
-        ('NCCL_NET_GDR_LEVEL', 'openmpi', 'alps', [], {}, 'PHB'),
         # a setting of the approach is before a default of the site, which stays without it
         ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', [], {}, '16384'),
         ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', ['rccl-alt-read'], {}, '2048'),
@@ -355,20 +334,6 @@ def test_binds_separate_installation_and_node_files():
     ]
     assert kernel[0]['path'] == '/stand-in/boot/config-{kernel}'
     assert kernel[0]['otherwise'] == {'FI_HMEM_ROCR_USE_DMABUF': '0'}
-
-
-@pytest.mark.parametrize('site', [site for site in REPRESENTATIVE if ('pure', site) in PAIRS])
-def test_pure_binds_only_file_systems_opensource_no_library(site):
-    pure = build_settings(*read_entries('pure', site), make_facts())
-    file_systems = resolve_site(site)['files'].get('file_systems', {'value': []})['value']
-    assert {bind[1] for bind in pure.container.binds} <= set(file_systems)
-    assert (pure.container.run_files, pure.container.library_path, pure.container.preload) == (
-        [],
-        [],
-        [],
-    )
-    opensource = build_settings(*read_entries('opensource', site), make_facts())
-    assert not any(INJECT_FOLDER in bind[1] for bind in opensource.container.binds)
 
 
 @pytest.mark.parametrize('approach, site', PAIRS)
@@ -600,39 +565,7 @@ def test_pmix_folders_of_user_and_rank_are_bound(run_installed, step, tmp_path):
     ]
 
 
-@pytest.mark.parametrize('gone', ['SLURM_JOB_ID', 'SLURM_STEP_ID'])
-def test_no_folder_is_bound_outside_a_step(run_installed, step, tmp_path, gone):  # noqa: F811
-    done = run_installed(
-        'osu_bw', SLURM_PMIX_TMPDIR=str(tmp_path), **{**step(tmp_path), gone: None}
-    )
-    assert done.returncode == 0 and list_binds(done) == ['unset'], done
-
-
 # LINKx, by data
-
-
-@pytest.mark.parametrize(
-    'site',
-    [
-        name
-        for name in PMIX_SITES
-        if resolve_site(name)['provider']['value'] == 'cxi'
-        and resolve_site(name)['gpu_binding']['value']
-    ],
-)
-def test_linkx_links_shared_memory_with_each_card_of_the_site(site):
-    cards = [gpu['nic'] for gpu in resolve_site(site)['gpu_binding']['value']]
-    assert not [
-        one for one in make_openmpi_settings(site).environment.variables if 'lnx' in one['value']
-    ], 'never on by itself'
-    found = {
-        one['name']: one
-        for one in make_openmpi_settings(site).environment.setting_variables['linkx']
-    }
-    assert found['FI_LNX_PROV_LINKS']['value'].split('|') == [
-        f'shm+cxi:{card}' for card in dict.fromkeys(cards)
-    ]
-    assert found['FI_PROVIDER']['value'] == 'lnx'
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 import shutil
-from types import SimpleNamespace
 
 import pytest
 
@@ -29,7 +28,7 @@ from osu_container.discover.host_facts import DescribedHost
 from osu_container.image.environment import parse_folder_list
 from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.verdict import verdict as verdict_rules
-from osu_container.verdict.facts import FactsError, read_facts, read_host_versions
+from osu_container.verdict.facts import FactsError, read_facts
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.finding import LEVELS, NOTE
@@ -48,9 +47,7 @@ from osu_container.verdict.trial import (
     NoMpiError,
     build_trial,
     list_user_binds,
-    map_opened_names,
     render_bound_texts,
-    select_image_mpi,
     select_program,
 )
 from osu_container.verdict.verdict import judge_approach, recommend_approach
@@ -71,7 +68,6 @@ from tests.helpers.verdict_cases import (
     SPEAKS,
     World,
     add_script,
-    build_fabric,
     build_mpi,
     combine_changes,
     defer_change,
@@ -80,7 +76,6 @@ from tests.helpers.verdict_cases import (
     image_mpi,
     link_program,
     make_described_host,
-    make_newer_glibc_library,
     start_by_script,
     use_standard_abi,
     write_file,
@@ -131,39 +126,6 @@ def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, t
         assert '\n' not in finding.reason and finding.reason[-1] not in '.!'
 
 
-@pytest.mark.parametrize(
-    'approach, change, by_host',
-    [
-        (
-            'hybrid',
-            combine_changes(
-                host(libfabric=build_fabric(needed=('libcxi.so.1', 'libuser.so.1'))),
-                defer_change(
-                    lambda it: it.host.copy(
-                        make_newer_glibc_library(it.parts), '/usr/lib64/libuser.so.1'
-                    )
-                ),
-            ),
-            True,
-        ),
-        (
-            'opensource',
-            image(
-                mpi=lambda it: it.mpi(needed=[make_newer_glibc_library(it)]),
-                libraries=lambda it: [make_newer_glibc_library(it)],
-            ),
-            False,
-        ),
-    ],
-)
-def test_remedy_depends_on_who_needs_a_newer_glibc(tmp_path, parts, approach, change, by_host):
-    world = World(tmp_path, parts)
-    change(world)
-    said = [finding for finding in world.ask(approach).findings if finding.rule == 'symbol version']
-    assert [one.level for one in said] == ['fails'] and ('host' in said[0].remedy) == by_host
-    assert re.search(r'libuser\.so\.1\b.*GLIBC_2\.99\b.*libc\.so\.6\b.*image:', said[0].reason)
-
-
 def test_mpi_that_opens_libfabric_is_judged_with_libfabric(tmp_path, parts):
     world = World(tmp_path, parts)  # Intel MPI: no DT_NEEDED
     image(mpi=parts.mpi(intel_mpi(), needs=None), fabric=parts.fabric(providers=('tcp', 'shm')))(
@@ -177,14 +139,6 @@ def test_mpi_that_opens_libfabric_is_judged_with_libfabric(tmp_path, parts):
     host(libmpi=parts.mpi(intel_mpi(), needs=None))(world)
     image(mpi=parts.mpi(needs=None), libraries=[])(world)
     assert re.match('libfabric 1.22.0 .*host', world.ask('bind').libfabric)
-
-
-@pytest.mark.parametrize(
-    'wanted, soname', [(['none of them', 'Open MPI'], 'libmpi.so.40'), ([], 'libmpi.so.12')]
-)
-def test_approach_selects_its_mpi_among_several(wanted, soname):
-    both = [('MPICH ABI', 'libmpi.so.12', '/a'), ('Open MPI', 'libmpi.so.40', '/b')]
-    assert select_image_mpi(SimpleNamespace(list_mpi_libraries=lambda: both), wanted)[1] == soname
 
 
 def test_plugin_folder_is_first_unless_it_has_injected_libraries(tmp_path, parts):
@@ -220,22 +174,6 @@ def test_first_program_that_needs_mpi_is_inspected(tmp_path, parts):
             select_program(opened, None, opened.evaluate_environment()).program
             == '/opt/osu/bin/osu_latency'
         )
-
-
-def test_host_library_exists_under_every_opened_name(tmp_path, parts):
-    world = World(tmp_path, parts)
-    opened, opened_host = world.open_files()
-    with opened:
-        trial = build_trial(resolve_approach('bind'), world.site, opened, opened_host)
-    names = map_opened_names(trial.approach, world.site, opened_host, trial.injected)
-    also = {
-        other: opened_host.add_root(fact['value'])
-        for name, fact in world.site['libraries'].items()
-        if fact and name in trial.approach['inject'] + trial.approach['inject_if_known']
-        for other in fact.get('opened_as', [])
-    }
-    assert also and {name: names[name].path for name in also} == also
-    assert set(names) == set(trial.injected) | set(also)
 
 
 @pytest.mark.parametrize('rule, approach, change, site_name', list_case_parameters(SILENT))
@@ -826,11 +764,6 @@ def test_program_decides_in_an_image_with_both_abis(tmp_path, parts, mpi, wanted
     injected = {one['soname']: one for one in facts['host']['injected']}
     assert injected[mpi]['name'] == wanted and injected[mpi]['path'].startswith(on_host.root)
     assert {'libmpi.so.12', 'libmpi_abi.so.1'} & set(injected) == {mpi}
-    assert (
-        facts['host']['mpi']
-        == read_host_versions(world.site, on_host.root, mpi)['mpi']
-        == 'MPICH %s' % ('5.0.2' if wanted == 'libmpi_abi' else '4.2.3')
-    )
 
 
 def test_wrapper_of_the_site_serves_the_standard_abi(tmp_path, parts):

@@ -151,17 +151,14 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
             )
         )
     for library in list_process_host_libraries(trial):
-        path, gaps = library.facts.path, host.list_unknown_facts(library.facts.path)
-        image_libraries = [
-            (name, other)
-            for name, other in (
-                (name, find_loaded_file(process, name)) for name in library.facts.needed
-            )
-            if other is not None and other.origin == 'image' and name not in GLIBC_SONAMES
-        ]
-        for name, other in image_libraries:
-            is_unknown = 'verneed' in gaps or 'verneed of ' + name in gaps
-            if is_unknown if other.facts.verdef else 'undefined' in gaps:
+        path, gaps = library.facts.path, set(host.list_unknown_facts(library.facts.path))
+        for other in process.loaded:
+            name = other.facts.soname or other.name
+            needed = {'verneed', 'verneed of ' + name} if other.facts.verdef else {'undefined'}
+            versions = other.facts.verneed.get(library.facts.soname or '')
+            if other.origin != 'image':
+                continue
+            if name in library.facts.needed and name not in GLIBC_SONAMES and needed & gaps:
                 unknown_versions.append(
                     (
                         path,
@@ -170,9 +167,7 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
                         '%s' % (name, path),
                     )
                 )
-        for other in process.loaded if 'verdef' in gaps else []:
-            versions = other.facts.verneed.get(library.facts.soname or '')
-            if other.origin == 'image' and versions:
+            if versions and 'verdef' in gaps:
                 unknown_versions.append(
                     (
                         path,

@@ -1,10 +1,9 @@
 """Rules on GPUs: vendor, ROCm and CUDA releases, RCCL plugins, and GPU support of MPI."""
 
 import re
-from typing import Any, Iterator, Tuple
+from typing import Iterator, Tuple
 
 from osu_container.image.loader import (
-    find_library,
     find_loaded_file,
     list_version_problems,
 )
@@ -13,16 +12,16 @@ from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rul
 from osu_container.verdict.rules.questions import (
     compute_module_values,
     find_gpu_maker,
-    find_last_version,
     find_loaded_mpi,
     find_provider,
     format_library,
+    format_version_problem,
 )
 from osu_container.verdict.site_choice import (
     parse_release,
     resolve_network,
 )
-from osu_container.verdict.trial import Container, Trial, read_process_traits
+from osu_container.verdict.trial import Trial, read_process_traits
 
 #: Vendor of GPUs -> software for these GPUs
 _SOFTWARE = {'AMD': 'ROCm', 'NVIDIA': 'CUDA'}
@@ -59,11 +58,6 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
             [(image.path, 'no files of ' + software)],
             'for buffers in GPU memory, use an image with ' + software,
         )
-
-
-def _opens_cudart(content: Any) -> bool:
-    """Return whether a library opens libcudart.so, a file name without release number."""
-    return content.find(b'\0libcudart.so\0') >= 0
 
 
 @rule(
@@ -137,47 +131,18 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
                 "use an approach that injects the host's libfabric, and an image whose plugin has no "
                 'DT_RPATH to another libfabric',
             )
-    for library, soname, versions, provider in list_version_problems(process):
-        if library in loaded:
+    for problem in list_version_problems(process):
+        if problem[0] in loaded:
             yield (
-                '%s needs %s of %s, but the newest version in %s is %s'
-                % (
-                    format_library(library),
-                    ', '.join(versions),
-                    soname,
-                    format_library(provider),
-                    find_last_version(provider.facts.verdef, versions[0]),
-                ),
-                (library.facts.path, 'needs ' + ', '.join(versions)),
+                format_version_problem(problem),
+                (problem[0].facts.path, 'needs ' + ', '.join(problem[2])),
                 'use an image whose plugin was built with the same libfabric or an older libfabric',
             )
-    missing = {missing_name for missing_name, _ in trial.process.missing}
-    for missing_name, requester in [] if trial.image.is_partial else process.missing:
-        if missing_name not in missing:
-            yield (
-                '%s needs %s, which is missing'
-                % (format_library(requester) if requester else path, missing_name),
-                (path, 'needs ' + missing_name),
-                'install %s in the image' % missing_name,
-            )
-    if (
-        not trial.image.is_partial
-        and trial.image.read_traits(path, _opens_cudart)
-        and not find_library(
-            'libcudart.so',
-            find_loaded_file(process, path),
-            Container(trial.image, {}, {}),
-            trial.container.library_path,
-            next(iter(trial.process.loaded), None),
-        )[0]
-    ):
+    for name, _ in [] if trial.image.is_partial else process.missing[len(trial.process.missing) :]:
         yield (
-            '%s opens libcudart.so, but the image has this library only under names with a release'
-            % path,
-            (path, 'libcudart.so'),
-            'run `ln -s libcudart.so.%s libcudart.so` in the folder of the library, or install '
-            'the CUDA package for developers'
-            % (trial.image.find_cuda_release() or 'N').partition('.')[0],
+            '%s needs %s, which is missing' % (path, name),
+            (path, 'needs ' + name),
+            'install %s in the image' % name,
         )
 
 
@@ -208,46 +173,6 @@ def check_gtl(trial: Trial) -> Iterator[Finding]:
             [(mpi.facts.path, 'MPICH_GPU_SUPPORT_ENABLED=1')],
             'add libmpi_gtl_... to the libraries of the site; or, if programs use host memory '
             'only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before srun',
-        )
-
-
-#: First branch of NVIDIA's driver with a slow cuPointerGetAttribute; MPI -> (first release known to
-#: call this function for every buffer, first release known or announced not to)
-_SLOW_QUERY_DRIVER = 580
-_SLOW_QUERIES = {'Cray MPICH': ((), (9, 2)), 'Open MPI': ((5,), (5, 0, 11))}
-
-
-@rule(
-    'pointer query',
-    source='CSCS documentation, Cray MPICH, known issues (eth-cscs/cscs-docs 80abed1): slow since '
-    "driver 580, announced to be fixed in Cray MPICH 9.2; open-mpi/ompi#14337: Open MPI 5.0.10 "
-    'with driver 580.65.06 on GH200, 2026-08-20',
-    facts=('gpu', 'host'),
-)
-def check_pointer_query(trial: Trial) -> Iterator[Finding]:
-    """MPI with GPU support does not query each buffer by a slow function of the driver."""
-    fact, family = trial.site.get('gpu_driver'), trial.mpi.get('family') or ''
-    release = parse_release(trial.mpi.get('release'))
-    first, fixed = _SLOW_QUERIES.get(family, ((), ()))
-    if (
-        find_gpu_maker(trial.site) == 'NVIDIA'
-        and fact
-        and int(fact['value'].partition('.')[0]) >= _SLOW_QUERY_DRIVER
-        and release
-        and first <= release < fixed
-    ):
-        yield make_finding(
-            NOTE,
-            '%s %s asks driver %s about every buffer (cuPointerGetAttribute), which is slow since '
-            'driver 580: small messages from host memory may be slow'
-            % (family, trial.mpi['release'], fact['value']),
-            [(trial.soname, '%s %s' % (family, trial.mpi['release']))],
-            'for programs without buffers in GPU memory, run `export %s` before the launcher'
-            % (
-                'MPICH_GPU_SUPPORT_ENABLED=0'
-                if family == 'Cray MPICH'
-                else 'OMPI_MCA_opal_cuda_support=0'
-            ),
         )
 
 

@@ -1,5 +1,6 @@
 """Rules on the environment in the container: the image's variables, and unknown values."""
 
+import os
 import posixpath
 import re
 from typing import Callable, Dict, Iterator, List, Optional, Tuple
@@ -9,7 +10,7 @@ from osu_container.image.environment import (
     get_exported_value,
     resolve_process_variable,
 )
-from osu_container.image.loader import find_loaded_file
+from osu_container.image.loader import find_loaded_file, list_version_problems
 from osu_container.verdict.layers import (
     LIBFABRIC,
     UCX,
@@ -30,6 +31,7 @@ from osu_container.verdict.rules.questions import (
     find_network_layer,
     find_provider,
     find_provider_variable,
+    list_hidden_names,
     uses_libfabric,
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
@@ -77,9 +79,13 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
     exit_point = trial.environment.exit_point
     if exit_point:
         is_certain, location, why = exit_point
+        is_certain = is_certain and not any(
+            re.match(r'\w+_WRITABLE_TMPFS=|MPI_CONTAINER_OPTIONS=.*--writable', '%s=%s' % pair)
+            for pair in os.environ.items()
+        )
         yield make_finding(
             'fails' if is_certain else 'unknown',
-            'a script of the image %s the container from starting: %s, %s'
+            'a script of the image %s the program from starting: %s, %s'
             % ('keeps' if is_certain else 'may keep', location, why),
             [(location, why)],
             'remove the reported line from the environment scripts of the image',
@@ -92,19 +98,8 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     `osu-container check` can evaluate all variables of the image that ld.so uses.
 
     A dry run reads the variables that the environment scripts of the image set. The libraries in
-    LD_AUDIT may replace any other library. For a setuid program, ld.so may ignore LD_LIBRARY_PATH
-    (AT_SECURE): the runtime sets no_new_privs for users, but not for root.
+    LD_AUDIT may replace any other library.
     """
-    path = trial.program.path
-    privileges = path and trial.image.find_privileges(path)
-    if privileges:
-        yield make_finding(
-            'unknown',
-            '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
-            'LD_PRELOAD' % (path, privileges),
-            [('image:%s' % path, privileges)],
-            'remove the privileges from the file with `chmod ug-s FILE`',
-        )
     for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
         variable = resolve_process_variable(trial.environment, name)
         if variable and (variable.value is None or variable.value and name == 'LD_AUDIT'):
@@ -116,6 +111,26 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
                 [(location, cause)],
                 START_REMEDY,
             )
+
+
+@rule('privileges', source='ld.so(8), secure-execution mode', facts=())
+def check_privileges(trial: Trial) -> Iterator[Finding]:
+    """
+    The program has no privileges of a setuid program.
+
+    For a setuid program, ld.so may ignore LD_LIBRARY_PATH (AT_SECURE): the runtime sets
+    no_new_privs for users, but not for root.
+    """
+    path = trial.program.path
+    privileges = path and trial.image.find_privileges(path)
+    if privileges:
+        yield make_finding(
+            'unknown',
+            '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
+            'LD_PRELOAD' % (path, privileges),
+            [('image:%s' % path, privileges)],
+            'remove the privileges from the file with `chmod ug-s FILE`',
+        )
 
 
 def _is_netmod_usable(trial: Trial, value: str) -> bool:
@@ -155,7 +170,15 @@ def _is_prefix_usable(trial: Trial, value: str) -> bool:
     """Return whether OPAL_PREFIX is the folder of the Open MPI in the process."""
     mpi = find_loaded_mpi(trial)
     folder = value.rstrip('/') + '/lib'
-    return mpi is not None and posixpath.normpath(mpi.path).startswith(folder)
+    folders = folder, trial.image.resolve(folder) or folder
+    return mpi is not None and posixpath.normpath(mpi.path).startswith(folders)
+
+
+def _is_ucx_unused(trial: Trial, value: str) -> bool:
+    """Return whether MPI sends over libfabric by a provider that uses no UCX."""
+    is_open_mpi = trial.mpi.get('family') == 'Open MPI'
+    uses_libfabric_only = find_network_layer(trial) == LIBFABRIC and not is_open_mpi
+    return uses_libfabric_only and find_provider(trial) not in (None, 'mlx')
 
 
 #: Variable -> function that returns whether the image's value is harmless. Measured with random
@@ -164,6 +187,7 @@ _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
     'MPIR_CVAR_CH4_NETMOD': _is_netmod_usable,
     'FI_PROVIDER_PATH': _are_plugins_usable,
     'OPAL_PREFIX': _is_prefix_usable,
+    'UCX_TLS': _is_ucx_unused,
 }
 
 
@@ -194,23 +218,16 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         )
     # (problem, location) -> names of the variables
     problems: Dict[Tuple[str, str], List[str]] = {}
-    for name in sorted(names - {'FI_PROVIDER'}):
-        variable = resolve_process_variable(trial.environment, name, module_values.get(name))
+    entries = trial.approach['unset'] + trial.approach.get('exports', [])
+    for name in sorted(names - {'FI_PROVIDER'} - {entry['name'] for entry in entries}):
+        expected = module_values.get(name)
+        variable = resolve_process_variable(trial.environment, name, expected)
         value = variable and variable.value
-        if value is not None and value == module_values.get(name):
+        if value == expected and (value is not None or variable is None):
             continue
-        entries = trial.approach['unset'] + trial.approach.get('exports', [])
-        if (
-            variable is None
-            and name not in module_values
-            or name in [entry['name'] for entry in entries]
-        ):
-            continue
+        is_harmless = expected is None and _HARMLESS.match('%s=%s' % (name, value))
         if value and (
-            name not in module_values
-            and _HARMLESS.match('%s=%s' % (name, value))
-            or name in _VARIABLE_CHECKS
-            and _VARIABLE_CHECKS[name](trial, value)
+            is_harmless or name in _VARIABLE_CHECKS and _VARIABLE_CHECKS[name](trial, value)
         ):
             continue
         location = (variable or trial.environment.variables[name]).location or ''
@@ -341,7 +358,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
             remedy,
         )
     elif chosen not in [fact['value'] for fact in resolve_network(trial.site)[1]['providers']]:
-        slow = chosen in _ETHERNET_PROVIDERS
+        slow = chosen.partition(';')[0] in _ETHERNET_PROVIDERS
         yield make_finding(
             'works slowly' if slow else 'unknown',
             "%s, which overrides the module's %s%s"
@@ -363,18 +380,57 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
 
     Only failures of rules with `needs_process` become unknown. The predicted process is also
     uncertain if the image overrides the module's OMPI_MCA_pml, because Open MPI may then run
-    without the missing component.
+    without the missing component. A failure stays a failure if no program can avoid the failure:
+    the runtime hides the image's only MPI, the image lacks a library that this MPI needs, or the
+    libraries of image and host do not fit, so that a program which runs uses no library of the host.
+    With privileges, ld.so searches fewer folders.
     """
-    sources = ('unknown environment', 'dry run', 'no program')
     module_pml = compute_module_values(trial).get('OMPI_MCA_pml')
     image_pml = get_exported_value(trial.environment, 'OMPI_MCA_pml') or module_pml
-    if (not module_pml or image_pml == module_pml) and not any(
-        finding.rule in sources and finding.level == 'unknown' for finding in findings
-    ):
-        return findings
+    causes = {finding.rule for finding in findings if finding.level == 'unknown'} & {
+        'unknown environment',
+        'privileges',
+        'dry run',
+        'no program',
+    }
+    causes |= {'parameter'} if module_pml and image_pml != module_pml else set()
+    certain = set()
+    absent = set()
+    mpis = trial.image.find_files(r'.*/libmpi(ch|_abi)?(-[0-9a-f]{8})?\.so[^/]*')
+    # Intel MPI has further builds of the same library in release/ and debug/.
+    if len({re.sub(r'(/(release|debug)(_mt)?)?/[^/]+$', '', path) for path in mpis}) == 1:
+        # Open MPI skips a plug-in that does not load, and the program may ask for another one.
+        is_linked = trial.family != 'Open MPI'
+        certain |= {'symbol version'} if is_linked and _has_misfit_of_host(trial) else set()
+        if causes == {'no program'}:
+            is_hidden = trial.soname in map(posixpath.basename, list_hidden_names(trial))
+            certain |= {'mounted over'} if is_hidden else set()
+            absent = {
+                'needs ' + name
+                for name, _ in trial.process.missing
+                if is_linked and not trial.image.find_files('.*/' + re.escape(name))
+            }
+    if causes == {'privileges'}:
+        certain |= {'mounted over', 'missing library'}
     return [
         finding._replace(level='unknown', reason='possibly %s' % finding.reason)
-        if finding.level == 'fails' and RULES_BY_NAME[finding.rule].needs_process
+        if causes
+        and finding.level == 'fails'
+        and RULES_BY_NAME[finding.rule].needs_process
+        and finding.rule not in certain
+        and not absent.intersection(text for _, text in finding.evidence)
         else finding
         for finding in findings
     ]
+
+
+def _has_misfit_of_host(trial: Trial) -> bool:
+    """Return whether an injected library and the only such library of the image do not fit."""
+    for library, soname, _, provider in list_version_problems(trial.process):
+        files = trial.image.find_files('.*/' + re.escape(soname))
+        is_only = len(set(map(trial.image.resolve, files))) == 1
+        if library.origin == 'host' and provider.origin == 'image' and is_only:
+            return True
+        if provider.origin == 'host' and soname in ('libfabric.so.1', trial.soname):
+            return True
+    return False

@@ -4,7 +4,7 @@ Rules on ld.so: missing libraries, symbol versions, symbols, and the order of li
 
 import posixpath
 import re
-from typing import Dict, Iterable, Iterator, List, Set, Tuple
+from typing import Dict, Iterator, List, Set, Tuple
 
 from osu_container.image.environment import resolve_process_variable
 from osu_container.image.loader import (
@@ -31,13 +31,18 @@ from osu_container.verdict.rules.questions import (
     find_gpu_maker,
     find_last_version,
     format_library,
-    list_called_functions,
+    format_version_problem,
     list_hidden_names,
     may_offer_unknown_symbols,
     shorten_names,
     sort_versions,
 )
-from osu_container.verdict.trial import DRIVER_LIBRARY, Container, Trial, map_opened_names
+from osu_container.verdict.trial import (
+    DRIVER_LIBRARY,
+    Container,
+    Trial,
+    make_container,
+)
 
 
 @rule('static program', source='ld.so(8)', facts=())
@@ -67,33 +72,6 @@ def static_program(trial: Trial) -> Iterator[Finding]:
             % path,
             [('image:' + path, 'no dynamic section')],
             'use approach pure or opensource, or link the program dynamically',
-        )
-
-
-@rule(
-    'opened while running',
-    source="github.com/underworldcode/underworld2/issues/668 and Pawsey's newsletter of "
-    '2023-03-13, both with the message "Assertion failed, liblustreapi != NULL"',
-    facts=('host',),
-)
-def find_runtime_openings(trial: Trial) -> Iterator[Finding]:
-    """If the program calls MPI_File_open, the host's Cray MPICH finds liblustreapi.so."""
-    mpi, name = find_loaded_file(trial.process, trial.soname), 'liblustreapi.so'
-    if (
-        mpi
-        and mpi.origin == 'host'
-        and trial.mpi.get('family') == 'Cray MPICH'
-        and 'MPI_File_open' in list_called_functions(trial)
-        and name not in map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-        and name not in trial.image.libraries
-    ):
-        yield make_finding(
-            'unknown',
-            "MPI_File_open of a file on Lustre would terminate the program: the host's Cray MPICH "
-            'opens %s, which the image lacks and the module does not inject' % name,
-            [(mpi.facts.path, 'opens ' + name)],
-            'add the path of liblustreapi to the libraries of the site, or use an approach with the '
-            'MPI of the image',
         )
 
 
@@ -296,7 +274,8 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     problems = [
         problem for process in _list_processes(trial) for problem in list_version_problems(process)
     ]
-    for library, soname, versions, provider in problems:
+    for problem in problems:
+        library, soname, versions, provider = problem
         kind = versions[0].split('_')[0]
         # The C library is always the image's.
         remedy = {
@@ -316,14 +295,7 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
         newest = find_last_version(provider.facts.verdef, versions[0])
         yield make_finding(
             'fails',
-            '%s needs %s of %s, but the newest version in %s is %s'
-            % (
-                format_library(library),
-                ', '.join(sort_versions(versions)),
-                soname,
-                format_library(provider),
-                newest,
-            ),
+            format_version_problem(problem),
             [
                 (library.facts.path, 'needs ' + ', '.join(sort_versions(versions))),
                 (provider.facts.path, 'defines up to ' + newest),
@@ -375,13 +347,12 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
 
 def list_differences(trial: Trial, listing: Listing) -> List[str]:
     """
-    Return the files and problems that only the loader's list or only the prediction has.
+    Return the files that only the loader lists, and the problems that only one of the two reports.
 
-    The prediction follows the paths in the list, and leaves out libraries opened at run time. The
-    result is empty if list and prediction agree.
+    The prediction follows the paths in the loader's list, and leaves out libraries opened at run
+    time. The result is empty if list and prediction agree.
     """
-    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-    container = Container(trial.image, names, {}, trial.container.mounts)
+    container = make_container(trial)
     container.follow_listing(listing)
     process = simulate_load(trial.program.load_roots, container, trial.container.library_path)
     missing = {name for name, _ in process.missing}
@@ -393,31 +364,24 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
     if process.broken:
         return ['%s is not a valid library' % process.broken[0][0]]
 
-    def describe(
-        paths: Iterable[str], missing: Set[str], versions: Set[str], undefined: Set[str]
-    ) -> Set[str]:
+    def describe(missing: Set[str], versions: Set[str], undefined: Set[str]) -> Set[str]:
         problems = {name + ' => not found' for name in missing}
         problems |= {'version %s is missing' % name for name in versions}
         # Undefined symbols follow from missing libraries and versions.
-        problems = problems or {name + ' is undefined' for name in undefined}
-        return problems | {
-            container.resolve(path) or path if container.exists(path) else path for path in paths
-        }
+        return problems or {name + ' is undefined' for name in undefined}
 
-    ignored = [process.loaded[0].path, find_loader_path(trial) or '']
+    def resolve(path: str) -> str:
+        return container.resolve(path) or path if container.exists(path) else path
+
     listed = describe(
-        listing.libraries.values(),
-        listing.missing_libraries,
-        listing.missing_versions,
-        listing.undefined_symbols,
+        listing.missing_libraries, listing.missing_versions, listing.undefined_symbols
     )
-    predicted = describe(
-        [library.path for library in process.loaded[1:]], missing, versions, undefined
-    )
+    predicted = {resolve(library.path) for library in process.loaded}
+    predicted.add(resolve(find_loader_path(trial) or ''))
+    differences = listed ^ describe(missing, versions, undefined)
+    differences |= set(map(resolve, listing.libraries.values())) - predicted
     return sorted(
-        text
-        for text in (listed ^ predicted) - describe(ignored, set(), set(), set())
-        if not DRIVER_LIBRARY.match(posixpath.basename(text))
+        text for text in differences if not DRIVER_LIBRARY.match(posixpath.basename(text))
     )
 
 
@@ -455,8 +419,8 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
             NOTE,
             "the image's loader fails as predicted: %s" % listing.problem
             if listing.problem
-            else "the verdict uses the libraries that the image's loader lists for %s (%d libraries, "
-            '%.1f s)' % (program, len(listing.libraries), listing.seconds),
+            else "the verdict uses the %d libraries that the image's loader lists for %s"
+            % (len(listing.libraries), program),
         )
         return
     is_fatal = listing.problem or listing.missing_versions

@@ -47,6 +47,18 @@ def find_last_version(verdef: Iterable[str], like: str) -> str:
     return (sort_versions(names) or ['none'])[-1]
 
 
+def format_version_problem(problem: Tuple[LoadedFile, str, List[str], LoadedFile]) -> str:
+    """Return a result of list_version_problems() as a sentence."""
+    library, soname, versions, provider = problem
+    return '%s needs %s of %s, but the newest version in %s is %s' % (
+        format_library(library),
+        ', '.join(sort_versions(versions)),
+        soname,
+        format_library(provider),
+        find_last_version(provider.facts.verdef, versions[0]),
+    )
+
+
 def find_loaded_mpi(trial: Trial) -> Optional[LoadedFile]:
     """Return the MPI library in the process, None if no MPI is loaded."""
     return find_loaded_file(trial.process, trial.soname)

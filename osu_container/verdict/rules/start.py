@@ -9,7 +9,7 @@ from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rul
 from osu_container.verdict.rules.questions import may_open_libfabric
 from osu_container.verdict.settings import WRAPPER
 from osu_container.verdict.started import MappedFile, Start, StartedProcess
-from osu_container.verdict.trial import Trial
+from osu_container.verdict.trial import Trial, find_mount
 
 #: Last messages of glibc (elf/rtld.c, elf/dl-lookup.c, elf/dl-version.c), of musl, of Python with
 #: mpi4py and of Intel MPI, if a library or module is missing or does not fit; and of programs that
@@ -18,8 +18,12 @@ _START_FAILURE = re.compile(
     r'.*(?:error while loading shared libraries|symbol lookup error|Error relocating \S+): |'
     r".*version `\S+' not found \(required by |.*failed to load libfabric\.so|"
     r'Error loading shared library |RuntimeError: cannot load MPI library|'
-    r'ModuleNotFoundError: |.*: Read-only file system$|'
+    r'ModuleNotFoundError: |.*: Read-only file system$|.*\blibmpi\S*: cannot open shared object file|'
     r'(?:ImportError|OSError|RuntimeError): .*(?:undefined symbol: |cannot open shared object file)'
+)
+#: Last line of a shell with `set -u`
+_UNSET_VARIABLE = re.compile(
+    r'.*: (?!SLURM|PBS|PMI|PALS|FLUX|OMPI|MPI_)\w+: (parameter not set|unbound variable)$'
 )
 #: Rules on predicted libraries, which a process that has loaded MPI answers
 _ANSWERED_RULES = frozenset(
@@ -28,6 +32,7 @@ _ANSWERED_RULES = frozenset(
         'interpreter',
         'start of the container',
         'unknown environment',
+        'privileges',
         'missing library',
         'symbol version',
         'injection defeated',
@@ -51,7 +56,8 @@ def is_superseded(trial: Trial, finding: Finding) -> bool:
         return False
     if finding.rule == 'undefined symbol':
         paths = [file.path for file in trial.started.files]
-        return finding.level == 'fails' or trial.started.program not in paths
+        is_complete = trial.started.program in paths and any('/ld-' in path for path in paths)
+        return finding.level == 'fails' or not is_complete
     is_open = finding.rule in _FABRIC_RULES and may_open_libfabric(trial)
     return finding.rule in _ANSWERED_RULES and not is_open
 
@@ -92,7 +98,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
         ' '.join(map(escape_line, start.command)),
         [(escape_line(process.program), _format_process(process)) for process in start.processes],
     )
-    if started is None or find_start_failure(start):
+    if started is None or find_start_failure(trial, start):
         yield _report_no_mpi(trial, start, line)
     elif WRAPPER not in trial.injected and len({file.path for file in started.libmpi}) > 1:
         yield make_finding(
@@ -103,7 +109,9 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             'use a program whose libraries all need the same MPI',
         )
     elif may_open_libfabric(trial) and (
-        trial.approach.get('entrypoint') or re.search(r'/ld(-|64)[^/]*$', started.program)
+        trial.approach.get('entrypoint')
+        or started.is_loader
+        and not trial.program.launched_program.program
     ):
         yield make_finding(
             'unknown',
@@ -150,15 +158,26 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             )
 
 
-def find_start_failure(start: Start) -> Optional[str]:
-    """Return the line by which a failed command has named its cause, None without such a line."""
-    lines = (text for text in start.output if start.exit_code and _START_FAILURE.match(text))
-    return next(lines, None)
+def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
+    """
+    Return the line by which a failed command has named its cause, None without such a line.
+
+    The last line names the cause if a shell cannot enter a folder that only the image could have, or
+    if a variable is not set that no batch system sets.
+    """
+    lines = [text for text in start.output if start.exit_code and text.strip()]
+    failure = next((text for text in lines if _START_FAILURE.match(text)), None)
+    entered = re.match(r".*\bcd: (?:can't cd to )?((/[^/:]+)/[^:]+)", ''.join(lines[-1:]))
+    is_in_image = entered and trial.image.find_file_type(entered.group(2)) == 'd'
+    is_hidden = entered and find_mount(trial.container.mounts, entered.group(1))
+    if is_in_image and not is_hidden or _UNSET_VARIABLE.match(''.join(lines[-1:])):
+        failure = failure or lines[-1]
+    return failure
 
 
 def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     """Return the finding on a command of which no process has loaded an MPI library."""
-    failure, path = find_start_failure(start), trial.program.path
+    failure, path = find_start_failure(trial, start), trial.program.path
     if failure:
         return make_finding(
             'fails',
