@@ -14,6 +14,7 @@ import pytest
 
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
+from osu_container.proof.opened_network import SIMULATED_CXI
 from osu_container.verdict.settings import can_launch_approach
 from osu_container.verdict.site_choice import resolve_site
 from tests.helpers.elf_folder import LIBC, ElfFolder
@@ -120,17 +121,19 @@ def test_ranks_get_module_files_and_user_variables_win(site, approach, stack, tm
     from_host = entry['inject'] + entry['inject_if_known']
     loaded = this.shell(f'module load osu-container/{approach}; env').stdout
     defaults = dict(re.findall(r'^((?:FI|MPIR|MPICH|NCCL)_\w+)=(.*)$', loaded, re.M))
-    assert defaults['FI_PROVIDER'] == 'tcp'
-    users = {'FI_PROVIDER': 'tcp;ofi_rxm', 'NCCL_CROSS_NIC': '0'}
+    provider = defaults['FI_PROVIDER']
+    assert provider == ('tcp' if approach == 'pure' else 'cxi')
+    users = {'FI_CXI_RDZV_THRESHOLD': '20000', 'NCCL_CROSS_NIC': '0'}
     for proof in this.prove(approach, tmp_path, **users):
         for name, value in {**defaults, **users}.items():
             assert proof['variables'][name] == value
+        assert proof['network']['provider'] == provider.replace('cxi', SIMULATED_CXI)
         mapped = proof['libraries']
         for name, key in IN_PROOF.items():
             if name in from_host and this.host(name):
                 assert mapped[key]['where'] == 'host', (name, mapped[key])
                 assert mapped[key]['host_path'] == this.host(name)
-            elif name in ('libmpi', 'libfabric'):
+            elif name in ('libmpi', 'libfabric') or (name, approach) == ('libcxi', 'opensource'):
                 assert mapped[key]['where'] == 'image', (name, mapped[key])
             else:
                 assert key not in mapped, (name, mapped[key])
