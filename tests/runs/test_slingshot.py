@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
+from osu_container.proof.opened_network import SIMULATED_CXI
+from osu_container.verdict.site_choice import resolve_site
 from tests.helpers.machine import PROJECT, StandIn, assert_success, run
 
 pytestmark = pytest.mark.system
@@ -238,6 +240,33 @@ def explain(output):
 @pytest.fixture(scope='session')
 def slingshot(slurm, tmp_path_factory):
     return Slingshot(tmp_path_factory.mktemp('slingshot'))
+
+
+#: The six systems of which modules run unchanged in the tests
+SYSTEMS = ['lumi-25.03', 'lumi-25.09', 'alps', 'frontier', 'perlmutter', 'setonix']
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures('slurm')
+@pytest.mark.parametrize('site', SYSTEMS)
+def test_unchanged_modules_run_on_two_nodes_and_on_one(site, tmp_path):
+    this, here = StandIn(site, tmp_path), resolve_site('workstation')['images']['value']
+    approaches = sorted({'pure', 'bind', *here} & set(resolve_site(site)['images']['value']))
+    approaches = [name for name in approaches if '/' not in name and name != 'swap']
+    names = [f'osu-container-{name}.eb' for name in approaches]
+    assert_success(this.eb(*names, f'--sysroot={this.tree}', f'--try-amend=site={site}'))
+    for approach in approaches:
+        # The MPICH that stands in for Cray MPICH uses the network on one node too, Cray MPICH does not.
+        network = '--network=single_node_vni' if approach == 'bind' else ''
+        for nodes in (2, 1):
+            _, proofs = this.run_proofs(
+                f'module load osu-container/{approach}; '
+                f'srun -N{nodes} -n2 {network} {{prove}} osu_latency -m 4096 -i 300 H H',
+                tmp_path / f'{approach}-{nodes}',
+            )
+            for proof in proofs:
+                expected = 'tcp' if approach == 'pure' else SIMULATED_CXI
+                assert proof['network']['provider'] == expected, (approach, nodes)
 
 
 @pytest.mark.nightly

@@ -460,8 +460,8 @@ class Tree:
         if self.mpich:
             files += [('cc', f'{PE}/craype/bin/cc'), ('link.conf', f'{PE}/craype/link.conf')]
         if self.host['runtime']:
-            files.append(('singularity', f"usr/bin/{self.host['runtime'][0]}"))
-        files += [('slurm', f'usr/bin/{name}') for name in SLURM]
+            files.append(('commands', f"usr/bin/{self.host['runtime'][0]}"))
+        files += [('commands', f'usr/bin/{name}') for name in SLURM]
         says = {
             'RELEASE': (self.host['runtime'] or ('', ''))[1],
             'MPI': '\n'.join(self.host['mpi']),
@@ -474,7 +474,7 @@ class Tree:
             self(path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(STAND_IN / 'files' / name, self(path))
             text = self(path).read_text()
-            if name in ('singularity', 'slurm'):
+            if name == 'commands':
                 self(path).write_text(re.sub(r'@(\w+)@', lambda found: says[found.group(1)], text))
             elif name == '_mpicontainer_local.py':
                 self(path).write_text(

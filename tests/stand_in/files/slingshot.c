@@ -14,7 +14,7 @@
  *
  * Macros at compile time: TREE, the stand-in tree that contains this file, "" in an image; SHS, the release of the
  * Slingshot Host Software that this libcxi belongs to.
- * Variables that the task prolog of a tree sets (tests/stand_in/files/slurm): STAND_IN_SLINGSHOT, the tree of the node,
+ * Variables that the task prolog of a tree sets (tests/stand_in/files/commands): STAND_IN_SLINGSHOT, the tree of the node,
  * and STAND_IN_NETWORK, the options of srun --network=.
  */
 #define _GNU_SOURCE
