@@ -16,7 +16,7 @@ import pytest
 
 from osu_container.proof.opened_network import SIMULATED_CXI
 from osu_container.verdict.site_choice import resolve_site
-from tests.helpers.machine import PROJECT, StandIn, assert_success, run
+from tests.helpers.machine import PROJECT, STATE, StandIn, assert_success, run
 
 pytestmark = pytest.mark.system
 
@@ -38,6 +38,7 @@ class Failure(NamedTuple):
     #: verdict of `osu-container check` on the image and the approach. A verdict does not consider
     #: the options and variables that only the script sets
     verdict: str
+    site: str = 'lumi-25.03'
 
 
 #: Passes the variables of MPI on, as users of --cleanenv do, but not SLINGSHOT_...
@@ -58,6 +59,11 @@ def _drop_bind(name):
     )
 
 
+#: Starts the container with libfabric.so.1 of the current folder as the host's libfabric
+REPLACED_LIBFABRIC = (
+    'export SINGULARITY_BIND=$(sed "s#[^,]*/libfabric.so.1:#$SCRATCH/libfabric.so.1:#" '
+    '<<<$SINGULARITY_BIND); srun -N2 -n2 singularity exec $SIF osu_latency -m 8'
+)
 FAILURES = [
     Failure(
         'one node without a VNI',
@@ -150,12 +156,43 @@ FAILURES = [
         'github.com/DeiC-HPC/BitBulldozersLab',
         'hybrid',
         "for n in {0..6}; do echo \"FABRIC_1.$n { };\"; done >map; gcc -shared -Wl,-soname,libfabric.so.1 "
-        '-Wl,--version-script,map -o libfabric.so.1 -x c /dev/null; '
-        'export SINGULARITY_BIND=$(sed "s#[^,]*/libfabric.so.1:#$SCRATCH/libfabric.so.1:#" '
-        '<<<$SINGULARITY_BIND); srun -N2 -n2 singularity exec $SIF osu_latency -m 8',
+        '-Wl,--version-script,map -o libfabric.so.1 -x c /dev/null; ' + REPLACED_LIBFABRIC,
         "version `FABRIC_1.7' not found",
         'the loaded libfabric is too old',
         'works',
+    ),
+    Failure(
+        'Open MPI on one node without a VNI',
+        'github.com/open-mpi/ompi/issues/12913',
+        'openmpi',
+        'unset SLURM_NETWORK; FI_LOG_LEVEL=warn srun -N1 -n2 osu_latency -m 8',
+        'cxip_gen_auth_key failed: -38:Function not implemented',
+        NO_VNI,
+        'unknown',  # the SHS of Perlmutter is not published
+        'perlmutter',
+    ),
+    Failure(
+        'libfabric of the host needs a newer glibc',
+        'github.com/argonne-lcf/user-guides/blob/main/docs/polaris/containers/containers.md',
+        'hybrid',
+        "echo 'GLIBC_2.38 { strlcpy; };' >map; echo 'void strlcpy(void) { }' >libc.c; "
+        'gcc -fno-builtin -shared -nostdlib -Wl,-soname,libc.so.6,--version-script,map -o libc.so '
+        "libc.c; echo 'void strlcpy(void); void f(void) { strlcpy(); }' >f.c; gcc -fno-builtin "
+        f'-shared -Wl,-soname,libfabric.so.1 -o libfabric.so.1 f.c ./libc.so; {REPLACED_LIBFABRIC}',
+        "version `GLIBC_2.38' not found",
+        'the C library is too old',
+        'works',
+    ),
+    Failure(
+        'libfabric of the image has no provider tcp',
+        'github.com/lumi-ai-factory/laifs-container-recipes/tree/fdf7153/containerfiles/libfabric',
+        'pure',
+        "sed 's/\\x00tcp\\x00/\\x00tcq\\x00/g' $WHEELS/mpich-4.2.3/lib/mpich/libfabric.so.1 >no-tcp.so; "
+        'srun -N2 -n2 singularity exec --bind $SCRATCH/no-tcp.so:/opt/mpich/lib/mpich/libfabric.so.1 '
+        '$SIF osu_latency -m 8',
+        GETINFO,
+        NO_PROVIDER,
+        'works slowly',
     ),
     Failure(
         'the container has no Slingshot card (--contain)',
@@ -179,53 +216,57 @@ FAILURES = [
 
 
 class Slingshot:
-    """A stand-in of lumi-25.03 with the modules of all approaches, unchanged."""
+    """Stand-ins with the unchanged modules of the approaches that fail."""
 
     def __init__(self, folder):
-        self.this = StandIn('lumi-25.03', folder)
         self.folder = folder
-        approaches = ['pure', 'bind', 'hybrid', 'opensource']
-        assert_success(
-            self.this.eb(
-                *(f'osu-container-{approach}.eb' for approach in approaches),
-                f'--sysroot={self.this.tree}',
-                '--try-amend=site=lumi-25.03',
-            )
-        )
-        #: approach -> verdict of check
+        #: site -> StandIn
+        self.systems = {}
+        #: (site, approach) -> verdict of check
         self.verdicts = {}
 
-    def run(self, approach, script):
+    def install(self, site):
+        """Return the StandIn of a site; the first call makes the tree and installs the modules."""
+        if site not in self.systems:
+            this = StandIn(site, self.folder / site)
+            approaches = {failure.approach for failure in FAILURES if failure.site == site}
+            names = [f'osu-container-{approach}.eb' for approach in approaches]
+            assert_success(this.eb(*names, f'--sysroot={this.tree}', f'--try-amend=site={site}'))
+            self.systems[site] = this
+        return self.systems[site]
+
+    def run(self, site, approach, script):
         """Run a script with the module of an approach; return its whole output (str)."""
+        this = self.install(site)
+        folders = {'TREE': this.tree, 'SCRATCH': self.folder, 'WHEELS': STATE / 'pairs/wheels'}
         load = f'module load osu-container/{approach}; cd $SCRATCH; {script}'
-        folders = {'TREE': self.this.tree, 'SCRATCH': self.folder}
-        done = self.this.shell(load, **{name: str(path) for name, path in folders.items()})
+        done = this.shell(load, **{name: str(path) for name, path in folders.items()})
         return done.stdout + done.stderr
 
     def check(self, failure):
         """Return the lines of the table (dict) for a Failure."""
-        output = self.run(failure.approach, failure.script)
+        output = self.run(failure.site, failure.approach, failure.script)
         found = re.search(failure.message, output)
         return {
             'failure': failure.name,
             'thread': failure.thread,
+            'system': f'{failure.site}, module osu-container/{failure.approach}',
             'command': failure.script,
             'message': found.group() if found else output[-600:],
-            'check': self.predict(failure.approach),
+            'check': self.predict(failure.site, failure.approach),
             'why': explain(output),
             'result': 'reproduced' if found else 'NOT REPRODUCED',
         }
 
-    def predict(self, approach):
+    def predict(self, site, approach):
         """Return the verdict (str) of check on the module's image and an approach."""
-        if approach in self.verdicts:
-            return self.verdicts[approach]
-        image = self.run(approach, 'echo SIF=$SIF').partition('SIF=')[2].split()[0]
-        command = [sys.executable, '-m', 'osu_container', 'check', image, '--site', 'lumi-25.03']
-        command += ['--sysroot', self.this.tree, '--approach', approach, '--json']
-        done = run(command, cwd=PROJECT, env=self.this.eb.environment)
-        self.verdicts[approach] = json.loads(done.stdout)['verdicts'][0]['verdict']
-        return self.verdicts[approach]
+        if (site, approach) not in self.verdicts:
+            image = self.run(site, approach, 'echo SIF=$SIF').partition('SIF=')[2].split()[0]
+            command = [sys.executable, '-m', 'osu_container', 'check', image, '--site', site]
+            command += ['--sysroot', self.systems[site].tree, '--approach', approach, '--json']
+            done = run(command, cwd=PROJECT, env=self.systems[site].eb.environment)
+            self.verdicts[site, approach] = json.loads(done.stdout)['verdicts'][0]['verdict']
+        return self.verdicts[site, approach]
 
 
 def explain(output):
