@@ -118,7 +118,7 @@ static int open_private_copy(void)
 }
 
 /*
- * Write the name of the first usable card into `name` and return 1; return 0 without a card.
+ * Write the name of the first visible card from `number` on into `name`. Return the number of this card, -1 without a card.
  *
  * Refusal: no card is visible. cxil_get_device_list() of libcxi lists the cards of the node, and cxip_query_if_list() of
  * libfabric (prov/cxi/src/cxip_if.c, af8ddbe92) then has no interface, so that fi_getinfo() ends with FI_ENODATA. Derived.
@@ -127,27 +127,27 @@ static int open_private_copy(void)
  * not known.
  * FI_CXI_DEVICE_NAME selects cards by name (cxip_query_if_list()).
  */
-static int find_card(char name[16])
+static int find_card(int number, char name[16])
 {
     const char *tree = getenv("STAND_IN_SLINGSHOT"), *wanted = getenv("FI_CXI_DEVICE_NAME");
     char path[PATH_MAX], release[64] = "";
-    for (int number = 0; number < 16; number++) {
+    for (; number < 16; number++) {
         snprintf(name, 16, "cxi%d", number);
         snprintf(path, sizeof path, "%s/dev/%s", tree && *tree ? tree : TREE, name);
         FILE *card = fopen(path, "r");
         if (!card)
             continue;
-        int known = fscanf(card, "stand-in, not a card; SHS %63s", release);
+        int known = fscanf(card, "stand-in, not a card; SHS %63[^\n]", release);
         fclose(card);
         if (known == 1 && strcmp(release, SHS)) {
             FI_WARN(&cxi, FI_LOG_DOMAIN, "cxil_get_device_list failed (stand-in: libcxi of SHS %s, driver of SHS %s)\n",
                     SHS, release);
-            return 0;
+            return -1;
         }
         if (!wanted || strstr(wanted, name))
-            return 1;
+            return number;
     }
-    return 0;
+    return -1;
 }
 
 /*
@@ -175,42 +175,64 @@ static int has_service(const char *card)
  */
 static void set_memory(struct fi_info *info, uint64_t bits)
 {
-    uint64_t *all[] = {&info->caps, info->tx_attr ? &info->tx_attr->caps : NULL, info->rx_attr ? &info->rx_attr->caps : NULL};
-    for (int i = 0; i < 3; i++)
-        if (all[i])
-            *all[i] = (*all[i] & ~FI_HMEM) | bits;
+    info->caps = (info->caps & ~FI_HMEM) | bits;
+    if (info->tx_attr)
+        info->tx_attr->caps = (info->tx_attr->caps & ~FI_HMEM) | bits;
+    if (info->rx_attr)
+        info->rx_attr->caps = (info->rx_attr->caps & ~FI_HMEM) | bits;
 }
+
+/* Replace the name of a domain or provider. */
+static void rename_to(char **name, const char *text)
+{
+    free(*name);
+    *name = text ? strdup(text) : NULL;
+}
+
+/* Name of the domain of the provider tcp: an interface. */
+static char *interface;
 
 static int cxip_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
                         const struct fi_info *hints, struct fi_info **info)
 {
     char card[16];
     const char *asked = hints && hints->fabric_attr ? hints->fabric_attr->prov_name : NULL;
-    if ((asked && !strstr(asked, "cxi")) || !find_card(card) || !open_private_copy())
+    const char *domain = hints && hints->domain_attr ? hints->domain_attr->name : NULL;
+    if ((asked && !strstr(asked, "cxi")) || find_card(0, card) < 0 || !open_private_copy())
         return -FI_ENODATA;
     if (!has_service(card))
         FI_WARN(&cxi, FI_LOG_FABRIC, "Failed to find valid default rgroup and vni for %s\n", card);
-    struct fi_info *changed = tcp.dupinfo(hints), **next = info;
+    struct fi_info *changed = tcp.dupinfo(hints), *found = NULL, **next = info;
     if (!changed)
         return -FI_ENOMEM;
     set_memory(changed, 0);
-    free(changed->fabric_attr->prov_name);
-    changed->fabric_attr->prov_name = strdup("tcp");
+    rename_to(&changed->fabric_attr->prov_name, "tcp");
+    rename_to(&changed->fabric_attr->name, NULL);
+    rename_to(&changed->domain_attr->name, NULL);
     changed->ep_attr->type = FI_EP_RDM; /* the only type of endpoint that cxi has (fi_cxi(7)) */
     changed->addr_format = FI_SOCKADDR_IN;
     char *providers = exchange("FI_PROVIDER", "tcp"), *paths = exchange("FI_PROVIDER_PATH", "/nonexistent");
-    int rc = tcp.getinfo(version, node, service, flags, changed, info);
+    int rc = tcp.getinfo(version, node, service, flags, changed, &found);
     restore("FI_PROVIDER", providers);
     restore("FI_PROVIDER_PATH", paths);
     tcp.freeinfo(changed);
-    while (!rc && *next) {
-        struct fi_info *entry = *next;
-        free(entry->fabric_attr->prov_name); /* libfabric writes the name of this provider */
-        entry->fabric_attr->prov_name = NULL;
+    if (rc)
+        return rc;
+    rename_to(&interface, found->domain_attr->name);
+    /* One entry for each card, as cxi returns. libfabric writes the name of this provider. */
+    *info = NULL;
+    for (int number = -1; (number = find_card(number + 1, card)) >= 0;) {
+        if (domain && strcmp(domain, card))
+            continue;
+        struct fi_info *entry = tcp.dupinfo(found);
+        rename_to(&entry->fabric_attr->prov_name, NULL);
+        rename_to(&entry->domain_attr->name, card);
         set_memory(entry, FI_HMEM);
+        *next = entry;
         next = &entry->next;
     }
-    return rc;
+    tcp.freeinfo(found);
+    return *info ? 0 : -FI_ENODATA;
 }
 
 static char operations[512];
@@ -225,10 +247,8 @@ static struct fi_ops_fabric *tcp_operations;
  */
 static int cxip_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, void *context)
 {
-    char card[16], *name = info->fabric_attr->prov_name;
+    char *name = info->fabric_attr->prov_name, *card = info->domain_attr->name;
     const char *protocol = getenv("FI_CXI_RDZV_PROTO");
-    if (!find_card(card))
-        return -FI_ENODEV;
     if (!has_service(card)) {
         FI_WARN(&cxi, FI_LOG_DOMAIN, "cxip_gen_auth_key failed: %d:%s\n", -FI_ENOSYS, strerror(FI_ENOSYS));
         return -FI_ENOSYS;
@@ -239,8 +259,10 @@ static int cxip_domain(struct fid_fabric *fabric, struct fi_info *info, struct f
     }
     set_memory(info, 0); /* for fi_endpoint() too, which goes to the provider tcp */
     info->fabric_attr->prov_name = "tcp";
+    info->domain_attr->name = interface;
     int rc = tcp_operations->domain(fabric, info, domain, context);
     info->fabric_attr->prov_name = name;
+    info->domain_attr->name = card;
     return rc;
 }
 
