@@ -53,6 +53,7 @@ setenv("EASYBUILD_REPOSITORYPATH", pathJoin(user, "ebfiles_repo/container"))
 setenv("EASYBUILD_SYSROOT", pathJoin(folder, os.getenv("LUMI_STACK_VERSION"), "tree"))
 """
 SRUN = r'''#!/bin/bash
+# Calls srun of a stand-in tree, which then skips this file.
 words=()
 while [[ ${1-} == -* ]]; do
     case $1 in --account=*|--partition=*|--exclusive|--time=*|--gpus-per-node=*) ;; *) words+=("$1") ;; esac
