@@ -1,5 +1,5 @@
 """
-Failures of Slingshot that users reported in public, reproduced in stand-in trees.
+Failures of Slingshot that public threads and sources describe, reproduced in stand-in trees.
 
 `make slingshot` runs every failure and prints a table. tests/stand_in/files/slingshot.c contains the
 rules of the simulated network; the rules are derived from public sources, not measured.
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.system
 
 
 class Failure(NamedTuple):
-    """A failure that a public thread reports."""
+    """A failure that a public thread or source describes."""
 
     name: str
-    #: address of the thread or page, without https://
+    #: address of the thread, page or source code, without https://
     thread: str
     #: approach whose module is loaded
     approach: str
@@ -329,7 +329,7 @@ def main():
             rows.append(stand_in.check(failure))
             print('\n'.join(f'{name:9} {value}' for name, value in rows[-1].items()), '\n')
     count = sum(row['result'] == 'reproduced' for row in rows)
-    print(f'{count} of {len(rows)} public failures reproduced over the simulated Slingshot')
+    print(f'{count} of {len(rows)} failures reproduced over the simulated Slingshot')
     return count != len(rows)
 
 
