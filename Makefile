@@ -102,6 +102,10 @@ test-all: announce setup test-prerequisites test-python lmod-87 easybuild-4.9.4 
 test-unit: fast-prerequisites test-python host-mpi ## the suite of unit tests: no container, Slurm, EasyBuild, ReFrame or browser
 	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) -m "not system and not nightly" $(PYTEST)
 
+.PHONY: slingshot
+slingshot: setup ## reproduce public failures of Slingshot in a stand-in of LUMI, and print a table
+	@$(PYTHON_ENV)/python -m tests.runs.test_slingshot
+
 .PHONY: mutants
 mutants: fast-prerequisites test-python host-mpi ## how many of 60 small faults in the verdict the unit tests find (COUNT=60 SEED=42)
 	@tools/mutants.sh

@@ -20,7 +20,7 @@ from osu_container.base.files import AnyPath, read_json
 from osu_container.data.approaches import INJECTION_SCRIPT, NAMESPACE_VARIABLES, NO_LIBFABRIC
 from osu_container.data.records import RECORDS, read_record, redact
 from osu_container.proof.loaded import LATE_LIBRARIES, PROCESS_ENDED
-from osu_container.proof.opened_network import TCP, parse_allowed_providers
+from osu_container.proof.opened_network import SIMULATED_CXI, TCP, parse_allowed_providers
 
 #: Content of a rank's file, see data/records.py
 Proof = Dict[str, Any]
@@ -546,7 +546,8 @@ def list_wrong_providers(
             continue
         # The TCP providers cannot be told apart, and psm2 and opx use the same device.
         is_tcp = network['layer'] == 'mpi' or network['provider'] in TCP
-        matching = TCP if is_tcp else (network['provider'] or '').split(' or ')
+        provider = 'cxi' if network['provider'] == SIMULATED_CXI else network['provider'] or ''
+        matching = TCP if is_tcp else provider.split(' or ')
         if set(allowed).isdisjoint(matching):
             wrong.append((proof, allowed, network))
     problems = []

@@ -21,6 +21,7 @@ This module needs only Python 3.6 and its standard library.
 """
 
 import fcntl
+import glob
 import os
 import re
 import socket
@@ -30,6 +31,9 @@ from typing import Any, Container, Dict, Iterable, List, Mapping, Optional, Set,
 from osu_container.data.launchers import detect_launcher
 from osu_container.proof.loaded import list_proc_folder, read_proc_file, read_proc_link
 
+#: The provider cxi that tests/stand_in/files/slingshot.c simulates over TCP. The simulation maps a
+#: file of memory with the name in DEVICES, which no other program uses
+SIMULATED_CXI = 'cxi (simulated)'
 #: (pattern of a device, its provider as libfabric names it), from the source code of libcxi, rdma-core
 #: and opa-psm2. This project has not observed a process with a cxi device.
 DEVICES = [
@@ -37,6 +41,7 @@ DEVICES = [
     (re.compile(r'/dev/infiniband/(uverbs\d+)$'), 'verbs'),
     (re.compile(r'/dev/(hfi1_\d+)$'), 'psm2 or opx'),
     (re.compile(r'/dev/(efa\d+)$'), 'efa'),
+    (re.compile(r'/memfd:(slingshot-stand-in) \(deleted\)$'), SIMULATED_CXI),
 ]
 SHARED = re.compile(r'/dev/shm/(.+?)( \(deleted\))?$')
 _SOCKET = re.compile(r'socket:\[(\d+)\]$')
@@ -193,7 +198,14 @@ def read_open_resources(
     everything = sorted(set(files.values()) | set(paths))
     return {
         'devices': [
-            path for path in everything if any(pattern.match(path) for pattern, _ in DEVICES)
+            path
+            for path in everything
+            if any(
+                pattern.match(path)
+                # A node with a Slingshot card is no simulation.
+                and not (provider == SIMULATED_CXI and glob.glob('/dev/cxi[0-9]*'))
+                for pattern, provider in DEVICES
+            )
         ],
         'shared': [path for path in everything if SHARED.match(path)][:20],
         'sockets': sockets,
@@ -261,7 +273,11 @@ def _identify_by_device(
         names = [match.group(1) for match in map(pattern.match, devices) if match]
         if not names:
             continue
-        how = "the process has %s open" % ', '.join('/dev/' + name for name in names)
+        how = (
+            'the process sends over TCP through the simulated provider cxi of a stand-in'
+            if provider == SIMULATED_CXI
+            else 'the process has %s open' % ', '.join('/dev/' + name for name in names)
+        )
         if layer != 'libfabric':
             return layer, None, names, how
         both = (

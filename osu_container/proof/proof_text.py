@@ -17,6 +17,7 @@ from osu_container.proof.judging import (
     format_ranges,
     merge_proofs,
 )
+from osu_container.proof.opened_network import SIMULATED_CXI
 
 #: Maximum number of groups of ranks, and of lines on networks, so that a report fits on a screen
 KINDS, DOMAINS = 3, 4
@@ -169,11 +170,11 @@ def format_matched_expectation(expectation: Expectation, proofs: Sequence[Proof]
         'no ' + name if origin == NO_LIBFABRIC else '%s of the %s' % (name, origin)
         for name, origin in origins
     ]
-    has_network = proofs and all((proof.get('network') or {}).get('layer') for proof in proofs)
-    return ', '.join(
-        parts
-        + (['provider %s' % expectation.provider] if expectation.provider and has_network else [])
-    )
+    networks = [proof.get('network') or {} for proof in proofs]
+    if expectation.provider and networks and all(network.get('layer') for network in networks):
+        is_simulated = any(network['provider'] == SIMULATED_CXI for network in networks)
+        parts.append('provider %s' % (SIMULATED_CXI if is_simulated else expectation.provider))
+    return ', '.join(parts)
 
 
 def _wrap_sentences(label: Optional[str], texts: Iterable[str]) -> List[str]:

@@ -75,9 +75,7 @@ _KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
 #: Python code that prints the file of mpi4py's extension module, and the first module that Python
 #: lacks. Arguments: folders of the script, separated by colons; names of modules. The code does not start MPI
 _FIND_MPI4PY = """import sys
-folders = sys.argv[1].split(':')
-if sys.path[:1] == ['']: sys.path[0] = folders[0]
-sys.path = folders[1:] + sys.path
+if sys.argv[1] and sys.path[:1] == ['']: sys.path[0] = sys.argv[1]
 from importlib.util import find_spec
 missing = [name for name in ['mpi4py.MPI'] + sys.argv[2:] if not find_spec(name)]
 print('%s', 'ImportError: no module ' + missing[0] if missing else find_spec('mpi4py.MPI').origin)

@@ -376,6 +376,8 @@ class StandIn:
         self.eb = EasyBuild(version, folder / 'prefix')
         self.eb.write_local_file((self.tree / '_mpicontainer_local.py').read_text())
         self.eb.environment['EASYBUILD_SYSROOT'] = str(self.tree)
+        # images whose libfabric has the simulated provider cxi (tests/stand_in/tree.py)
+        self.eb.environment['EASYBUILD_SOURCEPATH'] += f':{STATE}/pairs/images'
         self.eb.environment['PATH'] = f"{self.tree}/usr/bin:{self.eb.environment['PATH']}"
 
     def shell(self, script, **variables):

@@ -239,6 +239,15 @@ def test_user_settings_count_and_are_noted():
     assert all(re.search('0-1.*tcp.*cxi', text) for (text,) in (asked, unset))
 
 
+def test_simulated_cxi_matches_and_is_named():
+    proofs = [rank(number, network={'provider': 'cxi (simulated)'}) for number in range(2)]
+    assert judge_ranks(proofs) == ([], [])
+    shown = report.format_matched_expectation(parse_expectation(HYBRID), proofs)
+    assert 'provider cxi (simulated)' in shown
+    (problem,) = judge_ranks(proofs, 'provider=verbs', is_explicit=True)[0]
+    assert 'verbs' in problem
+
+
 def test_unseen_provider_is_neither_claimed_nor_contradicted():
     proofs = [rank(number, network=None) for number in range(2)]
     problems, notes = judge_ranks(proofs)

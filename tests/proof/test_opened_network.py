@@ -3,6 +3,7 @@ What a rank has opened: real processes with real sockets, segments and environme
 as data.
 """
 
+import os
 import socket
 import sys
 
@@ -11,7 +12,9 @@ import pytest
 from osu_container.proof.opened_network import (
     derive_world,
     identify_network,
+    list_inherited_sockets,
     parse_allowed_providers,
+    read_open_resources,
 )
 from tests.helpers.machine import compile_library
 from tests.proof.test_loaded import compile_libfabric, compile_mpich, run_rank_proof
@@ -145,6 +148,15 @@ def read_device_network(path, names=('libmpi', 'libfabric'), **variables):
 def test_an_open_device_names_the_provider(path, provider, domains):
     found = read_device_network(path)
     assert (found['layer'], found['provider'], found['domains']) == ('libfabric', provider, domains)
+
+
+@pytest.mark.parametrize('cards, promise', [([], 'cxi (simulated)'), (['/dev/cxi0'], None)])
+def test_simulated_cxi_never_counts_on_a_node_with_a_card(monkeypatch, cards, promise):
+    monkeypatch.setattr('osu_container.proof.opened_network.glob.glob', lambda _: cards)
+    mapped = ['/memfd:slingshot-stand-in (deleted)']
+    resources = read_open_resources(os.getpid(), {}, list_inherited_sockets(), mapped)
+    found = identify_network(resources, ('libmpi', 'libfabric'), {'FI_PROVIDER': 'cxi'}, {})
+    assert (found and found['provider']) == promise
 
 
 def test_a_device_counts_more_than_a_socket():

@@ -9,11 +9,15 @@ import contextlib
 import json
 import os
 import re
+from pathlib import Path
 
 import pytest
 
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
+from osu_container.image.closure import collect_dependencies
+from osu_container.image.elf import read_elf
+from osu_container.proof.opened_network import SIMULATED_CXI
 from osu_container.verdict.settings import can_launch_approach
 from osu_container.verdict.site_choice import resolve_site
 from tests.helpers.elf_folder import LIBC, ElfFolder
@@ -25,6 +29,8 @@ from tests.helpers.machine import (
     mark_repeats_nightly,
     run,
 )
+from tests.stand_in.systems import HOSTS
+from tests.stand_in.tree import REAL
 
 pytestmark = pytest.mark.system
 
@@ -120,17 +126,19 @@ def test_ranks_get_module_files_and_user_variables_win(site, approach, stack, tm
     from_host = entry['inject'] + entry['inject_if_known']
     loaded = this.shell(f'module load osu-container/{approach}; env').stdout
     defaults = dict(re.findall(r'^((?:FI|MPIR|MPICH|NCCL)_\w+)=(.*)$', loaded, re.M))
-    assert defaults['FI_PROVIDER'] == 'tcp'
-    users = {'FI_PROVIDER': 'tcp;ofi_rxm', 'NCCL_CROSS_NIC': '0'}
+    provider = defaults['FI_PROVIDER']
+    assert provider == ('tcp' if approach == 'pure' else 'cxi')
+    users = {'FI_CXI_RDZV_THRESHOLD': '20000', 'NCCL_CROSS_NIC': '0'}
     for proof in this.prove(approach, tmp_path, **users):
         for name, value in {**defaults, **users}.items():
             assert proof['variables'][name] == value
+        assert proof['network']['provider'] == provider.replace('cxi', SIMULATED_CXI)
         mapped = proof['libraries']
         for name, key in IN_PROOF.items():
             if name in from_host and this.host(name):
                 assert mapped[key]['where'] == 'host', (name, mapped[key])
                 assert mapped[key]['host_path'] == this.host(name)
-            elif name in ('libmpi', 'libfabric'):
+            elif name in ('libmpi', 'libfabric') or (name, approach) == ('libcxi', 'opensource'):
                 assert mapped[key]['where'] == 'image', (name, mapped[key])
             else:
                 assert key not in mapped, (name, mapped[key])
@@ -184,6 +192,31 @@ def test_other_container_gets_no_injection_and_ours_is_restored(
             'libhsa-runtime64.so.1',
             'libmpi_gtl_hsa.so.0',
         ] * (approach == 'bind')
+
+
+#: Starts MPI with the host's libraries and no container
+NATIVE = (
+    'export LD_LIBRARY_PATH={0}/lib-abi-mpich:{1} FI_PROVIDER=cxi FI_LOG_LEVEL=warn; '
+    'srun --mpi=pmi2 {2} -n2 python3 -c "import ctypes; ctypes.CDLL(\'libmpi.so.12\').MPI_Init(None, None)"'
+)
+
+
+@pytest.mark.parametrize('approach', ['native', 'hybrid', 'opensource'])
+def test_step_without_vni_is_refused(approach, stack):
+    this = stack('lumi-25.03')
+    script = (
+        f'module load osu-container/{approach}; export FI_LOG_LEVEL=warn; unset SLURM_NETWORK; '
+    )
+    script += 'srun {2} -n2 osu_latency -m 8 -i 10'
+    if approach == 'native':
+        script = NATIVE
+    folders = [str(Path(this.host('libmpi')).parents[1])]
+    folders += [f"{Path(this.host('libfabric')).parent}:{Path(this.host('libcxi')).parent}"]
+    folders[1] += f":{Path(this.host('libpmi')).parent}"
+    refused = this.shell(script.format(*folders, '-N1'))
+    assert refused.returncode and 'cxip_gen_auth_key failed: -38' in refused.stderr
+    for network in ('-N1 --network=single_node_vni', '-N2'):
+        assert_success(this.shell(script.format(*folders, network)))
 
 
 @pytest.mark.parametrize('approach', mark_repeats_nightly(['hybrid', 'opensource']))
@@ -330,3 +363,41 @@ def test_failed_container_wrapper_is_reported_and_leaves_nothing(fresh_stack, wr
     assert done.returncode != 0 and re.search(
         "'tykky'.* run-in-container", fold_whitespace(done.stdout)
     )
+
+
+@pytest.mark.parametrize('facts_only', [False, True])
+@pytest.mark.parametrize(
+    'site', mark_repeats_nightly(['lumi-25.03', *sorted(set(HOSTS) - {'lumi-25.03'})])
+)
+def test_tree_libraries_are_complete_and_labelled_real_or_not(tmp_path, site, facts_only):
+    tree, entry = tmp_path / 'tree', resolve_site(site)
+    done = run(
+        [PROJECT / 'tests/stand_in/make', site, tree, *(['--facts-only'] if facts_only else [])]
+    )
+    assert_success(done)
+    paths = {
+        name: Path(f"{tree}{fact['value']}") for name, fact in entry['libraries'].items() if fact
+    }
+    for name, path in paths.items():
+        assert read_elf(str(path)).soname == path.name
+        fake = f'stand-in, not the real {name}\0'.encode() in path.read_bytes()
+        assert fake == (facts_only or name not in REAL), name
+    injected = [str(path) for name, path in paths.items() if 'cuda' not in name]
+    found, missing = collect_dependencies(
+        injected,
+        [f'{tree}{folder}' for folder in entry['library_folders']['value']],
+        lambda soname: False,
+    )
+    assert (
+        missing == []
+        and [facts.path for facts in found.values() if not facts.path.startswith(f'{tree}/')] == []
+    )
+    assert [path for path in tree.rglob('*') if not path.exists()] == []
+
+
+def test_every_site_has_a_tree_with_facts_of_the_site_only():
+    assert set(HOSTS) == set(SITES) - {'workstation'}
+    for name, host in HOSTS.items():
+        assert host['gpu'] == resolve_site(name)['gpu']['value'], name
+        if 'launcher' not in resolve_site(name):  # what srun has
+            assert set(resolve_site(name)['pmi']['value'].values()) <= set(host['mpi']), name

@@ -19,6 +19,7 @@ ROCm's library. Wheels are kept in sources/, what is unpacked in .workstation/pa
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import platform
 import re
@@ -28,6 +29,7 @@ import tempfile
 from pathlib import Path
 
 from osu_container.base.places import PROJECT, STATE
+from osu_container.build.installed import unpack_image
 from osu_container.image.closure import collect_dependencies
 from osu_container.image.elf import ElfError
 from osu_container.image.sif import ImageError
@@ -88,6 +90,8 @@ FABRIC_PLAIN = (
 #: What names of functions a provider leaves in the file; image/traits.py looks for them
 FUNCTIONS = {'cxi': 'cxip', 'tcp': 'xnet', 'shm': 'smr', 'ofi_rxm': 'rxm', 'udp': 'udpx'}
 
+#: Commands of Slurm that a tree has, and the program that srun runs before each task
+SLURM = ('srun', 'scontrol', 'sinfo', 'task_prolog')
 STAND_IN = PROJECT / 'tests' / 'stand_in'
 MACHINE_FOLDERS = resolve_site('workstation')['library_folders']['value']
 
@@ -134,13 +138,75 @@ def debian_closure(soname):
     return {name: Path(facts.path) for name, facts in libraries.items()}
 
 
+def compile_slingshot(target, tree, release, *options):
+    """
+    Compile files/slingshot.c, which is libcxi and the provider cxi of a tree or of an image.
+
+    target: path of the new library; tree: path of the tree, '' in an image; release: SHS of this
+    libcxi
+    """
+    headers = parts.debian('bookworm', 'headers') / 'usr/include'
+    command = ['gcc', '-shared', '-fPIC', '-O1', '-o', target, STAND_IN / 'files/slingshot.c']
+    command += ['-I', headers, f'-DTREE="{tree}"', f'-DSHS="{release}"', '-Wl,-soname,libcxi.so.1']
+    run([*command, *options, '-ldl'])
+
+
+def add_names(library, *names):
+    """
+    Add names to the file of a library (Path), as if its code contained these names.
+
+    Cray's libfabric contains the provider cxi and Cray MPICH supports cxi; osu_container/image/traits.py
+    recognizes both by such names.
+    """
+    with open(library, 'ab') as file:
+        file.write('\0'.join(['', *names, '']).encode())
+
+
+def connect_slingshot(libfabric):
+    """Let a libfabric (Path) load libcxi.so.1, which contains the provider cxi of a stand-in."""
+    patchelf(libfabric, '--add-needed', 'libcxi.so.1')
+    add_names(libfabric, 'cxip_getinfo', 'cxip_domain', 'cxip_fabric')
+
+
+def make_slingshot_image(source, release):
+    """
+    Return the path of a copy of an image (Path) whose libfabric has the provider cxi.
+
+    release: SHS of the image's libcxi. The copy is in .workstation/pairs/images and is made again
+    after a change of the image or of files/slingshot.c.
+    """
+    code = STAND_IN / 'files/slingshot.c'
+    target = parts.FOLDER / 'images' / f'{source.stem}-libcxi-{release}.sif'
+    with parts.lock_part(target.name):
+        if not target.exists() or target.stat().st_mtime < max(
+            code.stat().st_mtime, source.stat().st_mtime
+        ):
+            target.parent.mkdir(exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix='.image-', dir=parts.FOLDER) as scratch:
+                root = Path(scratch) / 'root'
+                unpack_image(source, root)
+                for libfabric in root.glob('opt/**/libfabric.so.1'):
+                    if not libfabric.is_symlink():
+                        connect_slingshot(libfabric)
+                    compile_slingshot(libfabric.with_name('libcxi.so.1'), '', release)
+                labels = root / '.singularity.d/labels.json'
+                text = labels.read_text().replace('libcxi": "none', f'libcxi": "1.0-SHS{release}')
+                labels.write_text(text)
+                fast = ['--mksquashfs-args', '-comp zstd -Xcompression-level 1']
+                run([parts.runtime()['command'], 'build', '--force', *fast, target, root])
+            sha256 = hashlib.sha256(target.read_bytes()).hexdigest()
+            Path(f'{target}.sha256').write_text(f'{sha256}  {target.name}\n')
+    return target
+
+
 # The tree
 
 
 class Tree:
-    """A tree at `root` (Path) for a site (dict)."""
+    """A tree at `root` (Path) for a site (dict); facts_only: nothing in the tree runs."""
 
-    def __init__(self, site, root):
+    def __init__(self, site, root, facts_only=False):
+        self.facts_only = facts_only
         self.site, self.root, self.host = site, root, HOSTS[site['name']]
         self.libraries = {name: fact['value'] for name, fact in site['libraries'].items() if fact}
         folders = site['library_folders']['value']
@@ -160,6 +226,7 @@ class Tree:
         self.rocm = str(Path(hsa).parent.parent) if hsa else None
         self.cuda = str(Path(cudart).parent.parent) if cudart else None
         self.gtl = next((name for name in self.libraries if name.startswith('libmpi_gtl_')), None)
+        self.shs = site.get('slingshot', {'value': 'unknown'})['value']
         self.native_modules = (site['native']['value'] or {'modules': []})['modules']
 
     def __call__(self, path):
@@ -211,6 +278,7 @@ class Tree:
             (prefix / 'lib' / name).symlink_to(os.path.join('..', abi.name, name))
         self.link_for_linker(self.libraries['libmpi'])
         self.need('libmpi')
+        add_names(self(self.libraries['libmpi']), 'cxi')
 
     def make_libfabric(self, key, path):
         """
@@ -221,7 +289,8 @@ class Tree:
         self.link_for_linker(path)
         # The RUNPATH of the wheel is for plug-ins that are not here, and would hide the program's
         # RPATH from libcxi.
-        patchelf(self(path), '--remove-rpath', '--add-needed', Path(self.libraries['libcxi']).name)
+        patchelf(self(path), '--remove-rpath')
+        connect_slingshot(self(path))
 
     def make_hsa(self):
         """Put Debian's build of AMD's library and all that it needs to where they are on LUMI."""
@@ -250,6 +319,12 @@ class Tree:
             if name in made or name not in self.libraries:
                 continue
             made.add(name)
+            if name == 'libcxi' and not self.facts_only:
+                path = self(self.libraries[name])
+                path.parent.mkdir(parents=True, exist_ok=True)
+                compile_slingshot(path, self.root, self.shs)
+                self.link_for_linker(self.libraries[name])
+                continue
             with tempfile.TemporaryDirectory(prefix='stand-in-') as scratch:
                 code = Path(scratch) / f'{name}.c'
                 code.write_text(
@@ -384,19 +459,21 @@ class Tree:
         if self.mpich:
             files += [('cc', f'{PE}/craype/bin/cc'), ('link.conf', f'{PE}/craype/link.conf')]
         if self.host['runtime']:
-            files.append(('singularity', f"usr/bin/{self.host['runtime'][0]}"))
-        files += [('slurm', f'usr/bin/{name}') for name in ('srun', 'scontrol', 'sinfo')]
+            files.append(('commands', f"usr/bin/{self.host['runtime'][0]}"))
+        files += [('commands', f'usr/bin/{name}') for name in SLURM]
         says = {
             'RELEASE': (self.host['runtime'] or ('', ''))[1],
             'MPI': '\n'.join(self.host['mpi']),
             'CONFIG': '\n'.join(self.host['slurm']),
             'PARTITIONS': '\n'.join(self.host['partitions']),
+            'TREE': str(self.root),
+            'CARDS': ','.join(self.host['cards']),
         }
         for name, path in files:
             self(path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(STAND_IN / 'files' / name, self(path))
             text = self(path).read_text()
-            if name in ('singularity', 'slurm'):
+            if name == 'commands':
                 self(path).write_text(re.sub(r'@(\w+)@', lambda found: says[found.group(1)], text))
             elif name == '_mpicontainer_local.py':
                 self(path).write_text(
@@ -425,7 +502,12 @@ class Tree:
         an image here.
         """
         here = resolve_site('workstation')['images']['value']
-        return {name: here[name] for name in self.site['images']['value'] if name in here}
+        names = {name: here[name] for name in self.site['images']['value'] if name in here}
+        for name in {'opensource', 'openmpi'} & set(names):
+            source = PROJECT / 'sources' / names[name]
+            if source.exists() and not self.facts_only:
+                names[name] = make_slingshot_image(source, self.shs).name
+        return names
 
     def make_node(self):
         """
@@ -441,7 +523,7 @@ class Tree:
             plant(f'sys/class/net/{name}/operstate', 'up\n')
         for name in self.host['cards']:
             plant(f'sys/class/cxi/{name}/stand-in')
-            plant(f'dev/{name}', 'stand-in, not a card\n')
+            plant(f'dev/{name}', f'stand-in, not a card; SHS {self.shs}\n')
         gpu = self.host['gpu'] or ''
         if gpu.startswith('gfx'):
             number = int(gpu[3:-2]) * 10000 + int(gpu[-2], 16) * 100 + int(gpu[-1], 16)
@@ -556,7 +638,7 @@ class Tree:
             self('sys/class/cxi'),
             *(self(f'dev/{name}') for name in self.host['cards']),
         ]
-        parts['slurm'] = [self(f'usr/bin/{name}') for name in ('srun', 'scontrol', 'sinfo')]
+        parts['slurm'] = [self(f'usr/bin/{name}') for name in SLURM]
         parts['gpus'] = [self('sys/class/kfd'), self('proc/driver/nvidia')]
         if self.host['runtime']:
             parts['runtime'] = [self(f"usr/bin/{self.host['runtime'][0]}")]
@@ -574,12 +656,11 @@ class Tree:
             if path.is_symlink() and not path.exists():
                 path.unlink()
 
-    def fill(self, without, facts_only=False):
-        """
-        Make everything but what is in `without` (list of names of parts); facts_only: nothing in
-        it runs.
-        """
-        if not facts_only:
+    def fill(self, without):
+        """Make everything but the parts that `without` (list of names) names."""
+        if self.facts_only:
+            self.make_facts_only()
+        else:
             key = (
                 MPICH_FOR_CRAY[self.cray_mpich.split('.')[0]] if self.mpich else MPICH_FOR_LIBFABRIC
             )
@@ -587,12 +668,10 @@ class Tree:
             if self.mpich:
                 self.make_mpich(key)
             self.make_libfabric(key, self.libraries['libfabric'])
-        if self.rocm and not facts_only:
-            self.make_hsa()
-        if facts_only:
-            self.make_facts_only()
+            if self.rocm:
+                self.make_hsa()
         self.make_fakes()
-        if facts_only:
+        if self.facts_only:
             for name in ('libfabric', 'libmpi'):
                 if name in self.libraries:
                     self.need(name)
@@ -609,7 +688,7 @@ class Tree:
 
 def make(site, target, without, facts_only=False):
     """Make a tree at target (Path), whole or not at all. Raises StandInError."""
-    tree = Tree(resolve_site(site), target)
+    tree = Tree(resolve_site(site), target, facts_only)
     unknown = [name for name in without if name not in tree.parts()]
     if unknown:
         raise StandInError(
@@ -618,7 +697,7 @@ def make(site, target, without, facts_only=False):
         )
     target.mkdir(parents=True)
     try:
-        tree.fill(without, facts_only)
+        tree.fill(without)
     except BaseException:  # also Ctrl-C
         shutil.rmtree(target, ignore_errors=True)
         raise

@@ -53,6 +53,7 @@ setenv("EASYBUILD_REPOSITORYPATH", pathJoin(user, "ebfiles_repo/container"))
 setenv("EASYBUILD_SYSROOT", pathJoin(folder, os.getenv("LUMI_STACK_VERSION"), "tree"))
 """
 SRUN = r'''#!/bin/bash
+# Calls srun of a stand-in tree, which then skips this file.
 words=()
 while [[ ${1-} == -* ]]; do
     case $1 in --account=*|--partition=*|--exclusive|--time=*|--gpus-per-node=*) ;; *) words+=("$1") ;; esac
@@ -104,7 +105,8 @@ class Walk:
         for path in (PROJECT / 'sources').glob('osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif*'):
             shutil.copy(path, self.prefix / 'sources')
         (folder / 'bin').mkdir()
-        (folder / 'bin/srun').write_text(SRUN)
+        srun = SRUN.replace('/usr/bin/srun', f'{self.tree}/usr/bin/srun')
+        (folder / 'bin/srun').write_text(srun)
         (folder / 'bin/srun').chmod(0o755)
 
     def adapt_command(self, command, block):
@@ -122,9 +124,6 @@ class Walk:
         ).replace('/scratch/project_46XXXXXXX', str(self.folder / 'scratch'))
         command = command.replace('<address of this repository>', str(PROJECT))
         command = command.replace('LUMI/25.03', f'LUMI/{self.stack}')
-        command = command.replace(
-            ' osu-settings/single-node', ''
-        )  # this module needs cxi, and the simulated system has tcp
         if self.partition == 'C':
             command = command.replace('partition/G', 'partition/C')
             if re.match(r'eb osu-container-\w+\.eb', command) and 'site=' not in command:

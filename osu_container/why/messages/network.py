@@ -84,6 +84,7 @@ ENTRIES: List[Dict[str, Any]] = [
             r"fi_domain\b.{0,200}Function not implemented",
             r"library call \(fi_domain\)(?:[^\n]{0,200}\n){1,6}?[^\n]{0,60}Error: Function not implemented",
             "Failed to find valid default rgroup and vni",
+            r"(?:opendomain|fi_open domain) failed[^\n]{0,120}Function not implemented",
             r"Couldn't open a fabric access domain\. RC: -38",
         ],
         'cause': "The job step has no VNI (virtual network identifier), which a Slingshot "

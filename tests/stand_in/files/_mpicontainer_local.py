@@ -15,13 +15,10 @@ def _fact(value, why):
 
 
 OVERRIDES = {
-    'provider': _fact(
-        'tcp', 'there is no Slingshot card here, and the libfabric of the tree has no cxi provider'
-    ),
     # what tests/stand_in/make writes between the quotes: of the site whose tree this is
     'pmi': _fact('@PMI@', 'the MPICH that stands in for Cray MPICH speaks PMI-2 and not Cray PMI'),
     'images': _fact(
         '@IMAGES@',
-        'the images of the site hold ROCm or CUDA, and libcxi, and are built elsewhere; `make image` builds these',
+        'the images of the site contain ROCm or CUDA; `make image` and tests/stand_in/make build these images',
     ),
 }

@@ -159,6 +159,7 @@ PACKAGES = {
     'bash': dict.fromkeys(SUITES, 'bash'),
     'python': dict.fromkeys(SUITES, 'python3'),
     'rocm': {'bookworm': 'libhsa-runtime64-1'},
+    'headers': {'bookworm': 'libfabric-dev'},  # which files/slingshot.c includes
     # what the programs are compiled with: a program of Debian 11 runs on the later ones too
     'compiling': dict.fromkeys(SUITES, 'libc6-dev'),
 }
