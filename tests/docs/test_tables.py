@@ -132,7 +132,7 @@ def test_plot_of_lumi_has_the_published_ratios_to_native():
 # ---- what works where
 
 
-def test_tables_of_sites_follow_from_the_data_and_name_their_sources():
+def test_tables_of_sites_follow_from_data_and_name_sources():
     result = run([sys.executable, '-m', 'tools.generate', '--step', 'tables', '--check'])
     assert (result.returncode, result.stdout, result.stderr) == (0, '', '')
     text = (DOCS / 'support.md').read_text()
