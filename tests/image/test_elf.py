@@ -15,7 +15,7 @@ from osu_container.image.libraries import (
     identify_library,
     read_library,
 )
-from tests.helpers.elf_folder import LOADER, ElfFolder
+from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import compile_library, mark_repeats_nightly, run
 
 FABRIC = 'FABRIC_1.0 { global: present; };\n'
@@ -40,52 +40,6 @@ def test_error_names_the_file_that_is_no_library(tmp_path, content):
     (tmp_path / 'libmpi.so').write_bytes(content)
     with pytest.raises(ElfError, match='libmpi.so'):
         read_elf(str(tmp_path / 'libmpi.so'))
-
-
-SYMBOLS = '''
-void called(void); extern int data; extern int maybe __attribute__((weak)); void kept(void);
-int own = 1; static int hidden = 2; void (*table)(void) = kept;
-int offered(void) { called(); return data + own + hidden + (&maybe ? maybe : 0); }
-'''
-
-
-def test_exported_and_needed_symbols_are_read(tmp_path):
-    facts = read_elf(
-        str(compile_library(tmp_path / 'liba.so', source=SYMBOLS, options=['-Wl,-z,lazy']))
-    )
-    assert {'own', 'offered', 'table'} <= facts.defined and 'hidden' not in facts.defined
-    # True: ld.so resolves the symbol at load time. The weak symbol `maybe` is left out.
-    assert {name: facts.undefined[name] for name in facts.undefined if '@' not in name} == {
-        'called': False,
-        'data': True,
-        'kept': True,
-    }
-
-
-def test_needed_symbols_are_read_without_exported_symbols(tmp_path):
-    folder = ElfFolder(tmp_path / 'image')
-    folder.executable('/bin/plain', 'int puts(const char *); int main(void) { return puts("x"); }')
-    facts = read_elf(str(folder.resolve_path('/bin/plain')))
-    assert not facts.defined and 'puts' in {name.partition('@')[0] for name in facts.undefined}
-
-
-def test_program_library_and_static_program_are_distinguished(tmp_path):
-    folder = ElfFolder(tmp_path / 'image')
-    folder.library('/usr/lib/liba.so', soname='').program('/bin/shared', ['liba.so']).program(
-        '/bin/static'
-    )
-    facts_by_path = {
-        name: read_elf(str(folder.resolve_path(name)))
-        for name in ('/usr/lib/liba.so', '/bin/shared', '/bin/static')
-    }
-    assert {
-        name: (facts.interpreter, facts.dynamic, facts.soname)
-        for name, facts in facts_by_path.items()
-    } == {
-        '/usr/lib/liba.so': (None, True, None),
-        '/bin/shared': (LOADER, True, None),
-        '/bin/static': (None, False, None),
-    }
 
 
 def test_files_that_are_no_elf_are_skipped(tmp_path):
@@ -247,13 +201,3 @@ def test_build_id_equals_that_of_readelf(tmp_path, kind):
     match = re.search(r'Build ID: (\w+)', run(['readelf', '-n', path]).stdout)
     assert ElfSections(path.read_bytes()).read_build_id() == (match.group(1) if match else None)
     assert (match is None) == (kind == 'none')
-
-
-# ---- damaged files
-
-
-@pytest.mark.parametrize('cut', range(0, 64, 7))
-def test_a_file_that_is_cut_off_is_refused(tmp_path, cut):
-    data = compile_library(tmp_path / 'libx.so').read_bytes()
-    with pytest.raises(ValueError, match='ELF'):
-        ElfSections(data[:cut])

@@ -11,6 +11,7 @@ import struct
 
 import pytest
 
+from osu_container.image.closure import collect_dependencies
 from osu_container.image.loader import (
     find_loaded_file,
     list_undefined_symbols,
@@ -18,14 +19,13 @@ from osu_container.image.loader import (
     simulate_load,
 )
 from tests.helpers.elf_folder import (
-    LIBC,
     ElfFolder,
     list_real_load,
     open_simulated,
     run_in_folder,
     trace_loader,
 )
-from tests.helpers.machine import run
+from tests.helpers.machine import compile_library, run
 
 PROGRAM = '/bin/program'
 
@@ -58,26 +58,10 @@ def simulate_process(folder, library_path=()):
 # ---- loaded files and their order
 
 
-def link_two_copies(folder, *places, name='libb.so'):
-    """Write a copy of the library `name` to each folder of `places`."""
+def link_two_copies(folder, *places):
+    """Write a copy of libb.so to each folder of `places`."""
     for place in places:
-        folder.library(f'{place}/{name}')
-    return folder
-
-
-def link_chain(folder, *links, last='libb.so'):
-    """
-    Link PROGRAM, which needs lib1.so, which needs lib2.so and so on up to `last`.
-
-    links: options of the linker for PROGRAM, lib1.so, and so on. The caller writes `last`; the
-    other libraries are in /usr/lib.
-    """
-    names = [f'lib{number}.so' for number in range(1, len(links))] + [last]
-    for number, (options, needed) in enumerate(zip(links, names)):
-        if number == 0:
-            folder.program(PROGRAM, [needed], **options)
-        else:
-            folder.library(f'/usr/lib/lib{number}.so', [needed], **options)
+        folder.library(f'{place}/libb.so')
     return folder
 
 
@@ -85,46 +69,6 @@ def link_chain(folder, *links, last='libb.so'):
 #: The test also compares the expected paths with the real loader, so that each case tests the rule
 #: in its name
 CASES = {
-    'LD_LIBRARY_PATH before DT_RUNPATH': (
-        lambda folder: link_chain(link_two_copies(folder, '/r', '/l'), {'runpath': '/r'}),
-        ['/l'],
-        [],
-        ['/l/libb.so'],
-    ),
-    'DT_RPATH before LD_LIBRARY_PATH': (
-        lambda folder: link_chain(link_two_copies(folder, '/r', '/l'), {'rpath': '/none:/r'}),
-        ['/l'],
-        [],
-        ['/r/libb.so'],
-    ),
-    'DT_RPATH of the program counts for libraries of libraries': (
-        lambda folder: link_chain(link_two_copies(folder, '/r', '/l'), {'rpath': '/r'}, {}, {}),
-        ['/l'],
-        [],
-        ['/usr/lib/lib1.so', '/usr/lib/lib2.so', '/r/libb.so'],
-    ),
-    'DT_RUNPATH of the program does not count for libraries of libraries': (
-        lambda folder: link_chain(link_two_copies(folder, '/r', '/usr/lib'), {'runpath': '/r'}, {}),
-        [],
-        [],
-        ['/usr/lib/lib1.so', '/usr/lib/libb.so'],
-    ),
-    'DT_RUNPATH of a library disables DT_RPATH of its requesters': (
-        lambda folder: link_chain(
-            link_two_copies(folder, '/r', '/l'), {'rpath': '/r'}, {'runpath': '/none'}
-        ),
-        ['/l'],
-        [],
-        ['/usr/lib/lib1.so', '/l/libb.so'],
-    ),
-    'DT_RPATH beside DT_RUNPATH does not count for needed libraries': (
-        lambda folder: link_chain(
-            link_two_copies(folder, '/r', '/l'), {'rpath': '/r', 'runpath': '/none'}, {}
-        ),
-        ['/l'],
-        [],
-        ['/usr/lib/lib1.so', '/l/libb.so'],
-    ),
     '$ORIGIN is the folder of the link that leads to the library': (
         lambda folder: (
             link_two_copies(folder, '/l/sub', '/real/sub')
@@ -135,17 +79,6 @@ CASES = {
         ['/l'],
         [],
         ['/l/liba.so', '/l/sub/libb.so'],
-    ),
-    'a loaded soname is not searched again': (
-        lambda folder: (
-            link_two_copies(folder, '/r', '/s')
-            .program(PROGRAM, ['liba.so', 'libc1.so'])
-            .library('/usr/lib/liba.so', ['libb.so'], runpath='/r')
-            .library('/usr/lib/libc1.so', ['libb.so'], runpath='/s')
-        ),
-        [],
-        [],
-        ['/usr/lib/liba.so', '/usr/lib/libc1.so', '/r/libb.so'],
     ),
     'a needed name with a slash is a path': (
         lambda folder: link_two_copies(folder, '/r', '/usr/lib').program(PROGRAM, ['/r/libb.so']),
@@ -214,41 +147,6 @@ def test_stale_cache_entry_falls_back_to_default_folders(folder):
     assert ours == real
 
 
-def test_c_library_is_found_as_by_the_real_loader(folder):
-    folder.add_libc().compile_source('/usr/lib/liba.so').program(PROGRAM, ['liba.so'])
-    real, (ours, missing) = list_both_loads(folder)
-    assert real == (['/usr/lib/liba.so', LIBC], set())
-    assert (ours[:2], missing) == (real[0], set())
-    assert all('ld-linux' in path for path in ours[2:])
-
-
-TEXT = (
-    '/* GNU ld script */\nOUTPUT_FORMAT(elf64-x86-64)\n'
-    'GROUP ( /usr/lib/libb.so.1 AS_NEEDED ( libc.so.6 ) )\n'
-)
-
-
-def test_text_as_library_is_an_error_in_both_loaders(folder):
-    folder.program(PROGRAM, ['libb.so']).write('/usr/lib/libb.so', TEXT).library('/l/libb.so')
-    done = trace_loader(folder, PROGRAM)
-    assert done.returncode != 0 and 'invalid ELF header' in done.stderr
-    image, container = open_simulated(folder)
-    with image:
-        assert [path for path, _ in simulate_load([PROGRAM], container, []).broken] == [
-            '/usr/lib/libb.so'
-        ]
-
-
-def test_library_of_another_machine_is_skipped(folder):
-    link_two_copies(folder, '/l', '/m').program(PROGRAM, ['libb.so'])
-    content = bytearray(folder.resolve_path('/l/libb.so').read_bytes())
-    content[18:20] = (183 if content[18] == 62 else 62).to_bytes(2, 'little')
-    folder.write('/l/libb.so', bytes(content))
-    real, ours = list_both_loads(folder, ['/l', '/m'])
-    assert real == (['/m/libb.so'], set())
-    assert ours == real
-
-
 def test_origin_is_the_folder_of_the_file_not_of_the_link(folder):
     """
     In the images of this project, /opt/osu/bin/osu_bw is such a link to /opt/osu/libexec.
@@ -287,7 +185,7 @@ SEARCHES = [
 @pytest.mark.parametrize('seed', range(16))
 def test_random_graphs_load_as_by_the_real_loader(folder, seed):
     """
-    The graph has twelve names in five folders.
+    The graph has twelve names in five folders. DT_RPATH, DT_RUNPATH and LD_LIBRARY_PATH meet.
 
     Some libraries are missing, links or copies, have another soname, or need each other.
     """
@@ -527,3 +425,50 @@ def test_library_is_found_by_soname_and_by_requested_name(folder):
         find_loaded_file(process, 'libb.so') is find_loaded_file(process, 'libb.so.1') is not None
     )
     assert find_loaded_file(process, 'libc.so.6') is None
+
+
+# ---- libraries that must be injected together with a library of the host
+
+
+def test_closure_omits_glibc_and_libraries_of_the_image(tmp_path):
+    deep = compile_library(tmp_path / 'system' / 'libdeep.so.1')
+    given = compile_library(tmp_path / 'system' / 'libgiven.so.1')
+    middle = compile_library(tmp_path / 'private' / 'libmiddle.so.1', needed=[given, deep])
+    top = compile_library(tmp_path / 'libtop.so.1', needed=[middle], rpath='$ORIGIN/private')
+    libraries, missing = collect_dependencies(
+        [str(top)], [str(tmp_path / 'system')], lambda soname: soname == 'libgiven.so.1'
+    )
+    assert list(libraries) == ['libtop.so.1', 'libmiddle.so.1', 'libdeep.so.1']
+    assert libraries['libmiddle.so.1'].path == str(middle)
+    assert missing == []
+
+
+def test_missing_library_is_named_with_its_dependent(tmp_path):
+    gone = compile_library(tmp_path / 'libgone.so.1')
+    top = compile_library(tmp_path / 'libtop.so.1', needed=[gone])
+    gone.unlink()
+    _, missing = collect_dependencies([str(top)], [str(tmp_path)], lambda soname: False)
+    assert [(soname, facts.path) for soname, facts in missing] == [('libgone.so.1', str(top))]
+
+
+def test_host_cache_precedes_host_folders(tmp_path):
+    cached, other = (
+        compile_library(tmp_path / name / 'libdeep.so.1') for name in ('cached', 'folder')
+    )
+    top = compile_library(tmp_path / 'libtop.so.1', needed=[other])
+    places = {'libdeep.so.1': str(cached)}
+    libraries, missing = collect_dependencies(
+        [str(top)],
+        [str(tmp_path / 'folder')],
+        lambda soname: False,
+        find_cached=lambda name, machine: places.get(name),
+    )
+    assert (libraries['libdeep.so.1'].path, missing) == (str(cached), [])
+    libraries, _ = collect_dependencies(
+        [str(top)],
+        [],
+        lambda soname: False,
+        [str(tmp_path / 'folder')],
+        find_cached=lambda name, machine: places.get(name),
+    )
+    assert libraries['libdeep.so.1'].path == str(other), 'folders of one build precede the cache'
