@@ -3,10 +3,8 @@ Hosts that are described: what a description says, that discover writes one whic
 the files, and that what it lacks makes a verdict unknown and never another one.
 """
 
-import copy
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -33,7 +31,7 @@ from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.verdict import judge_approach
 from tests.helpers.elf_folder import ElfFolder, fill_good_image
 from tests.helpers.machine import PROJECT, STATE, mark_repeats_nightly, run
-from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
+from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 COMMAND = PROJECT / 'scripts' / 'osu-container'
@@ -218,58 +216,6 @@ def test_files_and_their_description_give_equal_verdicts(
 
 
 # ---- facts left out
-
-
-@pytest.mark.parametrize(
-    'fact', ['soname', 'needed', 'verneed', 'verdef', 'defined', 'runpath', 'traits']
-)
-def test_missing_libfabric_or_mpi_fact_makes_verdict_unknown(tmp_path, parts, fact):
-    """Without it a verdict that works is unknown, for an approach that uses it."""
-    world = World(tmp_path, parts, GPU)
-    host(
-        libfabric=lambda it: it.fabric(
-            options=(
-                it.compile_dependent(
-                    'libuser.so.1', it.compile_versioned('libz.so.1', 'Z_1'), ['Z_1']
-                ),
-            )
-        )
-    )(world)
-    image(libraries=lambda it: [it.compile_versioned('libz.so.1', 'Z_1')])(world)
-    world.more.append(
-        lambda: world.host.copy(
-            parts.compile_dependent(
-                'libuser.so.1', parts.compile_versioned('libz.so.1', 'Z_1'), ['Z_1']
-            ),
-            '/usr/lib64/libuser.so.1',
-        )
-    )
-    opened, _ = world.open_files()
-    data = describe_host_files(world)
-    paths = [
-        path
-        for path in data['libraries']
-        if Path(path).name in ('libfabric.so.1', 'libmpi.so.12', 'libuser.so.1')
-    ]
-    words = set()
-    with opened:
-        for path in paths:
-            left = copy.deepcopy(data)
-            for said in left['libraries'][path]:
-                said.pop(fact, None)
-            for name in ('bind', 'hybrid'):
-                assert (
-                    summarize_verdict(
-                        resolve_approach(name), world.site, opened, DescribedHost(data)
-                    )[0]
-                    == 'works'
-                )
-                words.add(
-                    summarize_verdict(
-                        resolve_approach(name), world.site, opened, DescribedHost(left)
-                    )[0]
-                )
-    assert words <= {'works', 'unknown'} and 'unknown' in words
 
 
 # ---- images that are described

@@ -344,15 +344,6 @@ def remove_file(path):
     return defer_change(lambda it: it.image.resolve_path(path).unlink())
 
 
-def make_newer_glibc_library(parts):
-    """Return a library that needs a C library newer than any."""
-    return parts.compile_dependent(
-        'libuser.so.1',
-        parts.compile_versioned('libc.so.6', 'GLIBC_2.17', 'GLIBC_2.99'),
-        ['GLIBC_2.99'],
-    )
-
-
 def use_standard_abi(says):
     """
     Return a change: image and host have MPI as libmpi_abi.so.1; says: what the image's says of
@@ -684,18 +675,6 @@ def make_program_without_mpi(parts, *options):
     return parts.program(parts.plain('libcxi.so.1'), 'abs', options)
 
 
-def call_file_open(it):
-    """Return an MPI with MPI_File_open, and a program that calls this function, for Parts it."""
-    mpi = it.mpi(more='int MPI_File_open(void *a, void *b) { return 0; }\n')
-    return {'mpi': mpi, 'program': it.program(mpi, 'MPI_File_open')}
-
-
-#: A host without the library of Lustre, and an image whose program calls MPI_File_open
-FILE_OPEN = combine_changes(
-    host(liblustreapi=None), lambda it: it.image_parts.update(call_file_open(it.parts))
-)
-
-
 #: rule -> [(what the case is, approach, change, site, level of its finding, names and values in its
 #: message)]
 
@@ -771,13 +750,9 @@ SPEAKS = {
     ],
     'host not described': [
         ('libfabric', 'hybrid', make_described_host('all'), GPU, 'unknown', 'libfabric.so.1'),
-        (
-            'what a library needs',
-            'hybrid',
-            make_described_host('needed'),
-            GPU,
-            'unknown',
-            'libfabric.so.1',
+        *(
+            (fact, 'hybrid', make_described_host(fact), GPU, 'unknown', 'libfabric.so.1')
+            for fact in ('needed', 'soname', 'runpath')
         ),
         (
             'a library that another one needs',
@@ -1659,6 +1634,14 @@ SPEAKS = {
             'UCX InfiniBand pure',
         ),
         ('on Slingshot', 'pure', UCX_WHOLE, GPU, 'works slowly', 'UCX Slingshot cxi'),
+        (
+            'on EFA',
+            'pure',
+            combine_changes(set_network('EFA', 'efa'), UCX_WHOLE),
+            PLAIN,
+            'unknown',
+            'UCX efa',
+        ),
         (
             'on Omni-Path',
             'pure',

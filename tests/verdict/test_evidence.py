@@ -3,12 +3,6 @@ A verdict names the untested facts that it rests on: exactly those whose change 
 
 The oracle knows nothing of verdict/evidence.py: a fact counts if another value of it makes another
 trial.
-
-Verdicts on images for networks that none of the known sites has, all approaches: the levels, and
-what is recommended.
-
-Nobody here has such cards: what follows from the files is derived (data/networks.py names the
-sources).
 """
 
 import copy
@@ -30,27 +24,11 @@ from osu_container.verdict.trial import build_trial
 from osu_container.verdict.verdict import (
     Verdict,
     format_verdict,
-    judge_approach,
     judge_trial,
     recommend_approach,
 )
-from tests.helpers.elf_folder import mpich, open_mpi
 from tests.helpers.verdict_cases import (
-    BROADCOM,
     GPU,
-    INFINIBAND,
-    OPEN_MPI_UCX,
-    PLAIN,
-    UCX_WHOLE,
-    VERBS,
-    World,
-    add_rdma_core,
-    build_fabric,
-    build_mpi,
-    combine_changes,
-    image,
-    make_ucx_mpi,
-    set_network,
 )
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
@@ -184,67 +162,9 @@ def test_only_untested_facts_of_the_approach_are_named(site_name, approach):
         assert named == counts
 
 
-@pytest.mark.parametrize('name, named', [('libfabric', ['host.libfabric']), ('libpmi', [])])
-def test_guessed_library_is_named_where_the_approach_uses_it(name, named):
-    site, data = mark_all_measured(resolve_site(GPU), find_host_description(resolve_site(GPU)))
-    data['libraries'][site['libraries'][name]['value']][-1]['evidence'] = 'untested'
-    opened = describe_catalogue_image(site['images']['value']['hybrid'], data['machine'])
-    assert (
-        judge_trial(
-            build_trial(resolve_approach('hybrid'), site, opened, DescribedHost(data))
-        ).untested_facts
-        == named
-    )
-
-
 def test_every_rule_names_known_kinds_of_facts():
     assert {kind for rule in RULES for kind in rule.facts} <= set(FACT_KINDS)
     assert len({rule.name for rule in RULES}) == len(RULES)
-
-
-def judge_untested_site(tmp_path, parts, approach, **changed):
-    """
-    The Verdict on an approach (str) and an image with changed parts, where no fact of the site
-    was tried.
-    """
-    world = World(tmp_path, parts, GPU)
-    image(**changed)(world)
-    opened, files = world.open_files()
-    site = copy.deepcopy(world.site)
-    for fact in list_facts(site).values():
-        fact['evidence'] = 'untested'
-    with opened:
-        return judge_trial(build_trial(resolve_approach(approach), site, opened, files))
-
-
-@pytest.mark.parametrize(
-    'approach, names',
-    [
-        (
-            'hybrid',
-            [
-                'runtime',
-                'pmi',
-                'provider',
-                'gpu',
-                'gpu_userland',
-                'libraries.libfabric',
-                'libraries.libcxi',
-            ],
-        ),
-        ('opensource', ['runtime', 'pmi', 'provider', 'slingshot', 'gpu', 'gpu_userland']),
-    ],
-)
-def test_site_facts_count_for_real_files(tmp_path, parts, approach, names):
-    verdict = judge_untested_site(tmp_path, parts, approach)
-    assert (verdict.level, verdict.untested_facts) == ('works', names)
-
-
-def test_verdict_on_the_image_alone_uses_no_site_fact(tmp_path, parts):
-    verdict = judge_untested_site(
-        tmp_path, parts, 'hybrid', mpi=parts.mpi(open_mpi(), 'libmpi.so.40')
-    )
-    assert (format_verdict(verdict), verdict.findings[0].rule) == ('fails', 'other MPI')
 
 
 # ---- what follows from it
@@ -294,82 +214,3 @@ def test_eb_prints_the_evidence_of_a_verdict():
         and 'osu-container proof' in said_by_eb
     )
     assert list_warnings({'verdict': dict(facts['verdict'], untested=[])}) == []
-
-
-WORKS, SLOWLY, UNKNOWN, FAILS = 'works', 'works slowly', 'unknown', 'fails'
-EFA = set_network('EFA', 'efa')
-
-
-def change_fabric(*providers):
-    """Return a change: an image whose libfabric has providers (str)."""
-    return image(fabric=build_fabric(providers=providers, needed=()))
-
-
-#: what it is -> (changes, site, {approach: level}, what is recommended of these)
-SYSTEMS = {
-    'UCX alone, InfiniBand': (
-        combine_changes(INFINIBAND, UCX_WHOLE),
-        PLAIN,
-        {'pure': WORKS, 'opensource': 'no use'},
-        'pure',
-    ),
-    'UCX alone, EFA': (combine_changes(EFA, UCX_WHOLE), PLAIN, {'pure': UNKNOWN}, None),
-    'libfabric with verbs, InfiniBand': (
-        combine_changes(INFINIBAND, VERBS, add_rdma_core('mlx5')),
-        PLAIN,
-        {'pure': SLOWLY, 'opensource': WORKS},
-        'opensource',
-    ),
-    'libfabric without verbs, InfiniBand': (
-        combine_changes(INFINIBAND, change_fabric('tcp')),
-        PLAIN,
-        {'pure': SLOWLY, 'opensource': FAILS},
-        'pure',
-    ),
-    'both netmods, UCX first, InfiniBand': (
-        combine_changes(
-            INFINIBAND,
-            UCX_WHOLE,
-            change_fabric('tcp'),
-            image(mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ucx ofi'), needs=7)),
-        ),
-        PLAIN,
-        {'pure': WORKS, 'opensource': WORKS},
-        'pure',
-    ),
-    'both netmods, UCX first, Slingshot without cxi': (
-        combine_changes(change_fabric('tcp'), image(mpi=build_mpi(mpich(device='ch4:ucx ofi')))),
-        GPU,
-        {'pure': SLOWLY, 'opensource': 'no use'},
-        None,
-    ),
-    'Open MPI with UCX, RoCE of Broadcom': (
-        combine_changes(BROADCOM, OPEN_MPI_UCX),
-        PLAIN,
-        {'openmpi': UNKNOWN},
-        None,
-    ),
-}
-
-
-@pytest.mark.parametrize('name', SYSTEMS)
-def test_network_decides_slow_and_right_providers(tmp_path, parts, name):  # noqa: F811, a fixture
-    change, site, wanted, best = SYSTEMS[name]
-    world = World(tmp_path, parts, site)
-    if site == GPU:
-        image(rocm='6.3.4')(world)
-    else:
-        image(rocm=None, plugin=None)(world)
-    change(world)
-    opened, host = world.open_files()
-    with opened:
-        verdicts = [
-            judge_approach(resolve_approach(approach), world.site, opened, host)
-            for approach in wanted
-        ]
-    assert {one.approach: one.level for one in verdicts} == wanted, [
-        one.findings for one in verdicts
-    ]
-    assert recommend_approach(verdicts, world.site) == best
-    for one in verdicts:
-        assert all(finding.remedy for finding in one.findings)

@@ -2,13 +2,11 @@
 
 import os
 import re
-from types import SimpleNamespace
 
 import pytest
 
 from osu_container.verdict.facts import (
     FactsError,
-    _describe_injected_libraries,
     compute_sha256,
     find_runtime,
     list_entrypoint_folders,
@@ -18,13 +16,11 @@ from osu_container.verdict.facts import (
 )
 from osu_container.verdict.settings import (
     build_settings,
-    can_launch_approach,
     resolve_approach,
     shares_container,
 )
-from osu_container.verdict.site_choice import SettingsError, resolve_site
-from osu_container.verdict.trial import HostFileSystem, list_missing_host_paths
-from tests.helpers.elf_folder import mpich
+from osu_container.verdict.site_choice import resolve_site
+from osu_container.verdict.trial import HostFileSystem
 from tests.helpers.machine import compile_library
 
 
@@ -34,29 +30,6 @@ def test_missing_native_path_is_named(site, tmp_path):
     wanted = f'{tmp_path}.*(mpicc|libmpi)' if entry['native']['value'] else site
     with pytest.raises(FactsError, match=wanted):
         read_native_facts(entry, str(tmp_path))
-
-
-@pytest.mark.parametrize('site', ['workstation', 'lumi-25.03', 'alps', 'perlmutter', 'polaris'])
-def test_only_paths_of_the_approach_are_reported_missing(site, tmp_path):
-    entry = resolve_site(site)
-    if can_launch_approach(resolve_approach('pure'), entry):
-        assert (
-            list_missing_host_paths(resolve_approach('pure'), entry, HostFileSystem(str(tmp_path)))
-            == []
-        )
-    bind = resolve_approach('bind')
-    if not all(entry['libraries'].get(name) for name in bind['inject']):
-        with pytest.raises(SettingsError, match=f"'bind'.*'{site}'"):
-            list_missing_host_paths(bind, entry, HostFileSystem(str(tmp_path)))
-        return
-    # a library that only goes with the others, at a path that nobody has seen, is not missed
-    paths = [
-        str(tmp_path) + entry['libraries'][name]['value']
-        for name in bind['inject'] + bind['inject_if_known']
-        if entry['libraries'].get(name)
-        and (name in bind['inject'] or entry['libraries'][name]['evidence'] != 'untested')
-    ]
-    assert list_missing_host_paths(bind, entry, HostFileSystem(str(tmp_path))) == sorted(paths)
 
 
 def make_command(folder, name, says):
@@ -185,22 +158,6 @@ def test_entrypoint_folders_cover_host_and_other_libraries(tmp_path):
         folder['target']
         for folder in list_entrypoint_folders(swap, site, [], HostFileSystem(f'{root}/none'))
     ] == []
-
-
-def test_library_is_labelled_by_release_or_by_name(parts):
-    files = {
-        'libfabric.so.1': parts.fabric(needed=()),
-        'libmpi.so.12': parts.mpi(mpich('?'), needs=None),
-        'libcxi.so.1': parts.plain('libcxi.so.1'),
-    }
-    libraries = {
-        name: SimpleNamespace(path=str(path), needed=[], soname=name)
-        for name, path in files.items()
-    }
-    found = _describe_injected_libraries(
-        resolve_approach('pure'), resolve_site('workstation'), HostFileSystem(''), libraries, set()
-    )
-    assert [one['what'] for one in found] == ['libfabric 1.22.0', 'libmpi.so.12', 'libcxi.so.1']
 
 
 @pytest.mark.parametrize(
