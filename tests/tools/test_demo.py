@@ -4,6 +4,7 @@ ranks are real.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,12 +14,12 @@ import time
 import pytest
 
 from osu_container.bench.results import run_files
+from osu_container.bench.results.model import Failure
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import write_script
+from tests.helpers.example_runs import CASES, make_run
 from tests.helpers.machine import PROJECT, list_command_lines
-from tools import demo
-
-pytestmark = pytest.mark.system
+from tools import demo, demo_table
 
 EB = r'''#!/bin/bash
 echo "$*" >>"$ROOT/eb.calls"
@@ -62,6 +63,7 @@ def read_eb_calls(project):
     return calls
 
 
+@pytest.mark.system
 def test_missing_and_outdated_modules_are_installed(project):
     demo.install_modules(project)
     assert read_eb_calls(project) == [f'{easyconfig} -r' for easyconfig in demo.MODULES.values()]
@@ -72,6 +74,7 @@ def test_missing_and_outdated_modules_are_installed(project):
     assert read_eb_calls(project) == ['osu-container-bind.eb -r --rebuild']
 
 
+@pytest.mark.system
 def test_a_failing_command_is_named(project, capfd):
     (project / 'eb.script').write_text('echo no space left; exit 3')
     assert demo.main(project) == 1
@@ -80,6 +83,7 @@ def test_a_failing_command_is_named(project, capfd):
     assert 'eb osu-native.eb -r' in output.err and ' 3' in output.err and 'make demo' in output.err
 
 
+@pytest.mark.system
 @pytest.mark.parametrize('steady, repeats', [(1.3, 2), (0.9, 4)])
 def test_a_run_leaves_results_table_and_report(project, monkeypatch, capfd, steady, repeats):
     monkeypatch.setattr(demo, 'MODULES', {'osu-native': 'osu-native.eb'})
@@ -97,6 +101,7 @@ def test_a_run_leaves_results_table_and_report(project, monkeypatch, capfd, stea
     assert '<html' in (folder / 'report.html').read_text()[:200]
 
 
+@pytest.mark.system
 def test_a_terminated_demo_leaves_no_command(project):
     (project / 'eb.script').write_text(
         'sleep 60 & echo $! >"$ROOT/pid.new"; mv "$ROOT/pid.new" "$ROOT/pid"; wait'
@@ -108,3 +113,57 @@ def test_a_terminated_demo_leaves_no_command(project):
     child.send_signal(signal.SIGTERM)
     assert child.wait(60) == 143
     assert not list_command_lines().get(int((project / 'pid').read_text())), 'gone, or a zombie'
+
+
+# ---- the table that `make demo` prints
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A run of three approaches with nothing wrong, on a terminal with room for the table."""
+    monkeypatch.setenv('COLUMNS', '100')
+    return run_files.read_results(
+        make_run(tmp_path / 'run', cases=CASES[1:], scale={'pure': 0.8}, repeats=3, noise=0)
+    )
+
+
+def rows(run):
+    lines = demo_table.render_demo_table(run).split('\n\n')[1].splitlines()
+    return [line.split() for line in lines[1:]]
+
+
+def test_a_row_has_loaded_libraries_and_speeds(run):
+    native, pure, hybrid = rows(run)
+    assert native[1:5] == ['5.0.2', 'host', '2.5.1', 'host']
+    assert hybrid[1:5] == ['4.2.3', 'image', '2.5.1', 'host']
+    assert hybrid[5:] == native[5:] and float(native[5]) == pytest.approx(2.2, abs=0.05)
+    assert float(pure[6]) == pytest.approx(0.8 * float(native[6]), rel=0.01)
+
+
+def test_a_speed_is_the_best_of_the_repeats(run):
+    before = rows(run)
+    for series in run.series:
+        for size in demo_table.SIZES:
+            series.values[size][2] *= 1000
+    assert rows(run) == before
+
+
+def test_unsteady_speeds_are_not_shown(run):
+    for values in run.select_series(name='hybrid')[0].values.values():
+        values.update({repeat: 2 * value for repeat, value in values.items()})
+    assert [len(row) for row in rows(run)] == [5, 5, 5]
+    assert 'make demo' in demo_table.render_demo_table(run)
+
+
+def test_a_run_that_lacks_a_figure_has_no_table(run):
+    del run.select_series(name='hybrid')[0].values[65536]
+    run.failures.append(Failure(CASES[0], 'pure', 1, 'killed after 60 s'))
+    run.modules['osu-container/pure']['problem'] = 'exit code 1'
+    with pytest.raises(demo_table.MissingFiguresError) as caught:
+        demo_table.render_demo_table(run)
+    for part in (
+        'hybrid.*osu_latency.*65536',
+        'pure osu_bw H H.*killed after 60 s',
+        'osu-container/pure.*exit code 1',
+    ):
+        assert re.search(part, str(caught.value))
