@@ -8,8 +8,6 @@ import json
 import lzma
 import os
 import re
-import shutil
-import statistics
 
 import pytest
 
@@ -634,17 +632,8 @@ def test_contradictions_are_refused(tmp_path, capsys):
 @pytest.mark.nightly
 @pytest.mark.parametrize('rows, tables', [(1000000, 1), (1, 100000)])
 def test_large_output_is_read(tmp_path, rows, tables):
-    """Print the median of the processor seconds of three calls of each command."""
     table = BANDWIDTH + ''.join(f'{size}      {size}.50\n' for size in range(1, rows + 1))
     for name in 'ab':
         write(tmp_path / name, table * tables + name)
     for words in ('import a -o run', 'compare a b', 'report a --force -o page'):
-        times = []
-        for _ in range(3):
-            shutil.rmtree(tmp_path / 'run', ignore_errors=True)
-            before = os.times()
-            assert_success(
-                run([PROJECT / 'scripts' / 'osu-container', *words.split()], cwd=tmp_path)
-            )
-            times.append(sum(os.times()[2:4]) - sum(before[2:4]))
-        print(f'{rows} rows, {tables} tables, {words}: {statistics.median(times):.1f} s')
+        assert_success(run([PROJECT / 'scripts' / 'osu-container', *words.split()], cwd=tmp_path))
