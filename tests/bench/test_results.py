@@ -7,7 +7,7 @@ import pytest
 
 from osu_container.bench.results import run_files
 from osu_container.bench.results.model import Case
-from tests.helpers.example_runs import CASES, MORE_CASES, RUN, list_sizes, make_run
+from tests.helpers.example_runs import CASES, RUN, make_run
 
 BANDWIDTH, LATENCY = CASES
 
@@ -85,14 +85,6 @@ def test_failed_and_skipped_cases_are_failures_with_their_reason(tmp_path):
     assert dataset.failures[0].reason == 'srun ended with 1: no PMI' and dataset.failures[
         0
     ].log.endswith('.err')
-
-
-@pytest.mark.parametrize('case', MORE_CASES, ids=lambda case: case.title)
-def test_every_kind_of_benchmark_survives_writing_and_reading(case, tmp_path):
-    dataset = run_files.read_results(make_run(tmp_path, cases=[case], repeats=2))
-    for one in dataset.series:
-        assert one.case == case and one.sizes == list(list_sizes(case)) and one.repeats == 2
-    assert dataset.names == ['native', 'pure', 'hybrid']
 
 
 @pytest.mark.parametrize(

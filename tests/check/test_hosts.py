@@ -215,9 +215,6 @@ def test_files_and_their_description_give_equal_verdicts(
             ), name
 
 
-# ---- facts left out
-
-
 # ---- images that are described
 
 #: Those of the catalogue that were built here: `make demo` builds one

@@ -141,7 +141,6 @@ CASES = {
         Case(
             CHECK + r"$'\033]0;title\007\033[31mred\033[2J\xff.sif'", ('red',), make=make_good_sif
         ),
-        Case(CHECK + 'good.sif --program /opt/none', ('/opt/none',), make=make_good_sif),
         Case(
             f'osu-container check good.sif --site {CPU} --sysroot none',
             ('none',),
@@ -173,12 +172,6 @@ CASES = {
             NEW + """good.sif --name 'a" .. os.exit() .. "'""", ('os.exit()',), make=make_good_sif
         ),
         Case(NEW + 'good.sif --command lmp', ('lmp',), make=make_good_sif),
-        Case(
-            NEW + 'good.sif --approach pure',
-            ('good-pure.eb', '--force'),
-            files={'good-pure.eb': 'mine'},
-            make=make_good_sif,
-        ),
         Case(
             NEW + 'good.sif --approach pure --force',
             ('good-pure.eb',),

@@ -532,7 +532,6 @@ def fill_good_image(
     rocm='6.3.4',
     cuda=None,
     program='',
-    soname='',
     mpi_folder='/opt/mpich/lib',
     libraries=(),
     shs='12.0.2',
@@ -542,15 +541,13 @@ def fill_good_image(
 
     :param mpi, fabric, plugin, program: Path of other ones, None for none (mpi, fabric: the good
         ones)
-    :param environment: dict of more variables; rocm, cuda: release or None; soname: of the MPI
+    :param environment: dict of more variables; rocm, cuda: release or None
     :param libraries: list of Path, more libraries, for /usr/lib; shs: release of SHS of its libcxi,
         None if not said
     """
     mpi = mpi or parts.mpi()
     fabric = fabric or parts.fabric()
-    folder.add_libc().copy(mpi, f'{mpi_folder}/{soname or mpi.name}').copy(
-        fabric, f'/usr/lib/{fabric.name}'
-    )
+    folder.add_libc().copy(mpi, f'{mpi_folder}/{mpi.name}').copy(fabric, f'/usr/lib/{fabric.name}')
     for library in [parts.plain('libcxi.so.1'), *libraries]:
         folder.copy(library, f'/usr/lib/{library.name}')
     if plugin is not None:

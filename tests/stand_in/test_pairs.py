@@ -55,15 +55,6 @@ def test_nightly_random_pair_is_judged_as_it_runs(case, slurm):
     assert 'wrong' not in (one.agrees, one.by_start[0]), format_result(one)
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    'case', cases.KEPT, ids=lambda case: ', '.join(cases.list_unusual_fields(case).values())
-)
-def test_formerly_wrong_pair_is_right_or_unknown(case, slurm):
-    one = running.try_case(case)
-    assert one.agrees != 'wrong', format_result(one)
-
-
 #: By the loader, and by nothing before it
 TOO_OLD = cases.PLAIN._replace(mpi='mpich-5.0.2', host='mpich-4.2.3')
 

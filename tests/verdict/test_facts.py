@@ -15,7 +15,6 @@ from osu_container.verdict.facts import (
     validate_facts,
 )
 from osu_container.verdict.settings import (
-    build_settings,
     resolve_approach,
     shares_container,
 )
@@ -84,36 +83,6 @@ def test_setuid_needs_runtime_build_and_configuration(
     assert shares_container(found) is (name == 'apptainer' and not expected)
     assert not shares_container(dict(found, release='1.2.5'))
     assert not shares_container(found, wrapper=True) and not shares_container(None)
-
-
-@pytest.mark.parametrize(
-    'approach, mpi, variable',
-    [
-        ('hybrid', 'MPICH 4.2.3', 'MPIR_CVAR_CH4_CMA_ENABLE'),
-        ('openmpi', 'Open MPI 5.0.11', 'OMPI_MCA_smsc'),
-    ],
-)
-@pytest.mark.parametrize('setuid', [True, False, None])
-def test_ranks_in_separate_namespaces_disable_memory_reads(approach, mpi, variable, setuid):
-    facts = {
-        'host': {
-            'root': '',
-            'files': [],
-            'mpi': None,
-            'libfabric': None,
-            'injected': [],
-            'runtime': {
-                'name': 'apptainer',
-                'command': 'apptainer',
-                'release': '1.4.5',
-                'setuid': setuid,
-            },
-        },
-        'image': {'mpi': mpi, 'libfabric': None, 'programs': {'osu_bw': '/opt/osu/bin'}},
-    }
-    found = build_settings(resolve_approach(approach), resolve_site('workstation'), facts)
-    told = {entry['name'] for entry in found.container.separate_variables}
-    assert (variable in told) == (setuid is False) == bool(told)
 
 
 def test_missing_runtime_error_names_the_searched_programs(tmp_path, monkeypatch):

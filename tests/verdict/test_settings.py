@@ -188,7 +188,6 @@ def find_value(name, approach, site, *more, **kwargs):
         # what the approach is about
         ('FI_PROVIDER', 'pure', 'lumi-25.03', [], {}, 'tcp'),
         ('MPICH_GPU_SUPPORT_ENABLED', 'bind', 'lumi-25.03', [], {}, '1'),
-        ('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', 'bind', 'lumi-25.03', [], {}, None),
         ('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', 'hybrid', 'lumi-25.03', [], {}, '1'),
         ('NCCL_NET_PLUGIN', 'hybrid', 'lumi-25.03', [], {}, '/opt/ofi/lib/librccl-net.so'),
         # nodes without a GPU
@@ -211,21 +210,11 @@ def find_value(name, approach, site, *more, **kwargs):
             {'mpi': 'MPICH 4.3.2'},
             None,
         ),
-        (
-            'MPIR_CVAR_CH4_OFI_ENABLE_HMEM',
-            'opensource',
-            'lumi-25.03',
-            [],
-            {'mpi': 'MPICH 3.4.3'},
-            None,
-        ),
         # LAIF's requirements for ROCm 7
         ('HSA_NO_SCRATCH_RECLAIM', 'opensource', 'lumi-25.03', [], {'rocm': '7.0.2'}, '1'),
-        ('FI_HMEM_ROCR_USE_DMABUF', 'opensource', 'lumi-25.03', [], {'rocm': '7.0.2'}, '0'),
         ('NCCL_DMABUF_ENABLE', 'opensource', 'lumi-25.03', [], {'rocm': '6.3.4'}, None),
         ('NCCL_CROSS_NIC', 'openmpi', 'alps', [], {}, '0'),
         # settings modules
-        ('SLURM_NETWORK', 'openmpi', 'olivia', [], {}, 'single_node_vni'),
         ('FI_PROVIDER', 'opensource', 'lumi-25.03', ['single-node'], {}, '^cxi'),
         ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', ['single-node'], {}, '1'),
         (
@@ -237,13 +226,11 @@ def find_value(name, approach, site, *more, **kwargs):
             'single_node_vni,disable_rdzv_get',
         ),
         # a default, and what was seen to hang
-        ('FI_MR_CACHE_MONITOR', 'hybrid', 'lumi-25.03', [], {}, 'userfaultfd'),
         ('NCCL_NET_GDR_LEVEL', 'opensource', 'lumi-25.03', [], {}, None),
         ('NCCL_NET_GDR_LEVEL', 'opensource', 'lumi-25.03', ['rccl-gdr'], {}, 'PHB'),
         # a setting of the approach is before a default of the site, which stays without it
         ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', [], {}, '16384'),
         ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', ['rccl-alt-read'], {}, '2048'),
-        ('FI_CXI_RDZV_PROTO', 'hybrid', 'lumi-25.03', ['rccl-alt-read'], {}, 'alt_read'),
     ],
 )
 def test_a_variable_has_the_value_that_its_conditions_give(
@@ -314,6 +301,22 @@ def test_plugin_precedes_injected_libraries_in_our_container():
     assert 'inside NCCL_NET_PLUGIN=/opt/ofi/lib/librccl-net.so\n' in render_call_settings(
         found, 'x.sif', 'singularity'
     )
+
+
+@pytest.mark.parametrize(
+    'approach, mpi, variable',
+    [
+        ('hybrid', 'MPICH 4.2.3', 'MPIR_CVAR_CH4_CMA_ENABLE'),
+        ('openmpi', 'Open MPI 5.0.11', 'OMPI_MCA_smsc'),
+    ],
+)
+@pytest.mark.parametrize('setuid', [True, False, None])
+def test_ranks_in_separate_namespaces_disable_memory_reads(approach, mpi, variable, setuid):
+    facts = make_facts(mpi=mpi)
+    facts['host']['runtime'].update(release='1.4.5', setuid=setuid)
+    found = build_settings(*read_entries(approach, 'workstation'), facts)
+    told = {entry['name'] for entry in found.container.separate_variables}
+    assert (variable in told) == (setuid is False) == bool(told)
 
 
 def test_module_watches_at_most_five_named_libraries():
@@ -458,20 +461,7 @@ def make_openmpi_settings(site, libfabric='2.6.0', **changes):
     Return the Settings of openmpi on a site (str); changes: facts that replace those of the
     site.
     """
-    facts = {
-        'host': {
-            'root': '/elsewhere',
-            'runtime': {'name': 'apptainer', 'command': 'apptainer'},
-            'files': [],
-            'mpi': None,
-            'libfabric': None,
-        },
-        'image': {
-            'mpi': 'Open MPI 5.0.11',
-            'libfabric': libfabric,
-            'programs': {'osu_bw': '/opt/osu/bin'},
-        },
-    }
+    facts = make_facts(mpi='Open MPI 5.0.11', libfabric=libfabric)
     return build_settings(resolve_approach('openmpi'), dict(resolve_site(site), **changes), facts)
 
 

@@ -129,10 +129,6 @@ def test_mpi_that_opens_libfabric_is_judged_with_libfabric(tmp_path, parts):
     assert 'cxi' in next(one.reason for one in verdict.findings if one.rule == 'no provider')
     assert re.match('libfabric 1.22.0 .*image', verdict.libfabric)
     assert 'no libfabric' not in {one.rule for one in verdict.findings}
-    world = World(tmp_path / 'bind', parts)
-    host(libmpi=parts.mpi(intel_mpi(), needs=None))(world)
-    image(mpi=parts.mpi(needs=None), libraries=[])(world)
-    assert re.match('libfabric 1.22.0 .*host', world.ask('bind').libfabric)
 
 
 def test_plugin_folder_is_first_unless_it_has_injected_libraries(tmp_path, parts):
