@@ -13,7 +13,6 @@ import pytest
 
 from osu_container.image.closure import collect_dependencies
 from osu_container.image.loader import (
-    find_loaded_file,
     list_undefined_symbols,
     list_version_problems,
     simulate_load,
@@ -416,17 +415,6 @@ def test_a_symbol_of_any_loaded_library_counts(folder, parts):
     assert list_simulated_problems(folder)[1] == list_real_problems(folder)[1] == {}
 
 
-def test_library_is_found_by_soname_and_by_requested_name(folder):
-    folder.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1').program(
-        PROGRAM, ['libb.so']
-    )
-    process = simulate_process(folder)
-    assert (
-        find_loaded_file(process, 'libb.so') is find_loaded_file(process, 'libb.so.1') is not None
-    )
-    assert find_loaded_file(process, 'libc.so.6') is None
-
-
 # ---- libraries that must be injected together with a library of the host
 
 
@@ -441,14 +429,6 @@ def test_closure_omits_glibc_and_libraries_of_the_image(tmp_path):
     assert list(libraries) == ['libtop.so.1', 'libmiddle.so.1', 'libdeep.so.1']
     assert libraries['libmiddle.so.1'].path == str(middle)
     assert missing == []
-
-
-def test_missing_library_is_named_with_its_dependent(tmp_path):
-    gone = compile_library(tmp_path / 'libgone.so.1')
-    top = compile_library(tmp_path / 'libtop.so.1', needed=[gone])
-    gone.unlink()
-    _, missing = collect_dependencies([str(top)], [str(tmp_path)], lambda soname: False)
-    assert [(soname, facts.path) for soname, facts in missing] == [('libgone.so.1', str(top))]
 
 
 def test_host_cache_precedes_host_folders(tmp_path):
