@@ -79,6 +79,27 @@ CASES = {
         [],
         ['/l/liba.so', '/l/sub/libb.so'],
     ),
+    'DT_RUNPATH of a library disables DT_RPATH of its requesters': (
+        lambda folder: (
+            link_two_copies(folder, '/r', '/l')
+            .library('/usr/lib/liba.so', ['libb.so'], runpath='/none')
+            .program(PROGRAM, ['liba.so'], rpath='/r')
+        ),
+        ['/l'],
+        [],
+        ['/usr/lib/liba.so', '/l/libb.so'],
+    ),
+    'DT_RPATH of a library counts for the needs of its needs': (
+        lambda folder: (
+            link_two_copies(folder, '/r', '/l')
+            .library('/usr/lib/libd.so', ['libb.so'])
+            .library('/usr/lib/liba.so', ['libd.so'], rpath='/r')
+            .program(PROGRAM, ['liba.so'])
+        ),
+        ['/l'],
+        [],
+        ['/usr/lib/liba.so', '/usr/lib/libd.so', '/r/libb.so'],
+    ),
     'a needed name with a slash is a path': (
         lambda folder: link_two_copies(folder, '/r', '/usr/lib').program(PROGRAM, ['/r/libb.so']),
         [],
