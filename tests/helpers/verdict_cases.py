@@ -2090,6 +2090,7 @@ SPEAKS = {
                 ('#!/bin/bash -l\nexec /opt/real/program\n', '/bin/bash -l'),
                 ('#!/bin/sh -e\ncd /opt/none\nexec /opt/real/program\n', '/bin/sh -e'),
                 ('#!/bin/sh\nset -e; cd /opt/none\nexec /opt/real/program\n', 'set -e'),
+                ('#!/bin/sh\nexec /opt/real/program 2>/opt/app.log\n', '/opt/app.log'),
                 ('#!/bin/sh\n/opt/real/program\nexec /opt/real/program\n', 'osu_latency:3'),
                 (
                     '#!/bin/sh\n[ "$A" ] || exec /bin/sh\nexec /opt/real/program\n',
