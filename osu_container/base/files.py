@@ -346,7 +346,7 @@ def read_json(path: AnyPath, kind: str = 'json') -> Any:
     """
     Parse the JSON file `path` and return the value.
 
-    kind: key of SIZE_LIMITS. Raises OSError if the file cannot be read. Raises ValueError if the
-    content is not valid JSON.
+    kind: key of SIZE_LIMITS, the largest accepted sizes. Raises OSError if the file cannot be read
+    or is larger than the limit, and ValueError if the content is not valid JSON.
     """
     return parse_json(read_plain_file(path, kind))

@@ -353,7 +353,7 @@ def _read_process(
     delay: float,
 ) -> bool:
     """
-    Add a reading of a process to `readings`; return whether the process is settled.
+    Add to `readings` which libraries a process has loaded; return whether `check` may kill it.
 
     folder: the folder with the logs of the loader. mounts: mounts of the container. image: path of
     the image.

@@ -153,7 +153,7 @@ def _is_single_value(value: Any, shape: Any) -> bool:
 
 
 def matches_shape(value: Any, shape: Any) -> bool:
-    """Return whether `value` has the shape `shape`."""
+    """Return whether read_record() accepts `value` as a record with the types in `shape`."""
     try:
         read_record(value, shape)
     except ValueError:

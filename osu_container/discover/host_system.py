@@ -139,9 +139,9 @@ def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
 
 def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
     """
-    Return `paths`, with a top folder in place of each of several paths below this folder.
+    Return `paths`; if several paths are below the same top folder, the top folder replaces them.
 
-    For example, /pfs replaces /pfs/a and /pfs/b. The top folder of `home` replaces no path.
+    For example, /pfs replaces /pfs/a and /pfs/b. Paths below the top folder of `home` remain.
     """
     tops = ['/' + path.split('/')[1] for path in paths]
     return [

@@ -297,10 +297,11 @@ class ShellEvaluator:
 
     def run_body(self, is_active: bool, ends: Iterable[str] = ()) -> Tuple[Optional[bool], str]:
         """
-        Evaluate statements until one of the reserved words `ends`.
+        Read statements until one of the reserved words `ends`, such as 'fi', and evaluate them.
 
-        The result is (status of the last statement, reserved word). Without `ends`, the statements
-        end with the script. is_active: whether the shell runs the statements.
+        Return (status of the last statement, the reserved word). If `ends` is empty, the end of the
+        script ends the statements. If `is_active` is False (a branch that the shell does not take),
+        the statements are read, but not evaluated.
         """
         status: Optional[bool] = None
         word = ''
@@ -429,7 +430,9 @@ class ShellEvaluator:
         """Evaluate the script with the path `path` and the text `text`."""
         self.length += 100 + len(text)
         if self.length > _MAX_LENGTH or '\r' in text or '\0' in text:
-            raise self.fail(f'{path} is no text or too long, or the scripts source each other')
+            raise self.fail(
+                f'cannot read the script {path}: it is not a text, is too long, or sources itself'
+            )
         caller = self.file, self.text, self.position, self.tokens
         self.file, self.text = path, text
         matches = list(_TOKEN.finditer(text))[::-1]

@@ -299,9 +299,10 @@ def _add_measurement(
 
 class Writer:
     """
-    Appends lines to a results file; each line is on disk when the method add() returns.
+    Appends lines to a results file with the method add().
 
-    If `is_synchronous` is False, only write errors are certain to be reported by add().
+    If `is_synchronous` is True, a line is on disk when add() returns. If `is_synchronous` is False,
+    add() does not wait for the disk, and so may not report that the disk is full.
     """
 
     def __init__(self, path: str | Path) -> None:

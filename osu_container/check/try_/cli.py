@@ -734,7 +734,7 @@ class TryRun:
                     '',
                 ]
             if self.patterns:
-                lines += ['Patterns of applications that do not work:']
+                lines += ['MPI communication patterns that failed or could not run:']
                 lines += columns.format_table(
                     [
                         (name, ', '.join('%s (%s)' % each[:2] for each in row) or 'none')

@@ -171,7 +171,7 @@ def check_gtl(trial: Trial) -> Iterator[Finding]:
             "host's Cray MPICH fails at start without this library, because the module enables GPU "
             "support",
             [(mpi.facts.path, 'MPICH_GPU_SUPPORT_ENABLED=1')],
-            'add libmpi_gtl_... to the libraries of the site; or, if programs use host memory '
+            'add libmpi_gtl_... to `libraries` in the site file; or, if programs use host memory '
             'only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before srun',
         )
 

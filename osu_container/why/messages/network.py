@@ -512,8 +512,8 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "{NCCL|RCCL} terminated after an error. The last message of {NCCL|RCCL} does "
         "not name the cause, but an earlier message may.",
-        'remedy': "With `NCCL_DEBUG=WARN srun PROGRAM`, {NCCL|RCCL} also prints its first "
-        "message, which `osu-container why` can explain. To test whether the network is the "
+        'remedy': "Run `NCCL_DEBUG=WARN srun PROGRAM`: {NCCL|RCCL} then prints the original "
+        "error, too, which `osu-container why` may explain. To test whether the network is the "
         "cause, run over TCP: `export NCCL_IB_DISABLE=1 NCCL_NET=Socket`.",
         'source': "NCCL, documentation, Errors; github.com/NVIDIA/nccl, issue 473",
         'also': [
