@@ -81,7 +81,10 @@ def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
         for path, statements in data['libraries'].items():
             for target in (statement.get('same_as', path) for statement in statements):
                 if target not in data['libraries']:
-                    raise ValueError("libraries.%s has no entry for same_as: %s" % (path, target))
+                    raise ValueError(
+                        "libraries.%s is the same library as %s (same_as), but libraries has no entry "
+                        "for the second path" % (path, target)
+                    )
     except ValueError as err:
         raise HostDescriptionError(
             "%s is not a host description of format %d: %s. Write a new description on the "
