@@ -136,7 +136,7 @@ def _read_dict(value: Dict[str, Any], shape: Dict[Any, Any], name: str) -> Dict[
 
 
 def _is_single_value(value: Any, shape: Any) -> bool:
-    """Return whether `value` has `shape`, which is no list, dict or tuple of shapes."""
+    """Return whether `value` matches `shape`, which is no list, dict or tuple of shapes."""
     if isinstance(shape, Range):
         kinds = (int,) if isinstance(shape.lowest, int) else (int, float)
         return type(value) in kinds and shape.lowest <= value <= shape.highest

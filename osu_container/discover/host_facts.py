@@ -82,8 +82,8 @@ def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
             for target in (statement.get('same_as', path) for statement in statements):
                 if target not in data['libraries']:
                     raise ValueError(
-                        "libraries.%s is the same library as %s (same_as), but libraries has no entry "
-                        "for the second path" % (path, target)
+                        "the key same_as of libraries.%s names the library %s, which is missing in "
+                        "libraries" % (path, target)
                     )
     except ValueError as err:
         raise HostDescriptionError(

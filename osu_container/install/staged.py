@@ -130,7 +130,8 @@ class StagedInstall:
     folder user-software last. rollback() moves the user's software back, and moves user-software
     first. Therefore, as long as the older installation contains any part of the user's software,
     the older installation also contains the user's folder user-software. In this state, a folder
-    user-software in the newer installation is not the user's folder: the user's folder replaces it.
+    user-software in the newer installation is not the user's folder, and the user's folder replaces
+    that folder.
     """
 
     def __init__(self, final: str) -> None:

@@ -406,7 +406,7 @@ def run_patterns(run: Callable[[List[str]], Tuple[str, str]]) -> Iterator[Outcom
 
 
 def add_bind(environment: Dict[str, str]) -> Dict[str, str]:
-    """Return `environment` with this file among the container runtime's bind mounts."""
+    """Return `environment` with patterns.py added to the container runtime's bind mounts."""
     # Each runtime prefers its own variable. Apptainer prints a note if it reads SINGULARITY_BIND.
     name = 'APPTAINER_BIND' if shutil.which('apptainer') else 'SINGULARITY_BIND'
     binds = environment.get(name) or environment.get('SINGULARITY_BIND')

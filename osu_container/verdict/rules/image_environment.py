@@ -118,8 +118,8 @@ def check_privileges(trial: Trial) -> Iterator[Finding]:
     """
     The program is neither setuid nor setgid.
 
-    For such a program, ld.so ignores LD_LIBRARY_PATH (AT_SECURE) if the kernel grants the
-    privileges. The runtime prevents this with no_new_privs, unless root starts the container.
+    For a setuid program, ld.so ignores LD_LIBRARY_PATH (AT_SECURE) if the kernel grants the
+    privileges. The runtime denies the privileges (no_new_privs), unless root starts the container.
     """
     path = trial.program.path
     privileges = path and trial.image.find_privileges(path)
