@@ -280,8 +280,8 @@ def measure_junk(data: bytes) -> int:
     """
     Return 20 times the number of control characters in `data`, minus the number of bytes.
 
-    The result is positive if more than 5 % of the bytes are control characters. The function does
-    not count NUL bytes.
+    The result is positive if more than 5 % of the bytes are control characters. NUL bytes count
+    neither as bytes nor as control characters.
     """
     size = len(data) - data.count(b'\0')
     return 20 * (size - len(data.translate(None, _CONTROL_CHARACTERS))) - size

@@ -139,7 +139,7 @@ def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
 
 def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
     """
-    Return `paths`; if several paths are below the same top folder, the top folder replaces them.
+    Return `paths`, with the top folder in place of the paths that share a top folder.
 
     For example, /pfs replaces /pfs/a and /pfs/b. Paths below the top folder of `home` remain.
     """

@@ -906,7 +906,7 @@ class NoMpiError(ImageError):
 
 
 def make_container(trial: Trial) -> Container:
-    """Return the container of a trial, in which no library opens other libraries."""
+    """Return the predicted container of `trial`, without libraries opened by dlopen()."""
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
     return Container(trial.image, names, {}, trial.container.mounts)
 
