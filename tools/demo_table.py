@@ -114,8 +114,9 @@ def render_demo_table(run: model.Dataset) -> str:
         programs = ', '.join(sorted({series.program_release for series in run.series}))
         repeats = max(series.repeats for series in run.series)
         note = (
-            "The column us shows the latency of osu_latency, as the 1st percentile of all messages. The "
-            "column MB/s shows a bandwidth: 64 KiB divided by the latency of messages of 64 KiB. "
+            "The column `us at 1 B` shows the 1st percentile of the latencies that osu_latency measures, "
+            "in microseconds. The column `MB/s at 64 KiB` shows a bandwidth: 64 KiB divided by the latency "
+            "of messages of 64 KiB. "
             f"Each value is the best of {repeats} repeats of {programs}."
         )
     return '\n'.join(

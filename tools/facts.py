@@ -246,7 +246,7 @@ class Clone:
         return done.stdout
 
     def read_values(self, commit: str, sources: list[Source]) -> Values:
-        """Return all values in the files of a commit, except values that the data omit on purpose."""
+        """Return the values in the files of a commit, without the values in Source.declined."""
         values: dict[tuple[str, str], dict[str, str]] = {}
         for path in self.run_git('ls-tree', '-r', '--name-only', commit).splitlines():
             for source in sources:

@@ -280,8 +280,8 @@ def measure_junk(data: bytes) -> int:
     """
     Return 20 times the number of control characters in `data`, minus the number of bytes.
 
-    The result is positive if more than 5 % of the bytes are control characters. The function does
-    not count NUL bytes.
+    The result is positive if more than 5 % of the bytes are control characters. NUL bytes count
+    neither as bytes nor as control characters.
     """
     size = len(data) - data.count(b'\0')
     return 20 * (size - len(data.translate(None, _CONTROL_CHARACTERS))) - size
@@ -346,7 +346,7 @@ def read_json(path: AnyPath, kind: str = 'json') -> Any:
     """
     Parse the JSON file `path` and return the value.
 
-    kind: key of SIZE_LIMITS. Raises OSError if the file cannot be read. Raises ValueError if the
-    content is not valid JSON.
+    kind: key of SIZE_LIMITS, the largest accepted sizes. Raises OSError if the file cannot be read
+    or is larger than the limit, and ValueError if the content is not valid JSON.
     """
     return parse_json(read_plain_file(path, kind))

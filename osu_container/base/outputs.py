@@ -191,8 +191,9 @@ def _has_content(path: str, data: bytes) -> bool:
 
 def make_work_folder(parent: Optional[str] = None) -> str:
     """
-    Create a marked folder for temporary files, which only the user may open, and return its path.
+    Create a folder for temporary files that only the user may open; return the folder's path.
 
+    A marker file in the folder allows remove_folder() to remove the folder.
     The function also removes work folders in `parent` whose process was killed, or that are older
     than a day. parent: by default Python's folder for temporary files. Raises OSError if the work
     folder cannot be created.

@@ -122,7 +122,11 @@ STREAMS = {
 
 
 class EscapingStream:
-    """A text stream that writes text to `stream`, without secrets and with escapes."""
+    """
+    A text stream that passes text on to `stream`.
+
+    REDACTED replaces secrets, and escape sequences such as \\x1b replace control characters.
+    """
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -131,8 +135,8 @@ class EscapingStream:
         """
         Write `text` through mask_secrets() and escape_text(), and return the length of `text`.
 
-        Raises OSError if the stream cannot be written. The filename of the OSError is the name of
-        the stream in messages.
+        Raises OSError if the stream cannot be written. The attribute `filename` of the OSError is
+        then a name of the stream for messages, such as 'the standard output'.
         """
         self._call_stream(lambda: self.stream.write(escape_text(mask_secrets(text))))
         return len(text)

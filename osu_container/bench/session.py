@@ -327,7 +327,7 @@ class Session:
             raise BenchError(loss)
 
     def run_repeat(self, number: int, runs: list[plan.PlannedRun]) -> None:
-        """Measure `runs` in a ReFrame session, as repeat number `number`."""
+        """Measure each of `runs` once in a ReFrame session, and store the figures as a repeat."""
         plan_file, report = (
             self.folder / f'plan-{number}.json',
             self.folder / f'reframe-{number}.json',

@@ -151,8 +151,8 @@ def _add_build_options(parser: argparse.ArgumentParser) -> None:
     add(
         '--check',
         action='store_true',
-        help="build no image; only report whether this machine can build the images. The exit code is 1 if this "
-        "machine cannot build at least one of the images",
+        help="build no image; only report whether this machine can build the images. The exit code is 0 if this "
+        "machine can build all of the images, otherwise 1",
     )
     add('--force', action='store_true', help="replace an existing image")
     add(

@@ -135,7 +135,7 @@ LIBRARY_NEEDS = {
 _ROCM_LIBRARIES = ('libamd_comgr.so', 'librocprofiler-register.so')
 _AMDGPU_LIBRARIES = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
 #: Dependencies that a site without them does not need
-_OPTIONAL = ('libpmi', 'libpals', 'libxpmem', 'libamdhip', 'libhsa', 'libcudart')
+_OPTIONAL = ('libpmi', 'libpals', 'libxpmem')
 #: Source of statements on facts that nobody has published
 _UNPUBLISHED_FACTS = (
     "nobody has published which symbols and symbol versions these files need. Assumption: the "

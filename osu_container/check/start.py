@@ -353,7 +353,10 @@ def _read_process(
     delay: float,
 ) -> bool:
     """
-    Add a reading of a process to `readings`; return whether the process is settled.
+    Add to `readings` which libraries a process has loaded now.
+
+    Return whether `check` may kill the process, because the process has loaded MPI and
+    libfabric, or has loaded MPI and has had enough time to load libfabric.
 
     folder: the folder with the logs of the loader. mounts: mounts of the container. image: path of
     the image.
@@ -392,7 +395,7 @@ def _read_inner_pid(pid: int) -> int:
 
 
 def _predict_files(paths: List[str], trial: Trial) -> List[MappedFile]:
-    """Return the files `paths` of a process, with the owners in the container of the trial."""
+    """Return each of `paths` as a MappedFile with the predicted origin: the image or the host."""
     container = make_container(trial)
     known = container.read_elf_files(list(filter(container.exists, paths)))
     owners = {path: (origin, elf.path) for path, (origin, elf) in known.items()}
@@ -449,8 +452,8 @@ def _read_loader_logs(folder: str, trial: Trial) -> Dict[int, List[StartedProces
     """
     Return {pid in the container: processes with MPI} from the logs of the loader.
 
-    A pid has one process for each executed program with MPI. The trial predicts the owners of the
-    files, because a process may end before /proc shows the owners.
+    A pid has one process for each executed program with MPI. Whether a file comes from the image or
+    from the host is only predicted, because a process may end before /proc shows the file.
     """
     logged: Dict[int, List[StartedProcess]] = {}
     for name in os.listdir(folder):

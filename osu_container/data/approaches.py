@@ -23,7 +23,7 @@ Keys of an approach:
                      keys `target` (folder in the container), why, source, date, evidence, and one of the
                      keys `path` (the host folder) and `library` (name of a host library in the host folder)
     requires         sonames of libraries that the image's libmpi must load, such as libfabric.so.1. If libmpi does not
-                     load such a library, the host library injected in place of the library has no effect
+                     load libfabric.so.1, for example, the injected libfabric of the host has no effect
     files            names of entries in the site's key `files`. The host paths of each entry are bind-mounted under
                      the same paths in the container, if the paths exist
     unset            list of variables that must not be set in the container, even if the image sets the variables.
@@ -36,7 +36,7 @@ Keys of an approach:
                      values that the image or the user has set. Each variable is a dict with the keys of
                      `variables`
     one_build        optional: list of strings. If the file name of a library that the host's MPI needs begins with
-                     one of the strings, the library is injected even if the image has an equal soname
+                     one of the strings, the library is injected even if the image has a library with the same soname
     variables        list of dicts with the keys name, value, why, source, date, evidence (as in sites/schema.py). The
                      value is only a default: if the user has set the variable, the user's value is used
 
@@ -414,9 +414,9 @@ _MPICH_OVER_CXI = (
             'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
             '1',
             'libfabric sends small messages from GPU memory directly. With Open MPI, the latency '
-            'is 3 instead of 21 microseconds. MPICH must in addition avoid the inject functions of '
-            'libfabric, which copy each message: with MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0, or from MPICH '
-            '5.0.2 on with MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM=1',
+            'is 3 instead of 21 microseconds. MPICH needs a second variable, because the inject '
+            'functions of libfabric copy each message: MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0, or, from '
+            'MPICH 5.0.2 on, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM=1',
             _CXI + '; EESSI on LUMI, 2026-05-21',
             'untested',
             only=['cxi', 'gpu', _IDC_SWITCH],
@@ -594,7 +594,8 @@ _HOST_MPI_VARIABLES = [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + 
 _WRAPPER_OF_SITE = _make_variable(
     'MPI_ABI_WRAPPER_LIB',
     '/opt/host-mpi/lib/libmpiwrapper.so',
-    "the site's libmpi_abi.so.1 of mpi_abi_wrapper opens this library, which calls the host's MPI",
+    'mpi_abi_wrapper has two libraries: libmpi_abi.so.1 opens libmpiwrapper.so, and libmpiwrapper.so '
+    "calls the host's MPI",
     'github.com/eschnett/mpi_abi_wrapper 39ee1a3, src/mpi_abi/README.md',
     'untested',
     '2026-11-28',

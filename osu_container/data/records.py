@@ -3,7 +3,7 @@ Define the files that this project writes and reads back, check them, and keep s
 
 RECORDS has the shape of the records of each file. A shape is one of these values:
 
-    a type                       such as str; an int is not a bool
+    a type                       such as str; the type int accepts neither True nor False
     Range(lowest, highest)       a number; a whole number if `lowest` is an int
     Time(format)                 a time as text, in a format of time.strftime()
     a regular expression         text that matches completely
@@ -11,8 +11,8 @@ RECORDS has the shape of the records of each file. A shape is one of these value
     None                         null
     (shape, ...)                 one of several shapes
     [shape]                      a list
-    {'key': shape, 'key?': ...}  a dict with these keys, of which keys that end in ? are optional;
-                                 other keys can have any value
+    {'key': shape, 'key?': ...}  a dict with these keys. A ? at the end marks an optional key, and is
+                                 not a part of the key. Other keys can have any value
     {key shape: shape}           a dict with any keys; a dict that also lists keys has the shape for
                                  all other keys
 
@@ -32,14 +32,14 @@ from osu_container.base.terminal import REDACTED, mask_secrets
 
 
 class Range(NamedTuple):
-    """The shape of a number with limits."""
+    """A shape that allows each number from `lowest` to `highest` as the value in a record."""
 
     lowest: Union[int, float]
     highest: Union[int, float]
 
 
 class Time(NamedTuple):
-    """The shape of a time as text."""
+    """A shape that allows a time as text, in the `format` of time.strftime()."""
 
     format: str
 
@@ -136,7 +136,7 @@ def _read_dict(value: Dict[str, Any], shape: Dict[Any, Any], name: str) -> Dict[
 
 
 def _is_single_value(value: Any, shape: Any) -> bool:
-    """Return whether a text, number, boolean or None has a shape without parts."""
+    """Return whether `value` matches `shape`, which is no list, dict or tuple of shapes."""
     if isinstance(shape, Range):
         kinds = (int,) if isinstance(shape.lowest, int) else (int, float)
         return type(value) in kinds and shape.lowest <= value <= shape.highest
@@ -153,7 +153,7 @@ def _is_single_value(value: Any, shape: Any) -> bool:
 
 
 def matches_shape(value: Any, shape: Any) -> bool:
-    """Return whether `value` has the shape `shape`."""
+    """Return whether read_record() accepts `value` as a record with the types in `shape`."""
     try:
         read_record(value, shape)
     except ValueError:
@@ -165,7 +165,7 @@ def matches_shape(value: Any, shape: Any) -> bool:
 
 
 def _list_optional(shape: Any, names: str) -> Dict[str, Any]:
-    """Return the shapes of optional keys that have values of one shape, or null."""
+    """Return {'NAME?': (shape, None)} for the words in `names`: optional keys of a dict."""
     return {name + '?': (shape, None) for name in names.split()}
 
 
@@ -451,8 +451,8 @@ def select_variables(environment: Mapping[str, str]) -> Dict[str, str]:
     """
     Return the environment variables that affect MPI, the network and the launch of ranks.
 
-    VARIABLES lists the names. The value is REDACTED if the value does not have the listed shape, or
-    contains a secret.
+    VARIABLES lists the names of these variables, and the shape of each variable's value. REDACTED
+    replaces a value that does not have this shape, or that contains a secret.
     """
     selected = {}
     for name, value in sorted(environment.items()):

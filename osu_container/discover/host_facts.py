@@ -81,7 +81,10 @@ def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
         for path, statements in data['libraries'].items():
             for target in (statement.get('same_as', path) for statement in statements):
                 if target not in data['libraries']:
-                    raise ValueError("libraries.%s has no entry for same_as: %s" % (path, target))
+                    raise ValueError(
+                        "the key same_as of libraries.%s names the library %s, which is missing in "
+                        "libraries" % (path, target)
+                    )
     except ValueError as err:
         raise HostDescriptionError(
             "%s is not a host description of format %d: %s. Write a new description on the "

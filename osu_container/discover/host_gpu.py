@@ -217,7 +217,7 @@ def survey_gtl(survey: 'Survey') -> None:
         [
             (
                 release.group(1) + '/gtl/lib',
-                'the folder gtl/lib of the Cray MPICH that contains the libmpi',
+                'the folder gtl/lib of the same Cray MPICH as the libmpi of the site',
             )
         ]
         if release

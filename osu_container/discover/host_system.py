@@ -139,9 +139,9 @@ def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
 
 def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
     """
-    Return `paths`, with a top folder in place of each of several paths below this folder.
+    Return `paths`, with the top folder in place of the paths that share a top folder.
 
-    For example, /pfs replaces /pfs/a and /pfs/b. The top folder of `home` replaces no path.
+    For example, /pfs replaces /pfs/a and /pfs/b. Paths below the top folder of `home` remain.
     """
     tops = ['/' + path.split('/')[1] for path in paths]
     return [

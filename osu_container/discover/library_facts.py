@@ -71,7 +71,7 @@ class _LibraryCollector:
 
     def add_library(self, path: str, root: Optional[str] = None) -> None:
         """
-        Add the library at a path of the host.
+        Add the facts about the host's library `path` to `self.libraries`.
 
         root: folder in which to look up the path instead of /; with None, the folder `host.root`.
         """
@@ -100,7 +100,7 @@ class _LibraryCollector:
 
     @staticmethod
     def read_library_facts(real_path: str, facts: ElfFacts) -> Dict[str, Any]:
-        """Return the facts on a library, with the keys of a statement in data/records.py."""
+        """Return the facts about a library; RECORDS['host'] in data/records.py lists the keys."""
         statement: Dict[str, Any] = {
             'soname': facts.soname or '',
             'machine': facts.machine,

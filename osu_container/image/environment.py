@@ -8,8 +8,8 @@ start the program of a command line. The evaluator supports assignments, `export
 output of a command as unknown. At any other construct (loop, `case`, function, pipe, `eval`,
 redirection to a file) the evaluation of the script stops. Then every variable is unknown until a
 later script sets the variable, and the program of a wrapper script is unknown. On the host itself,
-the dry run (osu_container/verdict/dry_run.py) and the start (osu_container/check/start.py) report
-the real values and programs.
+`check --dry-run` (osu_container/verdict/dry_run.py) and `check --start`
+(osu_container/check/start.py) report the real values and programs.
 
 The evaluator runs the environment scripts in the order of Apptainer 1.4.5, whose source is
 internal/pkg/util/fs/files/action_script.sh; test runs of Apptainer 1.4.5 confirmed this order.
@@ -213,7 +213,12 @@ class ShellEvaluator:
         return f"{self.file}:{self.text.count(chr(10), 0, self.position) + 1}"
 
     def fail(self, reason: str = '') -> UndeterminedError:
-        """Return the error that stops the evaluation; reason: '' for syntax at the next token."""
+        """
+        Return the UndeterminedError that stops the evaluation.
+
+        reason: cause of the error. If `reason` is '', the error says that the evaluator does not
+        support the syntax at the next token.
+        """
         if not reason:
             self.position = self.tokens[-1][1]
             rest = self.text[self.position :].split('\n', 1)[0][:40]
@@ -250,7 +255,11 @@ class ShellEvaluator:
     # ---- methods for words
 
     def expand(self, source: str, is_quoted: bool = False) -> Word:
-        """Return the Word for the text `source`; is_quoted: whether the text is in quotes."""
+        """
+        Return `source` as a Word, with the values of variables and arguments.
+
+        is_quoted: whether `source` is in quotes.
+        """
         text, unknown, is_one_field = '', None, True
         for match in (_QUOTED_PIECE if is_quoted else _PIECE).finditer(source):
             piece, kind = match.group(), match.group()[0]
@@ -297,10 +306,11 @@ class ShellEvaluator:
 
     def run_body(self, is_active: bool, ends: Iterable[str] = ()) -> Tuple[Optional[bool], str]:
         """
-        Evaluate statements until one of the reserved words `ends`.
+        Evaluate the statements before the next reserved word in `ends`, such as 'fi'.
 
-        The result is (status of the last statement, reserved word). Without `ends`, the statements
-        end with the script. is_active: whether the shell runs the statements.
+        Return (status of the last statement, the reserved word). If `ends` is empty, evaluate all
+        statements up to the end of the script. If `is_active` is False (a branch that the shell
+        does not take), the statements are read, but not evaluated.
         """
         status: Optional[bool] = None
         word = ''
@@ -374,7 +384,12 @@ class ShellEvaluator:
         return _KNOWN_STATUS.get(words[0])
 
     def stop(self, words: List[str]) -> None:
-        """Record that the script ends, and that the script may exit or replace the program."""
+        """
+        Record that a command such as `exit`, `exec` or `return` ends the script.
+
+        `exit` and `exec` may also keep the user's program from starting. Raises UndeterminedError
+        if the script may go on after the command.
+        """
         is_exec = words[0] == 'exec' and len(words) > 1
         is_certain = not self.doubt and (words[0] in ('exit', 'return') or is_exec)
         if words[0] != 'return':
@@ -429,7 +444,10 @@ class ShellEvaluator:
         """Evaluate the script with the path `path` and the text `text`."""
         self.length += 100 + len(text)
         if self.length > _MAX_LENGTH or '\r' in text or '\0' in text:
-            raise self.fail(f'{path} is no text or too long, or the scripts source each other')
+            raise self.fail(
+                f'cannot evaluate the script {path}: the script contains carriage returns or NUL, '
+                'is too long, or sources itself'
+            )
         caller = self.file, self.text, self.position, self.tokens
         self.file, self.text = path, text
         matches = list(_TOKEN.finditer(text))[::-1]

@@ -847,7 +847,11 @@ class Image:
             raise ImageError(f"cannot read {path} in {self.path}: {err.strerror}")
 
     def search_file(self, path: str, pattern: Pattern[bytes]) -> Optional[bytes]:
-        """Return the first match, of at most 64 bytes, of `pattern` in a file, otherwise None."""
+        """
+        Return the first part of a file that matches `pattern`, None without a match.
+
+        The function may miss or truncate a match of more than 64 bytes.
+        """
         rest = b''
         with open_plain_file(self.copy_file(path)) as handle:
             for block in iter(functools.partial(handle.read, 1 << 20), b''):

@@ -53,9 +53,9 @@ class ElfSections:
         """
         Read the section headers of a file.
 
-        data: content of the whole file, bytes or mmap. If the section headers are damaged, the
-        object has no sections, because ld.so loads such a file. Raises ValueError if the file is
-        not a 64-bit little-endian ELF file.
+        data: content of the whole file, bytes or mmap. Damaged section headers are no error, because
+        ld.so does not read section headers; the object then has no sections. Raises ValueError if
+        the file is not a 64-bit little-endian ELF file.
         """
         self.data = data
         self.headers: List[Tuple[int, ...]] = []

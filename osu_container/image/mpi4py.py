@@ -116,7 +116,11 @@ def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[Pyt
 
 
 def _find_code_problem(image: Image, text: str, script: Optional[str]) -> Optional[str]:
-    """Return why Python code cannot be followed plainly, None if the code imports mpi4py."""
+    """
+    Return the reason why Python code may load another MPI than mpi4py loads, or no MPI.
+
+    The result is None if the code imports mpi4py, and otherwise only modules in _KNOWN_MODULES.
+    """
     override, names = _MPI_OVERRIDES.search(text), set()
     if override:
         return f'the code uses {override.group().strip()}'
@@ -133,10 +137,11 @@ def _find_code_problem(image: Image, text: str, script: Optional[str]) -> Option
 
 def _list_prefixes(image: Image, python: str) -> List[str]:
     """
-    Return [sys.prefix] or [sys.prefix, sys.base_prefix] of the Python interpreter `python`.
+    Return [sys.prefix] of `python`; in a virtual environment [sys.prefix, sys.base_prefix].
 
-    sys.prefix is the folder of the virtual environment or of the Python installation. Source:
-    docs.python.org, "The initialization of the sys.path module search path".
+    sys.prefix is the folder of the virtual environment, or else of the Python installation.
+    sys.base_prefix is always the folder of the Python installation. Source: docs.python.org, "The
+    initialization of the sys.path module search path".
     """
     prefix = posixpath.dirname(posixpath.dirname(python))
     base = posixpath.dirname(posixpath.dirname(image.resolve(python) or python))
@@ -149,8 +154,9 @@ def _find_folder(
     """
     Return (folder of mpi4py, version such as '311') for the mpi4py that a Python program imports.
 
-    Raises UndeterminedError if Python may find no mpi4py, or another mpi4py than the only one in
-    the image. Source: Debian Python Policy, "Module path".
+    Raises UndeterminedError if it is not certain which mpi4py Python finds: the image contains
+    several mpi4py, no mpi4py, or a single mpi4py that Python may not find. Source: Debian Python
+    Policy, "Module path".
     """
     prefixes = _list_prefixes(image, python.path)
     name = posixpath.basename(image.resolve(python.path) or '')
@@ -160,7 +166,9 @@ def _find_folder(
     folders = sorted(set(map(posixpath.dirname, image.find_files(r'.*/mpi4py/MPI[^/]*\.so'))))
     if len(folders) != 1 or not re.match(pattern, folders[0]):
         places = ', '.join(folders) or 'the image'
-        raise UndeterminedError(f'{python.path} finds no mpi4py or not the only one in {places}')
+        raise UndeterminedError(
+            f'cannot tell which mpi4py, if any, {python.path} finds in {places}'
+        )
     packages = image.list_folder(posixpath.dirname(folders[0]))
     library = image.list_folder(f'{prefixes[-1]}/lib/{name}')
     causes = [option for option in python.options if re.search('[EPS]', option)]

@@ -153,12 +153,12 @@ def read_objects(path: str) -> List[SifObject]:
 
 def read_sif(path: str) -> Tuple[int, Dict[str, str], bool]:
     """
-    Return (offset, labels, whether the SIF has an overlay) of a SIF.
+    Return (offset, labels, whether the SIF has an overlay that the runtime uses) of a SIF.
 
     offset: position of the primary squashfs in the file in bytes. labels: {name: value}. If a user
     adds an overlay without --groupid, the overlay is outside of the group of the system partition.
-    The runtime ignores an overlay outside of this group (observed with Apptainer 1.4.5). Raises
-    ImageError if the SIF cannot be read or contains no squashfs.
+    The runtime ignores such an overlay (observed with Apptainer 1.4.5), and so does this function.
+    Raises ImageError if the SIF cannot be read or contains no squashfs.
     """
     objects = read_objects(path)
     labels: Dict[str, str] = {}

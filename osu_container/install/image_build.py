@@ -191,8 +191,8 @@ def check_image(
     accepts only such an image. sum_file: path of the file to which the user can write the sha256.
     image_help: location of the page about images. runtime: command of the container runtime.
 
-    Raises ImageError if the image is not accepted without `expected`, if the sha256 differs from
-    `expected`, or if the signature does not match the image.
+    Raises ImageError in three cases: `expected` is None and `is_site_image` is False; the sha256
+    differs from `expected`; the signature does not match the image.
     """
     name = os.path.basename(sif)
     if not expected and not is_site_image:

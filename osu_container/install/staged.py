@@ -122,15 +122,16 @@ class StagedInstall:
     second process from installing at the same time.
 
     If this process is killed, the user's software stays undamaged, and either the older or the
-    newer installation exists. If this process is killed between two renamings, the installation
-    folder may be missing. The next StagedInstall then restores the older installation and removes
-    the temporary folders.
+    newer installation is complete. If this process is killed between two renamings, no folder has
+    the name of the installation folder. The next StagedInstall then restores the older installation
+    and removes the temporary folders.
 
-    commit() moves the user's software (PRESERVED_NAMES) to the newer installation, the folder
-    user-software last. rollback() moves the user's software back, the folder user-software first.
-    Therefore, if the older installation contains any part of the user's software, the older
-    installation also contains the user's folder user-software. A folder user-software in the newer
-    installation is then a part of the new installation, and the user's folder replaces this part.
+    commit() moves the user's software (PRESERVED_NAMES) to the newer installation, and moves the
+    folder user-software last. rollback() moves the user's software back, and moves user-software
+    first. Therefore, as long as the older installation contains any part of the user's software,
+    the older installation also contains the user's folder user-software. In this state, a folder
+    user-software in the newer installation is not the user's folder, and the user's folder replaces
+    that folder.
     """
 
     def __init__(self, final: str) -> None:

@@ -476,10 +476,10 @@ def execute_command(
     """
     Run a command like a shell does and return its exit code.
 
-    This process forwards the signals in `passed_on` to the command, and raises KeyboardInterrupt if
-    it has forwarded SIGINT. The terminal sends Ctrl-C both to
-    this process and to the command. If this process is killed, the kernel sends SIGTERM to the
-    command, because no process is left that could judge the ranks.
+    This process forwards the signals in `passed_on` to the command. If `passed_on` lacks SIGINT,
+    this process ignores SIGINT, because the terminal sends Ctrl-C to the command as well. Raises
+    KeyboardInterrupt if this process has forwarded SIGINT. If this process is killed, the kernel
+    sends SIGTERM to the command: without this process, nothing would judge the ranks.
     """
     replaced: Dict[int, Any] = {}
     forwarded: List[int] = []

@@ -274,7 +274,7 @@ def _identify_by_device(
         if not names:
             continue
         how = (
-            'the process sends over TCP through the simulated provider cxi of a stand-in'
+            'the process sends over TCP through a simulated provider cxi, not over Slingshot'
             if provider == SIMULATED_CXI
             else 'the process has %s open' % ', '.join('/dev/' + name for name in names)
         )

@@ -58,7 +58,7 @@ class Ranks:
         self.progressed = time.monotonic()
 
     def compare(self, what: str, found: Any, expected: Any) -> None:
-        """Note that this rank progresses, and record a value that differs from the expectation."""
+        """Record that this rank makes progress; record `found` if it is not `expected`."""
         self.progressed = time.monotonic()
         if found != expected:
             self.wrong.append('%s is %.40r, expected %.40r' % (what, found, expected))
@@ -76,7 +76,7 @@ class Ranks:
         self.compare('message ' + what, received, sent)
 
     def watch(self) -> None:
-        """Wait until this rank makes no progress for the limit, print its stacks and end it."""
+        """Terminate this rank after LIMIT seconds without progress, and print its stacks."""
         while time.monotonic() - self.progressed < LIMIT:
             # This thread waits for Python's lock. If code in C holds the lock, faulthandler reports.
             faulthandler.dump_traceback_later(IMPORT_SECONDS, exit=True)
@@ -94,7 +94,7 @@ def print_line(pattern: str, state: str, detail: str = '') -> None:
 
 
 def format_stacks() -> str:
-    """Return the Python stack of each other thread, and what each thread does in the kernel."""
+    """Return the Python stacks of all other threads, and what each thread does in the kernel."""
     stacks, waits = [], []
     for number, frame in sys._current_frames().items():
         calls = traceback.extract_stack(frame, 6)
@@ -176,7 +176,9 @@ def write_file(ranks: Ranks) -> None:
         open(ranks.file, 'w').close()
     ranks.world.Barrier()
     if not ranks.world.allreduce(os.path.exists(ranks.file), op=mpi.LAND):
-        raise NotPossibleError('the ranks cannot write to %s, or do not share it' % folder)
+        raise NotPossibleError(
+            'the ranks cannot write to the folder %s, or do not share the folder' % folder
+        )
     mode = mpi.MODE_CREATE | mpi.MODE_RDWR | mpi.MODE_DELETE_ON_CLOSE
     file = mpi.File.Open(ranks.world, ranks.file, mode)
     read = bytearray(1 << 16)
@@ -262,7 +264,7 @@ def use_pytorch(ranks: Ranks) -> str:
 
 
 def end_mpi(ranks: Ranks) -> None:
-    """End MPI."""
+    """Call MPI_Finalize."""
     ranks.mpi.Finalize()
 
 
@@ -281,9 +283,10 @@ PATTERNS: Dict[str, Callable[[Ranks], Optional[str]]] = {
 
 def start_mpi() -> Any:
     """
-    Return mpi4py.MPI, whose import starts MPI. Raises ImportError or RuntimeError.
+    Start MPI by importing mpi4py.MPI, and return this module.
 
-    The mpi4py of the benchmarks and libmpi.so.12 come first, as in scripts/osu-port.
+    The mpi4py of the benchmarks precedes other mpi4py, and libmpi.so.12 precedes libmpi.so.40, as
+    in scripts/osu-port. Raises ImportError or RuntimeError.
     """
     benchmark = os.path.realpath(shutil.which('osu_bw') or '/opt/osu/bin/osu_bw')
     library = os.path.join(os.path.dirname(os.path.dirname(benchmark)), 'lib')
@@ -331,7 +334,9 @@ def main(file: str, names: List[str]) -> None:
     faulthandler.dump_traceback_later(IMPORT_SECONDS, exit=True)  # if MPI hangs before watch() runs
     try:
         ranks = Ranks(start_mpi(), file)
-        problem = '' if ranks.size > 1 else 'the MPI of each rank sees 1 rank'
+        problem = (
+            '' if ranks.size > 1 else 'the MPI of each rank sees 1 rank, but a pattern needs 2'
+        )
     except (ImportError, RuntimeError) as err:
         problem = 'mpi4py does not start: %s' % err
     if problem:
@@ -377,7 +382,9 @@ def read_outcomes(output: str, problem: str) -> List[Outcome]:
 
 def run_patterns(run: Callable[[List[str]], Tuple[str, str]]) -> Iterator[Outcome]:
     """
-    Start the patterns, after a hang or a crash the remaining patterns, and yield the outcomes.
+    Run all patterns, and yield the outcomes.
+
+    After a hang or a crash, the function starts the ranks again for the remaining patterns.
 
     run: function that starts the ranks with arguments for python3, and returns (problem, output).
     """
@@ -399,7 +406,7 @@ def run_patterns(run: Callable[[List[str]], Tuple[str, str]]) -> Iterator[Outcom
 
 
 def add_bind(environment: Dict[str, str]) -> Dict[str, str]:
-    """Return the environment, in which the container runtime binds this file into a container."""
+    """Return `environment` with patterns.py added to the container runtime's bind mounts."""
     # Each runtime prefers its own variable. Apptainer prints a note if it reads SINGULARITY_BIND.
     name = 'APPTAINER_BIND' if shutil.which('apptainer') else 'SINGULARITY_BIND'
     binds = environment.get(name) or environment.get('SINGULARITY_BIND')

@@ -9,8 +9,8 @@ statements is true:
 * The program is linked with an MPI library, directly or through another library (image/loader.py).
 * The program contains the name of an MPI library, and so may open this library with dlopen().
 * The program is a Python script that imports mpi4py.
-* The program is a command of a Python distribution that imports mpi4py, or that has a file which is
-  linked with MPI.
+* The program is a command of an installed Python package, and a file of this package imports mpi4py
+  or is linked with MPI.
 * The program is python3, and mpi4py is installed.
 
 Tools of an MPI (mpirun, ompi_info, ...) are left out, because srun starts the ranks.

@@ -69,10 +69,10 @@ def read_host_versions(
     site: Dict[str, Any], root: str, soname: Optional[str] = None
 ) -> Dict[str, Any]:
     """
-    Return the root folder, and the releases of the host's MPI and libfabric, as a dict.
+    Return a dict with the releases of the host's MPI and libfabric, such as 'MPICH 4.2.3'.
 
-    An example is {'root': root, 'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0'}. The release of a
-    missing library is None.
+    The keys are mpi, libfabric and root (`root`, the folder that replaces / of the host). The
+    release of a missing library is None.
 
     soname: soname of the MPI to read, if the host has several MPIs.
     """

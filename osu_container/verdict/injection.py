@@ -8,8 +8,8 @@ injection script after the files of the image and after APPTAINERENV_* and --env
 before the user's PREPEND_PATH (99-runtimevars.sh). The injection script prepends to path variables
 and does not replace them. The script works with --cleanenv and --containall, and does not affect
 containers without the binds. The script contains no variable that users may set, because the script
-would override the user's value. `osu-container check` evaluates the same text, without the test of
-the preload (trial.py).
+would override the user's value. `osu-container check` evaluates the same text without the lines that
+test whether the preloaded library exists (trial.py).
 """
 
 from typing import Iterable, Optional, Sequence, Tuple

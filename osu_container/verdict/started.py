@@ -31,7 +31,7 @@ class StartedProcess(NamedTuple):
 
     @property
     def is_loader(self) -> bool:
-        """Whether ld.so is the executable, which has loaded the program as a library."""
+        """Whether the process executes ld.so itself, as in the command `ld.so PROGRAM`."""
         return bool(re.search(r'/ld(-|64)[^/]*$', self.program))
 
 

@@ -128,11 +128,11 @@ class HostFileSystem:
         return True
 
     def list_unknown_facts(self, path: str) -> Iterable[str]:
-        """Return no names: on a real host, `check` reads all facts from the library."""
+        """Return (): `check` reads all facts from this host's files, so no fact is unknown."""
         return ()
 
     def list_untested_facts(self, path: str) -> List[str]:
-        """Return no names: on a real host, `check` reads all facts from the library."""
+        """Return []: `check` reads all facts from this host's files, so no fact is untested."""
         return []
 
     def read_elf(self, path: str) -> ElfFacts:
@@ -278,7 +278,11 @@ def find_mount(mounts: Mounts, path: Optional[str]) -> Optional[CoveringMount]:
 
 
 class Container:
-    """The image with injected host libraries; image/loader.py calls the methods of this class."""
+    """
+    The files of the container: those of the image, and the injected host libraries.
+
+    The simulated loader (image/loader.py) finds and reads libraries with the methods of this class.
+    """
 
     def __init__(
         self,
@@ -902,7 +906,7 @@ class NoMpiError(ImageError):
 
 
 def make_container(trial: Trial) -> Container:
-    """Return the container of a trial, in which no library opens other libraries."""
+    """Return the predicted container of `trial`, without libraries opened by dlopen()."""
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
     return Container(trial.image, names, {}, trial.container.mounts)
 

@@ -288,8 +288,8 @@ def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Opt
     Return the name of the best approach on a site, None if no approach is recommended.
 
     On a site with Slingshot, an approach is not recommended if MPI uses another network. Among
-    equally good approaches, an approach without untested facts wins, then the site's default
-    approach, then the approach that injects fewer host libraries.
+    equally good approaches, the first is an approach whose verdict depends on no untested fact,
+    then the site's default approach, then the approach that injects fewer host libraries.
     """
     order = [site['default_approach']['value'], 'opensource', 'openmpi', 'hybrid', 'bind', 'pure']
     usable = [

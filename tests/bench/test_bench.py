@@ -591,4 +591,4 @@ def test_every_rank_records_its_loaded_libraries(finished_run, approach):
     # MPICH says both; of another MPI the proof of the ranks tells the provider
     assert module['network']['provider'] == 'tcp'
     assert (module['network']['netmod'] is None) == (approach == 'openmpi')
-    assert ('image' in module) == APPROACHES[approach]['container']
+    assert bool(module['image']) == APPROACHES[approach]['container']

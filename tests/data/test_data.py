@@ -343,16 +343,11 @@ OTHERS = [name for name in SITES if name != 'workstation' and not name.startswit
 )
 def test_site_variable_decides_and_host_name_alone_does_not(site):
     rule = resolve_site(site)['recognised_by']['value']
-    ((variable, pattern),) = rule['environment'].items()
-    word = re.sub(r'[\^$]', '', pattern).strip('()').split('|')[0]
-    host = {
-        'frontier': 'frontier04321',
-        'setonix': 'nid002345',
-        'perlmutter': 'nid001234',
-        'alps': 'nid005678',
-        'derecho': 'derecho3',
-        'polaris': 'x3004c0s37b0n0',
-    }[site.partition('-')[0]]
+    ((variable, value),) = rule['environment'].items()
+    word = re.sub(r'[\^$]', '', value).strip('()').split('|')[0]
+    # A name of a compute node: each digit of the pattern is 1.
+    pattern = rule['hostnames'][-1].strip('^$').replace('+', '')
+    host = re.sub(r'\\d(?:\{(\d)\})?', lambda digits: '1' * int(digits[1] or 1), pattern)
     stack = resolve_site(site).get('stack', {'value': {'values': []}})['value']
     for value in stack['values']:
         assert (

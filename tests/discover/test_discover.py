@@ -226,7 +226,7 @@ def test_a_missing_part_is_listed(tmp_path, part):
     assert done.returncode == 0, done
     folder = tmp_path / 'bin'  # this machine's Slurm and container runtime shall not answer
     folder.mkdir()
-    for name in ('bash', 'getconf', 'cat'):
+    for name in ('bash', 'cat', 'dirname', 'getconf', 'realpath'):
         (folder / name).symlink_to(require_tool(name))
     result = discover_facts(tmp_path / 'tree', PATH=str(folder))
     assert find_consequence(result, WITHOUT[part]) and re.search(

@@ -558,10 +558,16 @@ def fill_good_image(
     if program is not None:
         folder.copy(program or parts.program(mpi), '/opt/osu/bin/osu_latency')
     variables = {'LD_LIBRARY_PATH': mpi_folder, **(environment or {})}
+    # As in the script of the runtime, only PATH replaces the value that the runtime has set.
     folder.write(
         '/.singularity.d/env/10-docker2singularity.sh',
         '#!/bin/sh\n'
-        + ''.join(f'export {name}="${{{name}:-"{value}"}}"\n' for name, value in variables.items()),
+        + ''.join(
+            f'export PATH="{value}"\n'
+            if name == 'PATH'
+            else f'export {name}="${{{name}:-"{value}"}}"\n'
+            for name, value in variables.items()
+        ),
     )
     # as apptainer build writes it: what is given to the runtime comes in behind it
     folder.write(

@@ -1919,6 +1919,16 @@ SPEAKS = {
             'libmpi_gtl_ MPICH_GPU_SUPPORT_ENABLED=0',
         )
     ],
+    'pointer query': [
+        (
+            'Cray MPICH',
+            'bind',
+            combine_changes(use_cuda('12.4'), site(gpu_driver='590')),
+            CUDA,
+            NOTE,
+            'cuPointerGetAttribute 590 MPICH_GPU_SUPPORT_ENABLED=0',
+        ),
+    ],
     'CUDA release': [
         (
             'too new for the driver',
@@ -2747,6 +2757,10 @@ SILENT = {
             lambda it: it.site.update(libraries=dict(it.site['libraries'], libmpi_gtl_hsa=None)),
             GPU,
         ),
+    ],
+    'pointer query': [
+        ('an older driver', 'bind', site(gpu_driver='575'), CUDA),
+        ("the image's MPICH", 'hybrid', site(gpu_driver='590'), CUDA),
     ],
     'CUDA release': [
         (name, 'hybrid', combine_changes(use_cuda(release), site(gpu_driver=driver)), CUDA)

@@ -230,7 +230,8 @@ PUBLISHED_RUNS = {
 def describe_evidence(name: str, site: dict[str, Any]) -> str:
     """Return the evidence for an approach on a site, '–' if the site lacks the approach.
 
-    Without a run, the evidence is that of the least certain fact that the approach needs.
+    If no run of the approach on the site is known, the least certain fact that the approach needs
+    decides: the evidence for this fact is the result.
     """
     if site['name'] == 'workstation':
         return 'measured <sup>a</sup>'
@@ -255,8 +256,8 @@ def describe_evidence(name: str, site: dict[str, Any]) -> str:
 def list_site_images() -> Iterator[tuple[str, ...]]:
     """Yield site, image, approach, verdict and evidence for each image of each site.
 
-    The approach is the recommended one of the approaches for which the site names the image, or, if
-    `check` recommends no approach, the approach with the best verdict.
+    A site may name an image for several approaches. The approach in the result is then the approach
+    that `check` recommends, or, without a recommendation, the approach with the best verdict.
     """
     for site in map(resolve_site, SITES):
         host = DescribedHost(find_host_description(site))
@@ -284,12 +285,12 @@ def format_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def format_site_images() -> str:
-    """Return the table of sites and images."""
+    """Return the table of sites and images in Markdown."""
     return format_table(('site', 'image', 'approach', 'verdict', 'evidence'), list_site_images())
 
 
 def render_tables() -> dict[Path, str]:
-    """Return {path: text} of the page with the tables of sites."""
+    """Return {path: text} of the page docs/support.md with new tables of sites."""
     sites = [*map(resolve_described_site, PUBLISHED_SITES), *map(resolve_site, SITES)]
     matrix = format_table(
         ('site', *APPROACHES),

@@ -54,8 +54,9 @@ def format_comparisons(result: dict[str, Any], *, sizes: bool | None) -> str:
     """
     Return a result of cli.collect_comparisons() as text that fits the terminal.
 
-    sizes: if True, the text has a table of all message sizes for each curve. If None, the text has
-    these tables only if at most two curves with at most MOST_SIZES sizes were compared.
+    sizes: whether the text has a table of all message sizes for each curve. If `sizes` is None, the
+    text has these tables only if at most two curves were compared, each with at most MOST_SIZES
+    message sizes.
     """
     comparisons = result['comparisons']
     blocks = _format_summary_tables(comparisons)

@@ -633,6 +633,6 @@ def format_cases(dataset: Dataset) -> str:
 
 
 def _join_first(names: list[str], separator: str) -> str:
-    """Return the first MOST_NAMED names as text, and how many more there are."""
+    """Return a text with the first MOST_NAMED names and the number of the remaining names."""
     more = [f'and {len(names) - MOST_NAMED} more'] if names[MOST_NAMED:] else []
     return separator.join(names[:MOST_NAMED] + more)

@@ -51,9 +51,10 @@ def _build_table(
 
 def _build_value_cells(curve: content.Curve, sizes: list[int]) -> Iterator[TableCell]:
     """
-    Yield a table cell for each message size, with the values of a curve.
+    Yield the table cell of a curve for each message size in `sizes`.
 
-    The cell shows the median, the ratio to native with the verdict, and the spread of the repeats.
+    The cell shows the curve's median, the ratio of this median to the median of the native run, the
+    verdict on this ratio, and the spread of the repeats.
     """
     points = curve.points
     for size in sizes:

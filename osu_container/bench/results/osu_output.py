@@ -313,10 +313,11 @@ def _add_row(
     number: int | None,
 ) -> bool:
     """
-    Add the values of a row to the table, and the result of the row's check to `marks`.
+    Add a line of the output to the table, and return whether the line is a row of the table.
 
-    The result is False if the line is not a row. Raises OutputError if the message size is not
-    greater than in the previous row.
+    If the benchmark has checked the data of the row, `marks` gets the benchmark's result ('pass' or
+    'fail'), otherwise None. Raises OutputError if the message size is not greater than in the
+    previous row.
 
     :param source: name of the output in messages
     :param number: line number of the row in `source`, None if unknown

@@ -157,10 +157,10 @@ def has_ended(folder: Path) -> bool:
 
 def _read_line(entry: Any, *, first: bool) -> dict[str, Any]:
     """
-    Return a line of a results file, in which missing optional keys have the value None.
+    Return the dict from a line of a results file, with None for each missing optional key.
 
-    Raises ValueError if the line does not have the shape of its kind. The first line must be of
-    kind `run`, and no other line may be of kind `run`.
+    Raises ValueError if the keys or values do not fit the kind of the line. The first line must be
+    of kind `run`, and no other line may be of kind `run`.
     """
     kind = 'run' if first else entry.get('kind') if isinstance(entry, dict) else None
     if kind not in KINDS[not first :]:
@@ -172,12 +172,13 @@ def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
     """
     Return {message size: value} from a line of a results file.
 
-    Raises ValueError if the line has no values or another unit than the case.
+    Raises ValueError if the line has no values, or if the unit in the line is not the unit of the
+    benchmark `case`.
     """
     if entry['unit'] != case.unit or not entry['values']:
         raise ValueError(
-            f"unit is {entry['unit']!r:.60} with {len(entry['values'] or ())} values, expected one "
-            f"or more values in {case.unit}"
+            f"the line has {len(entry['values'] or ())} values in the unit {entry['unit']!r:.60}, "
+            f"expected one or more values in {case.unit}"
         )
     return {int(size): float(value) for size, value in entry['values'].items()}
 
@@ -255,7 +256,8 @@ def _add_measurement(
     """
     Add a measurement to a dataset and to `series`, the index of the dataset's curves.
 
-    Raises ValueError if the measurement contradicts its case or an earlier measurement.
+    Raises ValueError if the unit of the measurement is not the unit of the measured benchmark, or
+    if the measurement contradicts an earlier measurement.
     """
     case, name, repeat = model.Case(**entry['case']), entry['approach'], entry['repeat']
     if entry['status'] != 'ok':
@@ -299,9 +301,10 @@ def _add_measurement(
 
 class Writer:
     """
-    Appends lines to a results file; each line is on disk when the method add() returns.
+    Appends lines to a results file with the method add().
 
-    If `is_synchronous` is False, only write errors are certain to be reported by add().
+    If `is_synchronous` is True, a line is on disk when add() returns. If `is_synchronous` is False,
+    add() does not wait for the disk, and so may not report that the disk is full.
     """
 
     def __init__(self, path: str | Path) -> None:

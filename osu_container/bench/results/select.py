@@ -55,7 +55,11 @@ def resolve_results_folder() -> Path:
 
 
 def _read_start_time(folder: Path) -> str:
-    """Return the start time of a run in the format records.UTC, '' if the first line is invalid."""
+    """
+    Return the start time of a run in the format records.UTC.
+
+    The result is '' if the first line of the run's results file is invalid.
+    """
     try:
         return run_files.read_header(folder / run_files.RESULTS_FILE)['started']
     except run_files.ResultsError:
@@ -63,7 +67,7 @@ def _read_start_time(folder: Path) -> str:
 
 
 def starts_in_future(folder: Path) -> bool:
-    """Return whether a run has a start time in the future, because a clock was wrong."""
+    """Return whether the start time of a run is in the future, which shows a wrong clock."""
     return _read_start_time(folder) > time.strftime(UTC.format, time.gmtime())
 
 
@@ -127,7 +131,8 @@ def _find_latest_run(name: str | None, text: str) -> model.Dataset:
     for folder in reversed(list_run_folders()):
         if starts_in_future(folder):
             problems.append(
-                f"skipped a run: {folder} has a start time in the future. Give the path of the run"
+                f"skipped a run: {folder} has a start time in the future. To use the run, name the "
+                "path of this folder"
             )
             continue
         try:

@@ -142,10 +142,10 @@ def main(options: argparse.Namespace) -> int:
 
 def _create_work_folder() -> str:
     """
-    Create a marked folder in the user's cache folder, else in TMPDIR, and return its path.
+    Create a temporary folder in the user's cache folder, or else in TMPDIR; return the path.
 
     All nodes of a job see the cache folder, which is in the user's home. Raises OSError if the
-    folder cannot be created.
+    temporary folder cannot be created.
     """
     cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
     parents = [os.path.join(cache, 'osu-container'), os.environ.get('TMPDIR', ''), '/tmp']
@@ -614,8 +614,8 @@ class TryRun:
         """
         Run communication patterns of applications on two ranks, and record the outcomes.
 
-        Raises TryError if a pattern hangs or fails, or if the values or the bits of sums differ
-        from those of the first approach, which is native if possible.
+        Raises TryError if a pattern hangs, fails or computes a wrong value, or if the bits of the
+        sums differ from the bits with the first approach. The first approach is native if possible.
         """
         nodes = min(2, launching.count_job_nodes(os.environ) or 1)
         command, binding, env = self.build_launch(nodes, 2 // nodes, stage)
@@ -734,7 +734,7 @@ class TryRun:
                     '',
                 ]
             if self.patterns:
-                lines += ['Patterns of applications that do not work:']
+                lines += ['MPI communication patterns that failed or could not run:']
                 lines += columns.format_table(
                     [
                         (name, ', '.join('%s (%s)' % each[:2] for each in row) or 'none')

@@ -197,7 +197,7 @@ COMMON_NAMES = (
 
 def is_try_file(first_line: str) -> bool:
     """
-    Return whether an output with this first line is a report of `osu-container try`.
+    Return whether `first_line` is the first line of a report of `osu-container try`.
 
     Raises ValueError if the report has another format than TRY_FORMAT.
     """

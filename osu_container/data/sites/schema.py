@@ -37,12 +37,12 @@ Keys of a site
                        of the library on the host, or None if the host lacks the library. Optional keys of
                        the fact: `opened_as` (other file names under which programs open the library by
                        dlopen, such as ROCm's names without a version), `release` (version of libmpi,
-                       libfabric or ROCm), `serves` (the only function that needs the library) and `folders`. Only
+                       libfabric or ROCm), `serves` (the only MPI function that needs the library) and `folders`. Only
                        libompi, the host's Open MPI, has the key `folders`: a dict {path below
                        /opt/host-mpi, such as 'lib/openmpi', 'lib/pmix', 'lib/ucx' or 'etc': host folder
-                       with plug-ins or parameters}. Host folders that do not exist are ignored. If libmpi_abi is
-                       the libmpi_abi.so.1 of mpi_abi_wrapper, libmpiwrapper is the libmpiwrapper.so that the
-                       site has built for libmpi
+                       with plug-ins or parameters}. Host folders that do not exist are ignored. If the
+                       site has built mpi_abi_wrapper for libmpi, libmpi_abi is the wrapper's libmpi_abi.so.1,
+                       and libmpiwrapper is the wrapper's libmpiwrapper.so
     glibc              optional: newest release of glibc that a library of the host may need. With this key, `check`
                        can describe the host of a site without `discover`
     libfabric_needs    sonames that the host's libfabric needs. With this key, `check` can describe the host of a site
@@ -53,10 +53,10 @@ Keys of a site
     files              dict {name: fact}. The value of the fact is a list of host paths that an approach may bind-mount
                        under the same path, if the path exists. The fact's key `bound` tells when the path is
                        searched: 'install' (at the installation), 'run' (when a program starts, on the node
-                       of the program; {kernel} is the version of the kernel) or 'step' (as 'run', but never
-                       below --sysroot; {NAME} is the environment variable NAME of the rank, {tmpfs} is
-                       Slurm's TmpFS; paths with an unset variable are ignored). The optional key
-                       `otherwise` has the environment variables to set if no such path exists
+                       of the program; {kernel} is the version of the kernel) or 'step' (also when a program
+                       starts, but on the real host even with --sysroot; {NAME} is the environment variable
+                       NAME of the rank, {tmpfs} is Slurm's TmpFS; paths with an unset variable are ignored).
+                       The optional key `otherwise` has the environment variables to set if no such path exists
     lnx_links          optional: value of FI_LNX_PROV_LINKS for libfabric's provider lnx (LINKx); without this key there
                        is no module osu-settings/linkx
     conflicts          modules that cannot be loaded together with the modules of this project
@@ -219,7 +219,11 @@ OPTIONAL_SHAPES: Dict[str, Any] = {
 
 
 def _build_fact_shape(shape: Any, mark: str) -> Dict[str, Any]:
-    """Return the shape of a fact with a value; mark: '?' if the reasons of the fact are optional."""
+    """
+    Return the shape of a fact whose value has the shape `shape`.
+
+    mark: '?' if the keys why, source, date and evidence of the fact are optional, otherwise ''.
+    """
     return dict(
         {key + mark: str for key in FACT if key != 'value'},
         value=shape,

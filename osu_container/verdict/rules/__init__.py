@@ -59,6 +59,7 @@ RULES = [
     fabric.tcp_only,
     gpu_fit.check_rccl_plugin,
     gpu_fit.check_gtl,
+    gpu_fit.check_pointer_query,
     gpu_fit.check_cuda_release,
     gpu_fit.check_rocm_release,
     machine.check_rank_namespaces,

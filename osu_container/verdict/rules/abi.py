@@ -173,10 +173,10 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
 )
 def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     """
-    Image and host have the constants of MPI 5.0, and the host's libmpi_abi.so.1 is an MPI.
+    Image and host have MPI 5.0's constants, and the host's libmpi_abi.so.1 is no wrapper.
 
     The header of Intel MPI has eight constants of a draft of MPI 5.0. The libmpi_abi.so.1 of
-    mpi_abi_wrapper opens the MPI at run time, so that no file shows what the process loads.
+    mpi_abi_wrapper opens the MPI at run time, so that no file shows which MPI the process loads.
     """
     mpi = find_loaded_mpi(trial)
     if not mpi or mpi.origin != 'host' or trial.soname != 'libmpi_abi.so.1':
@@ -186,8 +186,8 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
         if soname == trial.soname and traits['family'] == 'Intel MPI':
             yield make_finding(
                 'unknown',
-                "programs built with the mpi_abi.h of Intel MPI may have constants of a draft of MPI "
-                "5.0, which the host's MPI misreads",
+                "programs built with the mpi_abi.h of Intel MPI may contain constants of a draft of "
+                "MPI 5.0, and the host's MPI misreads these constants",
                 [('image:' + path, 'Intel MPI')],
                 'build the programs with mpicc_abi of MPICH 5.0.2 or newer (docs/abi.md)',
             )

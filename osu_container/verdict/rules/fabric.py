@@ -73,8 +73,8 @@ FIRST_CXI_LIBFABRIC = (1, 21)
 
 @rule(
     'no libfabric',
-    source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 is "not compiled with channel 4"; '
-    "runs of Debian's Open MPI 4.1 without the file mca_mtl_ofi.so",
+    source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 is "not compiled with channel 4". This '
+    "project ran Debian's Open MPI 4.1 without mca_mtl_ofi.so: libfabric was not used",
     facts=('host',),
 )
 def no_libfabric(trial: Trial) -> Iterator[Finding]:

@@ -171,8 +171,48 @@ def check_gtl(trial: Trial) -> Iterator[Finding]:
             "host's Cray MPICH fails at start without this library, because the module enables GPU "
             "support",
             [(mpi.facts.path, 'MPICH_GPU_SUPPORT_ENABLED=1')],
-            'add libmpi_gtl_... to the libraries of the site; or, if programs use host memory '
+            'add libmpi_gtl_... to `libraries` in the site file; or, if programs use host memory '
             'only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before srun',
+        )
+
+
+#: First branch of NVIDIA's driver with a slow cuPointerGetAttribute; MPI -> (first release known to
+#: call this function for every buffer, first release known or announced not to)
+_SLOW_QUERY_DRIVER = 580
+_SLOW_QUERIES = {'Cray MPICH': ((), (9, 2)), 'Open MPI': ((5,), (5, 0, 11))}
+
+
+@rule(
+    'pointer query',
+    source='CSCS documentation, Cray MPICH, known issues (eth-cscs/cscs-docs 80abed1): slow since '
+    "driver 580, announced to be fixed in Cray MPICH 9.2; open-mpi/ompi#14337: Open MPI 5.0.10 "
+    'with driver 580.65.06 on GH200, 2026-08-20',
+    facts=('gpu', 'host'),
+)
+def check_pointer_query(trial: Trial) -> Iterator[Finding]:
+    """MPI with GPU support does not query each buffer by a slow function of the driver."""
+    fact, family = trial.site.get('gpu_driver'), trial.mpi.get('family') or ''
+    release = parse_release(trial.mpi.get('release'))
+    first, fixed = _SLOW_QUERIES.get(family, ((), ()))
+    if (
+        find_gpu_maker(trial.site) == 'NVIDIA'
+        and fact
+        and int(fact['value'].partition('.')[0]) >= _SLOW_QUERY_DRIVER
+        and release
+        and first <= release < fixed
+    ):
+        yield make_finding(
+            NOTE,
+            '%s %s asks driver %s about every buffer (cuPointerGetAttribute), which is slow since '
+            'driver 580: small messages from host memory may be slow'
+            % (family, trial.mpi['release'], fact['value']),
+            [(trial.soname, '%s %s' % (family, trial.mpi['release']))],
+            'for programs without buffers in GPU memory, run `export %s` before the launcher'
+            % (
+                'MPICH_GPU_SUPPORT_ENABLED=0'
+                if family == 'Cray MPICH'
+                else 'OMPI_MCA_opal_cuda_support=0'
+            ),
         )
 
 
@@ -185,18 +225,6 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
     """The image's ROCm works with the site's driver and with the host's libraries."""
     if find_gpu_maker(trial.site) != 'AMD':
         return
-    fact, release = trial.site.get('gpu_userland'), trial.image.find_rocm_release()
-    if not fact or not fact['value'] or not release:
-        return
-    oldest, newest = fact['value']
-    if not parse_release(oldest)[:2] <= parse_release(release)[:2] <= parse_release(newest)[:2]:
-        yield make_finding(
-            'unknown',
-            "the driver of this site works with ROCm %s to %s, but the image has ROCm %s: buffers in "
-            'GPU memory may fail, buffers in host memory work' % (oldest, newest, release),
-            [(trial.image.path, 'ROCm ' + release)],
-            'use an image with ROCm %s to %s' % (oldest, newest),
-        )
     libraries = [
         library
         for library in trial.process.loaded
@@ -210,6 +238,18 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
             [(library.facts.path, library.facts.soname or '') for library in libraries],
             "use an image whose ROCm has the same major release as the host's GPU transport layer "
             '(libmpi_gtl)',
+        )
+    fact, release = trial.site.get('gpu_userland'), trial.image.find_rocm_release()
+    if not fact or not fact['value'] or not release:
+        return
+    oldest, newest = fact['value']
+    if not parse_release(oldest)[:2] <= parse_release(release)[:2] <= parse_release(newest)[:2]:
+        yield make_finding(
+            'unknown',
+            "the driver of this site works with ROCm %s to %s, but the image has ROCm %s: buffers in "
+            'GPU memory may fail, buffers in host memory work' % (oldest, newest, release),
+            [(trial.image.path, 'ROCm ' + release)],
+            'use an image with ROCm %s to %s' % (oldest, newest),
         )
 
 

@@ -95,7 +95,7 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
 @rule('unknown environment', source='image/environment.py', facts=())
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
-    `osu-container check` can evaluate all variables of the image that ld.so uses.
+    The image's values of LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT are known before a run.
 
     A dry run reads the variables that the environment scripts of the image set. The libraries in
     LD_AUDIT may replace any other library.
@@ -116,10 +116,10 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
 @rule('privileges', source='ld.so(8), secure-execution mode', facts=())
 def check_privileges(trial: Trial) -> Iterator[Finding]:
     """
-    The program has no privileges of a setuid program.
+    The program is neither setuid nor setgid.
 
-    For a setuid program, ld.so may ignore LD_LIBRARY_PATH (AT_SECURE): the runtime sets
-    no_new_privs for users, but not for root.
+    For a setuid program, ld.so ignores LD_LIBRARY_PATH (AT_SECURE) if the kernel grants the
+    privileges. The runtime denies the privileges (no_new_privs), unless root starts the container.
     """
     path = trial.program.path
     privileges = path and trial.image.find_privileges(path)
@@ -381,9 +381,10 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     Only failures of rules with `needs_process` become unknown. The predicted process is also
     uncertain if the image overrides the module's OMPI_MCA_pml, because Open MPI may then run
     without the missing component. A failure stays a failure if no program can avoid the failure:
-    the runtime hides the image's only MPI, the image lacks a library that this MPI needs, or the
-    libraries of image and host do not fit, so that a program which runs uses no library of the host.
-    With privileges, ld.so searches fewer folders.
+    the runtime hides the image's only MPI, the image lacks a library that this MPI needs, or every
+    program either fails or uses no library of the host, because the libraries of image and host do
+    not fit together. If only the privileges of a setuid program make the process uncertain, a
+    missing library stays a failure, because ld.so then searches even fewer folders.
     """
     module_pml = compute_module_values(trial).get('OMPI_MCA_pml')
     image_pml = get_exported_value(trial.environment, 'OMPI_MCA_pml') or module_pml
@@ -425,7 +426,12 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
 
 
 def _has_misfit_of_host(trial: Trial) -> bool:
-    """Return whether an injected library and the only such library of the image do not fit."""
+    """
+    Return whether libraries of image and host do not fit together, whatever the program is.
+
+    Either an injected library needs a symbol version that the image's only library of the needed
+    soname lacks, or a library needs a symbol version that the injected libmpi or libfabric lacks.
+    """
     for library, soname, _, provider in list_version_problems(trial.process):
         files = trial.image.find_files('.*/' + re.escape(soname))
         is_only = len(set(map(trial.image.resolve, files))) == 1

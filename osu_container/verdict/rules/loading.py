@@ -347,10 +347,11 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
 
 def list_differences(trial: Trial, listing: Listing) -> List[str]:
     """
-    Return the files that only the loader lists, and the problems that only one of the two reports.
+    Compare the loader's list with the prediction, and return the differences as texts.
 
-    The prediction follows the paths in the loader's list, and leaves out libraries opened at run
-    time. The result is empty if list and prediction agree.
+    The differences are files that are only in the loader's list, and problems that only the list or
+    only the prediction contains. The prediction follows the paths in the loader's list, and leaves
+    out libraries opened at run time.
     """
     container = make_container(trial)
     container.follow_listing(listing)

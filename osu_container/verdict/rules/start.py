@@ -160,10 +160,10 @@ def check_start(trial: Trial) -> Iterator[Finding]:
 
 def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
     """
-    Return the line by which a failed command has named its cause, None without such a line.
+    Return the line of the output that names the cause of a command's failure, otherwise None.
 
-    The last line names the cause if a shell cannot enter a folder that only the image could have, or
-    if a variable is not set that no batch system sets.
+    The last line counts as the cause in two cases: a shell cannot enter a folder that could only be
+    in the image; a shell reports an unset variable that no batch system and no launcher sets.
     """
     lines = [text for text in start.output if start.exit_code and text.strip()]
     failure = next((text for text in lines if _START_FAILURE.match(text)), None)

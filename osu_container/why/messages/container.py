@@ -427,8 +427,8 @@ ENTRIES: List[Dict[str, Any]] = [
         "{number}. Either the node cannot reach its user directory (LDAP, sssd), or /etc/passwd "
         "in the container has no entry for you.",
         'remedy': "Start the job on another node (`srun --exclude=NODE`), and tell the "
-        "administrators. If many containers that start at the same time overload the user "
-        "directory, start a single container per node for all ranks. With Docker or podman, add "
+        "administrators. If many containers that start at the same time overload LDAP or sssd, "
+        "start a single container per node for all ranks. With Docker or podman, add "
         "`-v /etc/passwd:/etc/passwd:ro`. If Docker or podman runs with --user, and a program "
         "needs the user's name, add `-e USER=me -e HOME=/tmp`.",
         'source': "github.com/apptainer/singularity, issues 5598, 5757 and 4767",

@@ -91,10 +91,10 @@ ENTRIES: List[Dict[str, Any]] = [
         "network card requires. Slurm assigns a VNI to a step on a single node only if srun "
         "requests a VNI, and never to a program that srun did not start.",
         'remedy': "Start the program with `srun --network=single_node_vni`; osu-container "
-        "modules of the approaches hybrid, opensource, swap and openmpi set SLURM_NETWORK so, "
-        "unless you have set SLURM_NETWORK. Do not start the container with --cleanenv, which "
-        "removes SLINGSHOT_VNIS from the container. To run on a single node without the network "
-        "card, use `module load osu-settings/single-node`.",
+        "modules of the approaches hybrid, opensource, swap and openmpi request a VNI with the "
+        "variable SLURM_NETWORK, unless you have set SLURM_NETWORK. Do not start the container "
+        "with --cleanenv, which removes SLINGSHOT_VNIS from the container. To run on a single node "
+        "without the network card, use `module load osu-settings/single-node`.",
         'source': "github.com/uiuc-hpc/lci, issue 110, 2025; github.com/open-mpi/ompi, issues "
         "12038, 12913 (LUMI) and 13148; github.com/aws/aws-ofi-nccl, issue 801; libfabric, "
         "prov/cxi/src/cxip_dom.c",
@@ -512,8 +512,8 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "{NCCL|RCCL} terminated after an error. The last message of {NCCL|RCCL} does "
         "not name the cause, but an earlier message may.",
-        'remedy': "With `NCCL_DEBUG=WARN srun PROGRAM`, {NCCL|RCCL} also prints its first "
-        "message, which `osu-container why` can explain. To test whether the network is the "
+        'remedy': "Run `NCCL_DEBUG=WARN srun PROGRAM`: {NCCL|RCCL} then prints the original "
+        "error, too, which `osu-container why` may explain. To test whether the network is the "
         "cause, run over TCP: `export NCCL_IB_DISABLE=1 NCCL_NET=Socket`.",
         'source': "NCCL, documentation, Errors; github.com/NVIDIA/nccl, issue 473",
         'also': [

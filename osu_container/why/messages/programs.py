@@ -298,10 +298,10 @@ LOADER: List[Dict[str, Any]] = [
             r"lib(?:torch\w{0,60}|c10\w{0,60}|cupy\w{0,60}|jaxlib\w{0,60})\S{0,60}: undefined symbol: "
             r"(?P<symbol>\S{1,200})",
         ],
-        'cause': "A Python package or program was built with another version of a {CUDA|ROCm} "
-        "library than the loaded version: the loaded library lacks {symbol}. The loader finds a "
-        "library of a module (LD_LIBRARY_PATH, {/usr/local/cuda|/opt/rocm}), of conda or of the "
-        "host before the library of the package.",
+        'cause': "A Python package or program needs another version of a {CUDA|ROCm} library than "
+        "the loaded version: the loaded library lacks {symbol}. The loader found another library "
+        "before the library of the package: in LD_LIBRARY_PATH (set by a module), in "
+        "{/usr/local/cuda|/opt/rocm}, in conda or on the host.",
         'remedy': "Run `unset LD_LIBRARY_PATH`, or unload the module {cuda|rocm}: PyTorch and "
         "CuPy from pip contain their own libraries. If the error remains, create a new "
         "environment and run `pip install --force-reinstall torch`{ (with its nvidia-* "
@@ -534,7 +534,7 @@ MPI: List[Dict[str, Any]] = [
         "are not compatible.",
         'remedy': "Let each rank see all GPUs of the node (`srun "
         "--gres-flags=allow-task-sharing`), and allocate the memory with {cudaMalloc|hipMalloc}. "
-        "With `export MPICH_GPU_IPC_ENABLED=0`, Cray MPICH does not access the GPU memory of "
+        "Or run `export MPICH_GPU_IPC_ENABLED=0`: Cray MPICH then does not access the GPU memory of "
         "other ranks.",
         'source': "Cray MPICH, intro_mpi(3); github.com/JuliaGPU/CUDA.jl, issue 1398",
         'unless': ["ranks cannot share GPU memory"],
