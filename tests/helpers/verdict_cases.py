@@ -817,16 +817,6 @@ SPEAKS = {
     'start of the container': [
         ('exit', 'pure', add_script('exit 0'), GPU, 'fails', '91-own.sh:1 exit'),
         ('set -e', 'pure', add_script('set -e'), GPU, 'unknown', '91-own.sh:1 set'),
-        (
-            'a redirection into the image',
-            'pure',
-            combine_changes(
-                image(), start_by_script('#!/bin/sh\nexec /opt/real/program 2>/opt/app.log\n')
-            ),
-            GPU,
-            'fails',
-            'osu_latency:2 /opt/app.log',
-        ),
     ],
     'unknown environment': [
         (
@@ -1320,19 +1310,6 @@ SPEAKS = {
             GPU,
             'fails',
             'libfabric.so.1 /usr/bin/env',
-        ),
-        (
-            'the option of ld.so',
-            'hybrid',
-            combine_changes(
-                image(),
-                start_by_script(
-                    f'#!/bin/sh\nexec {LOADER} --library-path /usr/lib:/opt/mpich/lib /opt/real/program\n'
-                ),
-            ),
-            GPU,
-            'fails',
-            f'libfabric.so.1 {LOADER}',
         ),
         (
             'an unknown folder of a script',
