@@ -24,6 +24,7 @@ import os
 import platform
 import re
 import shutil
+import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -32,6 +33,7 @@ from osu_container.base.places import PROJECT, STATE
 from osu_container.build.installed import unpack_image
 from osu_container.image.closure import collect_dependencies
 from osu_container.image.elf import ElfError
+from osu_container.image.libraries import ElfSections
 from osu_container.image.sif import ImageError
 from osu_container.install.site_image import list_image_folders
 from osu_container.verdict.rules.fabric import FABRIC_VERSIONS
@@ -153,13 +155,18 @@ def compile_slingshot(target, tree, release, *options):
 
 def add_names(library, *names):
     """
-    Add names to the file of a library (Path), as if its code contained these names.
+    Add names to the constant strings of a library (Path), as if its code contained these names.
 
     Cray's libfabric contains the provider cxi and Cray MPICH supports cxi; osu_container/image/traits.py
-    recognizes both by such names.
+    recognizes both by such names. A copy of the section .rodata with the names is put at the end of
+    the file. The section header then points to the copy; the loader does not read section headers.
     """
-    with open(library, 'ab') as file:
-        file.write('\0'.join(['', *names, '']).encode())
+    data = library.read_bytes()
+    elf, (table,) = ElfSections(data), struct.unpack_from('<Q', data, 40)
+    strings = elf.read_strings() + '\0'.join(['', *names, '']).encode()
+    header = table + 64 * elf.names.index(b'.rodata') + 24
+    place = struct.pack('<QQ', len(data), len(strings))
+    library.write_bytes(data[:header] + place + data[header + 16 :] + strings)
 
 
 def connect_slingshot(libfabric):
@@ -179,7 +186,7 @@ def make_slingshot_image(source, release):
     target = parts.FOLDER / 'images' / f'{source.stem}-libcxi-{release}.sif'
     with parts.lock_part(target.name):
         if not target.exists() or target.stat().st_mtime < max(
-            code.stat().st_mtime, source.stat().st_mtime
+            code.stat().st_mtime, source.stat().st_mtime, Path(__file__).stat().st_mtime
         ):
             target.parent.mkdir(exist_ok=True)
             with tempfile.TemporaryDirectory(prefix='.image-', dir=parts.FOLDER) as scratch:
