@@ -7,6 +7,7 @@ rules of the simulated network; the rules are derived from public sources, not m
 
 import json
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -15,8 +16,9 @@ from typing import NamedTuple
 import pytest
 
 from osu_container.proof.opened_network import SIMULATED_CXI
+from osu_container.proof.patterns import FILE as PATTERNS
 from osu_container.verdict.site_choice import resolve_site
-from tests.helpers.machine import PROJECT, STATE, StandIn, assert_success, run
+from tests.helpers.machine import PROJECT, StandIn, assert_success, run
 
 pytestmark = pytest.mark.system
 
@@ -35,10 +37,13 @@ class Failure(NamedTuple):
     message: str
     #: name of the message in `osu-container why`, '' if a real network would print no message
     why: str
-    #: verdict of `osu-container check` on the image and the approach. A verdict does not consider
-    #: the options and variables that only the script sets
+    #: verdict of `osu-container check` on the image and the approach, after the scripts. A verdict
+    #: does not consider the options and variables of the scripts
     verdict: str
     site: str = 'lumi-25.03'
+    #: bash script that runs before `script`: removes or replaces files in $TREE, or sets SIF to a
+    #: changed image
+    change: str = ''
 
 
 #: Passes the variables of MPI on, as users of --cleanenv do, but not SLINGSHOT_...
@@ -51,19 +56,33 @@ DOMAIN = r'OFI call opendomain failed .*Function not implemented'
 GETINFO = r'OFI call getinfo failed .*No data available'
 
 
-def _drop_bind(name):
-    """Return a script that starts the container without the bind of a library (str)."""
-    return (
-        f"export SINGULARITY_BIND=$(tr , '\\n' <<<$SINGULARITY_BIND | grep -v {name} | paste -sd,); "
-        'srun -N2 -n2 singularity exec $SIF osu_latency -m 8'
-    )
-
-
-#: Starts the container with libfabric.so.1 of the current folder as the host's libfabric
-REPLACED_LIBFABRIC = (
-    'export SINGULARITY_BIND=$(sed "s#[^,]*/libfabric.so.1:#$SCRATCH/libfabric.so.1:#" '
-    '<<<$SINGULARITY_BIND); srun -N2 -n2 singularity exec $SIF osu_latency -m 8'
+#: Two ranks on two nodes
+START = 'srun -N2 -n2 singularity exec $SIF osu_latency -m 8'
+#: Removes the bind mounts of files that do not exist, as approaches without these files do
+DROP = (
+    "export SINGULARITY_BIND=$(tr , '\\n' <<<$SINGULARITY_BIND | grep -v {} | paste -sd,); " + START
 )
+#: The pattern file-io: two ranks write a file with MPI-IO
+FILE_IO = f'srun -N2 -n2 singularity exec --bind {PATTERNS} $SIF python3 -s {PATTERNS} file file-io'
+#: Adds to the preloaded GTL a function that opens liblustreapi.so in MPI_File_open, as Cray MPICH does
+CRAY_FILE_OPEN = r"""
+gcc -shared -fPIC -o $TREE/opt/cray/pe/mpich/*/gtl/lib/libmpi_gtl_hsa.so.0 -x c - <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+int MPI_File_open(int communicator, const char *name, int mode, int info, void *file)
+{
+    if (!dlopen("liblustreapi.so", RTLD_NOW)) {
+        fputs("Assertion failed in file ../../../../src/mpi/romio/adio/ad_cray/ad_cray_adio_open.c "
+              "at line 520: liblustreapi != NULL\n", stderr);
+        abort();
+    }
+    int (*open_file)(int, const char *, int, int, void *) =
+        dlsym(dlopen("libmpi.so.12", RTLD_NOW), "PMPI_File_open");
+    return open_file(communicator, name, mode, info, file);
+}
+END
+"""
 FAILURES = [
     Failure(
         'one node without a VNI',
@@ -116,19 +135,21 @@ FAILURES = [
         'libcxi of the host is not injected',
         'github.com/MPAS-Dev/compass/issues/759',
         'hybrid',
-        _drop_bind('libcxi'),
+        DROP.format('libcxi'),
         'libcxi.so.1: cannot open shared object file',
         'a library is missing',
-        'works',
+        'fails',
+        change='rm $TREE/usr/lib64/libcxi.so*',
     ),
     Failure(
         'GTL without the libamdhip64 of its ROCm',
         'github.com/AMReX-Codes/amrex/pull/4729',
         'bind',
-        _drop_bind('libamdhip64'),
+        DROP.format('libamdhip64'),
         'error while loading shared libraries: libamdhip64.so.6',
         'a library of ROCm is missing',
-        'works',
+        'fails',
+        change='rm $TREE/opt/rocm-*/lib/libamdhip64.so*',
     ),
     Failure(
         'alt_read without disable_rdzv_get (a real network hangs)',
@@ -155,11 +176,11 @@ FAILURES = [
         'libfabric of the host is too old for the image',
         'github.com/DeiC-HPC/BitBulldozersLab',
         'hybrid',
-        "for n in {0..6}; do echo \"FABRIC_1.$n { };\"; done >map; gcc -shared -Wl,-soname,libfabric.so.1 "
-        '-Wl,--version-script,map -o libfabric.so.1 -x c /dev/null; ' + REPLACED_LIBFABRIC,
+        START,
         "version `FABRIC_1.7' not found",
         'the loaded libfabric is too old',
-        'works',
+        'fails',
+        change="sed -i 's/FABRIC_1.7/FABRIC_1.x/' $TREE/opt/cray/libfabric/*/lib64/libfabric.so.1",
     ),
     Failure(
         'Open MPI on one node without a VNI',
@@ -175,24 +196,35 @@ FAILURES = [
         'libfabric of the host needs a newer glibc',
         'github.com/argonne-lcf/user-guides/blob/main/docs/polaris/containers/containers.md',
         'hybrid',
-        "echo 'GLIBC_2.38 { strlcpy; };' >map; echo 'void strlcpy(void) { }' >libc.c; "
-        'gcc -fno-builtin -shared -nostdlib -Wl,-soname,libc.so.6,--version-script,map -o libc.so '
-        "libc.c; echo 'void strlcpy(void); void f(void) { strlcpy(); }' >f.c; gcc -fno-builtin "
-        f'-shared -Wl,-soname,libfabric.so.1 -o libfabric.so.1 f.c ./libc.so; {REPLACED_LIBFABRIC}',
+        START,
         "version `GLIBC_2.38' not found",
         'the C library is too old',
-        'works',
+        'fails',
+        change="sed -i 's/GLIBC_2.17/GLIBC_2.38/' $TREE/opt/cray/libfabric/*/lib64/libfabric.so.1",
     ),
     Failure(
         'libfabric of the image has no provider tcp',
         'github.com/lumi-ai-factory/laifs-container-recipes/tree/fdf7153/containerfiles/libfabric',
         'pure',
-        "sed 's/\\x00tcp\\x00/\\x00tcq\\x00/g' $WHEELS/mpich-4.2.3/lib/mpich/libfabric.so.1 >no-tcp.so; "
-        'srun -N2 -n2 singularity exec --bind $SCRATCH/no-tcp.so:/opt/mpich/lib/mpich/libfabric.so.1 '
-        '$SIF osu_latency -m 8',
+        START,
         GETINFO,
         NO_PROVIDER,
-        'works slowly',
+        'fails',
+        change='unsquashfs -no-xattrs -o $(grep -abo hsqs $SIF | head -1 | cut -d: -f1) -d image $SIF; '
+        'SIF=$SCRATCH/image; '
+        "sed -i 's/\\x00tcp\\x00/\\x00tcq\\x00/; s/xnet_/xneu_/g' $SIF/opt/mpich/lib/mpich/libfabric.so.1",
+    ),
+    Failure(
+        'MPI-IO of Cray MPICH without liblustreapi',
+        'github.com/underworldcode/underworld2/issues/668',
+        'bind',
+        FILE_IO
+        + ' | grep works || exit; rm $TREE/usr/lib64/liblustreapi.so; '
+        + DROP.replace(START, FILE_IO).format('liblustreapi'),
+        'Assertion failed in file .* liblustreapi != NULL',
+        'Cray MPICH lacks the library of Lustre',
+        'works',
+        change=CRAY_FILE_OPEN,
     ),
     Failure(
         'the container has no Slingshot card (--contain)',
@@ -222,7 +254,7 @@ class Slingshot:
         self.folder = folder
         #: site -> StandIn
         self.systems = {}
-        #: (site, approach) -> verdict of check
+        #: (site, approach, change) -> verdict of check
         self.verdicts = {}
 
     def install(self, site):
@@ -235,38 +267,46 @@ class Slingshot:
             self.systems[site] = this
         return self.systems[site]
 
-    def run(self, site, approach, script):
-        """Run a script with the module of an approach; return its whole output (str)."""
-        this = self.install(site)
-        folders = {'TREE': this.tree, 'SCRATCH': self.folder, 'WHEELS': STATE / 'pairs/wheels'}
-        load = f'module load osu-container/{approach}; cd $SCRATCH; {script}'
-        done = this.shell(load, **{name: str(path) for name, path in folders.items()})
-        return done.stdout + done.stderr
-
     def check(self, failure):
-        """Return the lines of the table (dict) for a Failure."""
-        output = self.run(failure.site, failure.approach, failure.script)
+        """Return the lines of the table (dict) for a Failure. Restores the tree afterwards."""
+        site, approach = failure.site, failure.approach
+        this = self.install(site)
+        saved = this.tree.with_name('saved')
+        shutil.copytree(this.tree, saved, symlinks=True)
+        try:
+            done = this.shell(
+                f'module load osu-container/{approach}; cd $SCRATCH\n'
+                f'{failure.change}\necho SIF=$SIF\n{failure.script}',
+                TREE=str(this.tree),
+                SCRATCH=str(self.folder),
+            )
+            output = done.stdout + done.stderr
+            prediction = self.predict(failure, re.search('SIF=(.*)', output).group(1))
+        finally:
+            shutil.rmtree(this.tree)
+            saved.rename(this.tree)
         found = re.search(failure.message, output)
         return {
             'failure': failure.name,
             'thread': failure.thread,
-            'system': f'{failure.site}, module osu-container/{failure.approach}',
-            'command': failure.script,
+            'system': f'{site}, module osu-container/{approach}',
+            'command': '\n'.join(filter(None, [failure.change, failure.script])),
             'message': found.group() if found else output[-600:],
-            'check': self.predict(failure.site, failure.approach),
+            'check': prediction,
             'why': explain(output),
             'result': 'reproduced' if found else 'NOT REPRODUCED',
         }
 
-    def predict(self, site, approach):
-        """Return the verdict (str) of check on the module's image and an approach."""
-        if (site, approach) not in self.verdicts:
-            image = self.run(site, approach, 'echo SIF=$SIF').partition('SIF=')[2].split()[0]
-            command = [sys.executable, '-m', 'osu_container', 'check', image, '--site', site]
-            command += ['--sysroot', self.systems[site].tree, '--approach', approach, '--json']
-            done = run(command, cwd=PROJECT, env=self.systems[site].eb.environment)
-            self.verdicts[site, approach] = json.loads(done.stdout)['verdicts'][0]['verdict']
-        return self.verdicts[site, approach]
+    def predict(self, failure, image):
+        """Return the verdict (str) of check on the tree and an image (str)."""
+        key = failure.site, failure.approach, failure.change
+        if key not in self.verdicts:
+            command = [sys.executable, '-m', 'osu_container', 'check', image, '--site', key[0]]
+            this = self.systems[key[0]]
+            command += ['--sysroot', this.tree, '--approach', key[1], '--json']
+            done = run(command, cwd=PROJECT, env=this.eb.environment)
+            self.verdicts[key] = json.loads(done.stdout)['verdicts'][0]['verdict']
+        return self.verdicts[key]
 
 
 def explain(output):

@@ -523,6 +523,17 @@ MPI: List[Dict[str, Any]] = [
         'source': "ROMIO, adio/common/lock.c; HDF5, documentation, file locking",
     },
     {
+        'name': "Cray MPICH lacks the library of Lustre",
+        'patterns': ["liblustreapi != NULL"],
+        'cause': "Cray MPICH opens the library liblustreapi.so when a program opens a file on "
+        "Lustre with MPI-IO, and the container does not have liblustreapi.so.",
+        'remedy': "Load the module of approach bind, which injects liblustreapi.so of the host, and "
+        "install the module again if the host had no liblustreapi.so during the installation. "
+        "With approach hybrid, MPI-IO uses the image's MPICH, which does not need this library.",
+        'source': "github.com/underworldcode/underworld2, issue 668, 2023; Pawsey's newsletter of "
+        "2023-03-13",
+    },
+    {
         'name': "Cray MPICH cannot access the GPU memory of another rank",
         'patterns': [
             r"\(GTL DEBUG: ?-?\d+\) (?P<call>\w+): (?P<why>[^\n]{1,100})",
