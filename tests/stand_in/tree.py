@@ -140,17 +140,22 @@ def debian_closure(soname):
     return {name: Path(facts.path) for name, facts in libraries.items()}
 
 
-def compile_slingshot(target, tree, release, *options):
+def compile_slingshot(target, tree, release):
     """
     Compile files/slingshot.c, which is libcxi and the provider cxi of a tree or of an image.
 
     target: path of the new library; tree: path of the tree, '' in an image; release: SHS of this
-    libcxi
+    libcxi. The library defines the symbol versions of the real libcxi (HewlettPackard/shs-libcxi,
+    src/libcxi.sym of the tags release/shs-12.0.0 to release/shs-14.0.0), but none of its functions.
     """
     headers = parts.debian('bookworm', 'headers') / 'usr/include'
-    command = ['gcc', '-shared', '-fPIC', '-O1', '-o', target, STAND_IN / 'files/slingshot.c']
-    command += ['-I', headers, f'-DTREE="{tree}"', f'-DSHS="{release}"', '-Wl,-soname,libcxi.so.1']
-    run([*command, *options, '-ldl'])
+    newest = {'13.1.0': 9, '14.0.0': 10}.get(release, 8)
+    with tempfile.NamedTemporaryFile('w', suffix='.map') as script:
+        script.writelines(f'LIBCXI_1.{number} {{ }};' for number in range(newest + 1))
+        script.flush()
+        command = ['gcc', '-shared', '-fPIC', '-O1', '-o', target, STAND_IN / 'files/slingshot.c']
+        command += ['-I', headers, f'-DTREE="{tree}"', f'-DSHS="{release}"', '-ldl']
+        run([*command, f'-Wl,-soname,libcxi.so.1,--version-script,{script.name}'])
 
 
 def add_names(library, *names):
